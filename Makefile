@@ -1,0 +1,60 @@
+# Each target makes its virtual environment on first use, from pyproject.toml, and reuses it.
+#   make test PYTHON=python3.13 VENV=.venv-3.13     the suite on another Python
+#   make test PYTEST='-k loops'                     a part of it
+
+PYTHON ?= python3
+VENV ?= .venv
+ORACLES_PYTHON ?= $(PYTHON)
+ORACLES_VENV ?= .venv-oracles
+PYTEST ?=
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+# NumPy's threads do not help on matrices of this size, and make timings noisy.
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1
+
+.PHONY: demo test lint bench oracles golden clean
+
+demo: $(VENV)/.demo
+	$(THREADS) $(BIN)/python examples/digits.py
+	$(THREADS) $(BIN)/python examples/heat.py
+
+test: $(VENV)/.dev
+	$(THREADS) $(BIN)/python -m pytest -q -n $(JOBS) $(PYTEST)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(THREADS) $(BIN)/python -m tests.bench
+
+oracles: $(ORACLES_VENV)/.oracles
+	$(THREADS) $(ORACLES_VENV)/bin/python -m pytest -q -m oracles $(PYTEST)
+
+# Rewrites what is compared as text: golden files, and generated code in README and docs.
+golden: $(VENV)/.dev
+	$(BIN)/python -m tests.golden_update
+	$(BIN)/python -m tests.documents
+
+clean:
+	rm -rf build dist .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(ORACLES_VENV)/bin/python:
+	$(ORACLES_PYTHON) -m venv $(ORACLES_VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(BIN)/python -m pip install -q -e '.[demo]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+$(ORACLES_VENV)/.oracles: pyproject.toml | $(ORACLES_VENV)/bin/python
+	$(PIP) $(ORACLES_VENV)/bin/python -m pip install -q -e '.[oracles]'
+	touch $@

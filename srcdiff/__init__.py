@@ -1,0 +1,34 @@
+"""srcdiff: a compiler from NumPy functions to the source of their gradients."""
+
+from srcdiff.api import (
+    Derivative,
+    Differentiable,
+    Pullback,
+    differentiable,
+    grad,
+    source,
+    stages,
+    value_and_grad,
+    vjp,
+)
+from srcdiff.errors import (
+    AnomalyError,
+    CotangentError,
+    CotangentTypeError,
+    DtypeError,
+    MissingRuleError,
+    ReleasedError,
+    SrcdiffError,
+    TransformError,
+    UnsupportedError,
+    UnusedInputError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
+    "DtypeError", "MissingRuleError", "Pullback", "ReleasedError", "SrcdiffError", "TransformError",
+    "UnsupportedError", "UnusedInputError", "differentiable", "grad", "source", "stages",
+    "value_and_grad", "vjp",
+]  # fmt: skip

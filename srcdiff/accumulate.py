@@ -1,0 +1,299 @@
+"""Decide how every adjoint is added to: bound first, added in place where it owns its memory.
+
+Takes the `Pair` tree of `reverse`; returns it with every `Accum`, `Demand` and `Reset` replaced by
+plain statements.  The walk follows the run order of the backward part.  The invariant: an adjoint
+that is absent is zero and has no memory; one that is written in place owns its memory.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+
+from srcdiff import ir, runtime, trees
+from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
+from srcdiff.facts import Facts
+
+
+class State(IntEnum):
+    """What an adjoint's name stands for at a point of the backward part."""
+
+    ABSENT = 0
+    SHARED = 1  # present; its memory may belong to something else
+    OWNED = 2  # present; nobody else has its memory
+
+
+States = Mapping[str, State]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Statements in forward order, and the states after them (at their backward end)."""
+
+    block: ir.Block
+    states: dict[str, State]
+
+
+def accumulate(
+    function: ir.Function, facts: Facts, wanted: Mapping[str, ir.Name]
+) -> tuple[ir.Function, ir.Block]:
+    """The function with plain adjoints, and the statements that make the wanted ones present.
+
+    `wanted` maps adjoints that are returned to their primals: at the end each owns its memory.
+    """
+    pass_ = _Accumulate(facts)
+    done = pass_.block(function.body, {})
+    final: list[ir.Stmt] = []
+    for target, like in wanted.items():
+        final += pass_.demand(ir.Name(target), like, done.states, ir.NOWHERE)
+    return replace(function, body=done.block), tuple(final)
+
+
+class _Accumulate:
+    """The pass over a Pair tree, backwards."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.like = {a: ir.Name(n) for n, a in facts.adjoints.items()}
+
+    def block(self, block: ir.Block, states: States) -> Resolved:
+        """A block, its last statement first."""
+        out: list[ir.Stmt] = []
+        now = dict(states)
+        for stmt in reversed(block):
+            done = self.stmt(stmt, now)
+            out += reversed(done.block)
+            now = done.states
+        return Resolved(tuple(reversed(out)), now)
+
+    def stmt(self, stmt: ir.Stmt, states: dict[str, State]) -> Resolved:
+        """One statement of the Pair tree."""
+        if isinstance(stmt, ir.Pair):
+            adjoint, after = self.adjoint(stmt.adjoint, states)
+            return Resolved((replace(stmt, adjoint=adjoint),), after)
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, states)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, states)
+        return Resolved((stmt,), states)
+
+    def branch(self, stmt: ir.If, states: dict[str, State]) -> Resolved:
+        """Both branches; an adjoint that only one of them makes is made zero in the other."""
+        one, two = self.block(stmt.body, states), self.block(stmt.orelse, states)
+        joined = _join(one.states, two.states)
+        body = (*self.zeros(one.states, joined, stmt.loc), *one.block)
+        orelse = (*self.zeros(two.states, joined, stmt.loc), *two.block)
+        return Resolved((replace(stmt, body=body, orelse=orelse),), joined)
+
+    def loop(self, stmt: ir.For | ir.While, states: dict[str, State]) -> Resolved:
+        """A loop to a fixpoint of the states at the start of its backward body."""
+        start = dict(states)
+        while True:
+            body = self.block(stmt.body, start)
+            cond = self.block(stmt.cond if isinstance(stmt, ir.While) else (), body.states)
+            new = _loop_join(start, cond.states)
+            if new == start:
+                break
+            start = new
+        before = self.zeros(states, start, stmt.loc)
+        tail = self.zeros(cond.states, start, stmt.loc)
+        inner = (*tail, *body.block) if isinstance(stmt, ir.For) else body.block
+        new_stmt: ir.Stmt = replace(stmt, body=inner)
+        if isinstance(stmt, ir.While):
+            new_stmt = replace(stmt, body=body.block, cond=(*tail, *cond.block))
+        return Resolved((new_stmt, *before), start)
+
+    def zeros(self, have: States, want: States, loc: ir.Loc) -> ir.Block:
+        """Pairs that make zero adjoints for the names that are present only in `want`."""
+        missing = [n for n in want if want[n] and not have.get(n, State.ABSENT)]
+        return tuple(
+            ir.Pair(None, (ir.Assign(ir.Name(n), self.zero(self.like[n]), loc),), loc)
+            for n in sorted(missing)
+        )
+
+    def zero(self, like: ir.Name) -> ir.Rhs:
+        """A zero adjoint for a primal."""
+        kind = self.facts.kinds.get(like.id)
+        if kind is not None and is_scalar(kind):
+            return ir.Const(0.0)
+        if isinstance(kind, Array) and not kind.maybe_scalar:
+            return ir.Call(np.zeros_like, (like,))
+        if kind is not None and is_numeric(kind):
+            return ir.Call(runtime.zeros_like, (like,))
+        return ir.Call(trees.zero_tree, (like,))
+
+    def adjoint(self, block: ir.Block, states: dict[str, State]) -> tuple[ir.Block, dict[str, State]]:
+        """The adjoint statements of one pair."""
+        now = dict(states)
+        if self.nothing_flows(block, now):
+            return (), now
+        self.uses = _uses(block)
+        self.fresh_temps: set[str] = set()
+        self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            out += self.adjoint_stmt(stmt, now)
+        return tuple(out), {n: s for n, s in now.items() if n in self.like}
+
+    def nothing_flows(self, block: ir.Block, states: States) -> bool:
+        """Whether every adjoint that a pair starts from is absent, so that it adds nothing."""
+        sources = {n for s in ir.walk(block) for n in self.sources(s)}
+        return bool(sources) and all(self.absent(n, states) for n in sources)
+
+    def sources(self, stmt: ir.Stmt) -> list[str]:
+        """The adjoints whose value a statement passes on (not those that it adds to)."""
+        if isinstance(stmt, (ir.Demand, ir.Reset)):
+            return []
+        if isinstance(stmt, ir.Assign) and stmt.target.id in self.like and self.is_view(stmt.target.id):
+            return []
+        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+            return [n for n in ir.names(stmt.value) if n in self.like]
+        return [n for n in ir.reads(stmt) if n in self.like]
+
+    def absent(self, adjoint: str, states: States) -> bool:
+        """Whether an adjoint (or the one that it is a view of) is absent."""
+        owner = self.facts.aliases.owner(self.like[adjoint].id)
+        return states.get(self.facts.adjoints[owner], State.ABSENT) == State.ABSENT
+
+    def adjoint_stmt(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
+        """One adjoint statement, with its effect on the states."""
+        if isinstance(stmt, ir.Accum):
+            return self.accum(stmt, now)
+        if isinstance(stmt, ir.Demand):
+            return self.demand(stmt.target, stmt.like, now, stmt.loc)
+        if isinstance(stmt, ir.Reset):
+            now.pop(stmt.target.id, None)
+            return []
+        if isinstance(stmt, ir.Comment):
+            return []
+        if isinstance(stmt, ir.If):
+            return self.inner_if(stmt, now)
+        if isinstance(stmt, ir.Assign):
+            self.note_fresh(stmt)
+        return [*self.present(stmt, now), stmt]
+
+    def present(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
+        """Zeros for the adjoints that a plain statement reads and that are absent."""
+        out: list[ir.Stmt] = []
+        for name in ir.reads(stmt):
+            if name in self.like and name not in now and not self.is_view(name):
+                out += self.demand(ir.Name(name), self.like[name], now, ir.NOWHERE)
+        return out
+
+    def is_view(self, adjoint: str) -> bool:
+        """Whether an adjoint is a view of another one, made where it is used."""
+        return self.like[adjoint].id in self.facts.aliases.views
+
+    def inner_if(self, stmt: ir.If, now: dict[str, State]) -> list[ir.Stmt]:
+        """A run-time `if` of a template."""
+        branches, results = [], []
+        for block in (stmt.body, stmt.orelse):
+            state = dict(now)
+            out: list[ir.Stmt] = []
+            for s in block:
+                out += self.adjoint_stmt(s, state)
+            branches.append(out)
+            results.append(state)
+        joined = _join(*results)
+        for out, state in zip(branches, results):
+            for name in sorted(n for n in joined if n not in state):
+                out.append(ir.Assign(ir.Name(name), self.zero(self.like[name]), stmt.loc))
+        now.clear()
+        now.update(joined)
+        return [replace(stmt, body=tuple(branches[0]), orelse=tuple(branches[1]))]
+
+    def note_fresh(self, stmt: ir.Assign) -> None:
+        """Remember a temporary that holds new memory."""
+        rhs = stmt.rhs
+        if isinstance(rhs, ir.Call) and not returns_view(rhs, self.facts.kinds):
+            self.fresh_temps.add(stmt.target.id)
+
+    def accum(self, stmt: ir.Accum, now: dict[str, State]) -> list[ir.Stmt]:
+        """`target += value`, in the form that the target's state allows."""
+        target = stmt.target.id
+        state = now.get(target, State.ABSENT)
+        value = stmt.value
+        if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):
+            return []
+        if state == State.ABSENT:
+            now[target] = self.state_of(value, now)
+            return [ir.Assign(stmt.target, value, stmt.loc)]
+        kind = self.facts.kinds.get(stmt.like.id)
+        if kind is None or not is_numeric(kind):
+            now[target] = State.OWNED
+            total = ir.Call(trees.add_tree, (stmt.target, value))
+            return [ir.Assign(stmt.target, total, stmt.loc)]
+        if state == State.OWNED and _is_array(kind):
+            return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+        now[target] = State.OWNED
+        return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
+
+    def state_of(self, value: ir.Atom, now: States) -> State:
+        """Who owns the memory of a contribution that is the first one."""
+        if not isinstance(value, ir.Name):
+            return State.OWNED
+        if self.uses.get(value.id, 0) > 1:
+            return State.SHARED
+        if value.id in self.fresh_temps:
+            return State.OWNED
+        return now.get(value.id, State.SHARED) if value.id in self.resets else State.SHARED
+
+    def demand(
+        self, target: ir.Name, like: ir.Name, now: dict[str, State], loc: ir.Loc
+    ) -> list[ir.Stmt]:
+        """Statements after which `target` is present and owns its memory."""
+        state = now.get(target.id, State.ABSENT)
+        now[target.id] = State.OWNED
+        if state == State.OWNED:
+            return []
+        if state == State.ABSENT:
+            return [ir.Assign(target, self.zero(like), loc)]
+        return [ir.Assign(target, self.copied(target, like), loc)]
+
+    def copied(self, target: ir.Name, like: ir.Name) -> ir.Rhs:
+        """A copy of an adjoint that may share memory."""
+        kind = self.facts.kinds.get(like.id)
+        if kind is not None and is_scalar(kind):
+            return target
+        if isinstance(kind, Array) and not kind.maybe_scalar:
+            return ir.Call(np.array, (target,))
+        return ir.Call(trees.copy_tree, (target,))
+
+
+def _is_array(kind: Kind | None) -> bool:
+    """Whether a value is surely an array, whose adjoint may be added to in place."""
+    return isinstance(kind, Array) and not kind.maybe_scalar
+
+
+def _uses(block: ir.Block) -> dict[str, int]:
+    """How often each name is read in a block."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        for operand in ir.operands(stmt):
+            for atom in ir.atoms(operand):
+                if isinstance(atom, ir.Name):
+                    count[atom.id] = count.get(atom.id, 0) + 1
+    return count
+
+
+def _join(a: States, b: States) -> dict[str, State]:
+    """The states where two paths meet: present if present on either, owned if owned on both."""
+    out: dict[str, State] = {}
+    for name in (*a, *b):
+        one, two = a.get(name, State.ABSENT), b.get(name, State.ABSENT)
+        out[name] = max(one, two) if not (one and two) else min(one, two)
+    return out
+
+
+def _loop_join(start: States, end: States) -> dict[str, State]:
+    """The states at the start of a loop's body; what is absent before the loop starts as zeros."""
+    out = _join(start, end)
+    for name, state in end.items():
+        if state and not start.get(name, State.ABSENT):
+            out[name] = State.OWNED
+    return out

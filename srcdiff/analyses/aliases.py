@@ -1,0 +1,300 @@
+"""Which names may share memory, and how each name of memory that is written relates to its owner.
+
+Takes a function (after `webs`) and the kinds of its names.  Returns the alias classes that are
+written in place, the views in them (with the expression that makes each) and the class of every
+name.  The invariant: a name of a written class is its owner (fresh memory, or memory moved from a
+name that is dead afterwards), a view that can be made again from its owner wherever it is used, or
+an element of a container that is only read; everything else is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args, returns_view
+from srcdiff.analyses.kind_types import Array, Kind, is_container, is_scalar
+from srcdiff.errors import UnsupportedError
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class View:
+    """A name of part of another name's memory: `rhs`, an expression over `base`."""
+
+    base: str
+    rhs: ir.Rhs
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """The written classes (name -> class), the views in them, and the names stored into."""
+
+    classes: Mapping[str, str] = field(default_factory=dict)
+    views: Mapping[str, View] = field(default_factory=dict)
+    stored: frozenset[str] = frozenset()
+
+    def owner(self, name: str) -> str:
+        """The name whose memory `name` is a view of (itself if it is none)."""
+        while name in self.views:
+            name = self.views[name].base
+        return name
+
+
+@dataclass(frozen=True)
+class Link:
+    """`target` may share memory with `source` after the statement `stmt`; `how` it comes about."""
+
+    target: str
+    source: str
+    how: str  # "alias", "view", "element", "stored"
+    stmt: ir.Stmt
+    rest: ir.Block  # what follows the statement in its block
+    inside: bool  # in a loop
+
+
+def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
+    """The aliases of a function whose memory is written in place."""
+    links = list(_links(function.body, kinds, False))
+    counts = _definitions(function), _use_counts(function.body)
+    stored, resized = _stored(function.body, kinds)
+    one = _resolve(function, links, stored, kinds, counts)
+    between = [k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)]
+    two = _resolve(function, between, resized, kinds, counts)
+    return Aliases({**two.classes, **one.classes}, {**two.views, **one.views}, stored)
+
+
+def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names that may share memory with another name."""
+    links = _links(function.body, kinds, False)
+    return frozenset(n for k in links for n in (k.target, k.source))
+
+
+def _named_container(name: str, kinds: Kinds) -> bool:
+    return name in kinds and is_container(kinds[name])
+
+
+def _resolve(
+    function: ir.Function,
+    links: list[Link],
+    stored: frozenset[str],
+    kinds: Kinds,
+    counts: tuple[Mapping[str, int], Mapping[str, int]],
+) -> Aliases:
+    """The classes of what is written, and the views in them."""
+    classes = _classes(links, stored)
+    views: dict[str, View] = {}
+    for link in links:
+        if link.target in classes:
+            view = _judge(link, function, *counts, stored, classes, kinds)
+            if view is not None:
+                views[link.target] = view
+    return Aliases(classes, views, stored)
+
+
+def _arrays(rhs: ir.Rhs | None, kinds: Kinds) -> list[str]:
+    """The names in an expression that may have memory to share."""
+    return [n for n in ir.names(rhs) if not _has_no_memory(kinds.get(n))]
+
+
+def _has_no_memory(kind: Kind | None) -> bool:
+    return kind is not None and is_scalar(kind)
+
+
+def _links(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
+    """Every way in which a statement lets two names share memory."""
+    for k, stmt in enumerate(block):
+        rest = block[k + 1 :]
+        for target, source, how in _shares(stmt, kinds):
+            if not _has_no_memory(kinds.get(target)):
+                yield Link(target, source, how, stmt, rest, inside)
+        for inner in ir.blocks(stmt):
+            yield from _links(inner, kinds, inside or isinstance(stmt, (ir.For, ir.While)))
+
+
+def _shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+    """(target, source, how) of one statement."""
+    if isinstance(stmt, ir.Assign):
+        yield from _assign_shares(stmt, kinds)
+    elif isinstance(stmt, ir.Permute):
+        for name in stmt.sources[1:]:
+            yield name.id, stmt.sources[0].id, "permute"
+    elif isinstance(stmt, ir.SetItem) and stmt.op is None and _container(stmt.base, kinds):
+        for name in _arrays(stmt.value, kinds):
+            yield stmt.base.id, name, "stored"
+    elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+        call = stmt.rhs
+        if isinstance(call.fn, ir.Method) and call.args and _container(call.args[0], kinds):
+            for atom in call.args[1:]:
+                for name in _arrays(atom, kinds):
+                    yield ir.names(call.args[0])[0], name, "stored"
+
+
+def _container(atom: ir.Atom, kinds: Kinds) -> bool:
+    return isinstance(atom, ir.Name) and atom.id in kinds and is_container(kinds[atom.id])
+
+
+def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+    """What the target of an assignment may share memory with."""
+    rhs, target = stmt.rhs, stmt.target.id
+    if isinstance(rhs, ir.Name):
+        if not _has_no_memory(kinds.get(rhs.id)):
+            yield target, rhs.id, "alias"
+    elif isinstance(rhs, ir.Tup):
+        yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
+    elif isinstance(rhs, ir.Call):
+        if rhs.fn in (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted):
+            yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
+        elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
+            yield target, ir.names(rhs.args[0])[0], "element"
+        else:
+            for atom in returns_view(rhs, kinds):
+                yield from ((target, n, "view") for n in _arrays(atom, kinds))
+
+
+def returns_fresh(call: ir.Call) -> bool:
+    """Whether a call on a container returns new memory (`len(xs)`, `np.stack(xs)`)."""
+    element = call.fn is operator.getitem or (
+        isinstance(call.fn, ir.Method) and call.fn.name in ("pop", "get", "copy", "items", "values")
+    )
+    return not element
+
+
+def _stored(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+    """The arrays and the containers that some statement writes into."""
+    found: set[str] = set()
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            found.add(stmt.base.id)
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call):
+            found.update(n for a in mutated_args(rhs, kinds) for n in ir.names(a))
+    containers = {n for n in found if _named_container(n, kinds)}
+    return frozenset(found - containers), frozenset(containers)
+
+
+def _classes(links: list[Link], stored: frozenset[str]) -> dict[str, str]:
+    """Name -> representative, for the classes that are written."""
+    parent: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for link in links:
+        parent[find(link.target)] = find(link.source)
+    written = {find(n) for n in stored}
+    first: dict[str, str] = {}
+    for name in sorted({*parent, *stored}):
+        first.setdefault(find(name), name)
+    return {n: first[find(n)] for n in sorted({*parent, *stored}) if find(n) in written}
+
+
+def _definitions(function: ir.Function) -> dict[str, int]:
+    """How many statements bind each name (a parameter counts as one)."""
+    count = {p.name: 1 for p in function.params}
+    for stmt in ir.walk(function.body):
+        for name in ir.writes(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def _use_counts(block: ir.Block) -> dict[str, int]:
+    """How many statements read each name."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        for name in ir.reads(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def _judge(
+    link: Link,
+    function: ir.Function,
+    defs: Mapping[str, int],
+    uses: Mapping[str, int],
+    stored: frozenset[str],
+    classes: Mapping[str, str],
+    kinds: Kinds,
+) -> View | None:
+    """The view that a link makes, None where the memory is moved or only read; else refuse."""
+    if link.how == "permute":
+        return None
+    if _may_be_copy(link, kinds) and _overwritten(link, classes, kinds):
+        raise _refusal(link)
+    if link.how in ("alias", "view") and _steady(link, defs, uses):
+        assert isinstance(link.stmt, ir.Assign)
+        return View(link.source, link.stmt.rhs)
+    if link.how in ("alias", "stored") and _dead_after(link, function):
+        return None
+    if link.how == "element" and link.target not in stored:
+        return None
+    raise _refusal(link)
+
+
+def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> bool:
+    """Whether the view can be made again, with the same meaning, wherever it is used."""
+    assert isinstance(link.stmt, ir.Assign)
+    until = _until_last_use(link)
+    needed = {link.target, *ir.names(link.stmt.rhs)}
+    return (
+        defs[link.target] == 1
+        and not (needed & ir.bound(until))
+        and _use_counts(until).get(link.target, 0) == uses.get(link.target, 0)
+    )
+
+
+def _until_last_use(link: Link) -> ir.Block:
+    """The statements of the block from the link to the last one that uses its target."""
+    for k in range(len(link.rest) - 1, -1, -1):
+        if link.target in ir.used((link.rest[k],)):
+            return link.rest[: k + 1]
+    return ()
+
+
+def _may_be_copy(link: Link, kinds: Kinds) -> bool:
+    """Whether the target may be a number, which keeps its value, instead of a view."""
+    kind = kinds.get(link.target)
+    return link.how == "view" and not (isinstance(kind, Array) and not kind.maybe_scalar)
+
+
+def _overwritten(link: Link, classes: Mapping[str, str], kinds: Kinds) -> bool:
+    """Whether the memory of the link is written into before the last use of its target."""
+    written, _ = _stored(_until_last_use(link), kinds)
+    return any(classes.get(n) == classes[link.target] for n in written)
+
+
+def _dead_after(link: Link, function: ir.Function) -> bool:
+    """Whether the source is never read again after the statement, before it is bound anew."""
+    from srcdiff.analyses.liveness import live_after
+
+    return link.source not in live_after(function, link.stmt)
+
+
+def _refusal(link: Link) -> UnsupportedError:
+    """The refusal of memory whose owner the source does not decide."""
+    what = {
+        "alias": f"`{link.target}` and `{link.source}` may name the same array",
+        "view": f"`{link.target}` may be a view of `{link.source}`",
+        "element": f"`{link.target}` is an element of the container `{link.source}`",
+        "stored": f"the array `{link.source}` is stored in the container `{link.target}`",
+    }[link.how]
+    return UnsupportedError(
+        f"{what}, and its memory is written in place",
+        link.stmt.loc,
+        remedy=f"Make a copy here (`{link.source}.copy()`), or write through one name only.",
+    )
+
+
+def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
+    """The parameters whose memory the function writes into, by their own name or another."""
+    links = list(_links(function.body, kinds, False))
+    stored, resized = _stored(function.body, kinds)
+    between = [k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)]
+    written = {**_classes(links, stored), **_classes(between, resized)}
+    return tuple(p.name for p in function.params if p.name in written)

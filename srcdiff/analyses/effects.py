@@ -1,0 +1,322 @@
+"""What calls do besides returning a value: the one place that knows.
+
+`is_pure(callee)`: a call may be left out, or moved where its operands are the same; nothing but its
+result comes of it (an error that it might raise does not count).  `mutated_args(call)`: the atoms
+whose memory a call may write into.  `returns_view(call)`: the atoms whose memory its result may
+share.  A callee that nobody knows is impure, may write into every argument and return any of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    Scalar,
+    Tuple,
+    is_container,
+    is_mutable,
+    rank_of,
+)
+
+Kinds = Mapping[str, Kind]
+
+PURE_MODULES = (
+    "numpy",
+    "math",
+    "cmath",
+    "_operator",
+    "operator",
+    "scipy",
+    "srcdiff.runtime",
+    "srcdiff.trees",
+)
+
+IMPURE_BUILTINS = frozenset(
+    {
+        print, input, open, exec, eval, compile, setattr, delattr, next, iter, breakpoint,
+        globals, locals, vars, map, filter, __import__,
+    }
+)  # fmt: skip
+
+# Operators that write into their first operand.
+IN_PLACE_OPERATORS = frozenset(
+    getattr(operator, name)
+    for name in ("setitem", "delitem", *(n for n in dir(operator) if n.startswith("i")))
+    if name in ("setitem", "delitem") or hasattr(operator, name[1:]) or name in ("iand", "ior")
+) - {operator.is_, operator.is_not, operator.inv, operator.invert, operator.index}
+
+IN_PLACE_FUNCTIONS = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+)
+
+ARRAY_MUTATORS = frozenset(
+    {"fill", "sort", "partition", "put", "itemset", "resize", "setfield", "setflags"}
+)
+LIST_MUTATORS = frozenset(
+    {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"}
+)
+DICT_MUTATORS = frozenset({"update", "setdefault", "pop", "popitem", "clear"})
+MUTATORS = ARRAY_MUTATORS | LIST_MUTATORS | DICT_MUTATORS | {"add", "discard", "write"}
+
+# Methods of arrays, numbers and containers that have no effect.
+PURE_METHODS = frozenset(
+    name
+    for cls in (np.ndarray, np.float64, float, int, complex, list, dict, tuple, str)
+    for name in dir(cls)
+    if not name.startswith("_")
+) - (MUTATORS | {"tofile", "dump", "byteswap"})
+
+VIEW_METHODS = frozenset(
+    {
+        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "view", "astype",
+        "conj", "conjugate", "__array__",
+    }
+)  # fmt: skip
+VIEW_ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat", "base", "data"})
+ELEMENT_METHODS = frozenset({"get", "pop", "setdefault", "popitem", "items", "values", "copy"})
+PLAIN_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides"})
+
+
+def _numpy_functions(*names: str) -> frozenset[Any]:
+    """The functions of NumPy with these names that this version has."""
+    return frozenset(getattr(np, n) for n in names if hasattr(np, n))
+
+
+# Functions whose result may share the memory of their first argument.
+VIEW_FUNCTIONS = _numpy_functions(
+    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
+    "rollaxis", "squeeze", "expand_dims", "broadcast_to", "diagonal", "diag", "flip", "flipud",
+    "fliplr", "rot90", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray",
+    "asarray_chkfinite", "require", "real", "imag", "real_if_close", "nan_to_num", "array",
+    "trim_zeros", "astype", "resize",
+)  # fmt: skip
+
+# Functions whose result holds views of all their arguments.
+VIEW_ALL_FUNCTIONS = _numpy_functions(
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "split", "array_split", "hsplit",
+    "vsplit", "dsplit", "unstack", "ix_", "meshgrid",
+)  # fmt: skip
+
+
+def is_pure(callee: ir.Callee) -> bool:
+    """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
+    if isinstance(callee, ir.Attr):
+        return True
+    if isinstance(callee, ir.Method):
+        return callee.name in PURE_METHODS
+    if isinstance(callee, (ir.Derived, ir.Name)):
+        return False
+    if callee in (ir.make_list, ir.make_dict):
+        return True
+    return _is_pure_function(callee)
+
+
+def _is_pure_function(fn: Any) -> bool:
+    """Whether a function found outside the program has no effect."""
+    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
+        return False
+    if isinstance(fn, np.ufunc):
+        return True
+    if getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
+        return fn not in IMPURE_BUILTINS
+    return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
+
+
+_CHECKS = frozenset({"cotangent", "call_vjp"})
+"""Helpers whose errors are the point, or that run code nobody has seen."""
+
+
+def module_of(fn: Any) -> str:
+    """The name of the module that a function belongs to, "" if it has none."""
+    name = getattr(fn, "__module__", None)
+    if isinstance(name, str):
+        return name
+    owner = getattr(fn, "__self__", None)
+    return "numpy" if isinstance(owner, np.ufunc) else type(owner).__module__
+
+
+def _is_known(fn: Any) -> bool:
+    """Whether a function belongs to a module whose functions have no effects but those above."""
+    if isinstance(fn, np.ufunc):
+        return True
+    module = module_of(fn)
+    return any(module == m or module.startswith(m + ".") for m in PURE_MODULES)
+
+
+def _is_random(fn: Any) -> bool:
+    """Whether a function draws random numbers, prints or touches files."""
+    module = module_of(fn)
+    name = getattr(fn, "__name__", "")
+    return module.startswith(("numpy.random", "scipy.stats", "scipy.io")) or name in (
+        "save", "savez", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "seterr",
+        "frompyfunc", "set_printoptions", "errstate", "seterrcall", "setbufsize",
+        "apply_along_axis", "vectorize",
+    )  # fmt: skip
+
+
+def _is_ufunc_at(fn: Any) -> bool:
+    """Whether a function is `np.add.at` or its like."""
+    return isinstance(getattr(fn, "__self__", None), np.ufunc) and fn.__name__ == "at"
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
+    """The arguments whose memory a call may write into; `kinds` leaves out what has none."""
+    found = [*_mutated_positional(call, kinds), *_outs(call)]
+    return tuple(dict.fromkeys(a for a in found if _has_memory(a, kinds)))
+
+
+def _mutated_positional(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+    """The positional arguments that a call may write into."""
+    fn = call.fn
+    if isinstance(fn, ir.Method):
+        return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name, kinds)
+    if isinstance(fn, (ir.Attr, ir.Derived)) or fn in (ir.make_list, ir.make_dict):
+        return ()
+    if isinstance(fn, np.ufunc):
+        return call.args[fn.nin :]
+    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
+        return call.args[:1]
+    if isinstance(fn, ir.Name):
+        return (*call.args, *(v for _, v in call.kwargs))
+    if getattr(fn, "__name__", "") in ("shuffle", "setattr", "delattr", "next"):
+        return call.args[:1]
+    if _is_known(fn) or getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
+        return ()
+    return (*call.args, *(v for _, v in call.kwargs))
+
+
+def _unknown_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+    """What a method may write into that is none of those that are known to write."""
+    if name in PURE_METHODS:
+        return ()
+    return call.args
+
+
+def _outs(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """The arrays given as `out=`."""
+    found: list[ir.Atom] = []
+    for key, value in call.kwargs:
+        if key == "out" and value != ir.NONE:
+            found += value.items if isinstance(value, ir.Tup) else [value]
+    return tuple(found)
+
+
+def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an atom may be something that can be written into."""
+    if isinstance(atom, (ir.Const, ir.Slice)):
+        return False
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return kind is None or is_mutable(kind)
+
+
+# --- sharing -----------------------------------------------------------------------------------
+
+
+def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
+    """The arguments whose memory the result of a call may share, or that it may hold or be."""
+    return tuple(a for a in _viewed(call, kinds) if _has_memory(a, kinds))
+
+
+def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+    """What the result may share memory with, by the callee alone."""
+    fn, args = call.fn, call.args
+    if _outs(call):
+        return _outs(call)
+    if isinstance(fn, ir.Attr):
+        return () if fn.name in PLAIN_ATTRIBUTES else args[:1]
+    if isinstance(fn, ir.Method):
+        return _viewed_by_method(call, fn.name, kinds)
+    if fn is operator.getitem:
+        return () if _copies(call, kinds) else args[:1]
+    if isinstance(fn, np.ufunc):
+        return args[fn.nin :]
+    if fn in VIEW_FUNCTIONS:
+        return () if fn is np.array and not _asks_no_copy(call) else args[:1]
+    if fn in IN_PLACE_OPERATORS:
+        return args[:1]
+    if fn in VIEW_ALL_FUNCTIONS or fn in (ir.make_list, ir.make_dict):
+        return (*args, *(v for _, v in call.kwargs))
+    return _viewed_by_function(call)
+
+
+def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+    """What the result of a method call may share memory with."""
+    if name in VIEW_METHODS or (name in ELEMENT_METHODS and not _is_array(call.args[0], kinds)):
+        return call.args[:1]
+    return () if name in PURE_METHODS or name in MUTATORS else call.args
+
+
+def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """What the result of a plain function may share memory with."""
+    fn = call.fn
+    if getattr(fn, "__module__", "") in ("srcdiff.runtime", "srcdiff.trees"):
+        name = getattr(fn, "__name__", "")
+        if name == "add_tree":
+            return call.args
+        return call.args[:1] if name in _VIEWING_HELPERS else ()
+    if fn in (list, tuple, dict, reversed, sorted, zip, enumerate, min, max, sum, getattr, next):
+        return call.args
+    if not isinstance(fn, (ir.Name, ir.Derived)) and (
+        _is_known(fn) or getattr(builtins, getattr(fn, "__name__", ""), None) is fn
+    ):
+        return ()
+    return (*call.args, *(v for _, v in call.kwargs))
+
+
+_VIEWING_HELPERS = (
+    "unbroadcast", "spread", "cotangent", "matmul_left", "matmul_right", "dot_left", "dot_right",
+)  # fmt: skip
+
+
+def _is_array(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an atom is certainly an array or a number, not a container."""
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return isinstance(kind, (Array, Scalar))
+
+
+def _asks_no_copy(call: ir.Call) -> bool:
+    """Whether `np.array` is told that it need not copy."""
+    return any(k == "copy" and v != ir.Const(True) for k, v in call.kwargs) or len(call.args) > 2
+
+
+def _copies(call: ir.Call, kinds: Kinds | None) -> bool:
+    """Whether `x[i]` certainly makes new memory: a number, or an index with an array in it."""
+    base, index = call.args[0], call.args[1]
+    if not _is_array(base, kinds):
+        return False
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    return any(_is_array_index(i, kinds) for i in items) or _picks_one(base, items, kinds)
+
+
+def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an index item is certainly an array of rank 1 or more, or a list."""
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return kind.dims is None or len(kind.dims) > 0
+    return kind is not None and is_container(kind) and not isinstance(kind, Tuple)
+
+
+def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:
+    """Whether an index certainly selects one element."""
+    kind = kinds.get(base.id) if kinds is not None and isinstance(base, ir.Name) else None
+    rank = None if kind is None else rank_of(kind)
+    return rank == len(items) and all(_is_integer(i, kinds) for i in items)
+
+
+def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an index item is certainly one integer."""
+    if isinstance(atom, ir.Const):
+        return isinstance(atom.value, int) and not isinstance(atom.value, bool)
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype

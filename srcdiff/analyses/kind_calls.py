@@ -1,0 +1,290 @@
+"""The kind of a call's result: containers and helpers here, shapes beside, all others probed."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable as Function
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir, runtime
+from srcdiff.analyses import kind_methods
+from srcdiff.analyses.effects import is_pure, module_of
+from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
+from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    NoneKind,
+    Range,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+    dims_of,
+    join_all,
+)
+from srcdiff.analyses.probe import probe
+
+Args = tuple[Kind, ...]
+Kwargs = tuple[tuple[str, Kind], ...]
+
+# The value of an integer operand has no part in the shape of the result.
+ANY_INT = frozenset({np.roll, np.full_like, np.polyval, np.linalg.matrix_power, np.allclose})
+
+# The shape of the result depends on the data; its rank does not.
+DATA_DEPENDENT = frozenset(
+    {
+        np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
+        np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
+        np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
+    }
+)  # fmt: skip
+
+# Calls back into user code, or keeps state, or has a shape out of values: not to be probed.
+UNPROBED = frozenset(
+    {
+        np.vectorize, np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.piecewise,
+        np.frompyfunc, np.fromiter, np.split, np.array_split, np.tile, np.pad, np.resize,
+        np.indices, np.unravel_index, np.histogram_bin_edges, np.load, np.errstate, np.nditer,
+        np.ndenumerate, np.histogramdd, np.broadcast, np.ndindex, np.iterable, np.set_printoptions,
+    }
+)  # fmt: skip
+
+
+def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
+    """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
+    if isinstance(fn, ir.Attr):
+        return kind_methods.attribute_kind(args[0], fn.name)
+    if isinstance(fn, ir.Method):
+        return kind_methods.method_kind(args, fn.name, kwargs)
+    if isinstance(fn, (ir.Derived, ir.Name)):
+        return UNKNOWN
+    special = _SPECIAL.get(fn) if _hashable(fn) else None
+    if special is not None:
+        result = special(args, dict(kwargs))
+        if result is not None:
+            return result
+    if is_elementwise(fn):
+        return elementwise_kind(fn, args, kwargs)
+    return probed_kind(fn, args, kwargs)
+
+
+def _hashable(fn: Any) -> bool:
+    return getattr(type(fn), "__hash__", None) is not None
+
+
+# --- probing -----------------------------------------------------------------------------------
+
+
+def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of a function that may be called to see what it returns."""
+    if (
+        not is_pure(fn)
+        or fn in UNPROBED
+        or module_of(fn).startswith(("scipy.optimize", "functools"))
+    ):
+        return UNKNOWN
+    builtin = getattr(builtins, getattr(fn, "__name__", ""), None) is fn
+    if builtin and fn not in (float, int, complex, bool, round, pow, divmod, sum, any, all):
+        return UNKNOWN
+    keywords = dict(kwargs)
+    if isinstance(keywords.get("out"), Array):
+        return keywords["out"]
+    plain = tuple(_anonymous(a) for a in args)
+    result = probe(fn, plain, tuple((k, _anonymous(v)) for k, v in kwargs), fn in ANY_INT)
+    if result is None:
+        return UNKNOWN
+    if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
+        return _without_dims(result)
+    return result
+
+
+def _anonymous(kind: Kind) -> Kind:
+    """A kind without what a probe does not look at, so that more probes are the same."""
+    if isinstance(kind, Scalar) and kind.size_of is not None:
+        return Scalar(kind.dtype, kind.python, kind.value)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_anonymous, kind.items)))
+    if isinstance(kind, List):
+        items = None if kind.items is None else tuple(map(_anonymous, kind.items))
+        return List(None if kind.item is None else _anonymous(kind.item), items)
+    return kind
+
+
+def _shape_from_array(fn: Any, args: Args) -> bool:
+    """Whether an array of integers might say what shape the result has."""
+    return any(
+        isinstance(a, Array) and a.dtype is not None and "int" in a.dtype for a in args[1:]
+    ) and (
+        fn
+        not in (np.take, np.take_along_axis, np.matmul, np.dot, np.searchsorted, np.outer, np.inner)
+    )
+
+
+def _without_dims(kind: Kind) -> Kind:
+    """A kind with the lengths of its axes forgotten."""
+    if isinstance(kind, Array) and kind.dims is not None:
+        return Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_without_dims, kind.items)))
+    return kind
+
+
+# --- functions with a kind of their own --------------------------------------------------------
+
+Special = Function[[Args, dict[str, Kind]], "Kind | None"]
+
+
+def _item(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return item_kind(args[0], args[1])
+
+
+def _len(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return size_scalar(length_of(args[0])) if args else UNKNOWN
+
+
+def length_of(kind: Kind) -> Dim:
+    """The result of `len`."""
+    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
+        return kind.dims[0]
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return len(kind.items)
+    return kind.length if isinstance(kind, Range) else None
+
+
+def _range(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return Range(size_dim(args[0]) if len(args) == 1 else None)
+
+
+def _make_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return List(None, args) if args else List(None, ())
+
+
+def _make_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    known: dict[Any, Kind] = {}
+    others: list[Kind] = []
+    for key, value in zip(args[::2], args[1::2]):
+        if isinstance(key, (Text, Scalar)) and key.value is not None:
+            known[key.value] = value
+        else:
+            others.append(value)
+    return Dict(tuple(known.items()), join_all(others))
+
+
+def _to_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    base = args[0] if args else Tuple(())
+    if isinstance(base, Dict):
+        return List(
+            join_all(Text() if isinstance(k, str) else UNKNOWN for k, _ in base.items) or UNKNOWN
+        )
+    if isinstance(base, (Tuple, List)):
+        return (
+            List(getattr(base, "item", None), base.items)
+            if base.items is not None
+            else List(getattr(base, "item", UNKNOWN))
+        )
+    if isinstance(base, Array):
+        return List(item_kind(base, Scalar("int64")))
+    return List(Scalar("int64") if isinstance(base, Range) else UNKNOWN)
+
+
+def _to_tuple(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return Tuple(getattr(_to_list(args, kwargs), "items", None))
+
+
+def _extreme(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`min` and `max`: one of the operands."""
+    if kwargs:
+        return UNKNOWN
+    if len(args) > 1:
+        found = join_all(args)
+    elif isinstance(args[0], (Tuple, List)):
+        found = join_all(getattr(args[0], "items", None) or contents_of(args[0]))
+    else:
+        found = item_kind(args[0], Scalar("int64"))
+    return _forgotten(found) if isinstance(found, Scalar) else found or UNKNOWN
+
+
+def contents_of(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds of the items of a sequence."""
+    return contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
+
+
+def _forgotten(kind: Scalar) -> Scalar:
+    """A number of which only the type is known."""
+    return Scalar(kind.dtype, kind.python)
+
+
+def _constant(kind: Kind) -> Special:
+    def special(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+        return kind
+
+    return special
+
+
+def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The shape of the second operand with the dtype of the first."""
+    d, x = args
+    dtype = getattr(d, "dtype", None)
+    if isinstance(x, Scalar):
+        return d if isinstance(d, Scalar) else Scalar(dtype, None)
+    return Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, Array) else UNKNOWN
+
+
+def _spread(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    d, x = args[:2]
+    return Array(getattr(d, "dtype", None), dims_of(x), dims_of(x) is None)
+
+
+def _zeros_like(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """Zeros have the kind of what they are like."""
+    kind = args[0]
+    if isinstance(kind, (Scalar, Array)):
+        return _forgotten(kind) if isinstance(kind, Scalar) else kind
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(_zeros_like((k,), {}) or UNKNOWN for k in kind.items))
+    return kind if isinstance(kind, (List, Dict)) else UNKNOWN
+
+
+def _axis_size(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    dims = dims_of(args[0])
+    axis = args[1] if len(args) > 1 else kwargs.get("axis", NoneKind())
+    if dims is None:
+        return Scalar("int64")
+    if isinstance(axis, NoneKind):
+        return size_scalar(product(dims))
+    if isinstance(axis, Scalar) and axis.value is not None and -len(dims) <= axis.value < len(dims):
+        return size_scalar(dims[axis.value])
+    return Scalar("int64")
+
+
+_SPECIAL: dict[Any, Special] = {
+    operator.getitem: _item,
+    len: _len,
+    range: _range,
+    ir.make_list: _make_list,
+    ir.make_dict: _make_dict,
+    list: _to_list,
+    tuple: _to_tuple,
+    min: _extreme,
+    max: _extreme,
+    print: _constant(NoneKind()),
+    **dict.fromkeys((str, repr, format), _constant(Text())),
+    **dict.fromkeys(
+        (isinstance, hasattr, callable, issubclass, operator.not_, operator.is_, operator.is_not,
+         operator.contains, operator.truth),
+        _constant(Scalar("bool")),
+    ),
+    runtime.unbroadcast: _unbroadcast,
+    runtime.spread: _spread,
+    runtime.zeros_like: _zeros_like,
+    runtime.axis_size: _axis_size,
+    **kind_methods.FUNCTIONS,
+}  # fmt: skip

@@ -1,0 +1,176 @@
+"""The kind of elementwise operations: broadcasting, dtypes, integers that are lengths."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from srcdiff import runtime
+from srcdiff.analyses.kind_index import added, dim_text, named, size_dim, size_scalar
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Dim,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Sym,
+    Text,
+    Tuple,
+    broadcast_dims,
+    contents,
+    dims_of,
+    is_numeric,
+    join_all,
+)
+from srcdiff.analyses.probe import probe
+
+Args = tuple[Kind, ...]
+Kwargs = tuple[tuple[str, Kind], ...]
+
+OPERATORS = frozenset(
+    {
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+        operator.mod, operator.pow, operator.neg, operator.pos, operator.abs, operator.invert,
+        operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
+        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+    }
+)  # fmt: skip
+ELEMENTWISE = OPERATORS | {
+    abs, np.clip, np.real, np.imag, np.sinc, np.nan_to_num, np.isclose, np.i0, np.around, np.round,
+    np.isreal, np.iscomplex, np.where, runtime.power_slope, runtime.log_or_zero,
+    runtime.divide_or_zero,
+}  # fmt: skip
+
+
+def is_elementwise(fn: Any) -> bool:
+    """Whether a function works element by element, with broadcasting."""
+    if isinstance(fn, np.ufunc):
+        return fn.signature is None
+    return getattr(type(fn), "__hash__", None) is not None and fn in ELEMENTWISE
+
+
+def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
+    keywords = dict(kwargs)
+    if "out" in keywords or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
+        return keywords.get("out", args[-1])
+    if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
+        return _of_others(fn, args)
+    if all(isinstance(a, Scalar) for a in args):
+        return _of_numbers(fn, args, kwargs)
+    small = tuple(_shrunk(a) for a in args)
+    result = probe(fn, small, kwargs, True)
+    dims = _broadcast(args)
+    definite = any(isinstance(a, Array) and not a.maybe_scalar for a in args)
+    if dims is None:
+        certain = definite and _any_rank(args)
+        return _reshaped(result, Array(None, None, not certain))
+    return _reshaped(result, Array(None, dims))
+
+
+def _shrunk(kind: Kind) -> Kind:
+    """The same dtype, with a shape that fits all others."""
+    if isinstance(kind, Array):
+        rank = 1 if kind.dims is None or kind.dims else 0
+        return Array(kind.dtype, (1,) * rank, kind.maybe_scalar)
+    if isinstance(kind, Scalar) and kind.dtype is not None and kind.value is None:
+        return Scalar(kind.dtype, kind.python)
+    return kind
+
+
+def _broadcast(args: Args) -> tuple[Dim, ...] | None:
+    shapes = [dims_of(a) for a in args]
+    return None if None in shapes else broadcast_dims([s for s in shapes if s is not None])
+
+
+def _any_rank(args: Args) -> bool:
+    """Whether some operand certainly has an axis, so that the result is an array."""
+    return any(bool(dims_of(a)) for a in args)
+
+
+def _reshaped(result: Kind | None, shape: Array) -> Kind:
+    """The result of a probe with its true shape."""
+    if isinstance(result, Tuple) and result.items is not None:
+        return Tuple(tuple(_reshaped(r, shape) for r in result.items))
+    dtype = result.dtype if isinstance(result, (Array, Scalar)) else None
+    if shape.dims == () and isinstance(result, Scalar):
+        return result
+    return Array(dtype, shape.dims, shape.maybe_scalar)
+
+
+def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of an operation on numbers; integers keep track of the lengths that they are."""
+    result = probe(fn, args, kwargs, fn is not operator.pow)
+    if result is None:
+        return Scalar(None, None) if fn in OPERATORS else UNKNOWN
+    if isinstance(result, Scalar) and result.dtype == "int64" and result.python:
+        if result.value is None:
+            return size_scalar(_size(fn, args))
+    return result
+
+
+def _size(fn: Any, args: Args) -> Dim:
+    """The length that an operation on integers gives."""
+    if not all(isinstance(a, Scalar) and a.python for a in args) or len(args) != 2:
+        return None
+    x, y = args
+    assert isinstance(x, Scalar) and isinstance(y, Scalar)
+    if fn in (operator.add, operator.sub):
+        exact = added(x, y, 1 if fn is operator.add else -1)
+        if exact is not None:
+            return exact
+    sign = _SIGNS.get(fn)
+    a, b = size_dim(x), size_dim(y)
+    if sign is None or not _plain(a) or not _plain(b):
+        return None
+    assert a is not None and b is not None
+    return named(f"({dim_text(a)}{sign}{dim_text(b)})")
+
+
+_SIGNS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.floordiv: "//",
+    operator.mod: "%",
+}  # fmt: skip
+
+
+def _plain(dim: Dim) -> bool:
+    """Whether a length is one value, never cut off at zero."""
+    return isinstance(dim, int) or (isinstance(dim, Sym) and dim.name != "?" and dim.offset >= 0)
+
+
+def _of_others(fn: Any, args: Args) -> Kind:
+    """The kind of an operator on values other than numbers and arrays."""
+    if any(not isinstance(a, (Text, Tuple, List, NoneKind, Scalar)) for a in args):
+        return UNKNOWN
+    if fn in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+        return Scalar("bool")
+    x, y = (*args, UNKNOWN)[:2]
+    if fn is operator.add and isinstance(x, Tuple) and isinstance(y, Tuple):
+        return Tuple(None if x.items is None or y.items is None else x.items + y.items)
+    if fn is operator.add and isinstance(x, List) and isinstance(y, List):
+        if x.items is not None and y.items is not None:
+            return List(None, x.items + y.items)
+        return List(join_all((*contents(x), *contents(y))))
+    if fn is operator.mul and any(isinstance(a, (Tuple, List)) for a in args):
+        return _repeated(x, y)
+    if isinstance(x, Text) and fn in (operator.add, operator.mod, operator.mul):
+        return Text()
+    return UNKNOWN
+
+
+def _repeated(x: Kind, y: Kind) -> Kind:
+    """`(a, b) * n` and `[a] * n`."""
+    if isinstance(x, Scalar):
+        x, y = y, x
+    count = y.value if isinstance(y, Scalar) else None
+    if isinstance(x, Tuple):
+        return Tuple(None if x.items is None or count is None else x.items * count)
+    if isinstance(x, List):
+        if x.items is not None and count is not None and count <= 8:
+            return List(None, x.items * count)
+        return List(join_all(contents(x)))
+    return UNKNOWN

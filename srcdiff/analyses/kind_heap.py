@@ -1,0 +1,225 @@
+"""What lists and dicts hold, wherever in the function they were made and whoever writes into them.
+
+A list may have several names, so its contents belong to the place that made it (its site), not to a
+name.  Sites that one name may hold are one site.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from srcdiff.analyses.kind_types import (
+    BIG,
+    UNKNOWN,
+    Array,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    Scalar,
+    Sym,
+    Text,
+    Tuple,
+    contents,
+    join,
+    join_all,
+)
+
+
+class Heap:
+    """Contents by site; `changed` is set by whatever makes them more general."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, List | Dict] = {}
+        self.parent: dict[str, str] = {}
+        self.changed = False
+
+    def find(self, site: str) -> str:
+        """The site that stands for a site."""
+        while site in self.parent:
+            site = self.parent[site]
+        return site
+
+    def intern(self, kind: Kind, site: str) -> Kind:
+        """A kind whose lists and dicts refer to their sites, new ones made here."""
+        if isinstance(kind, Tuple) and kind.items is not None:
+            items = tuple(self.intern(k, f"{site}[{i}]") for i, k in enumerate(kind.items))
+            return kind if items == kind.items else Tuple(items)
+        if not isinstance(kind, (List, Dict)):
+            return kind
+        if kind.site and kind.site in self.held and not contents(kind):
+            return self.reference(kind)
+        name = kind.site or site
+        self.hold(name, self._inner(kind, name))
+        return self.reference(kind, name)
+
+    def _inner(self, kind: List | Dict, site: str) -> List | Dict:
+        """The contents of a new list or dict, themselves interned."""
+        item = None if kind.item is None else localless(self.intern(kind.item, f"{site}[]"))
+        if isinstance(kind, List):
+            items = None
+            if kind.items is not None:
+                named = enumerate(kind.items)
+                items = tuple(localless(self.intern(k, f"{site}[{i}]")) for i, k in named)
+            return List(item, items, site)
+        pairs = ((k, localless(self.intern(v, f"{site}[{k!r}]"))) for k, v in kind.items)
+        return Dict(tuple(pairs), item, site)
+
+    def reference(self, kind: List | Dict, site: str | None = None) -> Kind:
+        """A list or dict by its site alone."""
+        name = self.find(kind.site if site is None else site)
+        return List(None, None, name) if isinstance(kind, List) else Dict((), None, name)
+
+    def hold(self, site: str, kind: List | Dict) -> None:
+        """Let a site hold this as well."""
+        site = self.find(site)
+        old = self.held.get(site)
+        new = kind if old is None else self._merged(old, kind, site)
+        if new != old:
+            self.held[site], self.changed = new, True
+
+    def _merged(self, a: List | Dict, b: List | Dict, site: str) -> List | Dict:
+        """What a site holds that holds both of these."""
+        item = a.item if b.item is None else b.item if a.item is None else self.join(a.item, b.item)
+        if isinstance(a, List) and isinstance(b, List):
+            if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+                return List(item, tuple(map(self.join, a.items, b.items)), site)
+            rest = join_all((*contents(a), *contents(b)))
+            return List(rest, None, site)
+        if isinstance(a, Dict) and isinstance(b, Dict):
+            pairs = dict(a.items)
+            for key, kind in b.items:
+                pairs[key] = self.join(pairs[key], kind) if key in pairs else kind
+            return Dict(tuple(pairs.items()), item, site)
+        return List(UNKNOWN, None, site)
+
+    def resolve(self, kind: Kind, depth: int = 0) -> Kind:
+        """A kind with the contents of its lists and dicts, as far as they are not circular."""
+        if isinstance(kind, Tuple) and kind.items is not None:
+            return Tuple(tuple(self.resolve(k, depth) for k in kind.items))
+        if not isinstance(kind, (List, Dict)):
+            return kind
+        if depth > 4:
+            return UNKNOWN
+        held = self.held.get(self.find(kind.site), kind)
+        item = None if held.item is None else self.resolve(held.item, depth + 1)
+        if isinstance(held, List):
+            items = held.items
+            if items is not None:
+                items = tuple(self.resolve(k, depth + 1) for k in items)
+            return List(item, items, held.site)
+        pairs = tuple((k, self.resolve(v, depth + 1)) for k, v in held.items)
+        return Dict(pairs, item, held.site)
+
+    # --- writing ---
+
+    def add(self, kind: List | Dict, item: Kind) -> None:
+        """Something is appended, inserted or stored under an unknown key."""
+        site = self.find(kind.site)
+        held = self.held.get(site, kind)
+        item = localless(self.intern(item, f"{site}[]"))
+        if isinstance(held, List):
+            self.hold(site, List(join_all((*contents(held), item)), None, site))
+        else:
+            rest = item if held.item is None else self.join(held.item, item)
+            self.hold(site, Dict(held.items, rest, site))
+
+    def shrink(self, kind: List | Dict) -> None:
+        """Items are taken out or moved."""
+        site = self.find(kind.site)
+        held = self.held.get(site)
+        if isinstance(held, List) and held.items is not None:
+            self.hold(site, List(join_all(contents(held)), None, site))
+
+    def store(self, kind: List | Dict, key: Kind, value: Kind) -> None:
+        """`kind[key] = value`."""
+        site = self.find(kind.site)
+        held = self.held.get(site, kind)
+        known: Any = key.value if isinstance(key, (Scalar, Text)) else None
+        value = localless(self.intern(value, f"{site}[{known!r}]"))
+        if isinstance(held, Dict) and known is not None:
+            self.hold(site, Dict(((known, value),), None, site))
+        elif isinstance(held, List) and held.items is not None and known is not None:
+            items = list(held.items)
+            if -len(items) <= known < len(items):
+                items[known] = self.join(items[known], value)
+                self.hold(site, List(held.item, tuple(items), site))
+        else:
+            self.add(kind, value)
+
+    def escape(self, kind: Kind) -> None:
+        """Somebody unknown may write into a kind's lists and dicts."""
+        if isinstance(kind, Tuple):
+            for item in kind.items or ():
+                self.escape(item)
+        elif isinstance(kind, (List, Dict)):
+            site = self.find(kind.site)
+            held = self.held.get(site, kind)
+            if held.item == UNKNOWN and (not held.items or isinstance(held, Dict)):
+                return
+            self.hold(
+                site,
+                List(UNKNOWN, None, site) if isinstance(held, List) else Dict((), UNKNOWN, site),
+            )
+            for item in contents(held):
+                self.escape(item)
+
+    # --- joining ---
+
+    def join(self, a: Kind, b: Kind) -> Kind:
+        """The join of two kinds; lists that it may be either of become one site."""
+        if a == b:
+            return a
+        result = join(self._unified(a, b), self._unified(b, a))
+        if result == UNKNOWN:
+            self.escape(a)
+            self.escape(b)
+        return result
+
+    def _unified(self, a: Kind, b: Kind) -> Kind:
+        """`a`, after its sites and those of `b` were made one."""
+        if isinstance(a, Tuple) and isinstance(b, Tuple):
+            if a.items is None or b.items is None or len(a.items) != len(b.items):
+                return a
+            return Tuple(tuple(map(self._unified, a.items, b.items)))
+        if isinstance(a, List) and isinstance(b, List):
+            self._union(a.site, b.site)
+            return replace(a, site=self.find(a.site))
+        if isinstance(a, Dict) and isinstance(b, Dict):
+            self._union(a.site, b.site)
+            return replace(a, site=self.find(a.site))
+        return a
+
+    def _union(self, a: str, b: str) -> None:
+        """Make two sites one."""
+        one, two = sorted((self.find(a), self.find(b)))
+        if one != two:
+            self.parent[two] = one
+            self.changed = True
+            held = self.held.pop(two, None)
+            if held is not None:
+                self.hold(one, held)
+
+
+def localless(kind: Kind, depth: int = 1) -> Kind:
+    """A kind without the lengths that only one iteration of a loop (of this depth, or one inside
+    it) knows by name.
+    """
+    if isinstance(kind, Array) and kind.dims is not None:
+        dims = tuple(_lasting(d, depth) for d in kind.dims)
+        return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, Scalar) and kind.size_of is not None:
+        return Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(localless(k, depth) for k in kind.items))
+    return kind
+
+
+def _lasting(dim: Dim, depth: int) -> Dim:
+    """A length, if its name means the same in the next iteration."""
+    if isinstance(dim, Sym) and "@" in dim.name:
+        depths = [int(part[0]) for part in dim.name.split("@")[1:]]
+        if max(depths) >= depth:
+            return BIG if dim.big else None
+    return dim

@@ -1,0 +1,379 @@
+"""Kinds: what is known of a value before the program runs, and what follows about shapes.
+
+Lengths.  A dimension is an `int` (known), a `Sym` (the same unknown length wherever the same name
+and offset occur) or None.  `Sym(name, offset)` is `max(0, length(name) + offset)`: the slice
+`x[1:]` of an empty array is empty, it is not of length -1.
+
+"Big" means "known not to be 1", zero included.  Which dimensions of an argument are 1 is part of
+the dispatch key, so it is known for arguments.  It decides what broadcasting can do: in an
+elementwise operation that succeeds, an axis of the result has the length of every operand whose
+length there is not 1.  If that length is n > 1 or 0, the other operands have n or 1 (0 against 1
+gives 0; 0 against n > 1 fails), so two big operands are equal, and a big operand has the length of
+the result.  A dimension that is not known to be big may be 1 and be stretched; then equality needs
+the same `Sym` or the same integer.
+
+Two dims that compare equal with `==` need not be equal lengths (`BIG` is some length that is
+not 1): ask `same_dim`, `same_shape` and `broadcasts_to_itself`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Sym:
+    """A length known by name only; `big` says that it is not 1."""
+
+    name: str
+    offset: int = 0
+    big: bool = False
+
+
+Dim = Union[int, Sym, None]
+
+BIG = Sym("?", 0, True)
+"""Some length that is not 1; never provably equal to another."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An immutable number.
+
+    `dtype` None: some number.  `python`: True for a number of Python, False for one of NumPy, None
+    for either.  `value` is that of a known int or bool.  `size_of` is an int's value as a length.
+    """
+
+    dtype: str | None
+    python: bool | None = True
+    value: int | None = None
+    size_of: Dim = None
+
+
+@dataclass(frozen=True)
+class Array:
+    """A `numpy.ndarray`, perhaps of rank 0; None is unknown; `maybe_scalar`: or a number."""
+
+    dtype: str | None = None
+    dims: tuple[Dim, ...] | None = None
+    maybe_scalar: bool = False
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple; `items` None: of unknown length, every item being of the kind `item`."""
+
+    items: tuple[Kind, ...] | None
+    item: Kind | None = None
+
+
+@dataclass(frozen=True)
+class List:
+    """A list: the kind of every item, of each item where they are known, and where it was made."""
+
+    item: Kind | None = None
+    items: tuple[Kind, ...] | None = None
+    site: str = ""
+
+
+@dataclass(frozen=True)
+class Dict:
+    """A dict: its known keys, the kind of any other value, and where it was made."""
+
+    items: tuple[tuple[Any, Kind], ...] = ()
+    item: Kind | None = None
+    site: str = ""
+
+
+@dataclass(frozen=True)
+class Range:
+    """A `range`."""
+
+    length: Dim = None
+
+
+@dataclass(frozen=True)
+class SliceKind:
+    """`lower:upper:step` in a subscript."""
+
+    lower: Kind
+    upper: Kind
+    step: Kind
+
+
+@dataclass(frozen=True)
+class NoneKind:
+    """None."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string; `value` None: unknown."""
+
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Callable:
+    """A function, class or other callable; `value` None: unknown."""
+
+    value: Function[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Object:
+    """A value of another type; `value` is that of a known dtype."""
+
+    type: str
+    value: np.dtype[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Anything."""
+
+
+Kind = Union[
+    Scalar, Array, Tuple, List, Dict, Range, SliceKind, NoneKind, Text, Callable, Module, Object,
+    Unknown,
+]  # fmt: skip
+
+UNKNOWN = Unknown()
+NUMERIC = Array(None, None, maybe_scalar=True)
+"""A number or an array of any rank and dtype: a parameter of which nothing is known."""
+
+
+# --- lengths -----------------------------------------------------------------------------------
+
+
+def is_big(dim: Dim) -> bool:
+    """Whether a length is known not to be 1."""
+    return dim.big if isinstance(dim, Sym) else dim is not None and dim != 1
+
+
+def same_dim(a: Dim, b: Dim) -> bool:
+    """Whether two lengths are provably equal."""
+    if isinstance(a, Sym) and isinstance(b, Sym):
+        return a.name == b.name != BIG.name and a.offset == b.offset
+    return a is not None and not isinstance(a, Sym) and a == b
+
+
+def join_dim(a: Dim, b: Dim) -> Dim:
+    """A length that describes either of two."""
+    if same_dim(a, b):
+        return b if isinstance(a, Sym) and a.big else a
+    return BIG if is_big(a) and is_big(b) else None
+
+
+def broadcast_dim(dims: Iterable[Dim]) -> Dim:
+    """The length of one axis after broadcasting that succeeds."""
+    rest = [d for d in dims if d != 1]
+    if not rest:
+        return 1
+    known = [d for d in rest if is_big(d)]
+    for d in known:
+        if d != BIG:
+            return d
+    if known:
+        return BIG
+    return rest[0] if all(same_dim(d, rest[0]) for d in rest[1:]) else None
+
+
+def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """The dims of the result of an elementwise operation that succeeds."""
+    rank = max(map(len, shapes), default=0)
+    padded = [(1,) * (rank - len(s)) + s for s in shapes]
+    return tuple(broadcast_dim(axis) for axis in zip(*padded))
+
+
+# --- shapes ------------------------------------------------------------------------------------
+
+
+def dims_of(kind: Kind) -> tuple[Dim, ...] | None:
+    """The dims of a number or array, None if the rank is unknown."""
+    if isinstance(kind, Scalar):
+        return ()
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return kind.dims
+    return None
+
+
+def rank_of(kind: Kind) -> int | None:
+    """The number of axes of a number or array, None if unknown."""
+    dims = dims_of(kind)
+    return None if dims is None else len(dims)
+
+
+def same_shape(a: Kind, b: Kind) -> bool:
+    """Whether two values have provably equal shapes."""
+    x, y = dims_of(a), dims_of(b)
+    if x is None or y is None or len(x) != len(y):
+        return False
+    return all(map(same_dim, x, y))
+
+
+def broadcasts_to_itself(x: Kind, z: Kind, others: Sequence[Kind] | None = None) -> bool:
+    """Whether the operand `x` of an elementwise operation has provably the shape of its result `z`.
+
+    `others` are the kinds of the other operands (an operand that is the same variable as `x` left
+    out): where they are all numbers the shape is that of `x`, whatever it is.
+    """
+    if others is not None and all(dims_of(o) == () for o in others) and is_numeric(x):
+        return True
+    a, b = dims_of(x), dims_of(z)
+    if a is None or b is None or len(a) != len(b):
+        return False
+    return all(is_big(p) or same_dim(p, q) for p, q in zip(a, b))
+
+
+# --- asking ------------------------------------------------------------------------------------
+
+
+def is_scalar(kind: Kind) -> bool:
+    """Whether a value is certainly an immutable number."""
+    return isinstance(kind, Scalar)
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Whether a value is certainly a number or an array."""
+    return isinstance(kind, (Scalar, Array))
+
+
+_IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable)
+
+
+def is_mutable(kind: Kind) -> bool:
+    """Whether a value can be written into in place (or might be)."""
+    return not isinstance(kind, _IMMUTABLE) and not (
+        isinstance(kind, Tuple) and kind.items is not None and not any(map(is_mutable, kind.items))
+    )
+
+
+def is_container(kind: Kind) -> bool:
+    """Whether a value is certainly a tuple, list or dict."""
+    return isinstance(kind, (Tuple, List, Dict))
+
+
+def is_float(kind: Kind) -> bool:
+    """Whether a value is certainly of a real floating or complex dtype."""
+    return is_numeric(kind) and is_inexact_dtype(getattr(kind, "dtype", None))
+
+
+def is_inexact_dtype(dtype: str | None) -> bool:
+    """Whether a dtype's name is that of a real floating or complex type."""
+    return dtype is not None and dtype.startswith(("float", "complex", "longdouble", "clongdouble"))
+
+
+def is_real(kind: Kind) -> bool:
+    """Whether a value certainly has no imaginary part."""
+    dtype = getattr(kind, "dtype", None)
+    return is_numeric(kind) and dtype is not None and not dtype.startswith(("complex", "clong"))
+
+
+def is_active_kind(kind: Kind) -> bool:
+    """Whether a value can carry a derivative: floating, complex, unknown, or it holds such."""
+    if isinstance(kind, (Scalar, Array)):
+        return kind.dtype is None or is_inexact_dtype(kind.dtype)
+    if isinstance(kind, Tuple):
+        return kind.items is None or any(map(is_active_kind, kind.items))
+    if isinstance(kind, (List, Dict)):
+        return any(map(is_active_kind, contents(kind)))
+    return isinstance(kind, (Object, Unknown)) and getattr(kind, "value", None) is None
+
+
+def contents(kind: List | Dict) -> tuple[Kind, ...]:
+    """The kinds of what a list or dict holds."""
+    known = () if kind.item is None else (kind.item,)
+    if isinstance(kind, List):
+        return (*(kind.items or ()), *known)
+    return (*(k for _, k in kind.items), *known)
+
+
+# --- joining -----------------------------------------------------------------------------------
+
+
+def join(a: Kind, b: Kind) -> Kind:
+    """A kind that describes the values of both."""
+    if a == b:
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return _join_scalars(a, b)
+    if isinstance(a, (Scalar, Array)) and isinstance(b, (Scalar, Array)):
+        return _join_arrays(a, b)
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return _join_tuples(a, b)
+    if isinstance(a, Range) and isinstance(b, Range):
+        return Range(join_dim(a.length, b.length))
+    if isinstance(a, Text) and isinstance(b, Text):
+        return Text()
+    if isinstance(a, List) and isinstance(b, List):
+        return _join_lists(a, b)
+    if isinstance(a, Dict) and isinstance(b, Dict):
+        return _join_dicts(a, b)
+    if isinstance(a, Callable) and isinstance(b, Callable):
+        return Callable()
+    if isinstance(a, Object) and isinstance(b, Object) and a.type == b.type:
+        return Object(a.type)
+    return UNKNOWN
+
+
+def join_all(kinds: Iterable[Kind]) -> Kind | None:
+    """The join of any number of kinds, None for none."""
+    result: Kind | None = None
+    for kind in kinds:
+        result = kind if result is None else join(result, kind)
+    return result
+
+
+def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
+    return Scalar(
+        a.dtype if a.dtype == b.dtype else None,
+        a.python if a.python == b.python else None,
+        a.value if a.value == b.value and a.dtype == b.dtype else None,
+        join_dim(a.size_of, b.size_of),
+    )
+
+
+def _join_arrays(a: Scalar | Array, b: Scalar | Array) -> Array:
+    maybe = any(isinstance(k, Scalar) or k.maybe_scalar for k in (a, b))
+    x, y = getattr(a, "dims", None), getattr(b, "dims", None)
+    dims = None
+    if not maybe and x is not None and y is not None and len(x) == len(y):
+        dims = tuple(map(join_dim, x, y))
+    return Array(a.dtype if a.dtype == b.dtype else None, dims, maybe)
+
+
+def _join_tuples(a: Tuple, b: Tuple) -> Tuple:
+    if a.items is None or b.items is None or len(a.items) != len(b.items):
+        both = [*(a.items or (a.item,)), *(b.items or (b.item,))]
+        plain = all(isinstance(k, (Scalar, Array)) for k in both)
+        return Tuple(None, join_all(k for k in both if k is not None) if plain else None)
+    return Tuple(tuple(map(join, a.items, b.items)))
+
+
+def _join_lists(a: List, b: List) -> List:
+    item = join_all(k for k in (a.item, b.item) if k is not None)
+    items = None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(map(join, a.items, b.items))
+    return List(item, items, a.site if a.site == b.site else "")
+
+
+def _join_dicts(a: Dict, b: Dict) -> Dict:
+    site = a.site if a.site == b.site else ""
+    x, y = dict(a.items), dict(b.items)
+    if [*x] == [*y] and a.item == b.item:
+        return Dict(tuple((k, join(v, y[k])) for k, v in x.items()), a.item, site)
+    return Dict((), join_all((*contents(a), *contents(b))), site)

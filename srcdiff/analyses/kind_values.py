@@ -1,0 +1,116 @@
+"""Kinds of actual values, and the fast key by which calls are dispatched on kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_types import (
+    Array,
+    Callable,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    Module,
+    NoneKind,
+    Object,
+    Range,
+    Scalar,
+    Sym,
+    Text,
+    Tuple,
+    join_all,
+)
+
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, type, np.ufunc)
+"""Callables that are told apart by identity; other objects only by their type."""
+
+
+def kind_of(value: Any, name: str) -> Kind:
+    """The kind of an argument: it describes every value that has the same `key_of`."""
+    make = _KINDS.get(type(value))
+    if make is not None:
+        return make(value, name)
+    if isinstance(value, np.number):
+        return _number(value, name)
+    if isinstance(value, np.bool_):
+        return Scalar("bool", False)
+    if isinstance(value, np.dtype):
+        return Object("dtype", value)
+    if isinstance(value, ModuleType):
+        return Module(value.__name__)
+    return Callable(value) if isinstance(value, _FUNCTIONS) else Object(_type_name(value))
+
+
+def key_of(value: Any) -> Any:
+    """A hashable key: two values with the same key have the same kind."""
+    cls = type(value)
+    if cls is np.ndarray:
+        return value.dtype, tuple([n == 1 for n in value.shape])
+    if cls is float or cls is int:
+        return cls
+    if cls is tuple or cls is list:
+        return cls, tuple(map(key_of, value))
+    if cls is dict:
+        return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
+    if isinstance(value, np.dtype):
+        return value
+    return value if isinstance(value, _FUNCTIONS) else cls
+
+
+def _type_name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _array(value: np.ndarray[Any, Any], name: str) -> Kind:
+    if value.dtype.hasobject or value.dtype.names is not None:
+        return Object("numpy.ndarray")
+    dims: list[Dim] = [
+        1 if n == 1 else Sym(f"{name}.{axis}", 0, True) for axis, n in enumerate(value.shape)
+    ]
+    return Array(value.dtype.name, tuple(dims))
+
+
+def _number(value: np.number[Any], name: str) -> Kind:
+    size = Sym(name) if isinstance(value, np.integer) else None
+    return Scalar(value.dtype.name, False, size_of=size)
+
+
+def _items(value: Any, name: str) -> tuple[Kind, ...]:
+    return tuple(kind_of(v, f"{name}[{i}]") for i, v in enumerate(value))
+
+
+def _list(value: list[Any], name: str) -> Kind:
+    return List(None, _items(value, name), name)
+
+
+def _is_key(key: Any) -> bool:
+    """Whether a dict's key is known by its value (others are not told apart)."""
+    return isinstance(key, (str, int))
+
+
+def _dict(value: dict[Any, Any], name: str) -> Kind:
+    known = [(k, kind_of(v, f"{name}[{k!r}]")) for k, v in value.items() if _is_key(k)]
+    others = [
+        kind_of(v, f"{name}[?{i}]") for i, (k, v) in enumerate(value.items()) if not _is_key(k)
+    ]
+    return Dict(tuple(known), join_all(others), name)
+
+
+_KINDS: dict[type, Function[[Any, str], Kind]] = {
+    np.ndarray: _array,
+    float: lambda value, name: Scalar("float64"),
+    int: lambda value, name: Scalar("int64", size_of=Sym(name)),
+    bool: lambda value, name: Scalar("bool"),
+    complex: lambda value, name: Scalar("complex128"),
+    type(None): lambda value, name: NoneKind(),
+    str: lambda value, name: Text(),
+    tuple: lambda value, name: Tuple(_items(value, name)),
+    list: _list,
+    dict: _dict,
+    range: lambda value, name: Range(),
+}

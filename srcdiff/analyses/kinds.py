@@ -1,0 +1,390 @@
+"""Infer what is known of every name of a function before it runs.
+
+Takes a function and the kinds of its parameters; returns a kind for every name, which describes
+every value that the name has wherever it is bound or read.
+
+A length that nothing is known of gets the name of what it belongs to (`h.0`, the first axis of
+`h`), so that `h` and what is computed from `h` are seen to agree.  Inside a loop such a name means
+the length in the present iteration (`h.0@1`, in a loop of depth 1), and is forgotten where a value
+goes on to the next iteration or into a container.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.effects import LIST_MUTATORS, is_pure
+from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
+from srcdiff.analyses.kind_calls import call_kind
+from srcdiff.analyses.kind_heap import Heap, localless
+from srcdiff.analyses.kind_types import (
+    BIG,
+    NUMERIC,
+    UNKNOWN,
+    Array,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    Range,
+    Scalar,
+    Sym,
+    Text,
+    Tuple,
+    join,
+)
+from srcdiff.analyses.kind_values import key_of, kind_of
+
+Env = dict[str, Kind]
+
+OPERATORS: dict[str, Any] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
+    ">>": operator.rshift,
+}  # fmt: skip
+
+ROUNDS = 12
+
+
+def infer(function: ir.Function, params: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The kind of every name of a function; parameters without a kind are numbers or arrays."""
+    return _Inference(function, params).run()
+
+
+class _Inference:
+    """One inference: kinds flow through the body, are joined where paths meet, and recorded."""
+
+    def __init__(self, function: ir.Function, params: Mapping[str, Kind]) -> None:
+        self.function = function
+        self.params = params
+        self.bound = ir.bound(function.body) | {p.name for p in function.params}
+        self.heap = Heap()
+        self.seen: Env = {}
+        self.depth = 0
+        self.numbers: dict[tuple[str, int], int] = {}
+        self.counts: dict[str, int] = {p.name: 1 for p in function.params}
+        self.memo: dict[int, tuple[Any, Any, Kind]] = {}
+
+    def run(self) -> dict[str, Kind]:
+        """Evaluate the body until the contents of lists and dicts are stable."""
+        body = self.function.body
+        if any(isinstance(s, ir.Pair) for s in ir.walk(body)):
+            body = (*body, *_adjoints(body))
+        for _ in range(ROUNDS):
+            self.heap.changed = False
+            self.seen = {}
+            env = {p.name: self._param(p) for p in self.function.params}
+            self.seen.update(env)
+            self.block(body, env)
+            if not self.heap.changed:
+                return {n: self.heap.resolve(self.seen.get(n, UNKNOWN)) for n in sorted(self.bound)}
+        return dict.fromkeys(sorted(self.bound), UNKNOWN)
+
+    def _param(self, param: ir.Param) -> Kind:
+        kind = self.params.get(param.name, NUMERIC)
+        if param.style == "*" and not isinstance(kind, Tuple):
+            kind = Tuple(None)
+        if param.style == "**" and not isinstance(kind, Dict):
+            kind = Dict((), UNKNOWN, param.name)
+        return self.heap.intern(kind, param.name)
+
+    # --- names ---
+
+    def read(self, name: str, env: Env) -> Kind | None:
+        """The kind of a name where it is read; None while nothing has reached this place."""
+        kind = env.get(name)
+        if kind is None:
+            return None if name in self.bound else UNKNOWN
+        self.record(name, kind)
+        return kind
+
+    def record(self, name: str, kind: Kind) -> None:
+        """Let the result describe this kind of a name as well."""
+        old = self.seen.get(name)
+        if old is None:
+            self.seen[name] = kind
+        elif old is not kind and old != kind:
+            self.seen[name] = self.heap.join(old, kind)
+
+    def bind(self, name: str, kind: Kind, env: Env) -> None:
+        """A name takes a kind."""
+        env[name] = kind
+        self.record(name, kind)
+
+    def label(self, name: str, stmt: ir.Stmt) -> str:
+        """What lengths made by a statement are called: `h`, or `h~1` where it is bound again."""
+        key = (name, id(stmt))
+        if key not in self.numbers:
+            self.numbers[key] = self.counts.get(name, 0)
+            self.counts[name] = self.numbers[key] + 1
+        number = self.numbers[key]
+        return f"{name}~{number}" if number else name
+
+    def named(self, kind: Kind, label: str) -> Kind:
+        """A kind whose unknown lengths are named after what has it."""
+        if isinstance(kind, Array) and kind.dims is not None:
+            dims = tuple(self._length(d, f"{label}.{k}") for k, d in enumerate(kind.dims))
+            return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
+        if isinstance(kind, Tuple) and kind.items is not None:
+            return Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
+        if isinstance(kind, Scalar) and kind.dtype == "int64" and kind.value is None:
+            return Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
+        return kind
+
+    def _length(self, dim: Dim, label: str) -> Dim:
+        if dim is not None and dim != BIG:
+            return dim
+        name = f"{label}@{min(self.depth, 9)}" if self.depth else label
+        return Sym(name, 0, dim == BIG)
+
+    # --- expressions ---
+
+    def atom(self, atom: ir.Atom, env: Env) -> Kind | None:
+        """The kind of an atom, lists by their sites; None while nothing has reached this place."""
+        if isinstance(atom, ir.Name):
+            return self.read(atom.id, env)
+        for name in ir.names(atom):
+            if self.read(name, env) is None:
+                return None
+        kind = atom_kind(atom, env)
+        if isinstance(atom, ir.Ref):
+            return self.heap.intern(kind, atom.text)
+        return kind
+
+    def rhs(self, rhs: ir.Rhs, env: Env) -> Kind | None:
+        """The kind of a right-hand side."""
+        if isinstance(rhs, ir.Opaque):
+            for name in rhs.reads:
+                self.read(name.id, env)
+            return Text() if rhs.harmless else UNKNOWN
+        return self.call(rhs, env) if isinstance(rhs, ir.Call) else self.atom(rhs, env)
+
+    def call(self, call: ir.Call, env: Env) -> Kind | None:
+        """The kind of a call; what it does to lists and dicts happens."""
+        args: list[Kind] = []
+        for atom in (*call.args, *(v for _, v in call.kwargs)):
+            kind = self.atom(atom, env)
+            if kind is None:
+                return None
+            args.append(kind)
+        if isinstance(call.fn, ir.Name):
+            self.read(call.fn.id, env)
+        held = [self.heap.resolve(k) for k in args]
+        result = self._result(call, tuple(held))
+        self._effects(call, args)
+        return result
+
+    def _result(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
+        """The kind of a call on operands of these kinds, remembered for the next round."""
+        old = self.memo.get(id(call))
+        if old is not None and old[1] == held:
+            return old[2]
+        split = len(call.args)
+        kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
+        spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
+        result = UNKNOWN if spread else call_kind(call.fn, held[:split], kwargs)
+        self.memo[id(call)] = (call, held, result)
+        return result
+
+    def _effects(self, call: ir.Call, args: list[Kind]) -> None:
+        """What a call does to the contents of its lists and dicts."""
+        fn, base = call.fn, args[0] if args else UNKNOWN
+        if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)):
+            self._method_effects(fn.name, base, args[1:])
+        elif not is_pure(fn) and fn is not print:
+            for kind in args:
+                self.heap.escape(kind)
+
+    def _method_effects(self, name: str, base: List | Dict, rest: list[Kind]) -> None:
+        """What a method of a list or dict does to its contents."""
+        if name in ("append", "insert", "add") and rest:
+            self.heap.add(base, rest[-1])
+        elif name == "setdefault" and len(rest) == 2:
+            self.heap.store(base, rest[0], rest[1])
+        elif name in ("extend", "update"):
+            for kind in rest:
+                self._extend(base, kind)
+        elif name in LIST_MUTATORS and isinstance(base, List):
+            self.heap.shrink(base)
+
+    def _extend(self, base: List | Dict, kind: Kind) -> None:
+        """Every item of `kind` is added."""
+        held = self.heap.resolve(kind)
+        if isinstance(base, List) and isinstance(held, (List, Tuple)):
+            for item in (*(held.items or ()), getattr(held, "item", None)):
+                if item is not None:
+                    self.heap.add(base, item)
+            if held.items is None and getattr(held, "item", None) is None:
+                self.heap.add(base, UNKNOWN)
+        else:
+            self.heap.add(base, UNKNOWN)
+
+    # --- statements ---
+
+    def block(self, block: ir.Block, env: Env) -> Env:
+        """The kinds after a block."""
+        for stmt in block:
+            env = self.stmt(stmt, env)
+        return env
+
+    def stmt(self, stmt: ir.Stmt, env: Env) -> Env:
+        """The kinds after a statement."""
+        if isinstance(stmt, ir.Assign):
+            self._assign(stmt, env)
+        elif isinstance(stmt, ir.If):
+            self.atom(stmt.test, env)
+            return self._merge(self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env)))
+        elif isinstance(stmt, (ir.For, ir.While)):
+            return self._loop(stmt, env)
+        elif isinstance(stmt, ir.SetItem):
+            self._set_item(stmt, env)
+        elif isinstance(stmt, ir.Permute):
+            found = [self.read(s.id, env) for s in stmt.sources]
+            for target, kind in zip(stmt.targets, found):
+                if kind is not None:
+                    self.bind(target.id, kind, env)
+        elif isinstance(stmt, (ir.Accum, ir.Demand)):
+            self._adjoint(stmt, env)
+        elif isinstance(stmt, ir.Effect):
+            self.rhs(stmt.rhs, env)
+        elif isinstance(stmt, ir.Pair):
+            return env if stmt.primal is None else self.stmt(stmt.primal, env)
+        else:
+            self._other(stmt, env)
+        return env
+
+    def _assign(self, stmt: ir.Assign, env: Env) -> None:
+        kind = self.rhs(stmt.rhs, env)
+        if kind is not None:
+            label = self.label(stmt.target.id, stmt)
+            self.bind(stmt.target.id, self.heap.intern(self.named(kind, label), label), env)
+
+    def _other(self, stmt: ir.Stmt, env: Env) -> None:
+        """Statements that compute nothing."""
+        for name in ir.reads(stmt):
+            self.read(name, env)
+        for name in ir.writes(stmt):
+            self.bind(name, UNKNOWN, env)
+
+    def _set_item(self, stmt: ir.SetItem, env: Env) -> None:
+        """A store: into a list or dict, or of a whole number or array."""
+        base, value = self.read(stmt.base.id, env), self.atom(stmt.value, env)
+        index = None if stmt.index is None else self.atom(stmt.index, env)
+        if base is None or value is None:
+            return
+        if isinstance(base, (List, Dict)):
+            if index is None:
+                self._extend(base, value)
+            elif stmt.op is None:
+                self.heap.store(base, index, value)
+            else:
+                self.heap.add(base, UNKNOWN)
+        elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
+            new = call_kind(OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
+            new = self.named(new, self.label(stmt.base.id, stmt))
+            # An array stays the array that it is; a number takes a new value.
+            self.bind(stmt.base.id, new if isinstance(base, Scalar) else join(base, new), env)
+
+    def _adjoint(self, stmt: ir.Accum | ir.Demand, env: Env) -> None:
+        """An adjoint has the kind of what it is the adjoint of, with a floating dtype."""
+        for operand in ir.operands(stmt):
+            self.rhs(operand, env)
+        like = self.read(stmt.like.id, env)
+        if like is not None:
+            self.bind(stmt.target.id, float_like(like), env)
+
+    # --- control flow ---
+
+    def _merge(self, one: Env, other: Env) -> Env:
+        """The kinds where two paths meet."""
+        result = dict(one)
+        for name, kind in other.items():
+            old = one.get(name)
+            if old is None:
+                result[name] = kind
+            elif old is not kind and old != kind:
+                result[name] = self.heap.join(old, kind)
+        return result
+
+    def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
+        """The kinds after a loop, found by repeating it until nothing changes at its head."""
+        items = self.rhs(stmt.iter, env) if isinstance(stmt, ir.For) else None
+        head, level = env, self.depth + 1
+        for count in range(ROUNDS):
+            self.depth = level
+            tested, end = self._iteration(stmt, items, dict(head))
+            self.depth = level - 1
+            new = self._joined_at_head(self._joined_at_head(head, tested, level), end, level)
+            if new is head:
+                return head
+            head = {n: _widened(head.get(n), k, count) for n, k in new.items()}
+        return dict.fromkeys(head, UNKNOWN)
+
+    def _joined_at_head(self, head: Env, end: Env, level: int) -> Env:
+        """The kinds at the head of a loop after another iteration; `head` itself if the same."""
+        moved: Env = {}
+        for name, kind in end.items():
+            old = head.get(name)
+            if old is not kind:
+                lasting = localless(kind, level)
+                new = lasting if old is None else self.heap.join(old, lasting)
+                if new != old:
+                    moved[name] = new
+        return {**head, **moved} if moved else head
+
+    def _iteration(self, stmt: ir.For | ir.While, items: Kind | None, env: Env) -> tuple[Env, Env]:
+        """The kinds after the test of a loop and after its body."""
+        if isinstance(stmt, ir.For):
+            tested = env
+            env = dict(env)
+            self._target(stmt, items, env)
+        else:
+            tested = self.block(stmt.cond, env)
+            self.atom(stmt.test, tested)
+            env = dict(tested)
+        env = self.block(stmt.body, env)
+        if stmt.stop is not None:
+            self.read(stmt.stop.id, env)
+        return tested, env
+
+    def _target(self, stmt: ir.For, items: Kind | None, env: Env) -> None:
+        """The kind of a loop's target."""
+        if items is None:
+            return
+        held = self.heap.resolve(items)
+        kind: Kind = call_kind(operator.getitem, (held, Scalar("int64")))
+        if isinstance(held, Range):
+            kind = self.named(Scalar("int64"), self.label(stmt.target.id, stmt))
+        self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
+
+
+def _widened(old: Kind | None, new: Kind, count: int) -> Kind:
+    """A kind at the head of a loop that does not settle is given up, shape first."""
+    if old is None or old == new or count < 4:
+        return new
+    if count < 8 and isinstance(new, Array):
+        return Array(new.dtype, None, new.maybe_scalar)
+    return UNKNOWN
+
+
+def _adjoints(block: ir.Block) -> ir.Block:
+    """The adjoint statements of pairs, in the order in which they run."""
+    out: list[ir.Stmt] = []
+    for stmt in reversed(block):
+        if isinstance(stmt, ir.Pair):
+            out += stmt.adjoint
+            stmt = stmt.primal if stmt.primal is not None else ir.Comment("")
+        if isinstance(stmt, ir.If):
+            out += [ir.If(stmt.test, _adjoints(stmt.body), _adjoints(stmt.orelse))]
+        elif isinstance(stmt, ir.For):
+            out += [ir.For(stmt.target, stmt.iter, _adjoints(stmt.body))]
+        elif isinstance(stmt, ir.While):
+            out += [ir.While((), stmt.test, _adjoints(stmt.body))]
+    return tuple(out)
+
+
+__all__ = ["atom_kind", "infer", "key_of", "kind_of", "kind_of_call"]

@@ -1,0 +1,395 @@
+"""The kind of a result, found by calling the function on tiny stand-ins for its operands.
+
+Every unknown length is given a length of its own, twice; a length of the result that is that of the
+same operand both times is that operand's length.  Where a function fails on lengths that all differ
+(the inner lengths of a product), lengths are made equal in pairs, then by position, then all.
+Lengths that may be 1 are also tried as 1, since a function may drop or stretch such axes.  What is
+not known of an operand (rank, dtype, the value of an integer) is tried in several ways, and the
+results are joined.
+
+Only functions without effects whose result's shape does not depend on the data are called; the
+callers of this file see to that.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import (
+    BIG,
+    UNKNOWN,
+    Array,
+    Callable,
+    Dim,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    SliceKind,
+    Sym,
+    Text,
+    Tuple,
+    is_big,
+    join,
+    join_all,
+)
+
+Key = tuple[Any, ...]  # what tells one unknown length of the operands from another
+Lengths = dict[Key, int]
+Kwargs = tuple[tuple[str, Kind], ...]
+
+FIRST = (5, 7, 11, 13, 17, 19, 23, 29)
+SECOND = (8, 6, 9, 10, 12, 14, 15, 16)
+
+# What a function may do on an operand that it does not accept.
+FAILURES = (
+    TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError,
+    AssertionError, MemoryError,
+)  # fmt: skip
+
+
+class _NoStandInError(Exception):
+    """There is no stand-in for this kind."""
+
+
+@lru_cache(maxsize=8192)
+def probe(
+    fn: ir.Callee, args: tuple[Kind, ...], kwargs: Kwargs = (), any_int: bool = False
+) -> Kind | None:
+    """The kind of `fn(*args, **kwargs)`, None if unknown; `any_int`: integers do not matter."""
+    names = tuple(k for k, _ in kwargs)
+    operands = (*args, *(v for _, v in kwargs))
+    choices = [list(_variants(k, any_int)) for k in operands]
+    count = 1
+    for c in choices:
+        count *= len(c)
+    if count == 0 or count > 96:
+        return None
+    results = (_probe_one(fn, v, names) for v in itertools.product(*choices))
+    return join_all(r for r in results if r is not None)
+
+
+def _variants(kind: Kind, any_int: bool) -> Iterator[Kind]:
+    """Kinds with nothing unknown but lengths, that stand for all values of a kind."""
+    if isinstance(kind, Scalar):
+        yield from _scalar_variants(kind, any_int)
+    elif isinstance(kind, Array):
+        for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64"):
+            if kind.maybe_scalar:
+                yield from (Scalar(dtype, False), Scalar("float64", True))
+            for dims in _dims_variants(kind):
+                yield Array(dtype, dims)
+    elif isinstance(kind, Tuple) and kind.items is not None:
+        for items in itertools.product(*(list(_variants(i, any_int)) for i in kind.items)):
+            yield Tuple(items)
+    elif isinstance(kind, List):
+        for length in (len(kind.items),) if kind.items is not None else (2, 3):
+            items = kind.items or (kind.item or UNKNOWN,) * length
+            for chosen in itertools.product(*(list(_variants(i, any_int)) for i in items)):
+                yield List(None, chosen)
+    elif isinstance(kind, (NoneKind, Text, Callable, Object, SliceKind)):
+        yield kind
+
+
+def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:
+    """Numbers of every dtype, origin and (for an integer) value that a kind stands for."""
+    for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64", "int64"):
+        for python in (kind.python,) if kind.python is not None else (True, False):
+            if "int" in dtype and kind.value is None and not any_int:
+                yield from (Scalar(dtype, python, v) for v in (0, 1, 2, -1))
+            else:
+                yield Scalar(dtype, python, kind.value)
+
+
+def _dims_variants(kind: Array) -> Sequence[tuple[Dim, ...]]:
+    """The dims of an array, of several ranks if unknown."""
+    if kind.dims is not None:
+        return (kind.dims,)
+    return [(None,) * rank for rank in range(4)]
+
+
+# --- one combination ---------------------------------------------------------------------------
+
+
+def _probe_one(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...]) -> Kind | None:
+    """The kind of the result for operands of known rank and dtype; None if the call fails."""
+    keys = _keys(operands)
+    for groups, certain in _groupings(keys):
+        first = _run(fn, operands, names, _assign(groups, FIRST))
+        if first is not _FAILED:
+            return _probe_again(fn, operands, names, keys, groups, certain, first)
+    return None
+
+
+def _probe_again(
+    fn: ir.Callee,
+    operands: Sequence[Kind],
+    names: tuple[str, ...],
+    keys: dict[Key, Dim],
+    groups: list[list[Key]],
+    certain: bool,
+    first: Any,
+) -> Kind | None:
+    """The kind of a result of which one value is known, by two more."""
+    second = _run(fn, operands, names, _assign(groups, SECOND))
+    table: dict[tuple[int, int], Dim] = {
+        (FIRST[i], SECOND[i]): _representative([keys[k] for k in group], certain)
+        for i, group in enumerate(groups)
+    }
+    result = _kind(first, second, table if keys else None, _all_known(operands))
+    loose = {k for k, dim in keys.items() if not is_big(dim)}
+    if loose and result is not None:
+        third = _run(fn, operands, names, {**_assign(groups, FIRST), **dict.fromkeys(loose, 1)})
+        if third is not _FAILED and not _agrees(third, result):
+            return _without_rank(result)
+    return result
+
+
+def _keys(operands: Sequence[Kind]) -> dict[Key, Dim]:
+    """The unknown lengths of the operands; those that need not be equal have keys of their own."""
+    found: dict[Key, Dim] = {}
+    for place, kind in enumerate(operands):
+        for array, path in _arrays(kind, (place,)):
+            for axis, dim in enumerate(array.dims or ()):
+                if dim != 1:
+                    found[_key(dim, (*path, axis))] = dim
+    return found
+
+
+def _key(dim: Dim, path: tuple[int, ...]) -> Key:
+    """What tells a length from others; known integers are varied as well."""
+    if isinstance(dim, Sym) and dim.name != BIG.name:
+        return dim.name, dim.offset
+    return ("", dim) if isinstance(dim, int) else ("?", *path)
+
+
+def _arrays(kind: Kind, path: tuple[int, ...]) -> Iterator[tuple[Array, tuple[int, ...]]]:
+    """The arrays in an operand and where they are."""
+    if isinstance(kind, Array):
+        yield kind, path
+    elif isinstance(kind, (Tuple, List)):
+        for k, item in enumerate(kind.items or ()):
+            yield from _arrays(item, (*path, k))
+
+
+def _groupings(keys: dict[Key, Dim]) -> Iterator[tuple[list[list[Key]], bool]]:
+    """Partitions of the lengths to try, and whether lengths of a group must then be equal."""
+    every = list(keys)
+    if len(every) > len(FIRST):
+        yield [every], False
+        return
+    yield [[k] for k in every], True
+    if len(every) <= 6:
+        for pair in itertools.combinations(every, 2):
+            yield [list(pair), *([k] for k in every if k not in pair)], True
+        for pair in itertools.combinations(every, 2):
+            rest = [k for k in every if k not in pair]
+            for other in itertools.combinations(rest, 2):
+                if pair < other and len(every) <= 5:
+                    last = [[k] for k in rest if k not in other]
+                    yield [list(pair), list(other), *last], True
+    if len(every) > 2:
+        yield [every], False
+
+
+def _assign(groups: list[list[Key]], lengths: Sequence[int]) -> Lengths:
+    return {key: lengths[i] for i, group in enumerate(groups) for key in group}
+
+
+def _representative(dims: list[Dim], certain: bool) -> Dim:
+    """The length that stands for a group of lengths."""
+    if len(set(dims)) == 1:
+        return dims[0]
+    if not certain:
+        return BIG if all(map(is_big, dims)) else None
+    known = [d for d in dims if is_big(d) and d != BIG]
+    ints = [d for d in known if isinstance(d, int)]
+    return (ints or known or ([BIG] if BIG in dims else [None]))[0]
+
+
+_FAILED = object()
+
+
+def _run(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...], lengths: Lengths) -> Any:
+    """The result on stand-ins of these lengths, or `_FAILED`."""
+    for fill in (0.5, 1.5):
+        try:
+            values = [_stand_in(k, (i,), lengths, fill) for i, k in enumerate(operands)]
+        except _NoStandInError:
+            return _FAILED
+        split = len(values) - len(names)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                return apply(fn, values[:split], dict(zip(names, values[split:])))
+            except FAILURES:
+                continue
+    return _FAILED
+
+
+def apply(fn: ir.Callee, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a callee of the IR on values."""
+    if isinstance(fn, ir.Method):
+        return getattr(args[0], fn.name)(*args[1:], **kwargs)
+    if isinstance(fn, ir.Attr):
+        return getattr(args[0], fn.name)
+    assert not isinstance(fn, (ir.Derived, ir.Name))
+    return fn(*args, **kwargs)
+
+
+# --- stand-ins ---------------------------------------------------------------------------------
+
+
+def _stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
+    """A value of a kind."""
+    if isinstance(kind, Scalar):
+        return _number(kind, fill)
+    if isinstance(kind, Array):
+        return _filled(kind, path, lengths, fill)
+    if isinstance(kind, (Tuple, List)):
+        items = [_stand_in(k, (*path, i), lengths, fill) for i, k in enumerate(kind.items or ())]
+        return tuple(items) if isinstance(kind, Tuple) else items
+    if isinstance(kind, NoneKind):
+        return None
+    if isinstance(kind, (Text, Callable, Object)) and kind.value is not None:
+        if not isinstance(kind, Callable) or _is_type(kind.value):
+            return kind.value
+    if isinstance(kind, SliceKind):
+        parts = (kind.lower, kind.upper, kind.step)
+        return slice(*(_stand_in(k, path, lengths, fill) for k in parts))
+    raise _NoStandInError
+
+
+def _is_type(value: Any) -> bool:
+    """Whether a callable operand is a type of numbers (nothing else is passed on)."""
+    return value in (bool, int, float, complex) or (
+        isinstance(value, type) and issubclass(value, np.generic)
+    )
+
+
+def _number(kind: Scalar, fill: float) -> Any:
+    """A number of a dtype."""
+    dtype = np.dtype(kind.dtype)
+    value: Any = kind.value
+    if value is None:
+        value = fill if dtype.kind in "fc" else True if dtype.kind == "b" else 2
+    if not kind.python:
+        return dtype.type(value)
+    return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtype.kind](value)
+
+
+def _filled(kind: Array, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
+    """An array of a dtype and of the given lengths, invertible where it is square."""
+    dims = kind.dims or ()
+    shape = tuple(1 if d == 1 else lengths[_key(d, (*path, axis))] for axis, d in enumerate(dims))
+    try:
+        dtype = np.dtype(kind.dtype)
+    except TypeError:
+        raise _NoStandInError from None
+    if dtype.kind not in "biufc":
+        return np.zeros(shape, dtype)
+    result = np.full(shape, fill if dtype.kind in "fc" else 1, dtype)
+    if len(shape) > 1 and shape[-1] == shape[-2] and dtype.kind in "fc":
+        result += 3 * np.eye(shape[-1], dtype=dtype)
+    return result
+
+
+def _all_known(operands: Sequence[Kind]) -> bool:
+    """Whether the operands' values, not only their kinds, are known."""
+
+    def known(kind: Kind) -> bool:
+        if isinstance(kind, (Scalar, Text)):
+            return kind.value is not None
+        if isinstance(kind, Tuple):
+            return kind.items is not None and all(map(known, kind.items))
+        return isinstance(kind, NoneKind)
+
+    return all(map(known, operands))
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+def _kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool) -> Kind | None:
+    """The kind of a result from its values on two sets of lengths; `table` None: none varied."""
+    if b is _FAILED:
+        b, table = a, {}
+    if type(a) is not type(b):
+        return UNKNOWN
+    if isinstance(a, np.ndarray):
+        return _array_kind(a, b, table)
+    if isinstance(a, (np.generic, bool, int, float, complex)):
+        value = a if known and isinstance(a, int) and a == b else None
+        python = not isinstance(a, np.generic)
+        return Scalar(np.dtype(type(a)).name if not python else _python_dtype(a), python, value)
+    if isinstance(a, (tuple, list)):
+        return _sequence_kind(a, b, table, known)
+    if a is None:
+        return NoneKind()
+    if isinstance(a, str):
+        return Text(a if known and a == b else None)
+    if isinstance(a, np.dtype):
+        return Object("dtype", a)
+    return Object(f"{type(a).__module__}.{type(a).__qualname__}")
+
+
+def _python_dtype(value: Any) -> str:
+    """The dtype's name of a Python number, the same on every platform."""
+    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
+
+
+def _array_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None) -> Kind:
+    """The kind of an array from two values of it."""
+    if type(a) is not np.ndarray or a.dtype.hasobject or a.dtype != b.dtype:
+        return UNKNOWN
+    if a.ndim != b.ndim:
+        return Array(a.dtype.name)
+    if table is None:
+        return Array(a.dtype.name, a.shape)
+    ones: dict[tuple[int, int], Dim] = {(1, 1): 1}
+    return Array(a.dtype.name, tuple({**table, **ones}.get(p) for p in zip(a.shape, b.shape)))
+
+
+def _sequence_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool) -> Kind:
+    """The kind of a tuple or list from two values of it."""
+    if isinstance(a, tuple):
+        if len(a) != len(b):
+            return Tuple(None)
+        return Tuple(tuple(_kind(x, y, table, known) or UNKNOWN for x, y in zip(a, b)))
+    items = [_kind(x, y, table, known) or UNKNOWN for x, y in zip(a, b)]
+    return List(join_all(items) or UNKNOWN)
+
+
+def _agrees(value: Any, kind: Kind) -> bool:
+    """Whether a result at lengths of 1 fits the kind that was found at others."""
+    if isinstance(kind, Array):
+        return (
+            isinstance(value, np.ndarray)
+            and kind.dims is not None
+            and (
+                len(kind.dims) == value.ndim
+                and all(d is None or (n != 1) == is_big(d) for n, d in zip(value.shape, kind.dims))
+            )
+        )
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(kind.items)
+            and all(map(_agrees, value, kind.items))
+        )
+    return not isinstance(value, np.ndarray)
+
+
+def _without_rank(kind: Kind) -> Kind:
+    """A kind with its shapes forgotten."""
+    if isinstance(kind, (Array, Scalar)):
+        return join(Array(kind.dtype), kind)
+    return UNKNOWN

@@ -1,0 +1,191 @@
+"""A derivative: a callable that is generated for the kinds of its arguments at the first call."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_kind, is_container
+from srcdiff.analyses.kind_values import key_of, kind_of
+from srcdiff.api.options import Options, request_of, signature_of
+from srcdiff.api.watch import unchanged, watched
+from srcdiff.backends.numpy import compile_text
+from srcdiff.errors import DtypeError
+from srcdiff.pipeline import derive, derive_pair
+from srcdiff.trees import cotangent
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One specialisation: its function and text, and what it was generated from."""
+
+    function: Any
+    text: str
+    scalar: bool
+    watch: tuple[Any, ...]
+
+
+class Derivative:
+    """The derivative of a function, generated for each combination of argument kinds.
+
+    Calling it takes the function's arguments and `grad_outputs`.  `.source` is the generated text
+    (of the latest specialisation, or for arguments of any kind before the first call), `.primal`
+    the function.
+    """
+
+    def __init__(self, primal: Any, options: Options) -> None:
+        self.primal = primal
+        self.options = options
+        self.request = request_of(primal, options)
+        self._cache: dict[Any, Compiled] = {}
+        self._by_kinds: dict[Any, Compiled] = {}
+        self._pairs: dict[Any, Any] = {}
+        self._latest: Compiled | None = None
+        self._lock = threading.RLock()
+        functools.update_wrapper(self, primal, updated=())
+        self.__signature__ = _with_grad_outputs(signature_of(primal))
+
+    def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
+        """The gradients for these arguments."""
+        key: Any = tuple([key_of(a) for a in args])
+        if kwargs:
+            key = (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
+        found = self._cache.get(key)
+        if found is None or not unchanged(found.watch):
+            found = self._compile(key, args, kwargs)
+        if grad_outputs is None:
+            return found.function(*args, **kwargs)
+        if found.scalar:
+            grad_outputs = cotangent(grad_outputs, 1.0)
+        return found.function(*args, grad_outputs=grad_outputs, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A derivative of a method, bound to an object."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def _compile(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
+        """Generate the specialisation for some arguments, once."""
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None or not unchanged(found.watch):
+                bound = signature_of(self.primal).bind(*args, **kwargs)
+                bound.apply_defaults()
+                kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
+                self._check_inputs(bound.arguments, kinds)
+                found = self._generate(kinds)
+                self._cache[key] = found
+            self._latest = found
+            return found
+
+    def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
+        """The specialisation for some kinds."""
+        watch = watched(self.primal)
+        made = derive(self.primal, self.request, kinds)
+        function = compile_text(made.text, made.refs, self.request.name, self.primal)
+        default = inspect.signature(function).parameters["grad_outputs"].default
+        return Compiled(function, made.text, default is not None, watch)
+
+    def _check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+        """Inputs are real or complex numbers, arrays, or containers of them."""
+        for item in self.request.inputs:
+            kind = kinds[item.param]
+            if isinstance(kind, (Scalar, Array)) and not is_active_kind(kind):
+                raise DtypeError(
+                    f"the input `{item.param}` has dtype {kind.dtype}: only floating point and "
+                    f"complex inputs have a derivative; pass a float, or `.astype(float)`"
+                )
+            if not is_active_kind(kind):
+                raise DtypeError(
+                    f"the input `{item.param}` is of type {type(values[item.param]).__name__}, "
+                    "which holds no floating point number or array"
+                )
+
+    def specialised(self, *args: Any, **kwargs: Any) -> Any:
+        """The generated Python function for these arguments."""
+        key = (tuple(key_of(a) for a in args), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
+        return self._compile(key, args, kwargs).function
+
+    def pair(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
+        """The forward and backward functions for these arguments, and if the output is a number."""
+        key = ("pair", tuple(map(key_of, args)), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
+        with self._lock:
+            found = self._pairs.get(key)
+            if found is None or not unchanged(found[1]):
+                watch = watched(self.primal)
+                found = self._pairs[key] = (self._generate_pair(args, kwargs), watch)
+            return found[0]
+
+    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any, bool]:
+        """Compile the two parts."""
+        bound = signature_of(self.primal).bind(*args, **kwargs)
+        bound.apply_defaults()
+        kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
+        self._check_inputs(bound.arguments, kinds)
+        one, two = derive_pair(self.primal, self.request, kinds)
+        name = self.request.name
+        forward = compile_text(one.text, one.refs, f"{name}_forward", self.primal)
+        backward = compile_text(two.text, two.refs, f"{name}_backward", self.primal)
+        default = inspect.signature(backward).parameters["grad_outputs"].default
+        return forward, backward, default is not None
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated Python function for arguments of these kinds."""
+        with self._lock:
+            key = tuple(sorted((n, repr(k)) for n, k in kinds.items()))
+            found = self._by_kinds.get(key)
+            if found is None or not unchanged(found.watch):
+                found = self._by_kinds[key] = self._generate(kinds)
+            return found.function
+
+    def generic(self) -> Compiled:
+        """The specialisation for parameters of which nothing is known but annotations."""
+        kinds: dict[str, Kind] = {}
+        for name, param in signature_of(self.primal).parameters.items():
+            kinds[name] = _declared(param)
+        return self._generate(kinds)
+
+    @property
+    def source(self) -> str:
+        """The generated text."""
+        return (self._latest or self.generic()).text
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference: to itself where it is found under its name, else to its function."""
+        module = sys.modules.get(self.__module__)
+        found: Any = module
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return self.__qualname__
+        return Derivative, (self.primal, self.options)
+
+    def __repr__(self) -> str:
+        return f"<srcdiff {self.request.name} of {self.primal!r}>"
+
+
+def _with_grad_outputs(signature: inspect.Signature) -> inspect.Signature:
+    """A signature with `grad_outputs` as a keyword."""
+    extra = inspect.Parameter("grad_outputs", inspect.Parameter.KEYWORD_ONLY, default=None)
+    params = list(signature.parameters.values())
+    last = params.pop() if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else None
+    everything = [*params, extra, *([last] if last is not None else [])]
+    return signature.replace(parameters=everything, return_annotation=inspect.Signature.empty)
+
+
+def _declared(param: inspect.Parameter) -> Kind:
+    """The kind that a parameter's default or annotation declares."""
+    declared = {float: Scalar("float64"), "float": Scalar("float64"), int: Scalar("int64"), "int": Scalar("int64")}
+    try:
+        if param.annotation in declared:
+            return declared[param.annotation]
+    except TypeError:  # an unhashable annotation declares nothing
+        pass
+    default = param.default
+    if default is inspect.Parameter.empty or isinstance(default, (int, float)) and not isinstance(default, bool):
+        return NUMERIC
+    return kind_of(default, param.name)

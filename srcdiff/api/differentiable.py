@@ -1,0 +1,83 @@
+"""`differentiable`: a function that stays itself and knows its derivatives."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from srcdiff.api.pullback import vjp
+from srcdiff.api.transforms import grad, value_and_grad
+
+
+class Differentiable:
+    """A function, called as it is, with `.grad`, `.value_and_grad`, `.vjp` and `.source`."""
+
+    def __init__(self, primal: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.primal = primal
+        self.options = options
+        functools.update_wrapper(self, primal, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function itself."""
+        return self.primal(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """The function as a method."""
+        if instance is None:
+            return self
+        return functools.partial(self, instance)
+
+    @property
+    def __srcdiff_primal__(self) -> Callable[..., Any]:
+        """What a differentiated function that calls this one looks into."""
+        return self.primal
+
+    @functools.cached_property
+    def grad(self) -> Any:
+        """The gradient of the function."""
+        return grad(self.primal, **self.options)
+
+    @functools.cached_property
+    def value_and_grad(self) -> Any:
+        """The value and the gradient of the function."""
+        return value_and_grad(self.primal, **self.options)
+
+    def vjp(self, *args: Any, **kwargs: Any) -> Any:
+        """The value at some arguments, and a pullback."""
+        return vjp(self.primal, *args, **{**_vjp_options(self.options), **kwargs})
+
+    @property
+    def source(self) -> str:
+        """The text of the gradient."""
+        text: str = self.grad.source
+        return text
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference, like a function."""
+        found: Any = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        return self.__qualname__ if found is self else (Differentiable, (self.primal, self.options))
+
+
+def _vjp_options(options: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if k in ("inputs", "outputs")}
+
+
+def differentiable(f: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """A decorator that leaves a function callable as it is and adds its derivatives.
+
+    The options are those of `grad`.
+
+    >>> import srcdiff
+    >>> @srcdiff.differentiable(inputs="x")
+    ... def f(x):
+    ...     return x * x
+    >>> f(3.0), f.grad(3.0)
+    (9.0, 6.0)
+    """
+    if f is None:
+        return lambda g: Differentiable(g, options)
+    return Differentiable(f, options)

@@ -1,0 +1,110 @@
+"""From the arguments of a transform to a request."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srcdiff.errors import TransformError
+from srcdiff.nested import SEED, is_derivative
+from srcdiff.request import Input, Request, parse_path
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a transform as they were given."""
+
+    inputs: Any = 0
+    outputs: Any = None
+    allow_unused: bool | None = None
+    materialize_grads: bool = False
+    has_aux: bool = False
+    value: bool = False
+
+    def __post_init__(self) -> None:
+        if self.materialize_grads and self.allow_unused is False:
+            raise ValueError(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, "
+                "but got: allow_unused=False."
+            )
+
+
+def request_of(f: Any, options: Options) -> Request:
+    """The request for a derivative of `f`."""
+    names = parameter_names(f)
+    given = options.inputs
+    form: Any = "bare"
+    if isinstance(given, Mapping):
+        form, items = tuple(given), list(given.values())
+    elif isinstance(given, (tuple, list)):
+        form, items = "tuple", list(given)
+    else:
+        items = [given]
+    if not items:
+        raise ValueError("grad requires non-empty inputs.")
+    kind = "value_and_grad" if options.value else "grad"
+    return Request(
+        tuple(_input(item, names, f) for item in items),
+        form,
+        _hashable(options.outputs),
+        options.value,
+        options.has_aux,
+        bool(options.allow_unused) or options.materialize_grads,
+        options.materialize_grads,
+        f"{_base_name(f)}_{kind}",
+    )
+
+
+def _hashable(outputs: Any) -> Any:
+    return tuple(map(_hashable, outputs)) if isinstance(outputs, list) else outputs
+
+
+def _base_name(f: Any) -> str:
+    """The name from which that of a derivative is made."""
+    if is_derivative(f):
+        return str(f.request.name)
+    name = getattr(f, "__name__", type(f).__name__)
+    return "function" if name == "<lambda>" else str(name)
+
+
+def parameter_names(f: Any) -> tuple[str, ...]:
+    """The names of the parameters of a function."""
+    return tuple(signature_of(f).parameters)
+
+
+def signature_of(f: Any) -> inspect.Signature:
+    """The signature of a function, of a derivative without its `grad_outputs`."""
+    found = inspect.signature(f)
+    if is_derivative(f):
+        kept = [p for p in found.parameters.values() if p.name != SEED]
+        return found.replace(parameters=kept)
+    return found
+
+
+def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
+    """One input: a position, a name or a path."""
+    if isinstance(item, bool) or not isinstance(item, (int, str)):
+        raise TransformError(
+            f"inputs: expected positions or names of parameters, given {type(item).__name__}",
+            remedy=f"The parameters of `{_base_name(f)}` are: {', '.join(names)}.",
+        )
+    if isinstance(item, int):
+        if not -len(names) <= item < len(names):
+            raise _unknown(item, names, f)
+        return Input(names[item])
+    try:
+        found = parse_path(item)
+    except (ValueError, SyntaxError) as error:
+        raise _unknown(item, names, f) from error
+    if found.param not in names:
+        raise _unknown(item, names, f)
+    return found
+
+
+def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
+    return TransformError(
+        f"`{_base_name(f)}` has no input {item!r}",
+        remedy=f"Its parameters are: {', '.join(names) or 'none'}.",
+    )

@@ -1,0 +1,84 @@
+"""`vjp`: one forward run, and a pullback that can be called any number of times."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.options import Options
+from srcdiff.errors import ReleasedError
+from srcdiff.trees import cotangent
+
+
+class Pullback:
+    """The backward part of one run: maps a cotangent of the output to gradients of the inputs."""
+
+    def __init__(self, backward: Callable[..., Any], residuals: Any, scalar: bool) -> None:
+        self._backward: Callable[..., Any] | None = backward
+        self._residuals = residuals
+        self._scalar = scalar
+
+    def __call__(self, grad_outputs: Any = None, retain_graph: bool = True) -> Any:
+        """The gradients for one cotangent; `retain_graph=False` frees the residuals after it."""
+        if self._backward is None:
+            raise ReleasedError(
+                "Trying to backward through the graph a second time (or directly access saved "
+                "tensors after they have already been freed). Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify "
+                "retain_graph=True if you need to backward through the graph a second time or if "
+                "you need to access saved tensors after calling backward."
+            )
+        if self._scalar:
+            grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
+        result = self._backward(self._residuals, grad_outputs)
+        if not retain_graph:
+            self.release()
+        return result
+
+    def release(self) -> None:
+        """Free the residuals; a later call raises ReleasedError."""
+        self._backward = self._residuals = None
+
+
+def vjp(
+    f: Callable[..., Any], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
+) -> tuple[Any, Pullback]:
+    """The value of a function and its pullback.
+
+    Args:
+        f: the function.
+        args, kwargs: its arguments.
+        inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
+            bare gradient for one, a tuple for several.
+        outputs: as in `grad`.
+
+    Returns:
+        `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients.
+
+    >>> import srcdiff
+    >>> value, pullback = srcdiff.vjp(lambda x: x * x, 3.0)
+    >>> value, pullback(), pullback(10.0)
+    (9.0, 6.0, 60.0)
+    """
+    from srcdiff.analyses.kind_types import is_active_kind
+
+    if inputs is None:
+        names = list(inspect.signature(f).parameters)[: len(args)]
+        found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
+        inputs = found[0] if len(found) == 1 else tuple(found)
+    return _vjp_of(f, inputs, outputs)(args, kwargs)
+
+
+def _vjp_of(f: Callable[..., Any], inputs: Any, outputs: Any) -> Callable[..., Any]:
+    """The function that runs `f` forwards and makes a pullback."""
+    made = Derivative(f, Options(inputs, outputs))
+
+    def run(args: Any, kwargs: Any) -> tuple[Any, Pullback]:
+        forward, backward, scalar = made.pair(*args, **kwargs)
+        value, residuals = forward(*args, **kwargs)
+        return value, Pullback(backward, residuals, scalar)
+
+    return run

@@ -1,0 +1,107 @@
+"""`grad`, `value_and_grad`, `source` and `stages`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.options import Options
+
+
+def grad(
+    f: Callable[..., Any] | None = None,
+    inputs: Any = 0,
+    outputs: Any = None,
+    *,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The gradient of a function: a function that computes its vector-Jacobian product.
+
+    Args:
+        f: an ordinary Python function of NumPy arrays, numbers and containers of them.
+        inputs: what to differentiate by: a position, a name, a path such as `"params['w']"`, or a
+            tuple, list or dict of those.
+        outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
+            name of a parameter that `f` writes into, whose final value is then the output.
+        allow_unused: True gives None for an input that no output depends on, instead of an error.
+        materialize_grads: zeros instead of None.
+        has_aux: `f` returns `(output, aux)`, and only `output` is differentiated.
+
+    Returns:
+        `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
+        `inputs`; each has the shape, dtype and structure of its input.  Without `f`, a decorator.
+
+    Raises:
+        TransformError: the function cannot be differentiated, with the place and the reason.
+        DtypeError: at the call, an input is no floating point or complex value.
+        CotangentError: at the call, `grad_outputs` does not fit the output.
+
+    >>> import srcdiff
+    >>> def f(x, y):
+    ...     return x * x * y
+    >>> srcdiff.grad(f)(3.0, 2.0)
+    12.0
+    """
+    options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux)
+    return (lambda g: Derivative(g, options)) if f is None else Derivative(f, options)
+
+
+def value_and_grad(
+    f: Callable[..., Any] | None = None,
+    inputs: Any = 0,
+    outputs: Any = None,
+    *,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """Like `grad`, but the function that it makes returns `(value, gradient)`.
+
+    >>> import srcdiff
+    >>> def f(x):
+    ...     return x ** 3
+    >>> srcdiff.value_and_grad(f)(2.0)
+    (8.0, 12.0)
+    """
+    options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux, value=True)
+    return (lambda g: Derivative(g, options)) if f is None else Derivative(f, options)
+
+
+def source(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any) -> str:
+    """The text of the gradient of a function, without calling it.
+
+    `example` is a tuple of arguments whose kinds the text is specialised on; without it parameters
+    are numbers or arrays of any rank.
+
+    >>> import srcdiff
+    >>> def f(x: float):
+    ...     return x * x
+    >>> "def f_grad(x: float, grad_outputs=1.0):" in srcdiff.source(f)
+    True
+    """
+    made: Derivative = grad(f, inputs, **options)
+    if example is None:
+        return made.generic().text
+    made.specialised(*example)
+    return made.source
+
+
+def stages(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any) -> dict[str, str]:
+    """The text of a function after every pass, by the name of the pass.
+
+    >>> import srcdiff
+    >>> def f(x):
+    ...     return x * x
+    >>> list(srcdiff.stages(f))[:2]
+    ['lower', 'inline']
+    """
+    from srcdiff.api.inspect import all_stages
+
+    return all_stages(grad(f, inputs, **options), example)
+
+
+for _transform in (grad, value_and_grad):
+    _transform.__srcdiff_transform__ = True  # type: ignore[attr-defined]

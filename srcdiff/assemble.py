@@ -1,0 +1,288 @@
+"""The outputs of the primal, the seeds of its adjoints, and the finished derivative."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir, trees
+from srcdiff.analyses.kind_types import Kind, Scalar, is_active_kind, is_float, is_real
+from srcdiff.containers import resized
+from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.facts import Facts
+from srcdiff.request import Input, Request
+from srcdiff.tape import Parts
+from srcdiff.tape.needs import exposed
+
+SEED = "grad_outputs"
+
+
+# --- which outputs -----------------------------------------------------------------------------
+
+
+def select(function: ir.Function, request: Request) -> ir.Function:
+    """The function that returns `(what it returned, the selected outputs)`."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    fresh = ir.Fresh(ir.all_names(function))
+    value = last.value
+    if request.has_aux:
+        value = _item(value, 0, last, fresh, pre := [])
+    else:
+        pre = []
+    if request.outputs is not None:
+        value = _selected(function, value, request.outputs, last, fresh, pre)
+    elif isinstance(value, ir.Const):
+        raise TransformError(
+            f"`{function.name}` returns {value.value!r}, which has no derivative",
+            last.loc,
+            remedy='Return a number or an array, or name a parameter that it writes into: outputs="B".',
+        )
+    both = replace(last, value=ir.Tup((last.value, value)))
+    return replace(function, body=(*function.body[:-1], *pre, both))
+
+
+def _selected(
+    function: ir.Function, value: ir.Atom, outputs: Any, last: ir.Return, fresh: ir.Fresh, pre: list[ir.Stmt]
+) -> ir.Atom:
+    """One selected output, or a tuple of them."""
+    if isinstance(outputs, (tuple, list)):
+        return ir.Tup(tuple(_selected(function, value, o, last, fresh, pre) for o in outputs))
+    if isinstance(outputs, str) and outputs in {p.name for p in function.params}:
+        return ir.Name(outputs)
+    return _item(value, outputs, last, fresh, pre)
+
+
+def _item(
+    value: ir.Atom, key: Any, last: ir.Return, fresh: ir.Fresh, pre: list[ir.Stmt]
+) -> ir.Atom:
+    """One item of what the function returns."""
+    if isinstance(value, ir.Tup) and isinstance(key, int):
+        if not -len(value.items) <= key < len(value.items):
+            raise _unknown_output(key, f"there are {len(value.items)}", last)
+        return value.items[key]
+    if not isinstance(value, ir.Name):
+        if key == 0:
+            return value
+        raise _unknown_output(key, "the function returns a single value", last)
+    target = fresh("_out")
+    call = ir.Call(operator.getitem, (value, ir.Const(key)))
+    pre.append(ir.Assign(target, call, last.loc))
+    return target
+
+
+def _unknown_output(key: Any, why: str, last: ir.Return) -> TransformError:
+    return TransformError(
+        f"there is no output {key!r}: {why}",
+        last.loc,
+        remedy="Give a position or key of what is returned, or the name of a parameter.",
+    )
+
+
+# --- seeds -------------------------------------------------------------------------------------
+
+
+def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
+    """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
+    kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
+    return isinstance(kind, Scalar) and is_float(kind) and is_real(kind)
+
+
+def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
+    """The paired function with the adjoints of its outputs started, and of its lists made."""
+    body = function.body[:-1]
+    last = function.body[-1]
+    pair = last.primal if isinstance(last, ir.Pair) else last
+    assert isinstance(pair, ir.Return) and isinstance(pair.value, ir.Tup)
+    value = pair.value.items[1]
+    start: list[ir.Stmt] = []
+    source = ir.Name(SEED)
+    if not is_plain_scalar(value, facts):
+        checked = facts.fresh("_g")
+        start.append(ir.Assign(checked, ir.Call(trees.cotangent, (source, value)), pair.loc))
+        source = checked
+    start += _seed(value, source, facts, pair.loc)
+    lists = sorted(n for n in _resized_active(function, facts))
+    demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
+    made = (ir.Pair(None, demands, pair.loc),) if demands else ()
+    return replace(function, body=(*body, *made, ir.Pair(None, tuple(start), pair.loc), pair))
+
+
+def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
+    from srcdiff.containers import resized
+
+    return {n for n in resized(function.body) if n in facts.active}
+
+
+def _seed(value: ir.Atom, source: ir.Name, facts: Facts, loc: ir.Loc) -> list[ir.Stmt]:
+    """Give the names in an output their parts of the cotangent."""
+    if isinstance(value, ir.Name):
+        if value.id not in facts.active:
+            return []
+        return [ir.Accum(facts.adjoint(value.id), source, value, loc)]
+    out: list[ir.Stmt] = []
+    if isinstance(value, ir.Tup):
+        for k, item in enumerate(value.items):
+            if any(n in facts.active for n in ir.names(item)):
+                piece = facts.fresh("_g")
+                get = ir.Call(operator.getitem, (source, ir.Const(k)))
+                out.append(ir.Assign(piece, get, loc))
+                out += _seed(item, piece, facts, loc)
+    return out
+
+
+# --- the finished function ---------------------------------------------------------------------
+
+
+def assemble(
+    function: ir.Function, parts: Parts, facts: Facts, request: Request, final: ir.Block
+) -> ir.Function:
+    """One function that runs forwards, then backwards, and returns the gradients."""
+    last = parts.forward[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    out: list[ir.Stmt] = list(parts.forward[:-1])
+    value = last.value.items[0]
+    if request.value:
+        value = _kept_value(value, parts, facts, last.loc, out)
+    out += [ir.Comment("backward"), *parts.backward, *final]
+    grads = _result(request, facts, out, last.loc)
+    result = ir.Tup((value, grads)) if request.value else grads
+    plain = is_plain_scalar(last.value.items[1], facts)
+    params = _with_seed(function.params, ir.Const(1.0) if plain else ir.NONE)
+    return replace(
+        function,
+        name=request.name,
+        params=params,
+        doc=_doc(function, request),
+        body=(*out, ir.Return(result, last.loc)),
+    )
+
+
+def _with_seed(params: tuple[ir.Param, ...], default: ir.Atom) -> tuple[ir.Param, ...]:
+    """The parameters with `grad_outputs` behind the positional ones."""
+    at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
+    style = "kw" if at < len(params) else "any"
+    if style == "kw":
+        at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
+    return (*params[:at], ir.Param(SEED, default, style), *params[at:])
+
+
+def _kept_value(
+    value: ir.Atom, parts: Parts, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
+) -> ir.Atom:
+    """The value of the primal, kept where the backward part would change it."""
+    changed = ir.bound(parts.backward)
+    new: dict[str, ir.Name] = {}
+    for name in ir.names(value):
+        if name in facts.aliases.classes or name in changed:
+            copy = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
+            written = name in facts.aliases.classes
+            rhs: ir.Rhs = ir.Call(np.copy, (ir.Name(name),)) if written else ir.Name(name)
+            out.append(ir.Assign(copy, rhs, loc))
+            new[name] = copy
+    return ir.map_atom(lambda n: new.get(n.id, n), value)
+
+
+def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
+    """The gradients in the form that was asked for."""
+    grads = [_gradient(i, request, facts, out, loc) for i in request.inputs]
+    if request.form == "bare":
+        return grads[0]
+    if request.form == "tuple":
+        return ir.Tup(tuple(grads))
+    target = facts.fresh("_grads")
+    items = [a for key, g in zip(request.form, grads) for a in (ir.Const(key), g)]
+    out.append(ir.Assign(target, ir.Call(ir.make_dict, tuple(items)), loc))
+    return target
+
+
+def _gradient(
+    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc
+) -> ir.Atom:
+    """One gradient, in the structure of its input."""
+    param = ir.Name(item.param)
+    if item.param not in facts.adjoints:
+        if not request.materialize:
+            return ir.NONE
+        zero = facts.fresh("_zero")
+        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (param,)), loc))
+        return zero
+    grad: ir.Name = facts.fresh("_grad")
+    out.append(ir.Assign(grad, ir.Call(trees.like_tree, (facts.adjoint(item.param), param)), loc))
+    for key in item.path:
+        part = facts.fresh("_grad")
+        out.append(ir.Assign(part, ir.Call(operator.getitem, (grad, ir.Const(key))), loc))
+        grad = part
+    return grad
+
+
+def _doc(function: ir.Function, request: Request) -> str:
+    names = ", ".join(f"`{i.param}`" for i in request.inputs)
+    file = function.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+    what = "Value and gradient" if request.value else "Gradient"
+    return (
+        f"{what} of `{function.name}` with respect to {names}. "
+        f"Generated by srcdiff from {file}:{function.loc.line}."
+    )
+
+
+def assemble_pair(
+    function: ir.Function, parts: Parts, facts: Facts, request: Request, final: ir.Block
+) -> tuple[ir.Function, ir.Function]:
+    """The forward part, which returns the value and the residuals, and the backward part."""
+    last = parts.forward[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    down: list[ir.Stmt] = [*parts.backward, *final]
+    result = _result(request, facts, down, last.loc)
+    there = ir.bound(parts.forward) | {p.name for p in function.params}
+    up, _ = exposed((*down, ir.Return(result)))
+    kept = tuple(ir.Name(n) for n in sorted(up & there))
+    out: list[ir.Stmt] = list(parts.forward[:-1])
+    value = _kept_value(last.value.items[0], parts, facts, last.loc, out)
+    both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
+    base = request.name
+    forward = replace(function, name=f"{base}_forward", doc=_doc(function, request), body=(*out, both))
+    plain = is_plain_scalar(last.value.items[1], facts)
+    params = (ir.Param("residuals"), ir.Param(SEED, ir.Const(1.0) if plain else ir.NONE))
+    unpack = tuple(
+        ir.Assign(n, ir.Call(operator.getitem, (ir.Name("residuals"), ir.Const(k))), last.loc)
+        for k, n in enumerate(kept)
+    )
+    body = (*unpack, *_own_copies(kept, down, facts, last.loc), *down, ir.Return(result, last.loc))
+    backward = ir.Function(
+        f"{base}_backward", params, body, f"Backward part of `{base}_forward`.", function.loc
+    )
+    return forward, backward
+
+
+def _own_copies(
+    kept: tuple[ir.Name, ...], down: list[ir.Stmt], facts: Facts, loc: ir.Loc
+) -> ir.Block:
+    """Copies of the residuals that the backward part uses up, so that it can run again."""
+    popped = resized(tuple(down))
+    stored = {s.base.id for s in ir.walk(tuple(down)) if isinstance(s, ir.SetItem)}
+    out: list[ir.Stmt] = []
+    for name in kept:
+        if name.id in popped:
+            out.append(ir.Assign(name, ir.Call(list, (name,)), loc))
+        elif name.id in stored or name.id in facts.aliases.classes:
+            _refuse_shared(name, kept, stored, facts, loc)
+            out.append(ir.Assign(name, ir.Call(np.copy, (name,)), loc))
+    return tuple(out)
+
+
+def _refuse_shared(
+    name: ir.Name, kept: tuple[ir.Name, ...], stored: set[str], facts: Facts, loc: ir.Loc
+) -> None:
+    """Two residuals that share memory which the backward part writes into cannot be copied apart."""
+    classes = facts.aliases.classes
+    mates = [n.id for n in kept if n.id != name.id and classes.get(n.id) == classes.get(name.id)]
+    if classes.get(name.id) is not None and mates and {name.id, *mates} & stored:
+        raise UnsupportedError(
+            f"the memory that `{name.id}` and `{mates[0]}` share is needed by a pullback",
+            loc,
+            remedy="Use grad, or make a copy of one of them.",
+        )

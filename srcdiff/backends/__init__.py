@@ -1,0 +1,1 @@
+"""Ways of running generated source."""

@@ -1,0 +1,51 @@
+"""Generated source as an ordinary Python function that tracebacks, pdb and inspect can show."""
+
+from __future__ import annotations
+
+import __future__
+
+import itertools
+import linecache
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_numbers = itertools.count(1)  # `next` on it is atomic
+
+
+def compile_text(
+    text: str, refs: Mapping[str, Any], name: str, origin: str = "srcdiff.generated"
+) -> Callable[..., Any]:
+    """The function called `name` of a generated text.
+
+    `refs` are the global names that the text needs; `origin` becomes the function's `__module__`.
+    """
+    return compile_module(text, refs, name, origin)[name]  # type: ignore[no-any-return]
+
+
+def compile_module(
+    text: str, refs: Mapping[str, Any], title: str, origin: str = "srcdiff.generated"
+) -> dict[str, Any]:
+    """The namespace of a generated text; all its functions see each other."""
+    filename = f"<srcdiff {title} {next(_numbers)}>"
+    # The text may hold the user's annotations, whose names need not be known here.
+    flags = __future__.annotations.compiler_flag
+    code = compile(text, filename, "exec", flags, dont_inherit=True)
+    namespace: dict[str, Any] = {**refs, "__name__": origin}
+    exec(code, namespace)
+    _register(filename, text, namespace)
+    return namespace
+
+
+def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
+    """Lets `linecache` show the text for as long as one of its functions lives.
+
+    An entry without a modification time is never checked against a file.
+    """
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    for value in namespace.values():
+        if isinstance(value, types.FunctionType) and value.__code__.co_filename == filename:
+            final = weakref.finalize(value, linecache.cache.pop, filename, None)
+            final.atexit = False
+            return

@@ -1,0 +1,111 @@
+"""Printing: from the IR to the source that a person would have written."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcdiff.ir import NOWHERE, Derived, Function, Loc, Param, Verbatim, all_names, walk, writes
+
+from .callees import Globals
+from .comments import Comments, noted
+from .expressions import LOAD, Expressions
+from .jumps import with_jumps
+from .nest import is_temporary, plan
+from .printer import Printer, expression_text, to_text
+from .statements import Statements
+
+__all__ = ["Emitted", "emit", "expression_text", "is_temporary", "to_text", "tree_of"]
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """Generated text, the primal place of every line, and the global names that it needs.
+
+    `derived` are the functions that it calls and that are still to be generated, by name.
+    """
+
+    text: str
+    lines: Mapping[int, Loc]
+    refs: Mapping[str, Any]
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+
+
+def emit(
+    function: Function, *, notes: bool = False, namespace: Mapping[str, Any] | None = None
+) -> Emitted:
+    """The source of a function.
+
+    `notes` appends the primal file and line to lines; `namespace` tells what the user's global
+    names mean, so that `helpers.f` can be spelled as the user does.
+    """
+    tree, build = tree_of(function, namespace)
+    printer = Printer()
+    printer.dispatch(tree)
+    printer.flush()
+    lines = [getattr(node, "loc", NOWHERE) for node in printer.nodes]
+    header = sum(node is tree for node in printer.nodes)
+    text = noted(function, printer.lines, lines, notes, header)
+    places = {i: loc for i, loc in enumerate(lines, 1) if loc.line}
+    return Emitted("\n".join(text) + "\n", places, build.globals.refs, build.derived)
+
+
+def tree_of(
+    function: Function, namespace: Mapping[str, Any] | None = None
+) -> tuple[Any, Expressions]:
+    """The gast tree of a function, and what was found out while building it."""
+    build = Expressions(Globals(_locals(function), namespace))
+    body, gone = with_jumps(function)
+    statements = Statements(build, plan(function), gone)
+    Comments(function).attach(statements)
+    arguments = _arguments(function.params, build)
+    nodes = statements.block(body) or [gast.Pass()]
+    if function.doc is not None:
+        nodes.insert(0, gast.Expr(gast.Constant(_indented(function.doc), None)))
+    tree = gast.FunctionDef(function.name, arguments, nodes, [], None, None, [])
+    tree.loc = function.loc
+    return tree, build
+
+
+def _locals(function: Function) -> frozenset[str]:
+    """The names that no global may have: all local ones but those that only an import binds."""
+    found = all_names(function)
+    imported = {w.id for s in walk(function.body) if isinstance(s, Verbatim) for w in s.writes}
+    if not imported:
+        return found
+    others = (w for s in walk(function.body) if not isinstance(s, Verbatim) for w in writes(s))
+    return found - (imported - {*others, *(p.name for p in function.params)})
+
+
+def _indented(doc: str) -> str:
+    """A docstring with its lines indented as those of the body."""
+    text = inspect.cleandoc(doc)
+    if "\n" not in text:
+        return text
+    return "\n".join(line and "    " + line for line in f"{text}\n".split("\n")).lstrip() + "    "
+
+
+def _arguments(params: tuple[Param, ...], build: Expressions) -> Any:
+    """The parameters."""
+    groups: dict[str, list[Any]] = {"pos": [], "any": [], "*": [], "kw": [], "**": []}
+    defaults, keyword_defaults = [], []
+    for param in params:
+        groups[param.style].append(_parameter(param))
+        default = None if param.default is None else build.atom(param.default)
+        if param.style == "kw":
+            keyword_defaults.append(default)
+        elif default is not None:
+            defaults.append(default)
+    return gast.arguments(
+        groups["any"], groups["pos"], (groups["*"] or [None])[0], groups["kw"], keyword_defaults,
+        (groups["**"] or [None])[0], defaults,
+    )  # fmt: skip
+
+
+def _parameter(param: Param) -> Any:
+    annotation = param.annotation and gast.parse(param.annotation, mode="eval").body
+    return gast.Name(param.name, LOAD, annotation or None, None)

@@ -1,0 +1,128 @@
+"""How generated text spells objects from outside: functions, modules, constants."""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import functools
+import itertools
+import math
+import operator
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+_MISSING = object()
+# Roots that people use for modules; a spelling is only kept if it leads to the very object.
+_ROOTS: Mapping[str, Any] = {
+    "np": np, "numpy": np, "math": math, "cmath": cmath, "operator": operator,
+    "functools": functools, "itertools": itertools,
+}  # fmt: skip
+_SEARCHED: tuple[tuple[str, Any], ...] = (
+    ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("np.random", np.random),
+    ("math", math), ("cmath", cmath), ("operator", operator), ("functools", functools),
+    ("itertools", itertools),
+)  # fmt: skip
+_LATE = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal")
+
+
+class Globals:
+    """The global names of a generated text and the objects that they stand for.
+
+    `taken` are the local names, which no global may have; `namespace` tells what the user's own
+    names mean.
+    """
+
+    def __init__(self, taken: Iterable[str], namespace: Mapping[str, Any] | None = None) -> None:
+        self.taken = frozenset(taken)
+        self.namespace = namespace or {}
+        self.refs: dict[str, Any] = {}
+        self._spelled: dict[tuple[int, str | None], str] = {}
+
+    def bind(self, name: str, value: Any) -> str:
+        """A global name for an object: the given one, unless something else has it."""
+        candidate, number = name, 0
+        while candidate in self.taken or self._is_other(candidate, value):
+            number += 1
+            candidate = f"{name}_{number}"
+        if getattr(builtins, candidate, _MISSING) is not value:
+            self.refs[candidate] = value
+        return candidate
+
+    def _is_other(self, name: str, value: Any) -> bool:
+        known = self.refs.get(name, _MISSING)
+        return known is not _MISSING and not _same(known, value)
+
+    def spell(self, value: Any, text: str | None = None) -> str:
+        """The spelling of an object: the user's where that leads to it, else the usual one."""
+        key = (id(value), text)
+        if key not in self._spelled:
+            self._spelled[key] = self._by_text(value, text) or self._usual(value, text)
+        return self._spelled[key]
+
+    def _by_text(self, value: Any, text: str | None) -> str | None:
+        """The user's spelling with its root bound, if it leads to the object."""
+        if text is None or not all(part.isidentifier() for part in text.split(".")):
+            return None
+        root, _, rest = text.partition(".")
+        if not rest:
+            return self.bind(root, value)
+        for source in (self.namespace, _ROOTS, sys.modules):
+            found = source.get(root, _MISSING)
+            if found is not _MISSING and _same(_follow(found, rest), value):
+                return f"{self.bind(root, found)}.{rest}"
+        return None
+
+    def _usual(self, value: Any, text: str | None) -> str:
+        """The usual spelling of a function or a constant."""
+        name = getattr(value, "__name__", None)
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"{self.bind('np', np)}.{'nan' if math.isnan(value) else 'inf'}"
+        if isinstance(name, str):
+            found = self._in_modules(value, name) or self._member(value, name)
+            if found is not None:
+                return found
+        return self.bind(_identifier(name if isinstance(name, str) else text), value)
+
+    def _in_modules(self, value: Any, name: str) -> str | None:
+        """The spelling of what a well-known module holds."""
+        if vars(builtins).get(name, _MISSING) is value:
+            return self.bind(name, value)
+        late = ((n, sys.modules[n]) for n in _LATE if n in sys.modules)
+        for prefix, module in (*_SEARCHED, *late):
+            if _same(vars(module).get(name, _MISSING), value):
+                root, _, rest = prefix.partition(".")
+                base = self.bind(root, _ROOTS.get(root, sys.modules.get(root)))
+                return ".".join(p for p in (base, rest, name) if p)
+        return None
+
+    def _member(self, value: Any, name: str) -> str | None:
+        """The spelling of a method of a class or of a ufunc."""
+        owner = getattr(value, "__objclass__", None) or getattr(value, "__self__", None)
+        if isinstance(owner, (type, np.ufunc)) and _same(getattr(owner, name, _MISSING), value):
+            return f"{self.spell(owner)}.{name}"
+        return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects are one; bound methods are made anew whenever they are read."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or not callable(one) or not hasattr(one, "__self__"):
+        return False
+    return one.__self__ is other.__self__ and one.__name__ == other.__name__
+
+
+def _follow(value: Any, path: str) -> Any:
+    """The object at a path of attributes."""
+    for part in path.split("."):
+        value = getattr(value, part, _MISSING)
+    return value
+
+
+def _identifier(text: str | None) -> str:
+    """A name made of some text."""
+    name = "".join(c if c.isalnum() else "_" for c in text or "").strip("_")
+    return name if name.isidentifier() else "constant"

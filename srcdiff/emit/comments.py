@@ -1,0 +1,106 @@
+"""Comments in generated text: the user's own, and notes of the primal lines."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from srcdiff.ir import NOWHERE, Comment, Function, Loc, walk
+
+from .printer import WIDTH, Remark
+
+_COLUMN = 64  # notes are aligned in one column, unless a line is longer than this
+
+
+class Comments:
+    """Puts the user's comment lines before the forward statements that they stood before."""
+
+    def __init__(self, function: Function) -> None:
+        self.file = function.loc.file
+        code = statement_lines(function)
+        self.waiting = sorted(line for line in function.comments if line not in code)
+        self.texts = function.comments
+        self.statements: Any = None
+
+    def attach(self, statements: Any) -> None:
+        """Be told of every statement before it is written."""
+        if self.waiting:
+            self.statements = statements
+            statements.before = self.before
+
+    def before(self, loc: Loc) -> None:
+        """Writes the comments that stood before a statement."""
+        if loc.file != self.file:
+            return
+        while self.waiting and self.waiting[0] < loc.line:
+            text = plain(self.texts[self.waiting.pop(0)])
+            self.statements.out.append(Remark(text))
+
+
+def statement_lines(function: Function) -> frozenset[int]:
+    """The primal lines on which statements begin."""
+    return frozenset(s.loc.line for s in walk(function.body) if s.loc.file == function.loc.file)
+
+
+def plain(comment: str) -> str:
+    """The text of a comment without its sign."""
+    return comment.strip().removeprefix("#").strip()
+
+
+def noted(
+    function: Function, lines: Sequence[str], places: Sequence[Loc], notes: bool, header: int
+) -> list[str]:
+    """The lines with comments behind them; the first `header` ones get none."""
+    found = _notes(function, lines, places, notes, header)
+    if not any(found):
+        return list(lines)
+    short = [len(line) for line, note in zip(lines, found) if note and len(line) <= _COLUMN]
+    column = max(short, default=0)
+    return [_joined(line, note, column if notes else 0) for line, note in zip(lines, found)]
+
+
+def _joined(line: str, note: str, column: int) -> str:
+    """A line with a note behind it, if there is room."""
+    if not note:
+        return line
+    padded = line.ljust(column) if len(line) <= column else line
+    text = f"{padded}  # {note}"
+    return text if len(text) <= WIDTH else line
+
+
+def _notes(
+    function: Function, lines: Sequence[str], places: Sequence[Loc], notes: bool, header: int
+) -> list[str]:
+    """The note of every line: the user's comment in the forward part, else the primal line."""
+    own = {n: c for n, c in function.comments.items() if n in statement_lines(function)}
+    end = _backward(lines, function)
+    shown = {loc.line for loc in places[:end]}
+    out, previous = [], NOWHERE
+    for i, loc in enumerate(places):
+        note = ""
+        if loc.line and i >= header:
+            if i < end and loc.file == function.loc.file and loc.line in own:
+                note = plain(own.pop(loc.line))
+            elif notes and (loc.file, loc.line) != (previous.file, previous.line):
+                note = _note(loc, i >= end, shown)
+                shown.add(loc.line)
+            previous = loc
+        out.append(note)
+    return out
+
+
+def _backward(lines: Sequence[str], function: Function) -> int:
+    """Where the backward part begins."""
+    if any(isinstance(s, Comment) and s.text == "backward" for s in function.body):
+        return next(i for i, line in enumerate(lines) if line.strip() == "# backward")
+    return len(lines)
+
+
+def _note(loc: Loc, is_backward: bool, shown: set[int]) -> str:
+    """`model.py:13` in the forward part; `13` in the backward part, with the text if not shown."""
+    if not is_backward:
+        return f"{os.path.basename(loc.file)}:{loc.line}"
+    text = "" if loc.line in shown else linecache.getline(loc.file, loc.line).strip()
+    return f"{loc.line}: {text}" if text else str(loc.line)

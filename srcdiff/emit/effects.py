@@ -1,0 +1,187 @@
+"""What evaluating a right-hand side can do, as far as moving it is concerned."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from srcdiff.ir import (
+    Assign, Atom, Attr, Block, Call, Const, Effect, For, Function, Method, Name, Opaque, Ref,
+    Rhs, Stmt, While, atoms, make_dict, make_list, names, operands, walk, writes,
+)  # fmt: skip
+
+_PURE_METHODS = frozenset(
+    """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy
+    cumprod cumsum diagonal dot flatten item max mean min nonzero prod ravel repeat reshape round
+    searchsorted squeeze std sum swapaxes take tobytes tolist trace transpose var view
+    get items keys values index count format join lower upper split strip startswith endswith
+    is_integer hex bit_length""".split()
+)
+_FIXED_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "nbytes", "itemsize"))
+_PURE_BUILTINS: frozenset[Any] = frozenset(
+    (
+        abs, all, any, bool, bytes, callable, chr, complex, dict, divmod, enumerate, float, format,
+        frozenset, getattr, hasattr, hash, id, int, isinstance, issubclass, len, list, max, min,
+        ord, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip,
+        make_list, make_dict, math.prod,
+    )
+)  # fmt: skip
+_IMPURE_OPERATORS = frozenset(("setitem", "delitem", "methodcaller", "call"))
+_IMPURE_NUMPY = frozenset(
+    """copyto put place putmask fill_diagonal put_along_axis seterr seterrcall setbufsize save savez
+    savez_compressed savetxt load loadtxt genfromtxt fromfile set_printoptions apply_along_axis
+    apply_over_axes vectorize frompyfunc piecewise fromfunction fromiter nditer printoptions
+    errstate memmap""".split()
+)
+_IMPURE_RUNTIME = frozenset(("call_vjp",))
+# What gives numbers and tuples from numbers and tuples: nothing that a store can change.
+_NUMBER_MAKERS: frozenset[Any] = frozenset((len, int, float, bool, min, max, abs, range, slice))
+_IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift"
+_ARITHMETIC = frozenset(
+    f for n, f in vars(operator).items()
+    if callable(f) and not n.startswith("_") and n not in {*_IN_PLACE.split(), *_IMPURE_OPERATORS}
+)  # fmt: skip
+
+
+def is_pure(rhs: Rhs) -> bool:
+    """Whether evaluating a right-hand side changes nothing and may be moved over other reads."""
+    if isinstance(rhs, Opaque):
+        return rhs.harmless
+    if not isinstance(rhs, Call):
+        return True
+    fn = rhs.fn
+    if isinstance(fn, (Method, Attr)):
+        return isinstance(fn, Attr) or (fn.name in _PURE_METHODS and not _has_out(rhs))
+    return _is_pure_callee(fn) and not _has_out(rhs)
+
+
+def _has_out(call: Call) -> bool:
+    """Whether a call may write into one of its arguments: `out=`, by keyword or by position."""
+    if any(key == "out" or key is None for key, _ in call.kwargs):
+        return True
+    return isinstance(call.fn, np.ufunc) and len(call.args) > call.fn.nin
+
+
+def _is_pure_callee(fn: Any) -> bool:
+    try:
+        if fn in _ARITHMETIC or fn in _PURE_BUILTINS:
+            return True
+    except TypeError:  # not hashable: some callable object
+        return False
+    if isinstance(fn, np.ufunc):
+        return True
+    module, name = getattr(fn, "__module__", None), getattr(fn, "__name__", "")
+    if not isinstance(module, str):
+        return False
+    if module in ("math", "cmath") or module.startswith("scipy.special"):
+        return True
+    if module == "srcdiff.runtime":
+        return name not in _IMPURE_RUNTIME
+    random = module.startswith(("numpy.random", "numpy.testing"))
+    return module.split(".")[0] == "numpy" and not random and name not in _IMPURE_NUMPY
+
+
+def reads_memory(rhs: Rhs, fixed: frozenset[str]) -> bool:
+    """Whether the value depends on what a store can change; `fixed` names hold plain numbers."""
+    if isinstance(rhs, Opaque):
+        return True
+    if not isinstance(rhs, Call):
+        return False
+    if isinstance(rhs.fn, Attr) and (rhs.fn.name in _FIXED_ATTRIBUTES or rhs.fn.name == "T"):
+        return False
+    return not is_fixed(rhs, fixed)
+
+
+def is_fixed(rhs: Rhs, fixed: Iterable[str]) -> bool:
+    """Whether a value is a plain number, or a tuple of such, for certain."""
+    if isinstance(rhs, Opaque):
+        return False
+    if not isinstance(rhs, Call):
+        return all(_is_fixed_atom(a, fixed) for a in atoms(rhs))
+    fn = rhs.fn
+    if isinstance(fn, Attr):
+        return fn.name in _FIXED_ATTRIBUTES
+    if fn is builtins.len or fn is builtins.range:
+        return True
+    makes_number = _hashed(fn) and (fn in _NUMBER_MAKERS or fn in _ARITHMETIC)
+    return makes_number and all(_is_fixed_atom(a, fixed) for a in atoms(rhs))
+
+
+def _hashed(fn: Any) -> bool:
+    return isinstance(fn, type) or type(fn).__name__ == "builtin_function_or_method"
+
+
+def _is_fixed_atom(atom: Atom, fixed: Iterable[str]) -> bool:
+    if isinstance(atom, Name):
+        return atom.id in fixed
+    if isinstance(atom, Ref):
+        return isinstance(atom.value, (bool, int, float, complex, str))
+    return True  # constants; parts of slices and tuples are looked at themselves
+
+
+def fixed_names(function: Function) -> frozenset[str]:
+    """The names that only ever hold plain numbers, or tuples of such."""
+    definitions = _definitions(function.body)
+    fixed = set(definitions) - {p.name for p in function.params}
+    while True:
+        lost = {n for n in fixed if not all(d is not None and is_fixed(d, fixed) for d in definitions[n])}
+        if not lost:
+            return frozenset(fixed)
+        fixed -= lost
+
+
+def _definitions(body: Block) -> dict[str, list[Rhs | None]]:
+    """Every name with what it is bound to; None where that is not an expression."""
+    found: dict[str, list[Rhs | None]] = {}
+    for stmt in walk(body):
+        for name in writes(stmt):
+            found.setdefault(name, []).append(_bound_value(stmt))
+    return found
+
+
+def _bound_value(stmt: Stmt) -> Rhs | None:
+    if isinstance(stmt, Assign):
+        return stmt.rhs
+    if isinstance(stmt, For) and isinstance(stmt.iter, Call) and stmt.iter.fn is range:
+        return Const(0)
+    return None
+
+
+def slots(function: Function) -> frozenset[str]:
+    """The names of lists that are only ever appended to and popped: nobody else sees them."""
+    made: set[str] = set()
+    seen: set[str] = {p.name for p in function.params}
+    for stmt in walk(function.body):
+        bound, value = writes(stmt), _bound_value(stmt)
+        is_list = isinstance(value, Call) and value.fn is make_list and not value.args
+        (made if is_list else seen).update(bound)
+        for operand in operands(stmt):
+            inner = list(names(operand))
+            if slot_of(operand) is not None:
+                inner = [n for n in inner if n != slot_of(operand)]
+            seen.update(inner)
+        if isinstance(stmt, While):
+            seen.update(names(stmt.test))
+    return frozenset(made - seen)
+
+
+def slot_of(rhs: Rhs) -> str | None:
+    """The list that `xs.append(v)` or `xs.pop()` works on."""
+    if isinstance(rhs, Call) and isinstance(rhs.fn, Method) and rhs.fn.name in ("append", "pop"):
+        base = rhs.args[0]
+        inside = {n for a in rhs.args[1:] for n in names(a)}
+        if isinstance(base, Name) and base.id not in inside:
+            return base.id
+    return None
+
+
+def is_slot_effect(stmt: Stmt, private: frozenset[str]) -> bool:
+    """Whether a statement only appends to or pops from a private list."""
+    if isinstance(stmt, (Effect, Assign)):
+        return slot_of(stmt.rhs) in private
+    return False

@@ -1,0 +1,133 @@
+"""Conditionals that are expressions: `a and b`, `a or b`, `x if c else y`."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Protocol
+
+from srcdiff.ir import Assign, Block, Comment, If, Name, Stmt, names, operands, walk, writes
+
+from .effects import is_pure
+from .measure import rhs_width
+
+
+class Facts(Protocol):
+    """What is known of the whole function."""
+
+    @property
+    def inline(self) -> Set[str]:
+        """The names that are nested so far."""
+
+    @property
+    def uses(self) -> dict[str, int]:
+        """How often every name is read."""
+
+    @property
+    def defs(self) -> dict[str, int]:
+        """How often every name is bound."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A conditional whose only result is one temporary, used once after it.
+
+    `first` is the assignment before an `and` or `or`.
+    """
+
+    name: str
+    first: Assign | None
+    reads: frozenset[str]
+    impure: bool
+    width: int
+
+
+def find_join(block: Block, index: int, facts: Facts) -> Join | None:
+    """The expression that the `If` at `index` is, if it is one."""
+    stmt = block[index] if index < len(block) else None
+    if not isinstance(stmt, If):
+        return None
+    name = value_target(stmt, facts.inline)
+    if name is None:
+        return None
+    first = None
+    inside: Block = (stmt,)
+    if is_continued(stmt, name):
+        before = block[index - 1] if index else None
+        if not isinstance(before, Assign) or before.target.id != name:
+            return None
+        first, inside = before, (before, stmt)
+    return _checked(name, first, inside, facts)
+
+
+def _checked(name: str, first: Assign | None, inside: Block, facts: Facts) -> Join | None:
+    """The join, unless the name is bound elsewhere or read more than once after it."""
+    within = list(walk(inside))
+    bindings = sum(name in writes(s) for s in within)
+    reads = sum(list(names(o)).count(name) for s in within for o in operands(s))
+    if facts.defs[name] != bindings or facts.uses[name] != reads + 1:
+        return None
+    found = [o for s in within for o in operands(s)]
+    return Join(
+        name,
+        first,
+        frozenset(n for o in found for n in names(o)) - {name},
+        any(isinstance(s, Assign) and s is not first and not is_pure(s.rhs) for s in within),
+        sum(rhs_width(o) for o in found) + 6 * len(inside),
+    )
+
+
+def is_continued(stmt: If, name: str) -> bool:
+    """Whether a conditional goes on with an `and` or `or` of a name."""
+    return stmt.test == Name(name) and (not stmt.body or not stmt.orelse)
+
+
+def visible(block: Block, inline: Set[str]) -> list[Stmt]:
+    """The statements of a block that are not nested into others."""
+    return [s for s in block if not _is_nested(s, inline)]
+
+
+def _is_nested(stmt: Stmt, inline: Set[str]) -> bool:
+    if isinstance(stmt, Assign):
+        return stmt.target.id in inline
+    # The last name that a conditional binds can only be nested if all of the conditional is.
+    return isinstance(stmt, If) and result_name(stmt) in inline
+
+
+def result_name(stmt: If) -> str | None:
+    """The name that a conditional binds last."""
+    block = stmt.body or stmt.orelse
+    last = block[-1] if block else None
+    if isinstance(last, Assign):
+        return last.target.id
+    return result_name(last) if isinstance(last, If) else None
+
+
+def value_target(stmt: If, inline: Set[str]) -> str | None:
+    """The temporary that a conditional computes, if it does nothing else."""
+    name = result_name(stmt)
+    if name is None or not name.startswith("_") or name.startswith("_ret"):
+        return None  # `_ret` holds what several `return` statements return
+    if is_continued(stmt, name):
+        return name if _computes(stmt.body or stmt.orelse, name, inline) else None
+    both = _computes(stmt.body, name, inline) and _computes(stmt.orelse, name, inline)
+    return name if both else None
+
+
+def _computes(block: Block, name: str, inline: Set[str]) -> bool:
+    """Whether a block does nothing but compute a value for `name`."""
+    shown = visible(block, inline)
+    if any(isinstance(s, Comment) for s in shown) or not 1 <= len(shown) <= 2:
+        return False
+    first, last = shown[0], shown[-1]
+    if len(shown) == 2:
+        return (
+            isinstance(first, Assign)
+            and first.target.id == name
+            and isinstance(last, If)
+            and is_continued(last, name)
+            and value_target(last, inline) == name
+        )
+    if isinstance(first, If):
+        return not is_continued(first, name) and value_target(first, inline) == name
+    return isinstance(first, Assign) and first.target.id == name

@@ -1,0 +1,360 @@
+"""Which temporaries are nested back into the expression that uses them.
+
+A temporary that is assigned once and used once moves to its use when nothing between the two may
+rebind or change what its expression reads.  An expression with effects only moves over statements
+that move with it, so that effects keep their order.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from srcdiff.ir import (
+    Assign, Atom, Block, Call, Comment, Effect, For, Function, If, Name, Opaque, Permute, Return,
+    Rhs, SetItem, Stmt, Verbatim, While, atoms, blocks, names, operands, walk, writes,
+)  # fmt: skip
+
+from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
+from .joins import Join, find_join
+from .measure import rhs_width
+from .unpack import unpacked
+
+_TEMPORARY = re.compile(r"(d_)*_")
+FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name is the compiler's: it starts with `_`, or is the adjoint of such a one."""
+    return _TEMPORARY.match(name) is not None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is nested: names that disappear, and tuples unpacked into several targets."""
+
+    inline: frozenset[str] = frozenset()
+    unpack: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An expression that waits for its use; it spans the statements `start` to `index`."""
+
+    name: str
+    index: int
+    start: int
+    effects: int | None  # the first statement with an effect inside it
+    memory: bool
+    reads: frozenset[str]
+    width: int
+
+
+def plan(function: Function) -> Plan:
+    """What to nest in a function."""
+    return _Planner(function).plan
+
+
+class _Planner:
+    """The facts about a whole function, and the decisions made so far."""
+
+    def __init__(self, function: Function) -> None:
+        self.uses, self.defs = count_names(function.body)
+        self.fixed = fixed_names(function)
+        self.slots = slots(function)
+        self.inline: set[str] = set()
+        self.unpack: dict[str, int] = {}
+        self.width = FORWARD_WIDTH
+        self.block(function.body, 1)
+        self.plan = Plan(frozenset(self.inline), self.unpack)
+
+    def block(self, block: Block, depth: int, test: Atom | None = None) -> Effects:
+        """Decides for a block; `test` is read after it."""
+        return _BlockPlanner(self, block, depth, test).run()
+
+    def is_single(self, name: str) -> bool:
+        """Whether a temporary is assigned once and used once."""
+        return self.uses[name] == 1 and self.defs[name] == 1 and is_temporary(name)
+
+
+def count_names(body: Block) -> tuple[Counter[str], Counter[str]]:
+    """How often every name is read and bound; reads that cannot be replaced count twice."""
+    uses: Counter[str] = Counter()
+    defs: Counter[str] = Counter()
+    for stmt in walk(body):
+        defs.update(writes(stmt))
+        for operand in _all_operands(stmt):
+            fixed = 2 if isinstance(operand, Opaque) or isinstance(stmt, (Verbatim, Permute)) else 1
+            for atom in atoms(operand):
+                if isinstance(atom, Name):
+                    uses[atom.id] += fixed
+        if isinstance(stmt, (For, While)) and stmt.stop is not None:
+            uses[stmt.stop.id] += 2
+        if isinstance(stmt, SetItem) and stmt.index is None:
+            uses[stmt.base.id] += 2
+    return uses, defs
+
+
+def _all_operands(stmt: Stmt) -> Iterator[Rhs]:
+    yield from operands(stmt)
+    if isinstance(stmt, While):
+        yield stmt.test
+
+
+@dataclass
+class Effects:
+    """What running some statements does to what waits around them."""
+
+    binds: set[str] = field(default_factory=set)
+    stores: bool = False
+
+    def add(self, other: Effects) -> None:
+        self.binds |= other.binds
+        self.stores |= other.stores
+
+
+class _BlockPlanner:
+    """Walks the statements of one block in order."""
+
+    def __init__(self, owner: _Planner, block: Block, depth: int, test: Atom | None) -> None:
+        self.owner = owner
+        self.body = block
+        self.test = test
+        self.depth = depth
+        self.waiting: dict[str, Moved] = {}
+        self.total = Effects()
+        self.bound_at: dict[str, int] = {}
+        self.stored_at = self.emitted_at = -1
+        self.joins: dict[int, Join] = {}
+        self.inner: dict[int, Effects] = {}
+
+    def run(self) -> Effects:
+        """Decides for every statement; returns the effects of them all."""
+        skip = 0
+        for index, stmt in enumerate(self.body):
+            if skip:
+                skip -= 1
+            else:
+                skip = self._step(index, stmt)
+        if self.test is not None:
+            self._consume(len(self.body), list(names(self.test)), 0)
+        self.owner.inline -= set(self.waiting)
+        return self.total
+
+    def _inside(self, index: int) -> Effects:
+        """Decides for the blocks inside a statement, once."""
+        if index not in self.inner:
+            self.inner[index] = self._decide_inside(self.body[index])
+        return self.inner[index]
+
+    def _decide_inside(self, stmt: Stmt) -> Effects:
+        found = Effects()
+        if isinstance(stmt, Comment) and stmt.text == "backward":
+            self.owner.width = BACKWARD_WIDTH
+        if isinstance(stmt, While):
+            found.add(self.owner.block(stmt.cond, self.depth + 1, stmt.test))
+            found.add(self.owner.block(stmt.body, self.depth + 1))
+            return found
+        for inner in blocks(stmt):
+            found.add(self.owner.block(inner, self.depth + 1))
+        return found
+
+    # --- one statement -------------------------------------------------------------------------
+
+    def _step(self, index: int, stmt: Stmt) -> int:
+        """Decides for one statement; returns how many following ones belong to it."""
+        if isinstance(stmt, Assign) and is_temporary(stmt.target.id):
+            group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
+            if group:
+                return self._unpack(index, stmt, group)
+            if self.owner.is_single(stmt.target.id) or self._begins_join(index, stmt):
+                self._wait(index, stmt.target.id, stmt.rhs)
+                return 0
+        inner = self._inside(index)
+        if isinstance(stmt, If):
+            join = self.joins.get(index) or find_join(self.body, index, self.owner)
+            if join is not None and (join.first is None or join.name in self.waiting):
+                self._join(index, stmt, join, inner)
+                return 0
+        self._emit(index, stmt, inner)
+        return 0
+
+    def _begins_join(self, index: int, stmt: Assign) -> bool:
+        """Whether the next statement goes on with an `and` or `or` of this one."""
+        following = self.body[index + 1] if index + 1 < len(self.body) else None
+        if not isinstance(following, If) or following.test != stmt.target:
+            return False
+        self._inside(index + 1)
+        join = find_join(self.body, index + 1, self.owner)
+        if join is None or join.first is not stmt:
+            return False
+        self.joins[index + 1] = join
+        return True
+
+    def _unpack(self, index: int, stmt: Assign, group: tuple[str, ...]) -> int:
+        """`a, b = f(x)`: a statement, with the reads of the items."""
+        self.owner.unpack[stmt.target.id] = len(group)
+        self._emit(index, stmt, Effects(set(group)))
+        return len(group)
+
+    def _wait(self, index: int, name: str, rhs: Rhs) -> None:
+        """An expression that may move to its use."""
+        pure = is_pure(rhs)
+        parts = self._consume(index, _ordered(rhs), rhs_width(rhs))
+        self.waiting[name] = Moved(
+            name,
+            index,
+            min([index, *(p.start for p in parts)]),
+            _first([p.effects for p in parts] + [None if pure else index]),
+            reads_memory(rhs, self.owner.fixed) or any(p.memory for p in parts),
+            frozenset(names(rhs)).union(*(p.reads for p in parts)),
+            rhs_width(rhs) + sum(p.width for p in parts),
+        )
+        slot = slot_of(rhs)
+        if slot in self.owner.slots:
+            self.total.binds.add(str(slot))
+        elif not pure:
+            self.total.stores = True
+
+    def _join(self, index: int, stmt: If, join: Join, inner: Effects) -> None:
+        """`a and b`, `x if c else y`: a conditional that is an expression."""
+        parts = self._consume(index, list(names(stmt.test)), join.width)
+        if join.first is not None and join.name not in self.owner.inline:
+            self._emit(index, stmt, inner)
+            return
+        self.waiting[join.name] = Moved(
+            join.name,
+            index,
+            min([index, *(p.start for p in parts)]),
+            _first([p.effects for p in parts] + [index if join.impure else None]),
+            True,
+            join.reads.union(names(stmt.test), *(p.reads for p in parts)),
+            join.width + sum(p.width for p in parts),
+        )
+        self.total.add(inner)
+
+    def _emit(self, index: int, stmt: Stmt, inner: Effects) -> None:
+        """A statement that stays one."""
+        reads = _reads_in_order(stmt)
+        rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+        pure = not isinstance(stmt, (Effect, Verbatim)) and (rhs is None or is_pure(rhs))
+        quiet = is_slot_effect(stmt, self.owner.slots)
+        accepts_effects = not (isinstance(stmt, SetItem) and stmt.op is not None)
+        self._consume(index, reads, _statement_width(stmt), accepts_effects)
+        self.emitted_at = index
+        inner.binds.update(writes(stmt))
+        if quiet and isinstance(stmt, (Assign, Effect)):
+            inner.binds.add(str(slot_of(stmt.rhs)))
+        elif not pure or isinstance(stmt, SetItem):
+            inner.stores = True
+        if isinstance(stmt, SetItem):
+            inner.binds.add(stmt.base.id)
+        self._happen(index, inner)
+
+    def _happen(self, index: int, effects: Effects) -> None:
+        """Notes effects that took place at a statement."""
+        self.total.add(effects)
+        for name in effects.binds:
+            self.bound_at[name] = index
+        if effects.stores:
+            self.stored_at = index
+
+    # --- moving --------------------------------------------------------------------------------
+
+    def _consume(
+        self, index: int, reads: list[str], width: int, accepts_effects: bool = True
+    ) -> list[Moved]:
+        """The waiting expressions that move into a statement, of those that it reads."""
+        while True:
+            parts = [self.waiting[n] for n in reads if n in self.waiting]
+            bad = self._obstacle(parts, index, accepts_effects) or self._too_wide(parts, width)
+            if bad is None:
+                break
+            self._stay(bad)
+        for part in parts:
+            del self.waiting[part.name]
+            self.owner.inline.add(part.name)
+        return parts
+
+    def _stay(self, moved: Moved) -> None:
+        """An expression stays a statement where it was."""
+        del self.waiting[moved.name]
+        self.owner.inline.discard(moved.name)
+        self.emitted_at = max(self.emitted_at, moved.index)
+        if moved.effects is not None:
+            self.stored_at = max(self.stored_at, moved.index)
+
+    def _too_wide(self, parts: list[Moved], width: int) -> Moved | None:
+        """The longest part, if the line would be too long with all of them."""
+        total = width + sum(p.width for p in parts) + 4 * self.depth
+        if not parts or total <= self.owner.width:
+            return None
+        return max(parts, key=lambda p: (p.width, -p.index))
+
+    def _obstacle(self, parts: list[Moved], index: int, accepts_effects: bool) -> Moved | None:
+        """The first part that may not move to the statement."""
+        for part in parts:
+            if self._is_stale(part) or not self._keeps_order(part, parts, accepts_effects):
+                return part
+        for i, part in enumerate(parts):
+            for later in parts[i + 1 :]:
+                if _conflict(part, later):
+                    return later
+        return None
+
+    def _is_stale(self, part: Moved) -> bool:
+        """Whether something after a part's beginning changed what it reads."""
+        if part.memory and self.stored_at > part.start:
+            return True
+        return any(self.bound_at.get(n, -1) > part.start for n in part.reads)
+
+    def _keeps_order(self, part: Moved, parts: list[Moved], accepts_effects: bool) -> bool:
+        """Whether effects keep their order among all that moves and all that stays."""
+        others = [w for w in self.waiting.values() if w not in parts]
+        if part.effects is None:
+            return not part.memory or not any(
+                w.effects is not None and part.start < w.index for w in others
+            )
+        if not accepts_effects or self.emitted_at > part.effects:
+            return False
+        return not any(w.index > part.effects for w in others)
+
+
+def _conflict(first: Moved, second: Moved) -> bool:
+    """Whether evaluating `first` before `second` changes the order of an effect and a read."""
+    if first.effects is not None and (second.memory or second.effects is not None):
+        return first.index > second.start
+    if second.effects is not None and first.memory:
+        return first.index > second.effects
+    return False
+
+
+def _first(found: Iterable[int | None]) -> int | None:
+    return min((f for f in found if f is not None), default=None)
+
+
+def _ordered(rhs: Rhs) -> list[str]:
+    """The names that a right-hand side reads, in the order in which Python evaluates its text."""
+    if isinstance(rhs, Call) and rhs.fn is operator.contains:
+        return list(dict.fromkeys(n for a in reversed(rhs.args) for n in names(a)))
+    return list(names(rhs))
+
+
+def _reads_in_order(stmt: Stmt) -> list[str]:
+    """The names that a statement reads, in the order in which Python evaluates its text."""
+    if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
+        return list(dict.fromkeys(n for a in (stmt.value, stmt.base, stmt.index) for n in names(a)))
+    return list(dict.fromkeys(n for o in operands(stmt) for n in _ordered(o)))
+
+
+def _statement_width(stmt: Stmt) -> int:
+    """About how many columns a statement takes without what moves into it."""
+    if isinstance(stmt, Return):
+        return rhs_width(stmt.value) + 7
+    if isinstance(stmt, (If, For)):
+        return 12
+    own = sum(rhs_width(o) for o in operands(stmt))
+    return own + sum(len(w) + 3 for w in writes(stmt))

@@ -1,0 +1,114 @@
+"""The errors: each derives from `SrcdiffError` and from the builtin that torch raises."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any, Protocol
+
+
+class Place(Protocol):
+    """A location in the user's source, as `ir.Loc` has it (line and column from 1)."""
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 if unknown."""
+
+    @property
+    def col(self) -> int:
+        """The column, from 1; 0 if unknown."""
+
+
+class SrcdiffError(Exception):
+    """The base of every error that srcdiff raises on purpose."""
+
+
+class TransformError(SrcdiffError, RuntimeError):
+    """A derivative cannot be generated: where, why, and what to do about it."""
+
+    def __init__(
+        self, reason: str, loc: Place | None = None, remedy: str = "", line: str | None = None
+    ) -> None:
+        if line is None and loc is not None and loc.line > 0:
+            line = linecache.getline(loc.file, loc.line)
+        super().__init__(reason, loc, remedy, line)
+        self.reason = reason
+        self.loc = loc
+        self.remedy = remedy
+        self.line = line
+
+    def __str__(self) -> str:
+        """The reason under its place, the source line with a caret, and the remedy."""
+        parts = [_where(self.loc) + self.reason, *_excerpt(self.line, self.loc)]
+        parts += [f"  {text}" for text in self.remedy.splitlines()]
+        return "\n".join(parts)
+
+
+def _where(loc: Place | None) -> str:
+    """The prefix `file:line:col: `, as far as it is known."""
+    if loc is None or loc.line <= 0:
+        return ""
+    column = f":{loc.col}" if loc.col > 0 else ""
+    return f"{loc.file}:{loc.line}{column}: "
+
+
+def _excerpt(line: str | None, loc: Place | None) -> list[str]:
+    """The source line, and a caret under its column."""
+    if not line or not line.strip():
+        return []
+    text = line.strip()
+    if loc is None or loc.col <= 0:
+        return [f"    {text}"]
+    before = line[: loc.col - 1].lstrip()
+    # Tabs are kept, so that the caret stands right however wide they are shown.
+    return [f"    {text}", "    " + "".join("\t" if c == "\t" else " " for c in before) + "^"]
+
+
+class UnsupportedError(TransformError, NotImplementedError):
+    """The source uses something that srcdiff cannot differentiate (yet)."""
+
+
+class MissingRuleError(UnsupportedError):
+    """A function is called with active arguments, and no rule says what its derivative is."""
+
+
+class UnusedInputError(TransformError):
+    """No differentiable path leads from an input to a selected output."""
+
+
+class CotangentError(SrcdiffError, RuntimeError, ValueError):
+    """`grad_outputs` does not fit the output."""
+
+
+class CotangentTypeError(CotangentError, TypeError):
+    """`grad_outputs` is of a wrong type."""
+
+
+class DtypeError(SrcdiffError, RuntimeError, TypeError):
+    """A value of this dtype has no derivative."""
+
+
+class ReleasedError(SrcdiffError, RuntimeError):
+    """The residuals of a run have been freed already."""
+
+
+class AnomalyError(SrcdiffError, RuntimeError, FloatingPointError):
+    """An adjoint is nan."""
+
+
+class InternalError(SrcdiffError, AssertionError):
+    """A pass of srcdiff broke an invariant: a bug of srcdiff, never of the user's code."""
+
+    def __init__(self, message: str, statement: Any = None) -> None:
+        super().__init__(message, statement)
+        self.message = message
+        self.statement = statement
+
+    def __str__(self) -> str:
+        """The message and the statement that breaks the invariant."""
+        if self.statement is None:
+            return self.message
+        return f"{self.message}: {self.statement!r}"

@@ -1,0 +1,153 @@
+"""What an expansion writes: temporaries, and contributions to the adjoints of arguments."""
+
+from __future__ import annotations
+
+import operator
+from typing import Union
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, List, Tuple, is_active_kind
+from srcdiff.errors import MissingRuleError
+from srcdiff.facts import Facts
+from srcdiff.rules import Bound
+from srcdiff.rules.arguments import REMEDY
+
+from .folding import Folder
+
+Statement = Union[ir.Assign, ir.Effect, ir.SetItem]
+
+
+class Writer:
+    """The statements written so far, for one call with its rule."""
+
+    def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        self.bound, self.stmt, self.facts = bound, stmt, facts
+        self.rule = bound.rule
+        self.env: dict[str, ir.Atom] = dict(bound.args)
+        self.out: list[ir.Stmt] = []
+        rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
+        scalar_math = getattr(getattr(rhs, "fn", None), "__module__", "") == "math"
+        self.folder = Folder(facts.kinds, self.temp, scalar_math)
+        self.result: ir.Name | None = None
+
+    @property
+    def loc(self) -> ir.Loc:
+        """The place of the user's statement."""
+        return self.stmt.loc
+
+    def active(self, name: str) -> bool:
+        """Whether a name carries a derivative."""
+        return name in self.facts.active
+
+    def error(self, what: str) -> MissingRuleError:
+        """The located error for a call that the rule does not cover."""
+        return MissingRuleError(f"the rule of {self.bound.name} {what}", self.loc, REMEDY)
+
+    def temp(self, rhs: ir.Rhs, base: str = "_t") -> ir.Name:
+        """A new name for a value."""
+        name = self.facts.fresh(base)
+        self.folder.note(name, rhs)
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    # --- contributions ---
+
+    def add(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+        """Add a value to the adjoint of an argument, item by item where that is a sequence."""
+        if isinstance(value, ir.Const) or not any(map(self.active, ir.names(target))):
+            return
+        if isinstance(target, ir.Tup):
+            for k, item in enumerate(target.items):
+                if any(map(self.active, ir.names(item))):
+                    self.add(item, self.item(value, ir.Const(k)), param)
+            return
+        assert isinstance(target, ir.Name)
+        kind = self.folder.kind(target)
+        if isinstance(kind, (List, Tuple)):
+            self.add_items(self.demand(target), kind, value, target)
+            return
+        value = self.fitted(value, target, param)
+        self.out.append(ir.Accum(self.facts.adjoint(target.id), value, target, self.loc))
+
+    def item(self, value: ir.Atom, key: ir.Atom) -> ir.Name:
+        """`value[key]`."""
+        return self.temp(ir.Call(operator.getitem, (value, key)))
+
+    def fitted(self, value: ir.Atom, target: ir.Name, param: str) -> ir.Atom:
+        """A contribution in the shape of its operand, and real where that is."""
+        if self.rule.flavour == "elementwise" and self.result is not None:
+            kind = self.folder.kind(self.result)
+            value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
+        known = getattr(self.folder.kind(target), "dtype", None) is not None
+        if known and self.folder.is_complex(value) and not self.folder.is_complex(target):
+            return self.temp(ir.Call(np.real, (value,), text="np.real"))
+        return value
+
+    def _other_kinds(self, target: ir.Name) -> list[Kind]:
+        """The kinds of the other operands of an elementwise call."""
+        found = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
+        return [self.folder.kind(a) for a in found]
+
+    def add_items(
+        self, adjoint: ir.Name, kind: List | Tuple, value: ir.Atom, like: ir.Atom
+    ) -> None:
+        """Add the items of an array to those of the adjoint of a list."""
+        if kind.items is not None:
+            for k, item in enumerate(kind.items):
+                self.add_item(adjoint, ir.Const(k), item, self.item(value, ir.Const(k)))
+            return
+        inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
+        saved, self.out = self.out, []
+        at = self.facts.fresh("_k")
+        self.add_item(adjoint, at, inner, self.item(value, at))
+        body, self.out = tuple(self.out), saved
+        length = self.temp(ir.Call(len, (like,), text="len"), "_n")
+        loop = ir.Call(range, (length,), text="range")
+        self.out.append(ir.For(at, loop, body, None, self.loc))
+
+    def add_item(self, adjoint: ir.Name, key: ir.Atom, kind: Kind, value: ir.Atom) -> None:
+        """`adjoint[key] += value`, of an item of a given kind."""
+        if isinstance(kind, (List, Tuple)):
+            self.add_items(self.item(adjoint, key), kind, value, value)
+        elif is_active_kind(kind):
+            self.out.append(ir.SetItem(adjoint, key, value, "+", self.loc))
+
+    def demand(self, target: ir.Name) -> ir.Name:
+        """The adjoint of a name, as a buffer from here on."""
+        adjoint = self.facts.adjoint(target.id)
+        self.out.append(ir.Demand(adjoint, target, self.loc))
+        return adjoint
+
+    def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
+        """A store into the adjoint of an argument, or into that of an item of a display."""
+        target = self.env[primal]
+        if isinstance(target, ir.Tup):
+            at = self.folder.static(index)
+            if op != "+" or not isinstance(at, int):
+                raise self.error("needs to know which item of a sequence is meant")
+            self.add(target.items[at], value, primal)
+            return
+        if not isinstance(target, ir.Name) or not self.active(target.id):
+            return
+        kind = self.folder.kind(target)
+        if op == "+" and isinstance(value, ir.Const):
+            return
+        adjoint = self.demand(target)
+        if isinstance(kind, (List, Tuple)):
+            self.add_item(adjoint, index, self.item_kind(kind, index), value)
+        else:
+            self.out.append(ir.SetItem(adjoint, index, value, op, self.loc))
+
+    def item_kind(self, kind: List | Tuple, index: ir.Atom) -> Kind:
+        """The kind of an item of a sequence."""
+        at = self.folder.static(index)
+        if kind.items is not None and isinstance(at, int):
+            return kind.items[at]
+        return getattr(kind, "item", None) or UNKNOWN
+
+
+def adjoint_of(name: str) -> str | None:
+    """The `x` of the name `d[x]`; None for other names."""
+    return name[2:-1] if name.startswith("d[") else None

@@ -1,0 +1,212 @@
+"""Calls in templates that have a plainer form where more is known of their arguments.
+
+Each form takes the folder and the call; it returns an atom or a call, or UNSET to leave the call
+as it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from srcdiff import runtime
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    Tuple,
+    Unknown,
+    rank_of,
+)
+from srcdiff.ir import NONE, Atom, Attr, Call, Const, Name, Ref, Rhs, Slice, Star, Tup, make_list
+from srcdiff.rules import notation
+
+UNSET: Any = object()
+"""The static value of what is known only when running."""
+
+
+class Folder(Protocol):
+    """What a form asks of the folder (see `folding.py`)."""
+
+    emit: Callable[[Rhs], Name]
+
+    def kind(self, atom: Atom) -> Kind:
+        """The kind of an atom."""
+
+    def static(self, atom: Atom) -> Any:
+        """The value of an atom that is known now, else UNSET."""
+
+    def is_complex(self, atom: Atom) -> bool:
+        """Whether a value is known to be able to be complex."""
+
+    def call(self, call: Call) -> Rhs:
+        """A call as an atom where it is known now, else in its plainest form."""
+
+    def ask(self, question: Any, args: tuple[Atom, ...]) -> Any:
+        """The answer to a question; what is not known for certain is denied."""
+
+
+def plainer(folder: Folder, call: Call) -> Any:
+    """The plainer form of a call, or UNSET."""
+    form = None if isinstance(call.fn, Name) else _FORMS.get(call.fn)
+    return UNSET if form is None else form(folder, call)
+
+
+def _is_array(folder: Folder, atom: Atom) -> bool:
+    return bool(folder.ask(notation.isarray, (atom,)))
+
+
+def _attribute(name: str) -> Any:
+    """`np.shape(x)` as `x.shape` where `x` is an array."""
+
+    def form(folder: Folder, call: Call) -> Any:
+        if len(call.args) == 1 and not call.kwargs and _is_array(folder, call.args[0]):
+            return Call(Attr(name), call.args)
+        return UNSET
+
+    return form
+
+
+def _shape(folder: Folder, call: Call) -> Any:
+    if isinstance(folder.kind(call.args[0]), Scalar):
+        return Tup(())
+    return _attribute("shape")(folder, call)
+
+
+def _ndim(folder: Folder, call: Call) -> Any:
+    rank = rank_of(folder.kind(call.args[0]))
+    return UNSET if rank is None else Const(rank)
+
+
+def _len(folder: Folder, call: Call) -> Any:
+    arg = call.args[0]
+    kind = folder.kind(arg)
+    if isinstance(arg, Tup):
+        return Const(len(arg.items))
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return Const(len(kind.items))
+    return UNSET
+
+
+def _display(folder: Folder, call: Call) -> Any:
+    """A display of a template, and `tuple` of one, as a tuple of atoms."""
+    if call.fn is tuple:
+        return call.args[0] if call.args and isinstance(call.args[0], Tup) else UNSET
+    return UNSET if any(isinstance(a, Star) for a in call.args) else Tup(call.args)
+
+
+def _getitem(folder: Folder, call: Call) -> Any:
+    base, index = call.args
+    at = folder.static(index)
+    if not isinstance(base, Tup) or not isinstance(at, (int, slice)):
+        return UNSET
+    return Tup(base.items[at]) if isinstance(at, slice) else base.items[at]
+
+
+def _conj(folder: Folder, call: Call) -> Any:
+    x = call.args[0]
+    return Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
+
+
+def _add(folder: Folder, call: Call) -> Any:
+    a, b = call.args
+    if a == Const(0) or b == Const(0):
+        return b if a == Const(0) else a
+    return UNSET
+
+
+def _is_none(same: bool) -> Any:
+    """`x is None` where the kind of `x` tells."""
+
+    def form(folder: Folder, call: Call) -> Any:
+        a, b = call.args
+        if b != NONE:
+            return UNSET
+        if isinstance(a, (Tup, Slice, Const, Ref)):
+            return Const((getattr(a, "value", 0) is None) == same)
+        kind = folder.kind(a)
+        if isinstance(kind, (Unknown, Object)) or (isinstance(kind, Array) and kind.maybe_scalar):
+            return UNSET
+        return Const(isinstance(kind, NoneKind) == same)
+
+    return form
+
+
+def _isinstance(folder: Folder, call: Call) -> Any:
+    arg, cls = call.args
+    kind, wanted = folder.kind(arg), folder.static(cls)
+    if isinstance(arg, Const) or wanted not in (tuple, list):
+        return UNSET
+    if isinstance(kind, (Unknown, Object)):
+        return UNSET
+    return Const(isinstance(kind, Tuple if wanted is tuple else List))
+
+
+def _keep_axes(folder: Folder, call: Call) -> Any:
+    value, axis, keepdims = (*call.args, NONE, Const(False))[:3]
+    if folder.static(axis) is None or folder.static(keepdims) is True:
+        return value
+    if folder.static(axis) is UNSET or folder.static(keepdims) is UNSET:
+        return UNSET
+    return Call(np.expand_dims, (value, axis), text="np.expand_dims")
+
+
+def _spread(folder: Folder, call: Call) -> Any:
+    value, x, axis, keepdims = (*call.args, NONE, Const(False))[:4]
+    if isinstance(folder.kind(x), Scalar):
+        return value
+    kept = _keep_axes(folder, Call(runtime.keep_axes, (value, axis, keepdims)))
+    if kept is UNSET:
+        return UNSET
+    kept = folder.emit(kept) if isinstance(kept, Call) else kept
+    shape = folder.emit(folder.call(Call(np.shape, (x,), text="np.shape")))
+    return Call(np.broadcast_to, (kept, shape), text="np.broadcast_to")
+
+
+def _axis_size(folder: Folder, call: Call) -> Any:
+    x, axis = (*call.args, NONE)[:2]
+    at = folder.static(axis)
+    if at is None:
+        return folder.call(Call(np.size, (x,), text="np.size"))
+    if not isinstance(at, int):
+        return UNSET
+    shape = folder.emit(folder.call(Call(np.shape, (x,), text="np.shape")))
+    return Call(operator.getitem, (shape, Const(at)))
+
+
+def _along(folder: Folder, call: Call) -> Any:
+    axis, part = folder.static(call.args[0]), call.args[1:]
+    if not isinstance(axis, int):
+        return UNSET
+    item = part[0] if len(part) == 1 else Slice(part[0], part[1], NONE)
+    whole = Slice(NONE, NONE, NONE)
+    if axis >= 0:
+        return Tup((*[whole] * axis, item)) if axis else item
+    return Tup((Const(...), item, *[whole] * (-1 - axis)))
+
+
+_FORMS: Mapping[Any, Any] = {
+    np.shape: _shape,
+    np.ndim: _ndim,
+    np.size: _attribute("size"),
+    np.result_type: _attribute("dtype"),
+    make_list: _display,
+    tuple: _display,
+    len: _len,
+    isinstance: _isinstance,
+    operator.getitem: _getitem,
+    operator.add: _add,
+    operator.is_: _is_none(True),
+    operator.is_not: _is_none(False),
+    notation.conj: _conj,
+    runtime.keep_axes: _keep_axes,
+    runtime.spread: _spread,
+    runtime.axis_size: _axis_size,
+    runtime.along: _along,
+}

@@ -1,0 +1,63 @@
+"""Return the gradients as they are where their shapes, dtypes and types are known to be right.
+
+Takes an assembled derivative, in which every gradient passes through `like_tree`; returns it with
+plain names, `float(...)` or `.astype(...)` where the kinds say that this is all that it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir, trees
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_real, same_shape
+from srcdiff.analyses.kinds import infer
+
+
+def finish(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+    """The derivative with its results in their plain form."""
+    kinds = infer(function, params)
+    body = tuple(_finished(s, kinds) for s in function.body)
+    return replace(function, body=body)
+
+
+def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Stmt:
+    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+        return stmt
+    if stmt.rhs.fn is not trees.like_tree:
+        return stmt
+    grad, like = stmt.rhs.args
+    have = _kind(grad, kinds)
+    want = _kind(like, kinds)
+    plain = None if have is None or want is None else _plain(grad, have, want)
+    return stmt if plain is None else replace(stmt, rhs=plain)
+
+
+def _kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind | None:
+    return kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+
+
+def _plain(grad: ir.Atom, have: Kind, want: Kind) -> ir.Rhs | None:
+    """The gradient itself or converted, None where only `like_tree` is sure."""
+    if isinstance(have, Scalar) and isinstance(want, Scalar):
+        return _plain_number(grad, have, want)
+    if isinstance(have, Array) and isinstance(want, Array) and same_shape(have, want):
+        if have.dtype == want.dtype:
+            return grad
+        if have.dtype is not None and want.dtype is not None and is_real(have):
+            dtype = ir.Ref(f"np.{want.dtype}", getattr(np, want.dtype))
+            return ir.Call(ir.Method("astype"), (grad, dtype))
+    return None
+
+
+def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
+    """A gradient that is a number, for an input that is one."""
+    if have.dtype is None or have.dtype != want.dtype or want.python is None:
+        return None
+    if want.python == have.python:
+        return grad
+    if want.python:
+        return ir.Call(float if want.dtype == "float64" else complex, (grad,))
+    return ir.Call(getattr(np, str(want.dtype)), (grad,), text=f"np.{want.dtype}")

@@ -1,0 +1,113 @@
+"""Whole functions: parameters, body, the single return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir import Atom, Const, Function, Param, Ref, Return
+from srcdiff.lower import calls, comprehensions, expressions, jumps, loops, statements, wrappers
+from srcdiff.lower.builder import Builder, Node, Table
+from srcdiff.lower.scope import scan_function
+from srcdiff.parse import Source
+
+EXPRESSIONS: Table = {**expressions.TABLE, **comprehensions.TABLE, **calls.TABLE}
+STATEMENTS: Table = {**statements.TABLE, **loops.TABLE}
+
+
+def builder(
+    source: Source, expression: Table = EXPRESSIONS, statement: Table = STATEMENTS
+) -> Builder:
+    """A builder for a function, its names declared."""
+    scan = scan_function(source.tree)
+    b = Builder(source, scan, expression, statement)
+    for name in scan.bound:
+        b.scope[name] = b.target(name)
+    if type(source.tree).__name__ == "AsyncFunctionDef":
+        b.refuse(source.tree, "a coroutine has no derivative", "Use a plain function.")
+    for name in source.bound:
+        if name in scan.bound:
+            b.refuse(
+                source.tree, f"`{name}`, the object of this method, is assigned in it",
+                "Use another name.",
+            )  # fmt: skip
+    b.imports = frozenset(n for n in scan.imports if scan.bound[n] == 1)
+    jumps.declare_functions(b, scan)
+    if source.wrapped is not None:
+        wrappers.declare(b, scan, params(source))
+    return b
+
+
+def lower(source: Source) -> Function:
+    """The IR of a function."""
+    try:
+        return _lower(source)
+    except RecursionError:
+        loc = source.loc(source.tree)
+        raise UnsupportedError(
+            "the code is nested too deeply", loc, "Split it into several functions."
+        ) from None
+
+
+def _lower(source: Source) -> Function:
+    b = builder(source)
+    tree = source.tree
+    doc, body = _docstring(tree.body)
+    b.frame = jumps.frame_of(b, body)
+    last = tree.body[-1]
+    value = b.as_atom(jumps.function_body(b, body), last)
+    b.emit(Return(value, b.frame.returns[-1] if b.frame.returns else b.loc(last)))
+    return Function(
+        source.name, params(source), tuple(b.out), doc, b.loc(tree), source.comments,
+        tuple(b.frame.returns),
+    )  # fmt: skip
+
+
+def _docstring(nodes: Sequence[Node]) -> tuple[str | None, Sequence[Node]]:
+    """The docstring of a body, and the rest of it."""
+    value = getattr(nodes[0], "value", None)
+    text = getattr(value, "value", None)
+    if type(nodes[0]).__name__ == "Expr" and isinstance(text, str):
+        return text, nodes[1:] or nodes
+    return None, nodes
+
+
+def params(source: Source) -> tuple[Param, ...]:
+    """The parameters of a function, with the defaults that its `def` computed."""
+    if source.wrapped is not None:
+        return params(source.wrapped)
+    args = source.tree.args
+    values = list(source.function.__defaults__ or ())
+    positional = [*args.posonlyargs, *args.args]
+    first = len(positional) - len(args.defaults)
+    values = values[len(values) - len(args.defaults) :]
+    found = []
+    for i, node in enumerate(positional):
+        style = "pos" if i < len(args.posonlyargs) else "any"
+        at = i - first
+        default = None if at < 0 else _default(source, args.defaults[at], values[at])
+        found.append(_param(source, node, style, default))
+    if args.vararg is not None:
+        found.append(_param(source, args.vararg, "*", None))
+    by_name = source.function.__kwdefaults__ or {}
+    for node, default_node in zip(args.kwonlyargs, args.kw_defaults, strict=False):
+        has = default_node is not None and node.id in by_name
+        default = _default(source, default_node, by_name[node.id]) if has else None
+        found.append(_param(source, node, "kw", default))
+    if args.kwarg is not None:
+        found.append(_param(source, args.kwarg, "**", None))
+    return tuple(found)
+
+
+def _param(source: Source, node: Node, style: str, default: Atom | None) -> Param:
+    annotation = None if node.annotation is None else source.text(node.annotation)
+    return Param(node.id, default, style, annotation)
+
+
+def _default(source: Source, node: Node, value: object) -> Atom:
+    """A default: a literal, or the object with its spelling."""
+    if type(node).__name__ == "Constant" and type(value) is type(node.value):
+        return Const(value)
+    if type(node).__name__ == "UnaryOp" and type(value) in (int, float):
+        return Const(value)
+    return Ref(source.text(node), value)

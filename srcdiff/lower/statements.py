@@ -1,0 +1,206 @@
+"""Simple statements, and those that are refused."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+
+from srcdiff.ir import Call, Effect, If, Opaque, Verbatim
+from srcdiff.lower import calls, jumps, targets
+from srcdiff.lower.builder import Builder, Node, Pending, Static, Table
+
+OPERATORS = {
+    "Add": "+",
+    "Sub": "-",
+    "Mult": "*",
+    "MatMult": "@",
+    "Div": "/",
+    "Mod": "%",
+    "Pow": "**",
+    "LShift": "<<",
+    "RShift": ">>",
+    "BitOr": "|",
+    "BitXor": "^",
+    "BitAnd": "&",
+    "FloorDiv": "//",
+}
+
+
+def assign(b: Builder, node: Node) -> None:
+    """`a = b = e`, or the definition of a nested function by a lambda."""
+    value = node.value
+    if type(value).__name__ == "Lambda":
+        target = node.targets[0]
+        meaning = b.scope.get(getattr(target, "id", ""))
+        if isinstance(meaning, Pending) and meaning.node is value:
+            b.scope[target.id] = calls.local_function(b, value, target.id)
+            return
+    targets.assign(b, node.targets, value, b.loc(node))
+
+
+def augmented(b: Builder, node: Node) -> None:
+    """`a += e`."""
+    op = OPERATORS[type(node.op).__name__]
+    targets.augmented(b, node.target, node.value, op, b.loc(node))
+
+
+def annotated(b: Builder, node: Node) -> None:
+    """`a: float = e`; without a value nothing happens."""
+    if node.value is not None:
+        targets.assign_one(b, node.target, node.value, b.loc(node))
+
+
+def expression(b: Builder, node: Node) -> None:
+    """An expression for its effect; one that only reads is dropped."""
+    kind = type(node.value).__name__
+    if kind in ("Constant", "JoinedStr"):
+        return
+    rhs = b.rhs(node.value)
+    if isinstance(rhs, (Call, Opaque)):
+        b.emit(Effect(rhs, b.loc(node)))
+
+
+def if_(b: Builder, node: Node) -> None:
+    """An `if` out of which nothing jumps."""
+    test = b.atom(node.test)
+    body = jumps.block(b, node.body, tail=False)
+    orelse = jumps.block(b, node.orelse, tail=False)
+    b.emit(If(test, body, orelse, b.loc(node)))
+
+
+def pass_(b: Builder, node: Node) -> None:
+    """`pass` is nothing."""
+
+
+def assertion(b: Builder, node: Node) -> None:
+    """`assert test, message`: kept as text."""
+    parts = [node.test, *([] if node.msg is None else [node.msg])]
+    _verbatim(b, node, parts)
+
+
+def raise_(b: Builder, node: Node) -> None:
+    """`raise error from cause`: kept as text."""
+    _verbatim(b, node, [n for n in (node.exc, node.cause) if n is not None])
+
+
+def _verbatim(b: Builder, node: Node, parts: Sequence[Node]) -> None:
+    text = b.source.text(node)
+    if not parts:
+        b.emit(Verbatim(text, loc=b.loc(node)))
+        return
+    text, reads, refs = b.kept(parts, text)
+    b.emit(Verbatim(text, reads, (), refs, b.loc(node)))
+
+
+def import_(b: Builder, node: Node) -> None:
+    """An import inside the function: kept as text; the names it binds mean what they mean now."""
+    names = []
+    for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        names.append(b.target(name))
+        _learn(b, name, alias.name if alias.asname else name, None, node)
+        if not alias.asname:
+            _module(alias.name)
+    b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
+
+
+def import_from(b: Builder, node: Node) -> None:
+    """`from module import name`."""
+    names = []
+    for alias in node.names:
+        name = alias.asname or alias.name
+        names.append(b.target(name))
+        _learn(b, name, "." * (node.level or 0) + (node.module or ""), alias.name, node)
+    b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
+
+
+def _learn(b: Builder, name: str, module: str, attribute: str | None, node: Node) -> None:
+    """Resolve an imported name now, if nothing else binds it and it can be found."""
+    if name not in b.imports:
+        return
+    package = b.source.namespace.globals.get("__package__")
+    found = _module(module, package)
+    if found is None:
+        return
+    if attribute is None:
+        b.scope[name] = Static(found)
+    elif hasattr(found, attribute):
+        b.scope[name] = Static(getattr(found, attribute))
+    else:
+        inner = _module(f"{module}.{attribute}", package)
+        if inner is not None:
+            b.scope[name] = Static(inner)
+
+
+def _module(name: str, package: str | None = None) -> object | None:
+    """A module, or None if it cannot be imported here (the primal says so when it runs)."""
+    try:
+        return importlib.import_module(name, package)
+    except ImportError:
+        return None
+
+
+def delete(b: Builder, node: Node) -> None:
+    """`del name` needs nothing; an item cannot be deleted yet."""
+    for target in node.targets:
+        if type(target).__name__ != "Name":
+            b.refuse(
+                target, "`del` of an item or attribute is not supported",
+                "Build the container without it.",
+            )  # fmt: skip
+
+
+def definition(b: Builder, node: Node) -> None:
+    """A nested function: it is inlined where it is called."""
+    meaning = b.scope.get(node.name)
+    if not isinstance(meaning, Pending) or meaning.node is not node:
+        b.refuse(
+            node, f"the nested function `{node.name}` is used otherwise than to be called, "
+            "or defined more than once",
+            "Call it by its name only, or move it out of the function.",
+        )  # fmt: skip
+    if node.decorator_list:
+        b.refuse(
+            node, f"the nested function `{node.name}` is decorated",
+            "Move it out of the function.",
+        )  # fmt: skip
+    b.scope[node.name] = calls.local_function(b, node, node.name)
+
+
+_REFUSED = {
+    "Try": ("try", "Move it out of the function, or test for the case with `if`."),
+    "TryStar": ("try", "Move it out of the function, or test for the case with `if`."),
+    "With": ("with", "Put it around the call of the function."),
+    "AsyncWith": ("async with", "Put it around the call of the function."),
+    "AsyncFor": ("async for", "Use a plain loop."),
+    "AsyncFunctionDef": ("async def", "Use a plain function."),
+    "ClassDef": ("class", "Define the class outside the function."),
+    "Global": ("global", "Pass the value as an argument and return it."),
+    "Nonlocal": ("nonlocal", "Pass the value as an argument and return it."),
+    "Match": ("match", "Write it with `if` and `elif`."),
+    "TypeAlias": ("type", "Define the type outside the function."),
+}
+
+
+def refused(b: Builder, node: Node) -> None:
+    """A statement that has no derivative here."""
+    word, remedy = _REFUSED[type(node).__name__]
+    b.refuse(node, f"`{word}` is not supported in a differentiated function", remedy)
+
+
+TABLE: Table = {
+    "Assign": assign,
+    "AugAssign": augmented,
+    "AnnAssign": annotated,
+    "Expr": expression,
+    "If": if_,
+    "Pass": pass_,
+    "Assert": assertion,
+    "Raise": raise_,
+    "Import": import_,
+    "ImportFrom": import_from,
+    "Delete": delete,
+    "FunctionDef": definition,
+    **dict.fromkeys(_REFUSED, refused),
+}
+

@@ -1,0 +1,227 @@
+"""What can stand left of `=`: names, subscripts, tuples of those."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from srcdiff.ir import (
+    NONE,
+    Assign,
+    Atom,
+    Call,
+    Const,
+    Loc,
+    Name,
+    Permute,
+    Ref,
+    Rhs,
+    SetItem,
+    Slice,
+    names,
+)  # fmt: skip
+from srcdiff.lower.builder import Builder, LocalFunction, Node
+from srcdiff.lower.scope import scan_nodes
+
+_SEQUENCES = ("Tuple", "List")
+
+
+def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
+    """`a = b = value`."""
+    if len(targets) == 1:
+        assign_one(b, targets[0], value, loc)
+        return
+    first = targets[0]
+    later = scan_nodes(targets[1:]).bound
+    if type(first).__name__ == "Name" and first.id not in later:
+        assign_one(b, first, value, loc)
+        source: Atom = b.target(first.id)
+    else:
+        source = b.atom(value)
+        bound = frozenset(b.ir_name(n) for n in scan_nodes(targets).bound)
+        source = b.held(source, bound, value)
+    for target in targets[1:] if source == _target_name(b, first) else targets:
+        store(b, target, source, loc)
+
+
+def _target_name(b: Builder, node: Node) -> Name | None:
+    return b.target(node.id) if type(node).__name__ == "Name" else None
+
+
+def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+    """`target = value`."""
+    kind = type(target).__name__
+    if kind in _SEQUENCES:
+        _assign_tuple(b, target, value, loc)
+    elif kind == "Subscript":
+        given, base, index = b.operands((value, target.value, target.slice))
+        b.emit(SetItem(_base(b, base, target), index, given, None, loc))
+    else:
+        store(b, target, b.rhs(value), loc)
+
+
+def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
+    """Bind a value that is computed already to a target."""
+    kind = type(target).__name__
+    if kind == "Name":
+        b.emit(Assign(b.target(target.id), value, loc))
+    elif kind == "Subscript":
+        given = b.as_atom(value, target)
+        base, index = b.operands((target.value, target.slice))
+        b.emit(SetItem(_base(b, base, target), index, given, None, loc))
+    elif kind in _SEQUENCES:
+        unpack(b, target, b.as_atom(value, target), loc)
+    else:
+        refuse_target(b, target)
+
+
+def refuse_target(b: Builder, target: Node) -> None:
+    """Refuse a store into an attribute, and whatever else there may be."""
+    b.refuse(
+        target, "assignment to an attribute is not supported in a differentiated function",
+        "Keep the value in a local variable, and return it.",
+    )  # fmt: skip
+
+
+def _base(b: Builder, atom: Atom, target: Node) -> Name:
+    """The name of the container of a store."""
+    if isinstance(atom, Ref):
+        b.refuse(
+            target, f"a store into `{atom.text}`, which is not local to the function",
+            "Pass it as an argument.",
+        )  # fmt: skip
+    return b.as_name(atom, target.value)
+
+
+def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
+    """`target op= value`."""
+    kind = type(target).__name__
+    if kind == "Name":
+        _augmented_name(b, target, value, op, loc)
+    elif kind == "Subscript":
+        base, index, given = b.operands((target.value, target.slice, value))
+        b.emit(SetItem(_base(b, base, target), index, given, op, loc))
+    else:
+        refuse_target(b, target)
+
+
+def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
+    """`y op= value`: the old `y` counts, even where the value rebinds it."""
+    name = b.target(target.id)
+    held = b.held(name, b.rebound([value]), target)
+    given = b.atom(value)
+    assert isinstance(held, Name)
+    b.emit(SetItem(held, None, given, op, loc))
+    if held != name:
+        b.emit(Assign(name, held, loc))
+
+
+# --- tuples ------------------------------------------------------------------------------------
+
+
+def _assign_tuple(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+    """`a, b = value`."""
+    kinds = [type(e).__name__ for e in target.elts]
+    if type(value).__name__ in _SEQUENCES and "Starred" not in kinds and not _starred(value):
+        if len(value.elts) != len(target.elts):
+            b.refuse(
+                target, f"{len(value.elts)} values for {len(target.elts)} names",
+                "Give as many values as names.",
+            )  # fmt: skip
+        _assign_pairwise(b, target, value, loc)
+        return
+    unpack(b, target, b.atom(value), loc)
+
+
+def _starred(value: Node) -> bool:
+    return any(type(e).__name__ == "Starred" for e in value.elts)
+
+
+def _assign_pairwise(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+    """`a, b = e, f`: a swap, assignments in order, or through temporaries."""
+    if all(type(e).__name__ == "Name" for e in target.elts):
+        targets = [b.target(e.id) for e in target.elts]
+        if len(set(targets)) == len(targets):
+            if _is_swap(b, targets, value):
+                sources = tuple(b.target(e.id) for e in value.elts)
+                b.emit(Permute(tuple(targets), sources, loc))
+            else:
+                _assign_names(b, targets, value.elts, loc)
+            return
+    bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
+    atoms = [b.held(a, bound, value) for a in b.operands(value.elts)]
+    for part, atom in zip(target.elts, atoms, strict=False):
+        store(b, part, atom, loc)
+
+
+def _is_swap(b: Builder, targets: Sequence[Name], value: Node) -> bool:
+    """Whether the values are the targets in another order."""
+    if not all(type(e).__name__ == "Name" for e in value.elts) or len(targets) < 2:
+        return False
+    sources = [b.scope.get(e.id) for e in value.elts]
+    return sources != targets and len(set(map(repr, sources))) == len(targets) and all(
+        t in sources for t in targets
+    )
+
+
+def _assign_names(b: Builder, targets: Sequence[Name], values: Sequence[Node], loc: Loc) -> None:
+    """Assignments from left to right; those late whose target a later value still reads."""
+    late: list[tuple[Name, Atom]] = []
+    for i, (target, value) in enumerate(zip(targets, values, strict=False)):
+        later = _read(b, values[i + 1 :])
+        rhs = b.rhs(value)
+        if target.id in later:
+            late.append((target, _kept(b, rhs, target, targets, value)))
+        else:
+            b.emit(Assign(target, rhs, loc))
+    for target, atom in late:
+        b.emit(Assign(target, atom, loc))
+
+
+def _kept(b: Builder, rhs: Rhs, target: Name, targets: Sequence[Name], node: Node) -> Atom:
+    """The value of a late assignment, safe from the assignments before it."""
+    if isinstance(rhs, (Const, Ref)):
+        return rhs
+    if isinstance(rhs, Name) and rhs not in targets:
+        return b.held(rhs, b.rebound([node]), node)
+    return b.temp(rhs, b.loc(node))
+
+
+def _read(b: Builder, nodes: Sequence[Node]) -> frozenset[str]:
+    """The names that some expressions read or bind, nested functions that they call included."""
+    found: set[str] = set()
+    todo = [scan_nodes(nodes)]
+    seen: set[int] = set()
+    while todo:
+        scan = todo.pop()
+        for name in scan.identifiers:
+            meaning = b.scope.get(name)
+            if isinstance(meaning, LocalFunction) and id(meaning.node) not in seen:
+                seen.add(id(meaning.node))
+                todo.append(scan_nodes([meaning.node]))
+            else:
+                found.add(b.ir_name(name))
+    return frozenset(found)
+
+
+def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
+    """`a, *rest, z = source`, item by item."""
+    bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
+    rest = [i for i, e in enumerate(target.elts) if type(e).__name__ == "Starred"]
+    base = b.held(source, bound, target) if set(names(source)) & bound else source
+    base = b.as_name(base, target) if not isinstance(base, (Name, Ref)) else base
+    after = len(target.elts) - rest[0] - 1 if rest else 0
+    for i, part in enumerate(target.elts):
+        if rest and i == rest[0]:
+            _store_rest(b, part.value, base, (i, after), loc)
+        else:
+            index = i if not rest or i < rest[0] else i - len(target.elts)
+            store(b, part, Call(operator.getitem, (base, Const(index))), loc)
+
+
+def _store_rest(b: Builder, part: Node, base: Atom, ends: tuple[int, int], loc: Loc) -> None:
+    """`*rest` of an unpacking: a list of the items between."""
+    upper = Const(-ends[1]) if ends[1] else NONE
+    lower = Const(ends[0]) if ends[0] else NONE
+    between = b.temp(Call(operator.getitem, (base, Slice(lower, upper, NONE))), loc)
+    store(b, part, Call(list, (between,), text="list"), loc)

@@ -1,0 +1,273 @@
+"""The compiler: a visible row of passes from a Python function to the text of its derivative."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir, trees
+from srcdiff.accumulate import accumulate
+from srcdiff.analyses.activity import activity, edges, reachable
+from srcdiff.analyses.aliases import aliases, written_params
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Tuple
+from srcdiff.analyses.kinds import infer
+from srcdiff.assemble import assemble, assemble_pair, seeds, select
+from srcdiff.containers import resized
+from srcdiff.emit import Emitted, emit
+from srcdiff.errors import TransformError, UnusedInputError
+from srcdiff.expand import flows
+from srcdiff.facts import Facts, adjoint_names
+from srcdiff.finish import finish
+from srcdiff.inline import inline
+from srcdiff.lower import lower
+from srcdiff.names import name
+from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
+from srcdiff.parse import parse
+from srcdiff.prepare import inplace, prepare
+from srcdiff.request import Request
+from srcdiff.reverse import reverse
+from srcdiff.simplify import simplify
+from srcdiff.tape import split
+from srcdiff.webs import webs
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class State:
+    """What the passes hand on: the function as it is now, and what is known of it."""
+
+    function: ir.Function
+    request: Request
+    params: Kinds
+    origin: Any
+    facts: Facts | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def kinds(self) -> Kinds:
+        """The kinds of the names of the function as it is now."""
+        return infer(self.function, self.params)
+
+
+Pass = Callable[[State], State]
+
+
+def _with(state: State, function: ir.Function, **more: Any) -> State:
+    return replace(state, function=function, **more)
+
+
+def lower_pass(state: State) -> State:
+    """Source to IR; a derivative is read in the text generated for these kinds."""
+    if is_derivative(state.origin):
+        return _with(state, _without_seed(lower(parse(state.origin.for_kinds(state.params)))))
+    return _with(state, lower(parse(state.origin)))
+
+
+def _without_seed(function: ir.Function) -> ir.Function:
+    """A generated function with its cotangent left at the default."""
+    seed = next(p for p in function.params if p.name == SEED)
+    assert seed.default is not None
+    local = ir.Fresh(ir.all_names(function))("seed")
+    start = ir.Assign(local, seed.default, function.loc)
+    params = tuple(p for p in function.params if p is not seed)
+    return replace(function, params=params, body=(start, *ir.rename(function.body, {SEED: local.id})))
+
+
+def inline_pass(state: State) -> State:
+    """Bodies for calls."""
+    function = inline(made_here(state.function), state.origin)
+    if not has_derivatives(function):
+        return _with(state, function)
+    named = webs(prepare(function))
+    function = generated(named, infer(named, state.params))
+    return _with(state, inline(function, state.origin))
+
+
+def select_pass(state: State) -> State:
+    """The outputs asked for, and loops and conditions in their plain form."""
+    return _with(state, prepare(select(state.function, state.request)))
+
+
+def webs_pass(state: State) -> State:
+    """Names of their own for independent values."""
+    return _with(state, _steady_params(webs(state.function)))
+
+
+def _steady_params(function: ir.Function) -> ir.Function:
+    """Parameters that are bound again in a loop are copied to a variable first."""
+    changed = [p.name for p in function.params if p.name in ir.bound(function.body)]
+    if not changed:
+        return function
+    fresh = ir.Fresh(ir.all_names(function))
+    new = {p: fresh(p).id for p in changed}
+    start = tuple(ir.Assign(ir.Name(n), ir.Name(p), function.loc) for p, n in new.items())
+    return replace(function, body=(*start, *ir.rename(function.body, new)))
+
+
+def inplace_pass(state: State) -> State:
+    """Operators in place by what they do, and parameters that are written into copied."""
+    function = inplace(state.function, state.kinds)
+    written = written_params(function, infer(function, state.params))
+    if written:
+        fresh = ir.Fresh(ir.all_names(function))
+        new = {p: fresh(p).id for p in written}
+        copies = tuple(
+            ir.Assign(ir.Name(n), _copy(p, state.params.get(p)), function.loc)
+            for p, n in new.items()
+        )
+        function = replace(function, body=(*copies, *ir.rename(function.body, new)))
+    return _with(state, webs(function))
+
+
+def _copy(param: str, kind: Kind | None) -> ir.Rhs:
+    """A copy of a parameter that the function writes into."""
+    arg = ir.Name(param)
+    if isinstance(kind, List):
+        return ir.Call(list, (arg,))
+    if isinstance(kind, Dict):
+        return ir.Call(dict, (arg,))
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return ir.Call(ir.Method("copy"), (arg,))
+    return ir.Call(np.array, (arg,))
+
+
+def analyse_pass(state: State) -> State:
+    """Kinds, aliases and activity, and names for the adjoints."""
+    function, kinds = state.function, state.kinds
+    shared = aliases(function, kinds)
+    found = edges(function.body, kinds, shared, flows)
+    inputs = {i.param for i in state.request.inputs}
+    outputs = _outputs(function)
+    active = activity(inputs, outputs, found)
+    unused = [i.param for i in state.request.inputs if i.param not in active]
+    if unused and not state.request.allow_unused:
+        raise _unused(unused[0], function)
+    fresh = ir.Fresh(ir.all_names(function))
+    names = adjoint_names(function, active, fresh)
+    return replace(state, facts=Facts(kinds, shared, active, names, fresh))
+
+
+def _outputs(function: ir.Function) -> tuple[str, ...]:
+    """The names of the selected outputs."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    return ir.names(last.value.items[1])
+
+
+def _unused(param: str, function: ir.Function) -> UnusedInputError:
+    """The error for an input that no output depends on."""
+    return UnusedInputError(
+        f"One of the differentiated inputs appears to not have been used in the graph: "
+        f"no output of `{function.name}` depends differentiably on `{param}`",
+        function.loc,
+        remedy="Pass allow_unused=True to get None, or materialize_grads=True to get zeros.",
+    )
+
+
+def reverse_pass(state: State) -> State:
+    """Every statement with its adjoint, and the seeds."""
+    facts = _facts(state)
+    paired = reverse(state.function, facts)
+    return _with(state, seeds(paired, facts, state.request))
+
+
+def _facts(state: State) -> Facts:
+    assert state.facts is not None
+    return state.facts
+
+
+def accumulate_pass(state: State) -> State:
+    """How each adjoint is added to."""
+    facts = _facts(state)
+    wanted = {
+        facts.adjoints[i.param]: ir.Name(i.param)
+        for i in state.request.inputs
+        if i.param in facts.adjoints
+    }
+    function, final = accumulate(state.function, facts, wanted)
+    return _with(state, function, extra={"final": final})
+
+
+def tape_pass(state: State) -> State:
+    """Forward and backward part, with what is saved."""
+    facts = _facts(state)
+    parts = split(state.function, facts)
+    return _with(state, assemble(state.function, parts, facts, state.request, state.extra["final"]))
+
+
+def simplify_pass(state: State) -> State:
+    """Without what nobody needs."""
+    return _with(state, simplify(finish(state.function, state.params), state.params))
+
+
+def name_pass(state: State) -> State:
+    """With names that a person would have given."""
+    return _with(state, name(state.function))
+
+
+def pair_pass(state: State) -> State:
+    """The forward and the backward part as two functions."""
+    facts = _facts(state)
+    parts = split(state.function, facts)
+    one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
+    kept = two.body[: _unpacked(two)]
+    items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
+    backward = name(simplify(two, {"residuals": Tuple(items)}))
+    return _with(state, name(simplify(one, state.params)), extra={"backward": backward})
+
+
+def _unpacked(function: ir.Function) -> int:
+    """How many statements at the start of a backward part unpack the residuals."""
+    for k, stmt in enumerate(function.body):
+        if "residuals" not in ir.reads(stmt):
+            return k
+    return len(function.body)
+
+
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("lower", lower_pass),
+    ("inline", inline_pass),
+    ("select", select_pass),
+    ("webs", webs_pass),
+    ("inplace", inplace_pass),
+    ("analyse", analyse_pass),
+    ("reverse", reverse_pass),
+    ("accumulate", accumulate_pass),
+    ("tape", tape_pass),
+    ("simplify", simplify_pass),
+    ("name", name_pass),
+)
+
+
+def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, State]]:
+    """The state after every pass."""
+    state = State(ir.Function("", (), ()), request, params, origin)
+    for label, step in PASSES:
+        state = step(state)
+        yield label, state
+
+
+def derive(origin: Any, request: Request, params: Kinds) -> Emitted:
+    """The text of a derivative."""
+    state = None
+    for _, state in run(origin, request, params):
+        pass
+    assert state is not None
+    return emit(state.function)
+
+
+def derive_pair(origin: Any, request: Request, params: Kinds) -> tuple[Emitted, Emitted]:
+    """The texts of the forward and the backward part of a derivative."""
+    state = State(ir.Function("", (), ()), request, params, origin)
+    for label, step in PASSES:
+        if label == "tape":
+            break
+        state = step(state)
+    state = pair_pass(state)
+    return emit(state.function), emit(state.extra["backward"])

@@ -1,0 +1,181 @@
+"""Bring a lowered function into the form that the analyses expect.
+
+`prepare` comes before `webs`: no loop's body binds the loop's target, and no name that a `while`
+condition binds is read outside it.  `inplace` comes after the first analysis of kinds: operators in
+place on numbers and on arrays that no other name shares are plain assignments; `*=` and its like
+on parts of arrays are a read, an operation and a store.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.aliases import linked_names
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_container, is_scalar
+from srcdiff.errors import UnsupportedError
+
+OPERATORS = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
+    ">>": operator.rshift,
+}  # fmt: skip
+
+
+def prepare(function: ir.Function) -> ir.Function:
+    """The function with loop targets that only the loop binds, and plain `while` conditions."""
+    fresh = ir.Fresh(ir.all_names(function))
+    return replace(function, body=_prepare(function.body, fresh))
+
+
+def _prepare(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
+    return tuple(s for stmt in block for s in _prepare_stmt(stmt, fresh))
+
+
+def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh) -> ir.Block:
+    if isinstance(stmt, ir.If):
+        body, orelse = _prepare(stmt.body, fresh), _prepare(stmt.orelse, fresh)
+        return (replace(stmt, body=body, orelse=orelse),)
+    if isinstance(stmt, ir.For):
+        return (_own_target(replace(stmt, body=_prepare(stmt.body, fresh)), fresh),)
+    if isinstance(stmt, ir.While):
+        return _rotated(replace(stmt, body=_prepare(stmt.body, fresh)), fresh)
+    return (stmt,)
+
+
+def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
+    """A loop whose body does not bind the target: `for _i in ...: i = _i; ...` if it did."""
+    if stmt.target.id not in ir.bound(stmt.body):
+        return stmt
+    target = fresh("_" + stmt.target.id)
+    copy = ir.Assign(stmt.target, target, stmt.loc)
+    return replace(stmt, target=target, body=(copy, *stmt.body))
+
+
+def _rotated(stmt: ir.While, fresh: ir.Fresh) -> ir.Block:
+    """A `while` whose condition binds names that its body reads evaluates it in its body."""
+    made = ir.bound(stmt.cond)
+    if not made & (ir.used(stmt.body) | ir.bound(stmt.body)):
+        return (stmt,)
+    test = fresh("_go")
+    check = (*stmt.cond, ir.Assign(test, stmt.test, stmt.loc))
+    body = (*stmt.body, *check)
+    if stmt.stop is not None:
+        no_stop = fresh("_on")
+        ask = ir.Assign(no_stop, ir.Call(operator.not_, (stmt.stop,)), stmt.loc)
+        stopped = (ir.Assign(test, ir.Const(False), stmt.loc),)
+        body = (*stmt.body, ask, ir.If(no_stop, check, stopped, stmt.loc))
+    return (*check, ir.While((), test, body, None, stmt.loc))
+
+
+def inplace(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function with operators in place resolved by the kinds of what they write into."""
+    fresh = ir.Fresh(ir.all_names(function))
+    shared = linked_names(function, kinds)
+    return replace(function, body=_inplace(function.body, kinds, shared, fresh))
+
+
+def _inplace(
+    block: ir.Block, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
+) -> ir.Block:
+    def inner(b: ir.Block) -> ir.Block:
+        return _inplace(b, kinds, shared, fresh)
+
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+            out += _resolved(stmt, kinds, shared, fresh)
+        else:
+            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, inner))
+    return tuple(out)
+
+
+def _resolved(
+    stmt: ir.SetItem, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """One operator in place, as what it does."""
+    kind = kinds.get(stmt.base.id)
+    if stmt.index is not None:
+        return _resolved_item(stmt, kind, kinds, fresh)
+    if kind is not None and is_container(kind):
+        raise UnsupportedError(
+            f"`{stmt.op}=` on the container `{stmt.base.id}` is not supported",
+            stmt.loc,
+            remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
+        )
+    if stmt.base.id not in shared or (kind is not None and is_scalar(kind)):
+        return _rebound(stmt, kind, kinds, fresh)
+    if stmt.op in ("+", "-"):
+        return [stmt]
+    value, result = _computed(stmt, stmt.base, fresh)
+    return [*value, ir.SetItem(stmt.base, ir.Const(...), result, None, stmt.loc)]
+
+
+def _computed(
+    stmt: ir.SetItem, old: ir.Name, fresh: ir.Fresh
+) -> tuple[list[ir.Stmt], ir.Name]:
+    """`old op value` in a temporary."""
+    assert stmt.op is not None
+    result = fresh()
+    call = ir.Call(OPERATORS[stmt.op], (old, stmt.value))
+    return [ir.Assign(result, call, stmt.loc)], result
+
+
+def _rebound(
+    stmt: ir.SetItem, kind: Kind | None, kinds: Mapping[str, Kind], fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
+    assert stmt.op is not None
+    call = ir.Call(OPERATORS[stmt.op], (stmt.base, stmt.value))
+    if isinstance(kind, Array) and not kind.maybe_scalar and _changes_dtype(stmt, kind, kinds):
+        wide = fresh()
+        dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
+        cast = ir.Call(ir.Method("astype"), (wide, dtype))
+        return [ir.Assign(wide, call, stmt.loc), ir.Assign(stmt.base, cast, stmt.loc)]
+    return [ir.Assign(stmt.base, call, stmt.loc)]
+
+
+def _changes_dtype(stmt: ir.SetItem, kind: Array, kinds: Mapping[str, Kind]) -> bool:
+    """Whether `y op x` may have another dtype than y, where that of y is known."""
+    if kind.dtype is None or kind.dtype == "float64":
+        value = kinds.get(stmt.value.id) if isinstance(stmt.value, ir.Name) else None
+        return kind.dtype is not None and str(getattr(value, "dtype", "")).startswith("complex")
+    value = kinds.get(stmt.value.id) if isinstance(stmt.value, ir.Name) else None
+    return not (
+        isinstance(stmt.value, ir.Const)
+        or (isinstance(value, Scalar) and value.python)
+        or (value is not None and getattr(value, "dtype", None) == kind.dtype)
+    )
+
+
+def _resolved_item(
+    stmt: ir.SetItem, kind: Kind | None, kinds: Mapping[str, Kind], fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """`x[i] op= v`: kept where the adjoint is as simple, else a read, an operation and a store."""
+    assert stmt.index is not None
+    container = kind is not None and is_container(kind)
+    if stmt.op in ("+", "-") and not container and _distinct(stmt.index, kinds):
+        return [stmt]
+    old = fresh()
+    read = ir.Assign(old, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
+    value, result = _computed(stmt, old, fresh)
+    return [read, *value, ir.SetItem(stmt.base, stmt.index, result, None, stmt.loc)]
+
+
+def _distinct(index: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
+    """Whether an index surely names no element twice."""
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    for item in items:
+        if isinstance(item, ir.Name):
+            kind = kinds.get(item.id)
+            integer = isinstance(kind, Scalar) and str(kind.dtype).startswith(("int", "uint"))
+            if not integer and getattr(kind, "dtype", None) != "bool":
+                return False
+        elif not isinstance(item, (ir.Slice, ir.Const)):
+            return False
+    return True

@@ -1,0 +1,52 @@
+"""What a caller asks of a derivative: its inputs, its outputs and the form of the result."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input: a parameter, and the keys that lead to a part of it."""
+
+    param: str
+    path: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything but the kinds of the arguments that the generated text depends on.
+
+    `inputs` are in the order of the result; `form` is "bare", "tuple" or a tuple of dict keys.
+    """
+
+    inputs: tuple[Input, ...]
+    form: str | tuple[Any, ...] = "bare"
+    outputs: Any = None
+    value: bool = False
+    has_aux: bool = False
+    allow_unused: bool = False
+    materialize: bool = False
+    name: str = ""
+
+
+Spec = Mapping[str, Any]
+
+
+def parse_path(text: str) -> Input:
+    """`"params['w'][0]"` or `"self.w"` as a parameter and keys.
+
+    Raises:
+        ValueError: the text is no name with literal subscripts.
+    """
+    node: Any = ast.parse(text, mode="eval").body
+    keys: list[Any] = []
+    while isinstance(node, ast.Subscript):
+        keys.append(ast.literal_eval(node.slice))
+        node = node.value
+    if not isinstance(node, ast.Name):
+        raise ValueError(f"{text!r} is not a parameter with literal subscripts")
+    return Input(node.id, tuple(reversed(keys)))

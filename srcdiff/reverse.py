@@ -1,0 +1,243 @@
+"""Reverse mode: every statement of the primal is paired with its adjoint.
+
+Takes a function and the facts about it; returns the same function with a body of `Pair`s, nested in
+the same control flow.  The invariant: run backwards, the adjoint of a statement adds to the adjoints
+of what it read, and leaves the adjoint of what it bound absent.  Adjoints read primal names as they
+are after the statement, or, behind an `Undo`, as they were before it.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import is_container
+from srcdiff.containers import (
+    append_adjoint,
+    display_adjoint,
+    element_adjoint,
+    pop_adjoint,
+    store_adjoint,
+)
+from srcdiff.errors import UnsupportedError
+from srcdiff.expand import expand
+from srcdiff.facts import Facts
+from srcdiff.rules import Store, find
+
+
+def reverse(function: ir.Function, facts: Facts) -> ir.Function:
+    """The function with every statement paired with its adjoint."""
+    return replace(function, body=_block(function.body, facts))
+
+
+def _block(block: ir.Block, facts: Facts) -> ir.Block:
+    return tuple(s for stmt in block for s in _stmt(stmt, facts))
+
+
+def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """A statement as pairs; control flow keeps its shape."""
+    if isinstance(stmt, ir.If):
+        body, orelse = _block(stmt.body, facts), _block(stmt.orelse, facts)
+        return (replace(stmt, body=body, orelse=orelse),)
+    if isinstance(stmt, ir.For):
+        return (replace(stmt, body=_block(stmt.body, facts)),)
+    if isinstance(stmt, ir.While):
+        cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
+        return (replace(stmt, cond=cond, body=body),)
+    if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
+        return _self_assign(stmt, facts)
+    return (ir.Pair(stmt, _through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
+
+
+def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """`z = f(z)`: the result and the argument share a name; their values must not be confused."""
+    result = facts.fresh("_" + stmt.target.id.lstrip("_"))
+    inner = _with_alias(facts, result.id, stmt.target.id)
+    adjoint = _adjoint(replace(stmt, target=result), inner)
+    read = ir.used(adjoint)
+    if stmt.target.id in read and result.id in read:
+        copy = ir.Assign(stmt.target, result, stmt.loc)
+        return (*_stmt(replace(stmt, target=result), inner), *_stmt(copy, inner))
+    # The adjoint of the result is moved aside before that of the argument is added to.
+    held = inner.adjoint(result.id) if stmt.target.id in facts.active else None
+    moved: ir.Block = ()
+    if held is not None:
+        target = facts.adjoint(stmt.target.id)
+        moved = (ir.Accum(held, target, stmt.target, stmt.loc), ir.Reset(target, stmt.loc))
+    if result.id in read:
+        body = (*moved, *ir.rename(adjoint, {result.id: stmt.target.id}))
+    else:
+        body = (*moved, ir.Undo(stmt.loc), *adjoint)
+    return (ir.Pair(stmt, _through_views(body, facts, stmt.loc), stmt.loc),)
+
+
+def _with_alias(facts: Facts, new: str, old: str) -> Facts:
+    """The facts with one more name that is like an old one."""
+    kinds = dict(facts.kinds)
+    if old in kinds:
+        kinds[new] = kinds[old]
+    if old not in facts.active:
+        return replace(facts, kinds=kinds)
+    adjoints = {**facts.adjoints, new: facts.fresh(f"d_{new.lstrip('_')}").id}
+    return replace(facts, kinds=kinds, active=facts.active | {new}, adjoints=adjoints)
+
+
+def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """The adjoint statements of one statement."""
+    if isinstance(stmt, ir.Assign):
+        return _assign(stmt, facts)
+    if isinstance(stmt, ir.SetItem):
+        return _set_item(stmt, facts)
+    if isinstance(stmt, ir.Permute):
+        return _permute(stmt, facts)
+    if isinstance(stmt, ir.Effect):
+        return _effect(stmt, facts)
+    return ()
+
+
+def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """The adjoint of `target = rhs`; the adjoint of the target ends there."""
+    target, rhs = stmt.target, stmt.rhs
+    pop = isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+    if target.id in facts.aliases.views:
+        return ()
+    if target.id not in facts.active:
+        return pop_adjoint(stmt, facts) if pop else ()
+    if pop:
+        return pop_adjoint(stmt, facts)
+    reset = ir.Reset(facts.adjoint(target.id), stmt.loc)
+    return (*_contributions(stmt, facts), reset)
+
+
+def _contributions(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """What the adjoint of the target adds to the adjoints of what was read."""
+    target, rhs = stmt.target, stmt.rhs
+    if isinstance(rhs, ir.Name):
+        if rhs.id not in facts.active:
+            return ()
+        return (ir.Accum(facts.adjoint(rhs.id), facts.adjoint(target.id), rhs, stmt.loc),)
+    if isinstance(rhs, ir.Tup):
+        return display_adjoint(target, rhs.items, range(len(rhs.items)), facts, stmt.loc)
+    if isinstance(rhs, ir.Call):
+        return _call(stmt, rhs, facts)
+    if isinstance(rhs, ir.Opaque) and not rhs.harmless and _reads_active(rhs, facts):
+        raise UnsupportedError(
+            f"no derivative flows through the expression `{rhs.text}`",
+            stmt.loc,
+            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in stop_gradient.",
+        )
+    return ()
+
+
+def _reads_active(rhs: ir.Rhs, facts: Facts) -> bool:
+    return any(n in facts.active for n in ir.names(rhs))
+
+
+def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """The adjoint of a call: containers here, everything else by its rule."""
+    if not _reads_active(call, facts):
+        return ()
+    if call.fn is ir.make_list:
+        return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
+    if call.fn is ir.make_dict:
+        return _dict_adjoint(stmt, call, facts)
+    if call.fn is operator.getitem and _is_container(call.args[0], facts):
+        return element_adjoint(stmt, call, facts)
+    bound = find(call, facts.kinds, stmt.loc)
+    return expand(bound, stmt, facts).adjoint
+
+
+def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """The adjoint of a dict display."""
+    keys, values = call.args[::2], call.args[1::2]
+    return display_adjoint(stmt.target, values, keys, facts, stmt.loc)
+
+
+def _is_container(atom: ir.Atom, facts: Facts) -> bool:
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return isinstance(atom, ir.Tup) or (kind is not None and is_container(kind))
+
+
+def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
+    """The adjoint of a store: what was stored takes the adjoint of its place, which is cleared."""
+    base = stmt.base.id
+    if base not in facts.active:
+        return ()
+    if _is_container(stmt.base, facts):
+        return store_adjoint(stmt, facts)
+    whole = stmt.index is None
+    args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
+    call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
+    return expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+
+
+def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
+    """The adjoints of permuted names are permuted back."""
+    pairs = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in facts.active or s.id in facts.active]
+    if not pairs:
+        return ()
+    names = [ir.Name(n) for n in sorted({n.id for pair in pairs for n in pair})]
+    demands = tuple(ir.Demand(facts.adjoint(n.id), n, stmt.loc) for n in names)
+    targets = tuple(facts.adjoint(s.id) for _, s in pairs)
+    sources = tuple(facts.adjoint(t.id) for t, _ in pairs)
+    return (*demands, ir.Permute(targets, sources, stmt.loc))
+
+
+def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
+    """The adjoint of a call for its effect."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or not _reads_active(call, facts):
+        return ()
+    if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
+        return append_adjoint(stmt, call, facts)
+    bound = find(call, facts.kinds, stmt.loc)
+    return expand(bound, stmt, facts).adjoint
+
+
+def _through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
+    """Adjoints of views are made from the adjoint of their owner, and written through."""
+    views = facts.aliases.views
+    touched = {s.like.id for s in ir.walk(block) if isinstance(s, (ir.Accum, ir.Demand))}
+    by_adjoint = {facts.adjoints[v]: v for v in views if v in facts.adjoints}
+    touched |= {by_adjoint[n] for n in ir.used(block) if n in by_adjoint}
+    mine = [v for v in sorted(touched) if v in views]
+    if not mine:
+        return block
+    prefix: list[ir.Stmt] = []
+    made: set[str] = set()
+    for name in mine:
+        _make_view(name, facts, loc, prefix, made)
+    return (*prefix, *(_written_through(s, made, facts) for s in block))
+
+
+def _make_view(
+    name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: set[str]
+) -> None:
+    """Statements that make the adjoint of a view from that of its base."""
+    if name in made:
+        return
+    view = facts.aliases.views[name]
+    if view.base in facts.aliases.views:
+        _make_view(view.base, facts, loc, out, made)
+    else:
+        out.append(ir.Demand(facts.adjoint(view.base), ir.Name(view.base), loc))
+    made.add(name)
+
+    def swap(n: ir.Name) -> ir.Atom:
+        return facts.adjoint(n.id) if n.id == view.base else n
+
+    out.append(ir.Assign(facts.adjoint(name), ir.map_rhs(swap, view.rhs), loc))
+
+
+def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Stmt:
+    """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
+    if isinstance(stmt, ir.Accum) and stmt.like.id in made:
+        view = facts.aliases.views[stmt.like.id]
+        if isinstance(view.rhs, ir.Call) and view.rhs.fn is operator.getitem:
+            base = facts.adjoint(view.base)
+            return ir.SetItem(base, view.rhs.args[1], stmt.value, "+", stmt.loc)
+        return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
+    if isinstance(stmt, (ir.Demand, ir.Reset)) and stmt.target.id in {facts.adjoints[m] for m in made}:
+        return ir.Comment("", stmt.loc)
+    return stmt

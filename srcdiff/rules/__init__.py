@@ -1,0 +1,338 @@
+"""Rules: the derivative of one primitive each, written as templates in `templates/`.
+
+The decorators make a `Rule` of a template (a generator function with one `yield`).  The rules of
+the project's own templates are read at the first question; a rule that is made anywhere else is a
+user's, and lies above them in a new registry.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import GetSetDescriptorType, MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from srcdiff.analyses.kind_types import Dict, Kind, List, Text, Tuple
+from srcdiff.errors import MissingRuleError
+from srcdiff.ir import NOWHERE, Accum, Atom, Attr, Call, Const, Demand, Loc, Method, Name, Tup, walk
+
+from .arguments import REMEDY, bind, spelling
+from .notation import (
+    basic,
+    conj,
+    d,
+    discrete,
+    distinct,
+    isarray,
+    iscomplex,
+    isscalar,
+    known,
+    picks_one,
+    rank,
+    refuse,
+    stretchable,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from srcdiff.lower.template import Template
+
+__all__ = [
+    "EMPTY", "Bound", "Registry", "Rule", "Store", "all_functions", "basic", "builtin", "conj", "d",
+    "discrete", "distinct", "elementwise", "find", "forward", "isarray", "iscomplex", "isscalar",
+    "known", "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
+    "registry", "rule", "samples", "spelling", "stretchable",
+]  # fmt: skip
+
+# --- rules -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Store:
+    """The function of the statement `x[i] op= v`, or of `x op= v` where `whole`."""
+
+    op: str | None
+    whole: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """The derivative of some functions: a template, or nothing where it is zero on purpose.
+
+    `view` names the parameter whose memory the result may share, `mutates` the one that is written
+    into, `gather` the one that takes all remaining positional arguments of a method call.
+    """
+
+    name: str
+    flavour: str
+    functions: tuple[Any, ...]
+    template: Callable[..., Any] | None = None
+    view: str | None = None
+    mutates: str | None = None
+    gather: str | None = None
+    samples: tuple[str, ...] = ()
+    params: tuple[inspect.Parameter, ...] = ()
+    tangent: Callable[..., Any] | None = field(default=None, repr=False)
+
+    @functools.cached_property
+    def lowered(self) -> Template:
+        """The template in the intermediate representation, lowered at the first use."""
+        from srcdiff.lower.template import lower_template
+        from srcdiff.parse import parse
+
+        assert self.template is not None, f"{self.name} has no template"
+        return lower_template(parse(self.template))
+
+    @functools.cached_property
+    def differentiable(self) -> frozenset[str]:
+        """The parameters that the template gives a derivative, not one that is zero on purpose."""
+        if self.template is None:
+            return frozenset()
+        below = tuple(walk(self.lowered.below))
+        zero = {s for s in below if isinstance(s, Accum) and isinstance(s.value, Const)}
+        found = (s for s in below if isinstance(s, (Accum, Demand)) and s not in zero)
+        return frozenset(s.like.id for s in found)
+
+    @functools.cached_property
+    def mentioned(self) -> frozenset[str]:
+        """The parameters whose adjoint the template writes."""
+        return frozenset(
+            s.like.id for s in walk(self.lowered.below) if isinstance(s, (Accum, Demand))
+        )
+
+
+def samples(*calls: str) -> Callable[[Any], Any]:
+    """Arguments of sample calls, as source (`"A(3, 4), axis=1"`), for the generic test."""
+
+    def attach(template: Any) -> Any:
+        template.__samples__ = calls
+        return template
+
+    return attach
+
+
+def _decorator(flavour: str, functions: tuple[Any, ...], **options: Any) -> Callable[..., Rule]:
+    """The decorator that makes a rule of a template and hands it to whoever is loading."""
+    if not functions:
+        raise TypeError(f"@{flavour} needs the functions that the template is the rule of")
+
+    def make(template: Callable[..., Any]) -> Rule:
+        if not inspect.isgeneratorfunction(template):
+            raise TypeError(f"the template `{template.__name__}` has no `yield`")
+        params = tuple(inspect.signature(template).parameters.values())
+        calls = getattr(template, "__samples__", ())
+        made = Rule(
+            template.__name__, flavour, functions, template, samples=calls, params=params, **options
+        )
+        return _announce(made)
+
+    return make
+
+
+def rule(
+    *functions: Any, view: str | None = None, mutates: str | None = None, gather: str | None = None
+) -> Callable[..., Rule]:
+    """Declare the template below as the general rule of `functions`."""
+    return _decorator("rule", functions, view=view, mutates=mutates, gather=gather)
+
+
+def elementwise(*functions: Any) -> Callable[..., Rule]:
+    """Declare the rule of functions that work element by element, with broadcasting."""
+    return _decorator("elementwise", functions)
+
+
+def linear(
+    *functions: Any, view: str | None = None, mutates: str | None = None, gather: str | None = None
+) -> Callable[..., Rule]:
+    """Declare the rule of functions that are linear in all their differentiable arguments."""
+    return _decorator("linear", functions, view=view, mutates=mutates, gather=gather)
+
+
+def nondifferentiable(*functions: Any) -> Rule:
+    """Declare that the derivative of `functions` is zero on purpose."""
+    return _announce(Rule("nondifferentiable", "nondifferentiable", functions))
+
+
+def forward(*functions: Any) -> Callable[..., Rule]:
+    """Write the tangent of functions whose rule does not imply it."""
+
+    def make(tangent: Callable[..., Any]) -> Rule:
+        found = Rule(tangent.__name__, "forward", functions, tangent=tangent)
+        return _announce(found)
+
+    return make
+
+
+# --- the registry ------------------------------------------------------------------------------
+
+
+def _key(function: Any) -> Any:
+    """What a function is filed under: methods and attributes of arrays by their name."""
+    if isinstance(function, GetSetDescriptorType):
+        return Attr(function.__name__)
+    if inspect.ismethoddescriptor(function) and getattr(function, "__objclass__", 0) is np.ndarray:
+        return Method(function.__name__)
+    return function
+
+
+@dataclass(frozen=True)
+class Registry:
+    """An immutable collection of rules by function, method or attribute."""
+
+    by_key: Mapping[Any, Rule]
+    rules: tuple[Rule, ...]
+
+    def find(self, function: Any) -> Rule | None:
+        """The rule of a function, a `Method`, an `Attr` or a `Store`."""
+        try:
+            return self.by_key.get(_key(function))
+        except TypeError:  # an unhashable callable has no rule
+            return None
+
+    def extended(self, rules: tuple[Rule, ...]) -> Registry:
+        """A registry in which `rules` come before those of this one."""
+        table = dict(self.by_key)
+        for new in rules:
+            for function in new.functions:
+                key = _key(function)
+                table[key] = _joined(table.get(key), new)
+        return Registry(MappingProxyType(table), (*self.rules, *rules))
+
+
+def _joined(old: Rule | None, new: Rule) -> Rule:
+    """The rule that stands after `new` is declared: a tangent joins the template before it."""
+    if new.flavour == "forward" and old is not None:
+        return replace(old, tangent=new.tangent)
+    return new
+
+
+EMPTY = Registry(MappingProxyType({}), ())
+_lock = threading.RLock()
+_loading: list[list[Rule]] = []  # the loads in progress; read and written under the lock
+_user: tuple[Rule, ...] = ()
+
+
+def _announce(made: Rule) -> Rule:
+    """Give a new rule to the load in progress, or to the user's layer."""
+    global _user
+    with _lock:
+        if _loading:
+            _loading[-1].append(made)
+        else:
+            _user = (*_user, made)
+            registry.cache_clear()
+    return made
+
+
+def folder() -> Path:
+    """The folder of the project's templates: inside the package (a wheel) or beside it."""
+    here = Path(__file__).resolve().parent.parent
+    return inside if (inside := here / "templates").is_dir() else here.parent / "templates"
+
+
+def read_file(path: Path) -> tuple[Rule, ...]:
+    """The rules that one file of templates declares, in their order."""
+    with _lock:
+        _loading.append([])
+        try:
+            _execute(path)
+        finally:
+            found = _loading.pop()
+    return tuple(found)
+
+
+def _execute(path: Path) -> ModuleType:
+    """Run a file of templates as a module of its own."""
+    name = f"srcdiff_templates.{path.parent.name}.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_rules(path: str | Path) -> tuple[Rule, ...]:
+    """Add the rules of a user's file or folder of templates."""
+    place = Path(path)
+    files = sorted(place.glob("*.py")) if place.is_dir() else [place]
+    found = tuple(r for file in files for r in read_file(file))
+    for one in found:
+        _announce(one)
+    return found
+
+
+@functools.cache
+def builtin() -> Registry:
+    """The rules of the project's own templates."""
+    files = sorted(folder().glob("*.py"))
+    return EMPTY.extended(tuple(r for file in files for r in read_file(file)))
+
+
+@functools.cache
+def registry() -> Registry:
+    """All rules: the project's own, and the user's above them."""
+    with _lock:
+        return builtin().extended(_user)
+
+
+def lookup(function: Any) -> Rule | None:
+    """The rule of a function, a `Method`, an `Attr` or a `Store`; None if there is none."""
+    return registry().find(function)
+
+
+def all_functions() -> Iterator[Any]:
+    """Every function that has a rule."""
+    return iter(registry().by_key)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A rule with an argument of the call for every parameter of its template."""
+
+    rule: Rule
+    args: Mapping[str, Atom]
+    name: str = ""
+
+
+@overload
+def find(what: Call, kinds: Mapping[str, Kind], loc: Loc = NOWHERE) -> Bound: ...
+
+
+@overload
+def find(what: Any) -> Rule | None: ...
+
+
+def find(
+    what: Any, kinds: Mapping[str, Kind] | None = None, loc: Loc = NOWHERE
+) -> Bound | Rule | None:
+    """The rule of a call, bound to its arguments; a located error if there is none.
+
+    Of a function (without `kinds`) the rule alone, or None.
+    """
+    if kinds is None or not isinstance(what, Call):
+        return lookup(what)
+    found = None if _on_container(what, kinds) else lookup(what.fn)
+    name = spelling(what)
+    if found is None:
+        raise MissingRuleError(f"{name} has no rule that says what its derivative is", loc, REMEDY)
+    if found.template is None:
+        return Bound(found, MappingProxyType({}), name)
+    return Bound(found, MappingProxyType(bind(found.params, found.gather, what, loc)), name)
+
+
+def _on_container(call: Call, kinds: Mapping[str, Kind]) -> bool:
+    """Is this the method or attribute of something that is certainly no number or array?"""
+    if not isinstance(call.fn, (Method, Attr)) or not call.args:
+        return False
+    receiver = call.args[0]
+    kind = kinds.get(receiver.id) if isinstance(receiver, Name) else None
+    return isinstance(receiver, Tup) or isinstance(kind, (List, Tuple, Dict, Text))

@@ -1,0 +1,91 @@
+"""What a template may say besides NumPy: adjoints, questions to the compiler, refusals.
+
+The questions are answered when a derivative is generated, from what is known then; they never stand
+in generated source.  Run as plain functions they answer for the values that they are given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class _Adjoints:
+    """The `d` of templates: `d[x]` is the adjoint of `x`.  It means something to srcdiff alone."""
+
+    def __getitem__(self, _: Any) -> Any:
+        raise TypeError("`d[...]` has a meaning only in the source of a template")
+
+    __setitem__ = __getitem__
+
+
+d = _Adjoints()
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; vanishes from generated source where `x` is not known as complex."""
+    return np.conj(x)
+
+
+def rank(x: Any) -> int | None:
+    """The number of axes of `x`; None where it is not known when generating."""
+    return int(np.ndim(x))
+
+
+def isscalar(x: Any) -> bool:
+    """Is `x` known as a number?"""
+    return bool(np.ndim(x) == 0)
+
+
+def iscomplex(x: Any) -> bool:
+    """Is `x` known as complex?"""
+    return bool(np.iscomplexobj(x))
+
+
+def isarray(x: Any) -> bool:
+    """Is `x` known as an array (not a number, a list or a tuple)?"""
+    return isinstance(x, np.ndarray)
+
+
+def known(x: Any) -> bool:
+    """Is the value of `x` known when generating (a literal, a constant of a module)?"""
+    return x is not None
+
+
+def basic(i: Any) -> bool:
+    """Is the index `i` known as made of integers, slices, None and `...` alone?"""
+    items = i if isinstance(i, tuple) else (i,)
+    plain = (int, np.integer, slice, type(None), type(...))
+    return all(isinstance(k, plain) and not isinstance(k, bool) for k in items)
+
+
+def picks_one(x: Any, i: Any) -> bool:
+    """Is `x[i]` known as one number, not an array?"""
+    items = i if isinstance(i, tuple) else (i,)
+    return np.ndim(x) == len(items) and all(isinstance(k, (int, np.integer)) for k in items)
+
+
+def distinct(i: Any) -> bool:
+    """Is the index `i` known to select no element twice?"""
+    return basic(i) or getattr(i, "dtype", None) == np.bool_
+
+
+def discrete(dtype: Any) -> bool:
+    """Is `dtype` known as one whose values have no derivative?"""
+    return dtype is not None and np.dtype(dtype).kind not in "fc"
+
+
+def stretchable(x: Any) -> bool:
+    """May `x` have an axis of length 1, along which it was broadcast?"""
+    return 1 in np.shape(x)
+
+
+def refuse(reason: str) -> None:
+    """Say that the rule does not cover a call that comes here."""
+    raise NotImplementedError(reason)
+
+
+QUESTIONS = (
+    rank, isscalar, iscomplex, isarray, known, basic, picks_one, distinct, discrete, stretchable,
+)  # fmt: skip

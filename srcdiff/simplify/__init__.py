@@ -1,0 +1,36 @@
+"""Simplify a finished function: copies, algebra, shapes, dead code.
+
+Takes the function that `tape` has put together (forward statements, the comment "backward",
+backward statements, `Return`) and the kinds of its parameters; returns a function that computes the
+same: the same shapes and dtypes, the same floating-point results but for the sign of a zero, and
+the same memory shared by what is returned.  Statements before the comment are the user's: there
+only temporaries are replaced and dead statements dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kinds import infer
+from srcdiff.simplify.coalesce import coalesce
+from srcdiff.simplify.dead import remove_dead
+from srcdiff.simplify.rewrite import rewrite
+
+ROUNDS = 4
+
+
+def simplify(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+    """The function without what nobody needs, in its plainest form."""
+    function = remove_dead(function)
+    for _ in range(ROUNDS):
+        new = remove_dead(rewrite(function, infer(function, params)))
+        new = coalesce(new)
+        if new == function:
+            break
+        function = new
+    return function
+
+
+__all__ = ["simplify"]

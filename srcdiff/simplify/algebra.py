@@ -1,0 +1,250 @@
+"""Plainer forms of single calls: same values but for the sign of a zero, same shape and dtype."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Array, Kind, is_float, is_real, rank_of
+from srcdiff.analyses.kinds import atom_kind
+from srcdiff.simplify import shapes
+from srcdiff.simplify.available import Available
+
+ARITHMETIC: dict[Any, Callable[[Any, Any], Any]] = {
+    operator.add: operator.add, operator.sub: operator.sub, operator.mul: operator.mul,
+    operator.truediv: operator.truediv,
+}  # fmt: skip
+
+
+class Algebra:
+    """The rewriting of calls, by what their operands are known to equal."""
+
+    def __init__(self, kinds: Mapping[str, Kind], available: Available) -> None:
+        self.kinds = kinds
+        self.available = available
+        self.memory = available.memory
+
+    def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
+        """The plainest form found of what `target` is bound to."""
+        for _ in range(6):
+            if not isinstance(rhs, ir.Call):
+                return rhs
+            new = self.step(target, rhs)
+            if new is None:
+                return rhs
+            rhs = new
+        return rhs
+
+    def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """One step, None if there is nothing to do."""
+        fn, args = call.fn, call.args
+        if isinstance(fn, ir.Attr) and fn.name == "T":
+            return self.transposed_twice(args[0])
+        if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)) or call.kwargs:
+            return None
+        rule = _RULES.get(fn)
+        if rule is not None:
+            new = rule(self, target, *args)
+            if new is not None and new != call:
+                return new
+        return shapes.plain(call, self.kinds, self.available)
+
+    # --- asking ---
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        """The kind of an atom."""
+        return atom_kind(atom, self.kinds)
+
+    def is_inexact(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly a float or complex, number or array."""
+        return is_float(self.kind(atom))
+
+    def is_real(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly a real float, number or array."""
+        return self.is_inexact(atom) and is_real(self.kind(atom))
+
+    def negated(self, atom: ir.Atom) -> ir.Atom | None:
+        """`x` where the atom is known to be `-x`, of floats."""
+        value = self.available.value(atom)
+        if (
+            isinstance(value, ir.Call)
+            and value.fn is operator.neg
+            and self.is_inexact(value.args[0])
+        ):
+            return value.args[0]
+        return None
+
+    def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
+        """The operand as the result, if the two may be one object and are of one type."""
+        kind = self.kind(atom)
+        if isinstance(kind, Array) and not rank_of(kind):
+            return None  # an operation on an array of rank 0 gives a number
+        if isinstance(atom, ir.Name) and not self.memory.may_share(target, atom.id):
+            return None
+        return atom
+
+    # --- rules ---
+
+    def transposed_twice(self, atom: ir.Atom) -> ir.Rhs | None:
+        """`x.T.T`."""
+        value = self.available.value(atom)
+        if isinstance(value, ir.Call) and value.fn == ir.Attr("T"):
+            base = value.args[0]
+            return base if isinstance(self.kind(base), Array) else None
+        return None
+
+    def neg(self, target: str, x: ir.Atom) -> ir.Rhs | None:
+        """`-(-x)`, and `-(c * x)`."""
+        inner = self.negated(x)
+        if inner is not None:
+            return self.itself(target, inner)
+        if isinstance(x, ir.Const) and type(x.value) is float:
+            return ir.Const(-x.value)
+        value = self.available.value(x)
+        if isinstance(value, ir.Call) and value.fn is operator.mul:
+            number, other = value.args
+            if isinstance(number, ir.Const) and type(number.value) is float and self.is_real(other):
+                return ir.Call(operator.mul, (ir.Const(-number.value), other))
+        return None
+
+    def add(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`a + (-b)`, `0.0 + a`, `a + a`."""
+        folded = _folded(operator.add, a, b)
+        if folded is not None:
+            return folded
+        for zero, other in ((a, b), (b, a)):
+            if _is_number(zero, 0.0) and self.is_inexact(other):
+                return self.itself(target, other)
+        right, left = self.negated(b), self.negated(a)
+        if right is not None and self.is_inexact(a):
+            return ir.Call(operator.sub, (a, right))
+        if left is not None and self.is_inexact(b):
+            return ir.Call(operator.sub, (b, left))
+        if a == b and isinstance(a, ir.Name) and self.is_inexact(a):
+            return ir.Call(operator.mul, (ir.Const(2.0), a))
+        return None
+
+    def sub(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`a - (-b)`, `a - 0.0`."""
+        folded = _folded(operator.sub, a, b)
+        if folded is not None:
+            return folded
+        if _is_number(b, 0.0) and self.is_inexact(a):
+            return self.itself(target, a)
+        right = self.negated(b)
+        if right is not None and self.is_inexact(a):
+            return ir.Call(operator.add, (a, right))
+        if _is_number(a, 0.0) and self.is_real(b):
+            return ir.Call(operator.neg, (b,))
+        return None
+
+    def mul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`1.0 * x`, `-1.0 * x`, products of negated operands and of two numbers."""
+        folded = _folded(operator.mul, a, b)
+        if folded is not None:
+            return folded
+        for number, other in ((a, b), (b, a)):
+            if _is_number(number, 1.0) and self.is_real(other):
+                return self.itself(target, other)
+            if _is_number(number, -1.0) and self.is_real(other):
+                return ir.Call(operator.neg, (other,))
+        return self._signs(operator.mul, a, b) or self._twice(a, b)
+
+    def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`x / 1.0`, quotients of negated operands and of two numbers."""
+        folded = _folded(operator.truediv, a, b)
+        if folded is not None:
+            return folded
+        if _is_number(b, 1.0) and self.is_real(a):
+            return self.itself(target, a)
+        return self._signs(operator.truediv, a, b)
+
+    def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`(-a) * (-b)`, and a negated operand beside a number."""
+        left, right = self.negated(a), self.negated(b)
+        if not (self.is_real(a) and self.is_real(b)):
+            return None
+        if left is not None and right is not None:
+            return ir.Call(fn, (left, right))
+        if isinstance(a, ir.Const) and right is not None:
+            return ir.Call(fn, (ir.Const(-a.value), right))
+        if isinstance(b, ir.Const) and left is not None:
+            return ir.Call(fn, (left, ir.Const(-b.value)))
+        return None
+
+    def _twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`2.0 * (c * x)`: doubling and halving are exact, short of overflow."""
+        for number, other in ((a, b), (b, a)):
+            value = self.available.value(other)
+            if not _is_power_of_two(number) or not isinstance(value, ir.Call):
+                continue
+            if value.fn is operator.mul and isinstance(value.args[0], ir.Const):
+                first, rest = value.args
+                assert isinstance(number, ir.Const) and isinstance(first, ir.Const)
+                if type(first.value) is float and self.is_real(rest):
+                    return ir.Call(operator.mul, (ir.Const(number.value * first.value), rest))
+        return None
+
+    def power(self, target: str, x: ir.Atom, n: ir.Atom) -> ir.Rhs | None:
+        """`x ** 1`."""
+        if isinstance(n, ir.Const) and n.value == 1 and self.is_real(x):
+            return self.itself(target, x)
+        return None
+
+    def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
+        """`(a, b)[0]`."""
+        value = x if isinstance(x, ir.Tup) else self.available.value(x)
+        if not isinstance(value, ir.Tup) or not isinstance(i, ir.Const):
+            return None
+        if type(i.value) is not int or any(isinstance(v, ir.Star) for v in value.items):
+            return None
+        return value.items[i.value] if -len(value.items) <= i.value < len(value.items) else None
+
+    def store(self, stmt: ir.SetItem) -> ir.SetItem:
+        """`x[i] += -v`, and `x += np.broadcast_to(v, x.shape)`."""
+        inner = self.negated(stmt.value)
+        if stmt.op in ("+", "-") and inner is not None and self.is_inexact(stmt.base):
+            return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
+        if stmt.op in ("+", "-") and stmt.index is None:
+            small = shapes.spread_over(stmt.value, stmt.base, self.kinds, self.available)
+            if small is not None and self.memory.is_array(stmt.base.id):
+                return replace(stmt, value=small)
+        return stmt
+
+
+def _is_number(atom: ir.Atom, value: float) -> bool:
+    """Whether an atom is this real literal."""
+    return isinstance(atom, ir.Const) and type(atom.value) in (int, float) and atom.value == value
+
+
+def _is_power_of_two(atom: ir.Atom) -> bool:
+    return (
+        isinstance(atom, ir.Const) and type(atom.value) is float and atom.value in (2.0, 4.0, 0.5)
+    )
+
+
+def _folded(fn: Callable[[Any, Any], Any], a: ir.Atom, b: ir.Atom) -> ir.Const | None:
+    """The value of an operation on two literals; a division by zero is left to happen."""
+    if not isinstance(a, ir.Const) or not isinstance(b, ir.Const):
+        return None
+    if type(a.value) not in (int, float) or type(b.value) not in (int, float):
+        return None
+    if fn is operator.truediv and b.value == 0:
+        return None
+    return ir.Const(fn(a.value, b.value))
+
+
+Rule = Callable[..., "ir.Rhs | None"]
+
+_RULES: dict[Any, Rule] = {
+    operator.neg: Algebra.neg,
+    operator.add: Algebra.add,
+    operator.sub: Algebra.sub,
+    operator.mul: Algebra.mul,
+    operator.truediv: Algebra.div,
+    operator.pow: Algebra.power,
+    operator.getitem: Algebra.item,
+}

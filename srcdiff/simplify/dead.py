@@ -1,0 +1,209 @@
+"""Remove what nobody needs: assignments, stores, saves, loops and branches without effect.
+
+A name is needed where a path leads to a read of it by a statement that is itself needed.  A list or
+array that only this function has, under one name, is written into for nothing if no needed
+statement looks at it: then its stores, appends and pops go, all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analyses.effects import (
+    ARRAY_MUTATORS,
+    IN_PLACE_FUNCTIONS,
+    LIST_MUTATORS,
+    is_pure,
+    mutated_args,
+    returns_view,
+)
+
+
+def remove_dead(function: ir.Function) -> ir.Function:
+    """The function without dead statements."""
+    private = _private(function)
+    needed: set[str] = set()
+    while True:
+        sweep = _Sweep(private, needed)
+        body = sweep.block(function.body, set())
+        if sweep.needed == needed:
+            return replace(function, body=body)
+        needed = sweep.needed
+
+
+def stored_into(stmt: ir.Stmt) -> str | None:
+    """The one name that a statement writes into, if that is all that it does besides binding."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base.id
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if not isinstance(rhs, ir.Call) or not rhs.args or not isinstance(rhs.args[0], ir.Name):
+        return None
+    fn = rhs.fn
+    if isinstance(fn, ir.Method):
+        writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
+    else:
+        at = getattr(fn, "__name__", "") == "at" and mutated_args(rhs) == rhs.args[:1]
+        writes = fn in IN_PLACE_FUNCTIONS or at
+    return rhs.args[0].id if writes and mutated_args(rhs) == rhs.args[:1] else None
+
+
+def _private(function: ir.Function) -> frozenset[str]:
+    """The names that are only ever bound to new memory (whether it stays private shows later)."""
+    fresh: set[str] = set()
+    other = {p.name for p in function.params}
+    for stmt in ir.walk(function.body):
+        for name in ir.writes(stmt):
+            (fresh if _makes_new(stmt) else other).add(name)
+    return frozenset(fresh - other)
+
+
+def _makes_new(stmt: ir.Stmt) -> bool:
+    """Whether a statement binds a name to memory that nothing else has."""
+    if not isinstance(stmt, ir.Assign):
+        return False
+    if isinstance(stmt.rhs, ir.Call):
+        empty = stmt.rhs.fn in (ir.make_list, ir.make_dict) and not stmt.rhs.args
+        return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs))
+    return isinstance(stmt.rhs, ir.Const)
+
+
+class _Sweep:
+    """One backward walk with the live names; statements that are not needed are left out."""
+
+    def __init__(self, private: frozenset[str], needed: set[str]) -> None:
+        self.private = private
+        self.contents = frozenset(needed)
+        self.needed = set(needed)
+
+    def block(self, block: ir.Block, live: set[str]) -> ir.Block:
+        """The needed statements of a block; `live` becomes what is live before it."""
+        out: list[ir.Stmt] = []
+        for stmt in reversed(block):
+            new = self.stmt(stmt, live)
+            if new is not None:
+                out.append(new)
+        return tuple(reversed(out))
+
+    def stmt(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
+        """A statement as far as it is needed."""
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, live)
+        if isinstance(stmt, ir.For):
+            return self.for_loop(stmt, live)
+        if isinstance(stmt, ir.While):
+            return self.while_loop(stmt, live)
+        if isinstance(stmt, ir.Comment):
+            return stmt if stmt.text else None
+        if not self.is_needed(stmt, live):
+            return None
+        live.difference_update(ir.writes(stmt))
+        base = stored_into(stmt)
+        for name in self.looked_at(stmt, base):
+            self.need(name, live)
+        if base is not None:
+            live.add(base)
+        return stmt
+
+    def need(self, name: str, live: set[str]) -> None:
+        """A needed statement looks at a name."""
+        live.add(name)
+        if name in self.private:
+            self.needed.add(name)
+
+    def is_needed(self, stmt: ir.Stmt, live: set[str]) -> bool:
+        """Whether a plain statement has an effect that somebody needs."""
+        base = stored_into(stmt)
+        bound = ir.writes(stmt)
+        if base is not None and base in self.private:
+            return base in self.contents or any(n in live for n in bound)
+        if isinstance(stmt, ir.Assign):
+            return stmt.target.id in live or not _is_pure(stmt.rhs)
+        if isinstance(stmt, ir.Permute):
+            return any(n in live for n in bound)
+        return True
+
+    def looked_at(self, stmt: ir.Stmt, base: str | None) -> list[str]:
+        """The names whose value a statement looks at; writing into one is not looking."""
+        if base is None or base not in self.private:
+            return list(ir.reads(stmt))
+        if isinstance(stmt, ir.SetItem):
+            index = () if stmt.index is None else ir.names(stmt.index)
+            return [*index, *ir.names(stmt.value)]
+        assert isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call)
+        call = stmt.rhs
+        # A pop looks at the list.
+        seen = ir.names(replace(call, args=call.args[1:]))
+        return [*seen, base] if isinstance(stmt, ir.Assign) else list(seen)
+
+    def branch(self, stmt: ir.If, live: set[str]) -> ir.Stmt | None:
+        """An `if`, unless nothing is left in it."""
+        other = set(live)
+        body, orelse = self.block(stmt.body, live), self.block(stmt.orelse, other)
+        live |= other
+        if _is_empty(body) and _is_empty(orelse):
+            return None
+        for name in ir.names(stmt.test):
+            self.need(name, live)
+        return replace(stmt, body=body, orelse=orelse)
+
+    def for_loop(self, stmt: ir.For, live: set[str]) -> ir.Stmt | None:
+        """A `for`, unless nothing is left in it and its target is not read later."""
+        after = set(live)
+        while True:
+            inner = set(live)
+            if stmt.stop is not None and not _is_empty(stmt.body):
+                inner.add(stmt.stop.id)
+            body = self.block(stmt.body, inner)
+            inner.discard(stmt.target.id)
+            if inner <= live:
+                break
+            live |= inner
+        empty = _is_empty(body) or (stmt.stop is not None and _only_sets(body, stmt.stop.id, after))
+        if empty and stmt.target.id not in after and _is_pure(stmt.iter):
+            live.clear()
+            live.update(after)
+            return None
+        for name in ir.names(stmt.iter):
+            self.need(name, live)
+        return replace(stmt, body=body)
+
+    def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
+        """A `while`, which might never end: it stays."""
+        head: set[str] = set()
+        while True:
+            inner = head | live
+            if stmt.stop is not None:
+                inner.add(stmt.stop.id)
+            body = self.block(stmt.body, inner)
+            inner |= live
+            for name in ir.names(stmt.test):
+                self.need(name, inner)
+            cond = self.block(stmt.cond, inner)
+            if inner <= head:
+                live.clear()
+                live.update(head)
+                return replace(stmt, cond=cond, body=body)
+            head |= inner
+
+
+def _only_sets(body: ir.Block, stop: str, after: set[str]) -> bool:
+    """Whether all that a loop's body does is to compute the flag that ends the loop."""
+    if stop in after:
+        return False
+    return all(
+        isinstance(s, ir.Assign) and s.target.id not in after and _is_pure(s.rhs) for s in body
+    )
+
+
+def _is_empty(block: ir.Block) -> bool:
+    return all(isinstance(s, ir.Comment) for s in block)
+
+
+def _is_pure(rhs: ir.Rhs) -> bool:
+    """Whether leaving out the evaluation of a right-hand side changes nothing else."""
+    if isinstance(rhs, ir.Opaque):
+        return rhs.harmless
+    if isinstance(rhs, ir.Call):
+        return is_pure(rhs.fn) and not mutated_args(rhs)
+    return True

@@ -1,0 +1,110 @@
+"""Which names may share memory, which memory is written into, and which leaves the function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args, returns_view
+from srcdiff.analyses.kind_types import Array, Kind, is_mutable
+
+Kinds = Mapping[str, Kind]
+
+
+class Memory:
+    """Classes of names that may share memory; flow-insensitive."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.parent: dict[str, str] = {}
+        written: list[str] = []
+        leaving: list[str] = []
+        for stmt in ir.walk(function.body):
+            for name, source in self._shared(stmt):
+                self._union(name, source)
+            written += self._written(stmt)
+            if isinstance(stmt, ir.Return):
+                leaving += [n for n in ir.names(stmt.value) if self.has_memory(n)]
+        self.mutated = frozenset(map(self.find, written))
+        self.escaping = frozenset(map(self.find, leaving))
+
+    def find(self, name: str) -> str:
+        """The name that stands for a class."""
+        root = name
+        while root in self.parent:
+            root = self.parent[root]
+        while name != root:
+            self.parent[name], name = root, self.parent[name]
+        return root
+
+    def has_memory(self, name: str) -> bool:
+        """Whether a name may stand for something that can be written into."""
+        kind = self.kinds.get(name)
+        return kind is None or is_mutable(kind)
+
+    def is_array(self, name: str) -> bool:
+        """Whether a name certainly stands for an array."""
+        kind = self.kinds.get(name)
+        return isinstance(kind, Array) and not kind.maybe_scalar
+
+    def is_mutated(self, name: str) -> bool:
+        """Whether something writes into the memory behind a name, anywhere in the function."""
+        return self.has_memory(name) and self.find(name) in self.mutated
+
+    def may_share(self, target: str, source: str) -> bool:
+        """Whether `target` may be the very memory of `source` instead of equal new memory."""
+        if not self.has_memory(source):
+            return True
+        if self.is_mutated(target) or self.is_mutated(source):
+            return False
+        return self.find(target) not in self.escaping
+
+    def written_by(self, stmt: ir.Stmt) -> tuple[str, ...]:
+        """The classes that a statement itself writes into."""
+        return tuple(dict.fromkeys(map(self.find, self._written(stmt))))
+
+    def _union(self, a: str, b: str) -> None:
+        one, two = self.find(a), self.find(b)
+        if one != two:
+            self.parent[max(one, two)] = min(one, two)
+
+    def _written(self, stmt: ir.Stmt) -> list[str]:
+        """The names whose memory a statement itself writes into."""
+        if isinstance(stmt, ir.SetItem):
+            return [stmt.base.id]
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call):
+            return [n for a in mutated_args(rhs, self.kinds) for n in ir.names(a)]
+        return []
+
+    def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
+        """Pairs of names that may share memory after a statement."""
+        if isinstance(stmt, ir.Permute):
+            return [(stmt.sources[0].id, s.id) for s in stmt.sources[1:]]
+        if isinstance(stmt, ir.SetItem) and not self.is_array(stmt.base.id):
+            return self._pairs(stmt.base.id, ir.names(stmt.value))
+        if isinstance(stmt, ir.For):
+            return self._pairs(stmt.target.id, ir.names(stmt.iter))
+        if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+            names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in ir.names(a)]
+            if any(not self.is_array(n) for n in names):
+                return self._pairs(names[0], ir.names(stmt.rhs))
+        if isinstance(stmt, ir.Assign):
+            return self._pairs(stmt.target.id, self._sources(stmt.rhs))
+        return []
+
+    def _pairs(self, target: str, sources: tuple[str, ...]) -> list[tuple[str, str]]:
+        if not self.has_memory(target):
+            return []
+        return [(target, s) for s in sources if s != target and self.has_memory(s)]
+
+    def _sources(self, rhs: ir.Rhs) -> tuple[str, ...]:
+        """The names whose memory a value may share."""
+        if isinstance(rhs, ir.Call):
+            atoms = (*returns_view(rhs, self.kinds), *self._kept(rhs))
+            return tuple(n for a in atoms for n in ir.names(a))
+        return ir.names(rhs)
+
+    def _kept(self, call: ir.Call) -> tuple[ir.Atom, ...]:
+        """What a call that returns something may keep: the items of a container it writes into."""
+        return call.args if mutated_args(call, self.kinds) else ()

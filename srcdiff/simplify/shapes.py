@@ -1,0 +1,113 @@
+"""Plainer forms of the calls that undo or do broadcasting, where the kinds decide the shapes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+
+import numpy as np
+
+from srcdiff import ir, runtime
+from srcdiff.analyses.kind_types import (
+    Array,
+    Dim,
+    Kind,
+    Scalar,
+    broadcasts_to_itself,
+    dims_of,
+    is_big,
+    same_dim,
+    same_shape,
+)
+from srcdiff.analyses.kinds import atom_kind
+from srcdiff.simplify.available import Available
+
+Kinds = Mapping[str, Kind]
+
+BINARY = (operator.mul, operator.add, operator.sub, operator.truediv)
+
+
+def plain(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
+    """The plainer form of a call, None if there is none."""
+    if call.fn is runtime.unbroadcast and len(call.args) == 2:
+        return _unbroadcast(call.args[0], call.args[1], kinds)
+    if call.fn in BINARY and len(call.args) == 2:
+        return _without_spreading(call, kinds, available)
+    return None
+
+
+# --- undoing -----------------------------------------------------------------------------------
+
+
+def _unbroadcast(d: ir.Atom, x: ir.Atom, kinds: Kinds) -> ir.Rhs | None:
+    """`d` itself, or a plain sum over the axes along which `x` was broadcast."""
+    kind, like = atom_kind(d, kinds), atom_kind(x, kinds)
+    # `d` has the shape of the result of an elementwise operation on `x`.
+    if same_shape(kind, like) or broadcasts_to_itself(like, kind):
+        return d
+    have, want = dims_of(kind), dims_of(like)
+    if isinstance(like, Scalar) and isinstance(kind, Array) and have:
+        return ir.Call(np.sum, (d,), text="np.sum")
+    if have is None or want is None or not isinstance(like, Array) or len(have) < len(want):
+        return None
+    extra = len(have) - len(want)
+    ones = _stretched(have[extra:], want)
+    if ones is None or (extra and ones):
+        return None
+    axes = tuple(range(extra)) if extra else ones
+    kwargs: tuple[tuple[str | None, ir.Atom], ...] = (("axis", _axes(axes)),)
+    if not extra:
+        kwargs += (("keepdims", ir.Const(True)),)
+    return ir.Call(np.sum, (d,), kwargs, text="np.sum")
+
+
+def _stretched(have: tuple[Dim, ...], want: tuple[Dim, ...]) -> tuple[int, ...] | None:
+    """The axes of length 1 that may have been stretched; None if some axis is undecided."""
+    ones: list[int] = []
+    for axis, (p, q) in enumerate(zip(have, want)):
+        if q == 1:
+            if p != 1:
+                ones.append(axis)
+        elif not is_big(q) and not same_dim(p, q):
+            return None
+    return tuple(ones)
+
+
+def _axes(axes: tuple[int, ...]) -> ir.Atom:
+    """The argument `axis` of a sum."""
+    return ir.Const(axes[0]) if len(axes) == 1 else ir.Tup(tuple(map(ir.Const, axes)))
+
+
+# --- doing -------------------------------------------------------------------------------------
+
+
+def _without_spreading(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
+    """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
+    a, b = call.args
+    small = spread_over(a, b, kinds, available)
+    if small is not None:
+        return ir.Call(call.fn, (small, b), text=call.text)
+    small = spread_over(b, a, kinds, available)
+    return None if small is None else ir.Call(call.fn, (a, small), text=call.text)
+
+
+def spread_over(
+    atom: ir.Atom, other: ir.Atom, kinds: Kinds, available: Available
+) -> ir.Atom | None:
+    """`d` where the atom is `d` broadcast to the shape of `other`, with the same dtype."""
+    value = available.value(atom)
+    if not isinstance(value, ir.Call) or len(value.args) < 2:
+        return None
+    source = value.args[0]
+    if value.fn is runtime.spread:
+        if len(value.args) > 2 or value.kwargs:
+            return None
+        if dims_of(atom_kind(source, kinds)) != ():
+            return None
+    elif value.fn is not np.broadcast_to or value.kwargs:
+        return None
+    whole, beside, part = (atom_kind(k, kinds) for k in (atom, other, source))
+    if not isinstance(beside, Array) or not beside.dims or not same_shape(whole, beside):
+        return None
+    dtype = getattr(part, "dtype", None)
+    return source if dtype is not None and dtype == beside.dtype else None

@@ -1,0 +1,171 @@
+"""What an adjoint reads of the primal: names, and the contents of arrays and lists."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from srcdiff import ir, runtime, trees
+from srcdiff.facts import Facts
+
+_SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, runtime.zeros_like, len)
+_SHAPE_ATTRS = (ir.Attr("shape"), ir.Attr("ndim"), ir.Attr("size"), ir.Attr("dtype"))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The contents of the memory of an alias class, as something that can be needed."""
+
+    name: str
+
+
+Item = str | Contents
+
+
+def halves(adjoint: ir.Block) -> tuple[ir.Block, ir.Block]:
+    """The adjoint statements that run before the primal statement is undone, and after."""
+    for k, stmt in enumerate(adjoint):
+        if isinstance(stmt, ir.Undo):
+            return adjoint[:k], adjoint[k + 1 :]
+    return adjoint, ()
+
+
+def primal_reads(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> frozenset[Item]:
+    """The primal names that adjoint statements read, and the contents that they look at."""
+    mine = ir.bound(block) | adjoint_names
+    found: set[Item] = set(ir.used(block) - mine)
+    for stmt in ir.walk(block):
+        for operand in ir.operands(stmt):
+            for name in _contents_read(operand):
+                if name not in mine:
+                    found |= contents_of(name, facts)
+    return frozenset(found)
+
+
+def _contents_read(rhs: ir.Rhs) -> tuple[str, ...]:
+    """The names whose contents, not only their shape, an expression looks at."""
+    if isinstance(rhs, ir.Call):
+        if rhs.fn in _SHAPE_ATTRS or rhs.fn in _SHAPE_ONLY_FIRST or rhs.fn is trees.zero_tree:
+            return ()
+        if rhs.fn is runtime.unbroadcast:
+            return ir.names(rhs.args[0])
+    return ir.names(rhs)
+
+
+def contents_of(name: str, facts: Facts) -> frozenset[Item]:
+    """The contents behind a name, if something writes into them."""
+    rep = facts.aliases.classes.get(name)
+    return frozenset() if rep is None else frozenset({Contents(rep)})
+
+
+def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
+    """The contents that a statement writes into."""
+    from srcdiff.analyses.effects import mutated_args
+
+    found: set[Item] = set()
+    if isinstance(stmt, ir.SetItem):
+        found |= contents_of(stmt.base.id, facts)
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Call):
+        for atom in mutated_args(rhs, facts.kinds):
+            for name in ir.names(atom):
+                found |= contents_of(name, facts)
+    return frozenset(found)
+
+
+def exposed(block: ir.Block) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a block may read before it binds them, and those that it surely binds."""
+    up: set[str] = set()
+    sure: set[str] = set()
+    for stmt in block:
+        _expose(stmt, up, sure)
+    return frozenset(up), frozenset(sure)
+
+
+def _expose(stmt: ir.Stmt, up: set[str], sure: set[str]) -> None:
+    """The effect of one statement on the exposed and the surely bound names."""
+    if isinstance(stmt, ir.Pair):
+        if stmt.primal is not None:
+            _expose(stmt.primal, up, sure)
+        return
+    up.update(n for n in ir.reads(stmt) if n not in sure)
+    if isinstance(stmt, ir.If):
+        (up1, sure1), (up2, sure2) = exposed(stmt.body), exposed(stmt.orelse)
+        up.update((up1 | up2) - sure)
+        sure.update(sure1 & sure2)
+    elif isinstance(stmt, (ir.For, ir.While)):
+        _expose_loop(stmt, up, sure)
+    else:
+        sure.update(ir.writes(stmt))
+
+
+def _expose_loop(stmt: ir.For | ir.While, up: set[str], sure: set[str]) -> None:
+    """A loop may run not at all; the condition of a `while` runs at least once."""
+    inner = set(sure)
+    if isinstance(stmt, ir.For):
+        inner.add(stmt.target.id)
+    else:
+        for s in stmt.cond:
+            _expose(s, up, sure)
+        up.update(n for n in ir.names(stmt.test) if n not in sure)
+        inner |= sure
+    for s in stmt.body:
+        _expose(s, up, inner)
+    if stmt.stop is not None and stmt.stop.id not in inner:
+        up.add(stmt.stop.id)
+
+
+def definition_of(name: str, block: ir.Block) -> tuple[int, ir.Assign] | None:
+    """The place and statement of the only definition of a name, if it stands directly in a block."""
+    found: list[tuple[int, ir.Assign]] = []
+    for k, stmt in enumerate(block):
+        primal = stmt.primal if isinstance(stmt, ir.Pair) else stmt
+        if isinstance(primal, ir.Assign) and primal.target.id == name:
+            found.append((k, primal))
+        elif name in ir.bound((stmt,)):
+            return None
+    return found[0] if len(found) == 1 else None
+
+
+def count_uses(block: ir.Block) -> Mapping[str, int]:
+    """How many statements, adjoint ones included, mention each name."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        mentioned = {*ir.reads(stmt), *ir.writes(stmt)}
+        if isinstance(stmt, ir.While):
+            mentioned |= set(ir.names(stmt.test))
+        if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
+            mentioned.add(stmt.stop.id)
+        for name in mentioned:
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+_CHEAP = {
+    operator.getitem, operator.add, operator.sub, operator.mul, operator.truediv,
+    operator.floordiv, operator.mod, operator.neg, operator.lt, operator.le, operator.gt,
+    operator.ge, operator.eq, operator.ne, operator.not_, operator.is_, operator.is_not, len, range,
+    operator.pow,
+}  # fmt: skip
+
+
+def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
+    """Whether computing a value again costs no more than saving it: reads, views, index arithmetic."""
+    from srcdiff.analyses.effects import is_pure, returns_view
+    from srcdiff.analyses.kind_types import is_scalar
+
+    if not isinstance(rhs, ir.Call):
+        return isinstance(rhs, (ir.Name, ir.Const, ir.Ref, ir.Tup))
+    if isinstance(rhs.fn, ir.Attr):
+        return True
+    if not is_pure(rhs.fn):
+        return False
+    if returns_view(rhs, facts.kinds):
+        return True
+    kind = facts.kinds.get(target)
+    if kind is None or not is_scalar(kind):
+        return rhs.fn is range
+    return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)

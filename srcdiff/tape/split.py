@@ -1,0 +1,187 @@
+"""The walk that splits a `Pair` tree, carrying the set of what later adjoints need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from srcdiff import ir
+from srcdiff.facts import Facts
+from srcdiff.tape.loops import countable, trip_of
+from srcdiff.tape.needs import (
+    Contents,
+    Item,
+    count_uses,
+    exposed,
+    halves,
+    primal_reads,
+    written_contents,
+)
+from srcdiff.tape.scopes import Scope, keep_locals
+from srcdiff.tape.stable import Stable, stable
+from srcdiff.tape.undo import Slots, undo, undo_name
+
+Needed = frozenset[Item]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Forward statements and backward statements in run order; `needed` is what backward reads."""
+
+    forward: ir.Block
+    backward: ir.Block
+    needed: Needed
+
+
+def split(function: ir.Function, facts: Facts) -> Parts:
+    """The forward and the backward part of a paired function."""
+    body = countable(function.body, facts.fresh)
+    adjoint_names = frozenset(facts.adjoints.values())
+    walker = _Split(facts, adjoint_names, count_uses(body), stable(body, adjoint_names, facts))
+    return walker.block(body, frozenset(), Slots(facts))
+
+
+class _Split:
+    """The forward walk."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        adjoint_names: frozenset[str],
+        uses: Mapping[str, int],
+        stable: Stable,
+    ) -> None:
+        self.facts = facts
+        self.adjoint_names = adjoint_names
+        self.uses = uses
+        self.stable = stable
+
+    def block(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
+        """A block; backward statements come out last statement first."""
+        forward: list[ir.Stmt] = []
+        backward: list[ir.Block] = []
+        for stmt in block:
+            part = self.stmt(stmt, needed, slots)
+            forward += part.forward
+            backward.append(part.backward)
+            needed = part.needed
+        return Parts(tuple(forward), tuple(s for b in reversed(backward) for s in b), needed)
+
+    def stmt(self, stmt: ir.Stmt, needed: Needed, slots: Slots) -> Parts:
+        """One statement of the Pair tree."""
+        if isinstance(stmt, ir.Pair):
+            return self.pair(stmt, needed, slots)
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, needed, slots)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, needed, slots)
+        return Parts((stmt,), (), needed)
+
+    def reads(self, block: ir.Block, pair: ir.Pair) -> Needed:
+        """What some of a pair's adjoint statements read of the primal."""
+        return primal_reads(block, self.adjoint_names | ir.bound(pair.adjoint), self.facts)
+
+    def pair(self, pair: ir.Pair, needed: Needed, slots: Slots) -> Parts:
+        """A statement: what it overwrites and is needed is saved before, and put back."""
+        first, second = halves(pair.adjoint)
+        primal = pair.primal
+        bound = () if primal is None else ir.writes(primal)
+        before = needed | self.reads(second, pair)
+        written = frozenset() if id(primal) in self.stable.safe else written_contents(primal, self.facts)
+        lost = before & (frozenset(bound) | written)
+        done = undo(primal, lost, slots) if primal is not None and lost else None
+        # After the statement: the values that it bound are needed only by its own adjoint.
+        rest = before - frozenset(bound)
+        if done is not None:
+            rest |= done.needed
+        after = rest | self.reads(first, pair)
+        forward: ir.Block = () if primal is None else (primal,)
+        if done is None:
+            return Parts(forward, (*first, *second), after)
+        return Parts((*done.save, *forward), (*first, *done.restore, *second), after)
+
+    def branch(self, stmt: ir.If, needed: Needed, slots: Slots) -> Parts:
+        """Both branches; the test is needed if either has something to do on the way down."""
+        one = self.scope(stmt.body, needed, slots)
+        two = self.scope(stmt.orelse, needed, slots)
+        forward = replace(stmt, body=one.forward, orelse=two.forward)
+        after = one.needed | two.needed
+        if not one.backward and not two.backward:
+            return Parts((forward,), (), after)
+        backward = ir.If(stmt.test, one.backward, two.backward, stmt.loc)
+        return Parts((forward,), (backward,), after | frozenset(ir.names(stmt.test)))
+
+    def scope(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
+        """A branch; inside a loop, what it computes for itself alone is kept per run of it."""
+        part = self.block(block, needed, slots)
+        if not slots.loops:
+            return part
+        inside = count_uses(block)
+        up, _ = exposed(block)
+        mine = [n for n in ir.bound(block) if inside.get(n, 0) == self.uses.get(n, 0)]
+        return self.kept(block, part, frozenset(mine) - needed - up, slots)
+
+    def kept(self, block: ir.Block, part: Parts, own: frozenset[str], slots: Slots) -> Parts:
+        """A part whose needed local values are saved at its end and loaded at its start."""
+        kept = keep_locals(Scope(block, own & part.needed, part.needed, self.facts, self.stable), slots)
+        return Parts(
+            (*kept.first, *part.forward, *kept.save), (*kept.load, *part.backward), kept.needed
+        )
+
+    def loop(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
+        """A loop to a fixpoint of what is needed at the start of its body."""
+        entry = needed
+        fresh = self.facts.fresh.state()
+        while True:
+            inner = slots.enter()
+            body = self.loop_body(stmt, needed, inner)
+            if body.needed <= needed:
+                break
+            needed |= body.needed
+            self.facts.fresh.reset(fresh)
+        if not body.backward:
+            return Parts((self.forward_loop(stmt, body.forward),), (), needed)
+        trip = trip_of(stmt, self.facts)
+        backward: ir.Block = (*trip.before, replace(trip.header, body=(*trip.first, *body.backward)))
+        forward: ir.Block = (self.forward_loop(stmt, body.forward),)
+        if slots.loops:
+            slots.lists += inner.lists
+        else:
+            forward = (*inner.lists, *forward)
+        parts = Parts(forward, backward, needed | trip.needed)
+        if isinstance(stmt, ir.For) and stmt.target.id in entry:
+            return _with_old_target(parts, stmt, slots)
+        return parts
+
+    def forward_loop(self, stmt: ir.For | ir.While, body: ir.Block) -> ir.Stmt:
+        """The loop of the forward part."""
+        if isinstance(stmt, ir.For):
+            return replace(stmt, body=body)
+        cond = tuple(s.primal if isinstance(s, ir.Pair) else s for s in stmt.cond)
+        return replace(stmt, cond=tuple(s for s in cond if s is not None), body=body)
+
+    def loop_body(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
+        """The body of a loop, with its local values kept per iteration."""
+        part = self.block(stmt.body, needed, slots)
+        up, _ = exposed(stmt.body)
+        target = {stmt.target.id} if isinstance(stmt, ir.For) else set()
+        own = ir.bound(stmt.body) - up - target
+        if isinstance(stmt, ir.While):
+            part = replace(part, needed=part.needed - ir.bound(stmt.cond))
+        kept = self.kept(stmt.body, part, frozenset(own), slots)
+        return replace(kept, needed=(kept.needed - target) - self.local_contents(own))
+
+    def local_contents(self, own: frozenset[str]) -> Needed:
+        """Contents of arrays that every iteration makes anew: a later one cannot overwrite them."""
+        classes: dict[str, set[str]] = {}
+        for name, rep in self.facts.aliases.classes.items():
+            classes.setdefault(rep, set()).add(name)
+        return frozenset(Contents(rep) for rep, members in classes.items() if members <= own)
+
+
+def _with_old_target(parts: Parts, stmt: ir.For, slots: Slots) -> Parts:
+    """A loop whose target had a value before the loop that is needed."""
+    done = undo_name(stmt.target.id, stmt.loc, slots)
+    return Parts(
+        (*done.save, *parts.forward), (*parts.backward, *done.restore), parts.needed | done.needed
+    )

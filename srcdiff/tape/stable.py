@@ -1,0 +1,331 @@
+"""Stores that overwrite nothing that an adjoint still needs: nothing is saved for them.
+
+Takes a `Pair` tree; returns the stores `A[e] = v` of which it is proved that no element that they
+write was read before, for an adjoint, in the same memory.  The proof compares affine subscripts
+(`t`, `i - 1`) along the loops that a read and a store share: either every later store is at a larger
+(or, in a falling loop, smaller) subscript, or the store precedes the read in every iteration.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import broadcasts_to_itself
+from srcdiff.analyses.kinds import kind_of_call
+from srcdiff.facts import Facts
+from srcdiff.tape.needs import contents_of, primal_reads
+
+Path = tuple[int, ...]
+
+
+Loops = tuple[tuple[Path, "ir.For | ir.While"], ...]
+Unequal = frozenset[frozenset[ir.Atom]]
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place: its path, the loops around it, and names that are unequal there."""
+
+    path: Path = ()
+    loops: Loops = ()
+    unequal: Unequal = frozenset()
+
+    @property
+    def fields(self) -> tuple[Path, Loops, Unequal]:
+        """All of it."""
+        return self.path, self.loops, self.unequal
+
+
+@dataclass(frozen=True)
+class Access:
+    """A read or a store: the owner, the subscript (None: anything), its place and its loops."""
+
+    owner: str
+    index: ir.Atom | None
+    path: Path
+    loops: Loops
+    unequal: Unequal
+    stmt: ir.Stmt
+
+
+@dataclass
+class _Facts:
+    """What the proof looks things up in."""
+
+    facts: Facts
+    definitions: dict[str, list[ir.Rhs]] = field(default_factory=dict)
+    ranges: dict[str, tuple[ir.Atom, ir.Atom, int]] = field(default_factory=dict)
+    targets: set[str] = field(default_factory=set)
+    accesses: list[Access] = field(default_factory=list)
+    stores: list[Access] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Stable:
+    """Identities of stores that need no saving, and of those whose value can be read back later."""
+
+    safe: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
+
+
+def stable(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> Stable:
+    """The stores of which it is proved that they overwrite nothing that is needed."""
+    if not facts.aliases.classes:
+        return Stable()
+    known = _Facts(facts)
+    needed = _needed_names(block, adjoint_names, facts)
+    _collect(block, Where(), known, needed, adjoint_names)
+    safe = frozenset(id(s.stmt) for s in known.stores if _is_safe(s, known))
+    return Stable(safe, frozenset(_readable(known, needed, safe)))
+
+
+def _readable(known: _Facts, needed: frozenset[str], safe: frozenset[int]) -> Iterator[int]:
+    """The stores whose value can be read back: one more read that no store may overwrite."""
+    for store in known.stores:
+        if _keeps_value(store, needed, known.facts):
+            known.accesses.append(replace(store, path=(*store.path, 0)))
+            rep = known.facts.aliases.classes[store.owner]
+            mates = [s for s in known.stores if known.facts.aliases.classes[s.owner] == rep]
+            if all(id(s.stmt) in safe and _is_safe(s, known) for s in mates):
+                yield id(store.stmt)
+            else:
+                known.accesses.pop()
+
+
+def _keeps_value(store: Access, needed: frozenset[str], facts: Facts) -> bool:
+    """Whether a store puts a needed value, unchanged in shape and dtype, into its array."""
+    stmt = store.stmt
+    if not isinstance(stmt, ir.SetItem) or stmt.op is not None or stmt.index is None:
+        return False
+    if not isinstance(stmt.value, ir.Name) or stmt.value.id not in needed:
+        return False
+    place = kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), facts.kinds)
+    value = facts.kinds.get(stmt.value.id)
+    if value is None or getattr(place, "dtype", None) != getattr(value, "dtype", ""):
+        return False
+    return broadcasts_to_itself(value, place)
+
+
+def _needed_names(
+    block: ir.Block, adjoint_names: frozenset[str], facts: Facts
+) -> frozenset[str]:
+    """The primal names that some adjoint reads."""
+    found: set[str] = set()
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.Pair):
+            reads = primal_reads(stmt.adjoint, adjoint_names, facts)
+            found.update(n for n in reads if isinstance(n, str))
+    return frozenset(found)
+
+
+def _collect(
+    block: ir.Block,
+    where: Where,
+    known: _Facts,
+    needed: frozenset[str],
+    adjoint_names: frozenset[str],
+) -> None:
+    """Every needed read and every store, with definitions and loop ranges."""
+    for k, stmt in enumerate(block):
+        here = replace(where, path=(*where.path, k))
+        if isinstance(stmt, ir.Pair):
+            _collect_pair(stmt, here, known, needed, adjoint_names)
+            continue
+        if isinstance(stmt, (ir.For, ir.While)):
+            here = replace(here, loops=(*where.loops, (here.path, stmt)))
+            _note_range(stmt, known)
+        for j, part in enumerate(ir.blocks(stmt)):
+            inner = replace(here, path=(*here.path, j))
+            if isinstance(stmt, ir.If):
+                inner = replace(inner, unequal=where.unequal | _unequal(stmt, j, known))
+            _collect(part, inner, known, needed, adjoint_names)
+
+
+def _unequal(stmt: ir.If, branch: int, known: _Facts) -> frozenset[frozenset[ir.Atom]]:
+    """The two operands that are unequal in a branch, by the test."""
+    defined = known.definitions.get(stmt.test.id, []) if isinstance(stmt.test, ir.Name) else []
+    test = defined[0] if len(defined) == 1 else None
+    if isinstance(test, ir.Call) and test.fn is (operator.ne, operator.eq)[branch]:
+        return frozenset({frozenset(test.args)})
+    return frozenset()
+
+
+def _note_range(stmt: ir.For | ir.While, known: _Facts) -> None:
+    """The bounds of a loop's target, if its step is one or minus one."""
+    if not isinstance(stmt, ir.For) or not isinstance(stmt.iter, ir.Call) or stmt.iter.fn is not range:
+        return
+    args = stmt.iter.args
+    start: ir.Atom = ir.Const(0) if len(args) == 1 else args[0]
+    step = args[2] if len(args) == 3 else ir.Const(1)
+    if stmt.target.id in known.targets:  # two loops with one target: neither range holds
+        known.ranges.pop(stmt.target.id, None)
+        return
+    known.targets.add(stmt.target.id)
+    if isinstance(step, ir.Const) and step.value in (1, -1):
+        known.ranges[stmt.target.id] = (start, args[min(1, len(args) - 1)], step.value)
+
+
+def _collect_pair(
+    pair: ir.Pair,
+    where: Where,
+    known: _Facts,
+    needed: frozenset[str],
+    adjoint_names: frozenset[str],
+) -> None:
+    """The definition, the read and the store of one statement."""
+    stmt = pair.primal
+    facts = known.facts
+    if isinstance(stmt, ir.Assign):
+        known.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
+        rhs = stmt.rhs
+        reads = isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
+        if reads and stmt.target.id in needed and isinstance(rhs.args[0], ir.Name):  # type: ignore[union-attr]
+            base, index = rhs.args  # type: ignore[union-attr]
+            if contents_of(base.id, facts):
+                known.accesses.append(Access(base.id, index, *where.fields, stmt))
+    if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
+        known.stores.append(Access(stmt.base.id, stmt.index, *where.fields, stmt))
+    mine = stmt if stmt is not None else pair
+    for name in primal_reads(pair.adjoint, adjoint_names, facts):
+        if isinstance(name, str) and contents_of(name, facts) and not _is_piece(name, facts):
+            known.accesses.append(Access(name, None, *where.fields, mine))
+
+
+def _is_piece(name: str, facts: Facts) -> bool:
+    """Whether a name is a part of an array, read where it is made by a subscript."""
+    view = facts.aliases.views.get(name)
+    rhs = None if view is None else view.rhs
+    return isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
+
+
+def _is_safe(store: Access, known: _Facts) -> bool:
+    """Whether a store writes over nothing that was read for an adjoint."""
+    rep = known.facts.aliases.classes[store.owner]
+    mates = [a for a in known.accesses if known.facts.aliases.classes[a.owner] == rep]
+    return all(_after(a, store, known) for a in mates)
+
+
+def _after(read: Access, store: Access, known: _Facts) -> bool:
+    """Whether no element is read and afterwards overwritten by the store."""
+    shared = [b for a, b in zip(read.loops, store.loops) if a[0] == b[0]]
+    comparable = read.owner == store.owner and _single_owner(read.owner, known)
+    for _, loop in shared:
+        if not comparable or not _later_is_elsewhere(read, store, loop, known):
+            return False
+    if store.path < read.path:
+        return True
+    return comparable and _never_same(read, store, known)
+
+
+def _single_owner(name: str, known: _Facts) -> bool:
+    """Whether a name stands for one array all the time."""
+    return len(known.definitions.get(name, [])) <= 1
+
+
+def _later_is_elsewhere(
+    read: Access, store: Access, loop: ir.For | ir.While, known: _Facts
+) -> bool:
+    """Whether a store in a later iteration of the loop is at another place than the read."""
+    if not isinstance(loop, ir.For) or loop.target.id not in known.ranges:
+        return False
+    var = loop.target.id
+    rising = known.ranges[var][2] == 1
+    for e, f in _axes(read.index, store.index, known):
+        if rising:
+            low, high = _bound(f, var, known, -1), _bound(e, var, known, 1)
+            if low is not None and high is not None and low >= high:
+                return True
+        else:
+            low, high = _bound(e, var, known, -1), _bound(f, var, known, 1)
+            if low is not None and high is not None and high <= low:
+                return True
+    return False
+
+
+def _never_same(read: Access, store: Access, known: _Facts) -> bool:
+    """Whether read and store are at different places in one iteration of the loops they share."""
+    shared = [a[1] for a, b in zip(read.loops, store.loops) if a[0] == b[0]]
+    variables: list[str | None] = [s.target.id for s in shared if isinstance(s, ir.For)]
+    for e, f in _axes(read.index, store.index, known):
+        if frozenset((e, f)) in read.unequal & store.unequal:
+            return True
+        for var in (*variables, None):
+            if _less(e, f, var, known) or _less(f, e, var, known):
+                return True
+    return False
+
+
+def _less(a: ir.Atom, b: ir.Atom, var: str | None, known: _Facts) -> bool:
+    """Whether `a < b` for equal values of `var`."""
+    high, low = _bound(a, var, known, 1), _bound(b, var, known, -1)
+    return high is not None and low is not None and high < low
+
+
+def _axes(
+    read: ir.Atom | None, store: ir.Atom | None, known: _Facts
+) -> Iterator[tuple[ir.Atom, ir.Atom]]:
+    """The subscripts of both on every axis, where neither can be negative."""
+    if read is None or store is None:
+        return
+    one = read.items if isinstance(read, ir.Tup) else (read,)
+    two = store.items if isinstance(store, ir.Tup) else (store,)
+    if any(i in (ir.Const(...), ir.NONE) for i in (*one, *two)):
+        return
+    for e, f in zip(one, two):
+        if isinstance(e, (ir.Name, ir.Const)) and isinstance(f, (ir.Name, ir.Const)):
+            lows = _bound(e, None, known, -1), _bound(f, None, known, -1)
+            if all(low is not None and low >= 0 for low in lows):
+                yield e, f
+
+
+def _bound(atom: ir.Atom, var: str | None, known: _Facts, side: int, depth: int = 0) -> int | None:
+    """A bound of `atom - var` (of `atom` itself for None): upper for side 1, lower for -1."""
+    if depth > 8:
+        return None
+    if isinstance(atom, ir.Const):
+        number = type(atom.value) is int and var is None
+        return atom.value if number else None
+    if not isinstance(atom, ir.Name):
+        return None
+    if atom.id == var:
+        return 0
+    if var in known.ranges and var not in known.definitions:
+        # j <= i + c in a loop `for j in range(i + c + 1)` says i - j >= -c.
+        other = _bound_of_target(var, atom.id, known, -side, depth)
+        if other is not None:
+            return -other
+    if atom.id in known.ranges and atom.id not in known.definitions:
+        return _bound_of_target(atom.id, var, known, side, depth)
+    defined = known.definitions.get(atom.id, [])
+    return _bound_of_sum(defined[0], var, known, side, depth) if len(defined) == 1 else None
+
+
+def _bound_of_target(name: str, var: str | None, known: _Facts, side: int, depth: int) -> int | None:
+    """A bound of a loop's target by the loop's range."""
+    start, stop, step = known.ranges[name]
+    if (side == 1) == (step == 1):
+        found = _bound(stop, var, known, side, depth + 1)
+        return None if found is None else found - step
+    return _bound(start, var, known, side, depth + 1)
+
+
+def _bound_of_sum(
+    rhs: ir.Rhs, var: str | None, known: _Facts, side: int, depth: int
+) -> int | None:
+    """A bound of `a + c`, `c + a` or `a - c` with a literal c."""
+    if isinstance(rhs, (ir.Name, ir.Const)):
+        return _bound(rhs, var, known, side, depth + 1)
+    if not isinstance(rhs, ir.Call) or rhs.fn not in (operator.add, operator.sub):
+        return None
+    a, b = rhs.args
+    if rhs.fn is operator.add and isinstance(a, ir.Const):
+        a, b = b, a
+    if not isinstance(b, ir.Const) or type(b.value) is not int:
+        return None
+    found = _bound(a, var, known, side, depth + 1)
+    if found is None:
+        return None
+    return found + b.value if rhs.fn is operator.add else found - b.value

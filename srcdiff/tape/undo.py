@@ -1,0 +1,134 @@
+"""Saving what a statement overwrites, and putting it back."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import is_scalar
+from srcdiff.facts import Facts
+from srcdiff.tape.needs import Contents, Item
+
+
+@dataclass
+class Slots:
+    """Where saved values go: plain names outside loops, lists inside."""
+
+    facts: Facts
+    loops: int = 0
+    lists: list[ir.Assign] = field(default_factory=list)
+
+    def enter(self) -> Slots:
+        """The slots of a loop inside."""
+        return Slots(self.facts, self.loops + 1)
+
+    def new(self, base: str, value: ir.Name, loc: ir.Loc) -> tuple[ir.Block, ir.Rhs]:
+        """Statements that save a value, and the expression that loads it."""
+        slot = self.facts.fresh(f"{base.lstrip('_') or 't'}_saved")
+        if not self.loops:
+            return (ir.Assign(slot, value, loc),), slot
+        self.lists.append(ir.Assign(slot, ir.Call(ir.make_list), loc))
+        push = ir.Effect(ir.Call(ir.Method("append"), (slot, value)), loc)
+        return (push,), ir.Call(ir.Method("pop"), (slot,))
+
+
+@dataclass(frozen=True)
+class Undone:
+    """Statements before a primal statement, statements that undo it, and what those read."""
+
+    save: ir.Block
+    restore: ir.Block
+    needed: frozenset[Item] = frozenset()
+
+
+def undo(stmt: ir.Stmt, lost: Iterable[Item], slots: Slots) -> Undone:
+    """How to undo a statement that overwrites the items `lost`."""
+    items = frozenset(lost)
+    if isinstance(stmt, ir.Permute):
+        return _undo_permute(stmt, items)
+    parts = [undo_name(n, stmt.loc, slots) for n in sorted(i for i in items if isinstance(i, str))]
+    if any(isinstance(i, Contents) for i in items):
+        parts.append(_undo_contents(stmt, slots))
+    save = tuple(s for p in parts for s in p.save)
+    restore = tuple(s for p in reversed(parts) for s in p.restore)
+    return Undone(save, restore, frozenset().union(*(p.needed for p in parts)))
+
+
+def _undo_permute(stmt: ir.Permute, items: frozenset[Item]) -> Undone:
+    """A permutation is undone by its inverse; what was needed has moved to another name."""
+    moved = frozenset(t.id for t, s in zip(stmt.targets, stmt.sources) if s.id in items)
+    inverse = ir.Permute(stmt.sources, stmt.targets, stmt.loc)
+    return Undone((), (inverse,), moved)
+
+
+def undo_name(name: str, loc: ir.Loc, slots: Slots) -> Undone:
+    """The old value of a variable."""
+    save, load = slots.new(name, ir.Name(name), loc)
+    needed: frozenset[Item] = frozenset({load.id}) if isinstance(load, ir.Name) else frozenset()
+    return Undone(save, (ir.Assign(ir.Name(name), load, loc),), needed)
+
+
+def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
+    """The old contents of the region that a statement writes into."""
+    if isinstance(stmt, ir.SetItem):
+        return _undo_store(stmt, slots)
+    call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(call, ir.Call) and isinstance(call.fn, ir.Method):
+        if call.fn.name == "append" and isinstance(call.args[0], ir.Name):
+            return _undo_append(call.args[0], stmt, slots)
+        if call.fn.name == "pop" and isinstance(stmt, ir.Assign) and len(call.args) == 1:
+            push = ir.Effect(ir.Call(ir.Method("append"), (call.args[0], stmt.target)), stmt.loc)
+            names = frozenset({*ir.names(call.args[0]), stmt.target.id})
+            return Undone((), (push,), names)
+    return _undo_call(stmt, slots)
+
+
+def _undo_append(base: ir.Name, stmt: ir.Stmt, slots: Slots) -> Undone:
+    """An appended item is taken off again."""
+    gone = ir.Effect(ir.Call(ir.Method("pop"), (base,)), stmt.loc)
+    return Undone((), (gone,), frozenset({base.id}))
+
+
+def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
+    """The old contents of `base[index]`."""
+    facts = slots.facts
+    index = ir.Const(...) if stmt.index is None else stmt.index
+    old = facts.fresh("_old")
+    save: list[ir.Stmt] = [ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc)]
+    from srcdiff.analyses.kinds import kind_of_call
+
+    kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
+    if kind is None or not is_scalar(kind):
+        copy = facts.fresh("_old")
+        save.append(ir.Assign(copy, ir.Call(np.copy, (old,)), stmt.loc))
+        old = copy
+    push, load = slots.new(stmt.base.id, old, stmt.loc)
+    needed: set[Item] = {stmt.base.id, *ir.names(index)}
+    restore: list[ir.Stmt] = []
+    if isinstance(load, ir.Name):
+        value: ir.Name = load
+        needed.add(load.id)
+    else:
+        value = facts.fresh()
+        restore.append(ir.Assign(value, load, stmt.loc))
+    restore.append(ir.SetItem(stmt.base, index, value, None, stmt.loc))
+    return Undone((*save, *push), tuple(restore), frozenset(needed))
+
+
+def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:
+    """The old contents of an array that a call writes into: all of it."""
+    from srcdiff.analyses.effects import mutated_args
+
+    call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    assert isinstance(call, ir.Call)
+    written = [a for a in mutated_args(call, slots.facts.kinds) if isinstance(a, ir.Name)]
+    parts = [_undo_store(ir.SetItem(a, ir.Const(...), a, None, stmt.loc), slots) for a in written]
+    return Undone(
+        tuple(s for p in parts for s in p.save),
+        tuple(s for p in parts for s in p.restore),
+        frozenset().union(*(p.needed for p in parts)),
+    )

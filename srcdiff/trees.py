@@ -1,0 +1,140 @@
+"""Adjoints of containers, and the check of a cotangent: also called by generated code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcdiff.errors import CotangentError, CotangentTypeError
+
+
+def zero_tree(x: Any) -> Any:
+    """Zero of the structure of `x`, tuples as lists; None where nothing is differentiable."""
+    if isinstance(x, dict):
+        return {key: zero_tree(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [zero_tree(value) for value in x]
+    if isinstance(x, np.ndarray):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, (float, complex, np.inexact)):
+        return type(x)(0)
+    return None
+
+
+def copy_tree(d: Any) -> Any:
+    """A copy of an adjoint that shares no memory with it, tuples as lists."""
+    if isinstance(d, dict):
+        return {key: copy_tree(value) for key, value in d.items()}
+    if isinstance(d, (list, tuple)):
+        return [copy_tree(value) for value in d]
+    return np.array(d) if isinstance(d, np.ndarray) else d
+
+
+def add_tree(a: Any, b: Any) -> Any:
+    """The sum of two adjoints of one structure; None is zero."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, dict):
+        return {key: add_tree(value, b.get(key)) for key, value in a.items()}
+    if isinstance(a, (list, tuple)):
+        return [add_tree(p, q) for p, q in zip(a, b)]
+    return a + b
+
+
+def like_tree(d: Any, x: Any) -> Any:
+    """The adjoint `d` in the structure, shapes and dtypes of the input `x`, sharing no memory."""
+    if isinstance(x, dict):
+        return type(x)((key, like_tree(d[key], value)) for key, value in x.items())
+    if isinstance(x, (list, tuple)):
+        items = [like_tree(p, q) for p, q in zip(d, x)]
+        if isinstance(x, list):
+            return items
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, np.ndarray):
+        return None if d is None else _like_array(d, x)
+    if isinstance(x, (float, complex, np.inexact)) and d is not None:
+        return type(x)(d if isinstance(x, (complex, np.complexfloating)) else np.real(d))
+    return d
+
+
+def _like_array(d: Any, x: Any) -> Any:
+    """An array of the shape and dtype of `x` with the values of `d`."""
+    if np.iscomplexobj(d) and not np.iscomplexobj(x):
+        d = np.real(d)
+    out = np.empty_like(x)
+    out[...] = d
+    return out
+
+
+def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any:
+    """`grad_outputs` checked against the output, with ones where it is left out and may be.
+
+    Raises:
+        CotangentError: it is missing for an output of several elements, or of the wrong shape.
+        CotangentTypeError: it is no number or array.
+    """
+    if isinstance(output, dict):
+        given = _items(grad_outputs, output, path, dict)
+        return {k: cotangent(given.get(k), v, f"{path}[{k!r}]") for k, v in output.items()}
+    if isinstance(output, (list, tuple)):
+        given = _items(grad_outputs, output, path, (list, tuple))
+        return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
+    if not isinstance(output, (float, complex, np.inexact, np.ndarray)):
+        return _none(grad_outputs, output, path)
+    if isinstance(output, np.ndarray) and output.dtype.kind not in "fc":
+        return _none(grad_outputs, output, path)
+    return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
+
+
+def _items(given: Any, output: Any, path: str, types: Any) -> Any:
+    """The items of a structured cotangent, as many as the output has."""
+    if given is None:
+        return {} if isinstance(output, dict) else [None] * len(output)
+    if not isinstance(given, types):
+        raise CotangentTypeError(
+            f"{path}: expected a {type(output).__name__} of {len(output)} items like the output, "
+            f"given {type(given).__name__}"
+        )
+    known = set(given) <= set(output) if isinstance(output, dict) else len(given) == len(output)
+    if not known:
+        raise CotangentError(f"{path}: expected {len(output)} items, given {len(given)}")
+    return given
+
+
+def _none(given: Any, output: Any, path: str) -> None:
+    """An output that is no real or complex number takes no cotangent."""
+    if given is not None:
+        raise CotangentError(
+            f"{path}: expected None, for an output of type {type(output).__name__} that has no "
+            f"derivative, given {type(given).__name__}"
+        )
+
+
+def _one(output: Any, path: str) -> Any:
+    """The cotangent of an output of one real element that is given none."""
+    if np.size(output) != 1 or np.iscomplexobj(output):
+        what = "a complex output" if np.iscomplexobj(output) else f"shape {np.shape(output)}"
+        raise CotangentError(
+            f"grad can be implicitly created only for scalar outputs; {path} is missing "
+            f"for {what}"
+        )
+    return np.ones_like(output) if isinstance(output, np.ndarray) else 1.0
+
+
+def _checked(given: Any, output: Any, path: str) -> Any:
+    """A cotangent of the shape of the output."""
+    if isinstance(given, (bool, str, bytes)) or not isinstance(
+        given, (int, float, complex, np.generic, np.ndarray)
+    ):
+        raise CotangentTypeError(
+            f"{path}: expected a number or an array of shape {np.shape(output)}, "
+            f"given {type(given).__name__}"
+        )
+    if np.shape(given) != np.shape(output):
+        raise CotangentError(
+            f"{path}: expected shape {np.shape(output)}, given shape {np.shape(given)}"
+        )
+    if np.iscomplexobj(given) and not np.iscomplexobj(output):
+        raise CotangentError(f"{path}: expected real numbers for a real output, given complex ones")
+    return given

@@ -1,0 +1,164 @@
+"""Give every independent value of a variable a name of its own.
+
+Takes a function in which `h` may be bound again and again; returns one in which two definitions
+share a name only if some read can see either of them (a loop-carried or merged variable).  The
+invariant: every read sees the same definitions as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from srcdiff import ir
+
+Path = tuple[int, ...]
+Key = tuple[str, Path]  # a name and the path of the statement that binds it
+Env = dict[str, frozenset[Key]]
+
+
+class _Sets:
+    """Disjoint sets of definitions."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Key, Key] = {}
+
+    def find(self, key: Key) -> Key:
+        """The representative of a definition's web."""
+        parent = self.parent.setdefault(key, key)
+        while parent != key:
+            self.parent[key] = self.parent.setdefault(parent, parent)
+            key, parent = parent, self.parent[parent]
+        return key
+
+    def join(self, keys: frozenset[Key]) -> None:
+        """Put definitions that one read can see into one web; the smallest represents it."""
+        roots = sorted({self.find(k) for k in keys}, key=_order)
+        for other in roots[1:]:
+            self.parent[other] = roots[0]
+
+
+def _order(key: Key) -> tuple[tuple[int, ...], str]:
+    return key[1], key[0]
+
+
+def webs(function: ir.Function) -> ir.Function:
+    """The function with straight-line redefinitions renamed: `h`, `h_1`, ..."""
+    start: Env = {p.name: frozenset({(p.name, ())}) for p in function.params}
+    reach = _Reach()
+    reach.block(function.body, start, ())
+    rename = _Rename(reach, ir.Fresh(ir.all_names(function)), [p.name for p in function.params])
+    return replace(function, body=rename.block(function.body, ()))
+
+
+class _Reach:
+    """Reaching definitions over the structured body; each read joins what it can see."""
+
+    def __init__(self) -> None:
+        self.sets = _Sets()
+        self.seen: dict[tuple[Path, str], Key] = {}
+        self.loop_end: dict[Path, Env] = {}
+
+    def read(self, name: str, env: Env, path: Path) -> None:
+        """A read of `name`: all definitions that reach it are one web."""
+        if name in env:
+            self.sets.join(env[name])
+            self.seen[path, name] = next(iter(env[name]))
+
+    def block(self, block: ir.Block, env: Env, path: Path) -> Env:
+        """The definitions that reach the end of a block."""
+        for i, stmt in enumerate(block):
+            env = self.stmt(stmt, env, (*path, i))
+        return env
+
+    def stmt(self, stmt: ir.Stmt, env: Env, path: Path) -> Env:
+        """The definitions that reach the point after a statement."""
+        for name in ir.reads(stmt):
+            self.read(name, env, path)
+        if isinstance(stmt, ir.If):
+            one = self.block(stmt.body, dict(env), (*path, 0))
+            return _merge(one, self.block(stmt.orelse, dict(env), (*path, 1)))
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, env, path)
+        env = dict(env)
+        for name in ir.writes(stmt):
+            env[name] = frozenset({(name, path)})
+        return env
+
+    def loop(self, stmt: ir.For | ir.While, env: Env, path: Path) -> Env:
+        """The loop's body to a fixpoint of what reaches its start."""
+        start = _merge(env, self.loop_end.get(path, {}))
+        while True:
+            top = dict(start)
+            if isinstance(stmt, ir.For):
+                top[stmt.target.id] = frozenset({(stmt.target.id, path)})
+            else:
+                top = self.block(stmt.cond, top, (*path, 0))
+                for name in ir.names(stmt.test):
+                    self.read(name, top, (*path, 2))
+            end = self.block(stmt.body, top, (*path, 1))
+            if stmt.stop is not None:
+                self.read(stmt.stop.id, end, (*path, 3))
+            new = _merge(start, end)
+            if new == start:
+                break
+            start = new
+        self.loop_end[path] = end
+        return _merge(_merge(start, top), end)
+
+
+def _merge(a: Env, b: Env) -> Env:
+    if a == b:
+        return a
+    return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in (*a, *b)}
+
+
+class _Rename:
+    """The second walk: every name becomes the name of its web."""
+
+    def __init__(self, reach: _Reach, fresh: ir.Fresh, params: list[str]) -> None:
+        self.reach = reach
+        self.fresh = fresh
+        self.new: dict[Key, str] = {reach.sets.find((p, ())): p for p in params}
+        self.owned = set(params)
+
+    def name_of(self, key: Key) -> ir.Name:
+        """The name of a definition's web; the first web of a variable keeps the variable's name."""
+        root = self.reach.sets.find(key)
+        if root not in self.new:
+            plain = root[0] not in self.owned
+            self.owned.add(root[0])
+            self.new[root] = root[0] if plain else self.fresh(root[0]).id
+        return ir.Name(self.new[root])
+
+    def block(self, block: ir.Block, path: Path) -> ir.Block:
+        """A block with its names replaced."""
+        return tuple(self.stmt(s, (*path, i)) for i, s in enumerate(block))
+
+    def seen(self, name: ir.Name, path: Path) -> ir.Name:
+        """The new name of a read at a path (a name that nothing binds stays)."""
+        key = self.reach.seen.get((path, name.id))
+        return name if key is None else self.name_of(key)
+
+    def stmt(self, stmt: ir.Stmt, path: Path) -> ir.Stmt:
+        """A statement with its names replaced."""
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, path)
+        numbers = iter(range(2))
+        return ir.map_stmt(
+            stmt,
+            lambda n: self.seen(n, path),
+            lambda n: self.name_of((n.id, path)),
+            lambda b: self.block(b, (*path, next(numbers))),
+        )
+
+    def loop(self, stmt: ir.For | ir.While, path: Path) -> ir.Stmt:
+        """A loop: its test and stop flag are read at points of their own."""
+        body = self.block(stmt.body, (*path, 1))
+        stop = None if stmt.stop is None else self.seen(stmt.stop, (*path, 3))
+        if isinstance(stmt, ir.For):
+            it = ir.map_rhs(lambda n: self.seen(n, path), stmt.iter)
+            target = self.name_of((stmt.target.id, path))
+            return replace(stmt, iter=it, target=target, body=body, stop=stop)  # type: ignore[arg-type]
+        cond = self.block(stmt.cond, (*path, 0))
+        test = ir.map_atom(lambda n: self.seen(n, (*path, 2)), stmt.test)
+        return replace(stmt, cond=cond, test=test, body=body, stop=stop)

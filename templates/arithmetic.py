@@ -1,0 +1,141 @@
+"""Rules of the arithmetic operators and the functions that are the same."""
+
+import math
+import operator
+
+import numpy as np
+
+from srcdiff.rules import conj, d, elementwise, isscalar, known, nondifferentiable, samples
+from srcdiff.runtime import log_or_zero, power_slope
+
+
+@elementwise(operator.pos, np.positive)
+@samples("A(3)", "A()")
+def positive(x):
+    z = +x
+    yield z
+    d[x] += d[z]
+
+
+@elementwise(operator.neg, np.negative)
+@samples("A(3)", "A()")
+def negative(x):
+    z = -x
+    yield z
+    d[x] += -d[z]
+
+
+@elementwise(operator.add, np.add)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()")
+def add(x, y):
+    z = x + y
+    yield z
+    d[x] += d[z]
+    d[y] += d[z]
+
+
+@elementwise(operator.sub, np.subtract)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()")
+def subtract(x, y):
+    z = x - y
+    yield z
+    d[x] += d[z]
+    d[y] += -d[z]
+
+
+@elementwise(operator.mul, np.multiply)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "2, A(3)")
+def multiply(x, y):
+    z = x * y
+    yield z
+    d[x] += d[z] * conj(y)
+    d[y] += d[z] * conj(x)
+
+
+@elementwise(operator.truediv, np.divide, np.true_divide)
+@samples("A(3), P(3)", "A(2, 3), P(3)", "A(2, 1), P(3)", "A(3), P()", "A(), P()", "1.0, P(3)")
+def divide(x, y):
+    z = x / y
+    yield z
+    d[x] += d[z] / conj(y)
+    d[y] += -d[z] * conj(z / y)
+
+
+@elementwise(operator.pow, np.power, np.float_power, math.pow, pow)
+@samples(
+    "P(3), A(3)", "P(2, 3), A(3)", "P(2, 1), A()", "P(), A()", "2.0, A(3)", "A(3), 2", "A(), 2",
+    "A(3), 3", "A(3), 1", "A(3), 0", "P(3), 0.5", "P(3), -1", "P(3), -1.5", "A(3), 2.0",
+    "A(3), np.array([0, 1, 2])", "V([0.0, 1.0]), np.array([2, 3])",
+)  # fmt: skip
+def power(x, y):
+    z = x**y
+    yield z
+    if known(y) and isscalar(y):
+        if y == 2:
+            d[x] += 2.0 * conj(x) * d[z]
+        elif y == 1:
+            d[x] += d[z]
+        elif y == 3:
+            d[x] += 3.0 * conj(x * x) * d[z]
+        elif y == -1:
+            d[x] += -conj(z * z) * d[z]
+        elif y == 0.5:
+            d[x] += 0.5 * d[z] / conj(z)
+        elif y != 0:
+            d[x] += y * conj(x ** (y - 1)) * d[z]
+    else:
+        d[x] += d[z] * conj(power_slope(x, y))
+    d[y] += d[z] * conj(z * log_or_zero(x))
+
+
+@elementwise(np.square)
+@samples("A(3)", "A(2, 3)", "A()")
+def square(x):
+    z = np.square(x)
+    yield z
+    d[x] += 2.0 * conj(x) * d[z]
+
+
+@elementwise(np.reciprocal)
+@samples("P(3)", "P()")
+def reciprocal(x):
+    z = np.reciprocal(x)
+    yield z
+    d[x] += -conj(z * z) * d[z]
+
+
+@elementwise(operator.mod, np.mod, np.remainder)
+@samples("A(3), P(3)", "A(2, 3), P(3)", "A(3), -0.7", "A(), P()")
+def remainder(x, y):
+    z = x % y
+    yield z
+    d[x] += d[z]
+    d[y] += -d[z] * (x // y)
+
+
+@elementwise(np.fmod, math.fmod)
+@samples("A(3), P(3)", "A(2, 3), P(3)", "A(), P()")
+def fmod(x, y):
+    z = np.fmod(x, y)
+    yield z
+    d[x] += d[z]
+    d[y] += -d[z] * np.trunc(x / y)
+
+
+@elementwise(operator.abs, np.absolute, np.fabs, math.fabs, abs)
+@samples("A(3)", "A()", "C(3)")
+def absolute(x):
+    z = abs(x)
+    yield z
+    d[x] += d[z] * np.sign(x)
+
+
+@elementwise(np.ldexp, math.ldexp)
+@samples("A(3), 3", "A(3), np.array([1, 2, 3])", "A(), 2")
+def ldexp(x, i):
+    z = np.ldexp(x, i)
+    yield z
+    d[x] += np.ldexp(d[z], i)
+
+
+nondifferentiable(operator.floordiv, np.floor_divide)

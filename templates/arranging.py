@@ -1,0 +1,249 @@
+"""Rules of functions that join, split, repeat and reorder arrays."""
+
+import numpy as np
+
+from srcdiff.rules import d, isscalar, linear, refuse, rule, samples
+from srcdiff.runtime import along, inside, negated, positions, scatter
+
+
+@linear(np.concatenate, np.concat)
+@samples("(A(2), A(3))", "(A(2, 3), A(2, 1)), 1", "[A(2, 3), A(1, 3)]", "(A(2, 3), A(2, 1)), -1")
+def concatenate(arrays, axis=0):
+    z = np.concatenate(arrays, axis)
+    yield z
+    if axis is None:
+        stop = 0
+        for k in range(len(arrays)):
+            start = stop
+            stop = start + np.size(arrays[k])
+            d[arrays][k] += np.reshape(d[z][start:stop], np.shape(arrays[k]))
+    else:
+        stop = 0
+        for k in range(len(arrays)):
+            start = stop
+            stop = start + np.shape(arrays[k])[axis]
+            d[arrays][k] += d[z][along(axis, start, stop)]
+
+
+@linear(np.stack)
+@samples("(A(3), A(3))", "(A(2, 3), A(2, 3)), 1", "[A(), A()]", "(A(2, 3), A(2, 3)), axis=-1")
+def stack(arrays, axis=0):
+    z = np.stack(arrays, axis)
+    yield z
+    for k in range(len(arrays)):
+        d[arrays][k] += d[z][along(axis, k)]
+
+
+@linear(np.vstack)
+@samples("(A(3), A(3))", "(A(2, 3), A(3))", "[A(), A()]", "(A(2, 3), A(1, 3))")
+def vstack(tup):
+    z = np.vstack(tup)
+    yield z
+    stop = 0
+    for k in range(len(tup)):
+        start = stop
+        stop = start + np.shape(np.atleast_2d(tup[k]))[0]
+        d[tup][k] += np.reshape(d[z][start:stop], np.shape(tup[k]))
+
+
+@linear(np.hstack)
+@samples("(A(3), A(2))", "(A(2, 3), A(2, 1))", "[A(), A()]")
+def hstack(tup):
+    z = np.hstack(tup)
+    yield z
+    stop = 0
+    for k in range(len(tup)):
+        start = stop
+        if np.ndim(tup[k]) < 2:
+            stop = start + np.size(tup[k])
+            d[tup][k] += np.reshape(d[z][start:stop], np.shape(tup[k]))
+        else:
+            stop = start + np.shape(tup[k])[1]
+            d[tup][k] += d[z][:, start:stop]
+
+
+@linear(np.column_stack)
+@samples("(A(3), A(3))", "(A(3, 2), A(3))")
+def column_stack(tup):
+    z = np.column_stack(tup)
+    yield z
+    stop = 0
+    for k in range(len(tup)):
+        start = stop
+        if np.ndim(tup[k]) < 2:
+            stop = start + 1
+            d[tup][k] += d[z][:, start]
+        else:
+            stop = start + np.shape(tup[k])[1]
+            d[tup][k] += d[z][:, start:stop]
+
+
+@linear(np.dstack)
+@samples("(A(3), A(3))", "(A(2, 3), A(2, 3))", "(A(2, 3, 1), A(2, 3, 2))")
+def dstack(tup):
+    z = np.dstack(tup)
+    yield z
+    stop = 0
+    for k in range(len(tup)):
+        start = stop
+        stop = start + np.shape(np.atleast_3d(tup[k]))[2]
+        d[tup][k] += np.reshape(d[z][:, :, start:stop], np.shape(tup[k]))
+
+
+@linear(np.split, np.array_split, view="ary")
+@samples("A(4), 2", "A(5), [2, 3]", "A(2, 6), 3, axis=1")
+def split(ary, indices_or_sections, axis=0):
+    z = np.split(ary, indices_or_sections, axis)
+    yield z
+    d[ary] += np.concatenate(d[z], axis)
+
+
+@linear(np.hsplit, view="ary")
+@samples("A(4), 2", "A(2, 6), 3")
+def hsplit(ary, indices_or_sections):
+    z = np.hsplit(ary, indices_or_sections)
+    yield z
+    d[ary] += np.hstack(d[z])
+
+
+@linear(np.vsplit, view="ary")
+@samples("A(4, 2), 2", "A(5, 2), [2, 3]")
+def vsplit(ary, indices_or_sections):
+    z = np.vsplit(ary, indices_or_sections)
+    yield z
+    d[ary] += np.concatenate(d[z])
+
+
+@linear(np.dsplit, view="ary")
+@samples("A(2, 3, 4), 2")
+def dsplit(ary, indices_or_sections):
+    z = np.dsplit(ary, indices_or_sections)
+    yield z
+    d[ary] += np.concatenate(d[z], 2)
+
+
+@linear(np.roll)
+@samples("A(5), 2", "A(3, 4), -1, 1", "A(3, 4), (1, 2), (0, 1)", "A(3, 4), 3")
+def roll(a, shift, axis=None):
+    z = np.roll(a, shift, axis)
+    yield z
+    if isscalar(shift):
+        d[a] += np.roll(d[z], -shift, axis)
+    else:
+        d[a] += np.roll(d[z], negated(shift), axis)
+
+
+@linear(np.flip, view="m")
+@samples("A(3, 4)", "A(3, 4), 1", "A(3, 4), (0, 1)")
+def flip(m, axis=None):
+    z = np.flip(m, axis)
+    yield z
+    d[m] += np.flip(d[z], axis)
+
+
+@linear(np.fliplr, view="m")
+@samples("A(3, 4)")
+def fliplr(m):
+    z = np.fliplr(m)
+    yield z
+    d[m] += np.fliplr(d[z])
+
+
+@linear(np.flipud, view="m")
+@samples("A(3, 4)", "A(3)")
+def flipud(m):
+    z = np.flipud(m)
+    yield z
+    d[m] += np.flipud(d[z])
+
+
+@linear(np.rot90, view="m")
+@samples("A(3, 4)", "A(3, 4), 2", "A(2, 3, 4), -1, (1, 2)")
+def rot90(m, k=1, axes=(0, 1)):
+    z = np.rot90(m, k, axes)
+    yield z
+    d[m] += np.rot90(d[z], -k, axes)
+
+
+@linear(np.pad)
+@samples(
+    "A(3), 1", "A(3, 4), ((1, 0), (2, 3))", "A(3, 4), (1, 2)", "A(3), 2, 'edge'",
+    "A(3, 4), 2, mode='reflect'", "A(3), 2, 'symmetric'", "A(3), (1, 2), 'wrap'",
+)  # fmt: skip
+def pad(array, pad_width, mode="constant", constant_values=0):
+    z = np.pad(array, pad_width, mode)
+    yield z
+    if mode == "constant":
+        d[array] += d[z][inside(pad_width, np.ndim(array))]
+    elif mode in ("edge", "reflect", "symmetric", "wrap"):
+        d[array] += scatter(d[z], np.pad(positions(array), pad_width, mode), array)
+    else:
+        refuse("the mode must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'")
+
+
+@linear(np.repeat, np.ndarray.repeat)
+@samples("A(3), 2", "A(3, 2), 2, 0", "A(3), np.array([1, 0, 2])", "A()  , 3")
+def repeat(a, repeats, axis=None):
+    z = np.repeat(a, repeats, axis)
+    yield z
+    d[a] += scatter(d[z], np.repeat(positions(a), repeats, axis), a)
+
+
+@linear(np.tile)
+@samples("A(3), 2", "A(2, 3), (2, 2)", "A(3), (2, 1)")
+def tile(A, reps):
+    z = np.tile(A, reps)
+    yield z
+    d[A] += scatter(d[z], np.tile(positions(A), reps), A)
+
+
+@linear(np.resize)
+@samples("A(3), 7", "A(2, 3), (2, 2)")
+def resize(a, new_shape):
+    z = np.resize(a, new_shape)
+    yield z
+    d[a] += scatter(d[z], np.resize(positions(a), new_shape), a)
+
+
+@linear(np.append)
+@samples("A(3), A(2)", "A(3), A()", "A(2, 3), A(2, 3)", "A(2, 3), A(1, 3), 0")
+def append(arr, values, axis=None):
+    z = np.append(arr, values, axis)
+    yield z
+    if axis is None:
+        d[arr] += np.reshape(d[z][: np.size(arr)], np.shape(arr))
+        d[values] += np.reshape(d[z][np.size(arr) :], np.shape(values))
+    else:
+        d[arr] += d[z][along(axis, None, np.shape(arr)[axis])]
+        d[values] += d[z][along(axis, np.shape(arr)[axis], None)]
+
+
+@linear(np.delete)
+@samples("A(4), 1", "A(3, 4), [0, 2], 1", "A(3, 4), 1")
+def delete(arr, obj, axis=None):
+    z = np.delete(arr, obj, axis)
+    yield z
+    d[arr] += scatter(d[z], np.delete(positions(arr), obj, axis), arr)
+
+
+@linear(np.insert)
+@samples("A(4), 1, A()", "A(3, 4), 1, A(4), 0", "A(4), [0, 2], A(2)")
+def insert(arr, obj, values, axis=None):
+    z = np.insert(arr, obj, values, axis)
+    yield z
+    old = np.insert(positions(arr), obj, -1, axis)
+    new = np.insert(np.full(np.shape(arr), -1), obj, positions(values), axis)
+    d[arr] += scatter(d[z][old >= 0], old[old >= 0], arr)
+    d[values] += scatter(d[z][new >= 0], new[new >= 0], values)
+
+
+@rule(np.sort)
+@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "A(3, 4), None")
+def sort(a, axis=-1):
+    z = np.sort(a, axis)
+    yield z
+    order = np.argsort(a, axis, kind="stable")
+    if axis is None:
+        d[a] += scatter(d[z], order, a)
+    else:
+        d[a] += np.take_along_axis(d[z], np.argsort(order, axis), axis)

@@ -1,0 +1,122 @@
+"""Rules of functions that make arrays, convert them, or copy them."""
+
+import numpy as np
+
+from srcdiff.rules import d, discrete, isscalar, linear, rule, samples
+from srcdiff.runtime import other_axes, unbroadcast
+
+
+@linear(np.array, np.asarray, np.asanyarray, view="object")
+@samples("A(3)", "A()", "[A(), A()]", "[A(3), A(3)]", "(A(), (A()))", "A(3), float")
+def array(object, dtype=None):
+    z = np.asarray(object, dtype)
+    yield z
+    if not discrete(dtype):
+        d[object] += d[z]
+
+
+@linear(np.ascontiguousarray, np.asfortranarray, view="a")
+@samples("A(3)", "A(2, 3)", "A()")
+def ascontiguousarray(a):
+    z = np.ascontiguousarray(a)
+    yield z
+    d[a] += np.reshape(d[z], np.shape(a))
+
+
+@linear(np.copy, np.ndarray.copy)
+@samples("A(3)", "A(2, 3)")
+def copy(a):
+    z = np.copy(a)
+    yield z
+    d[a] += d[z]
+
+
+@linear(np.astype, np.ndarray.astype, view="x")
+@samples("A(3), np.float64", "A(3), float", "A(3), int")
+def astype(x, dtype, copy=True):
+    z = x.astype(dtype)
+    yield z
+    if not discrete(dtype):
+        d[x] += d[z]
+
+
+@linear(np.ndarray.item)
+@samples("A(1)", "A(1, 1)")
+def item(a):
+    z = a.item()
+    yield z
+    d[a] += np.reshape(d[z], np.shape(a))
+
+
+@linear(float, np.float64, np.float32)
+@samples("A()")
+def number(x):
+    z = float(x)
+    yield z
+    if isscalar(x):
+        d[x] += d[z]
+    else:
+        d[x] += np.reshape(d[z], np.shape(x))
+
+
+@linear(np.full)
+@samples("(2, 3), A()", "(2, 3), A(3)", "4, A()")
+def full(shape, fill_value, dtype=None):
+    z = np.full(shape, fill_value, dtype)
+    yield z
+    if not discrete(dtype):
+        d[fill_value] += unbroadcast(d[z], fill_value)
+
+
+@linear(np.full_like)
+@samples("A(2, 3), A()", "A(2, 3), A(3)")
+def full_like(a, fill_value, dtype=None):
+    z = np.full_like(a, fill_value, dtype)
+    yield z
+    d[a] += 0.0
+    if not discrete(dtype):
+        d[fill_value] += unbroadcast(d[z], fill_value)
+
+
+@linear(np.linspace)
+@samples("A(), A(), 5", "A(), 2.0", "0.0, A(), 4, endpoint=False", "A(3), A(3), 4")
+def linspace(start, stop, num=50, endpoint=True):
+    z = np.linspace(start, stop, num, endpoint)
+    yield z
+    step = np.linspace(0.0, 1.0, num, endpoint)
+    d[start] += np.tensordot(1.0 - step, d[z], 1)
+    d[stop] += np.tensordot(step, d[z], 1)
+
+
+@linear(np.arange)
+@samples("0.3, 2.0, 0.5", "A(), A() + 3.0", "5.2")
+def arange(start, stop=None, step=1):
+    z = np.arange(start) if stop is None else np.arange(start, stop, step)
+    yield z
+    d[stop] += 0.0
+    if stop is None:
+        d[start] += 0.0
+    else:
+        d[start] += np.sum(d[z])
+    d[step] += np.sum(d[z] * np.arange(len(z)))
+
+
+@linear(np.meshgrid)
+@samples("A(3), A(2)", "A(3), A(2), indexing='ij'", "A(3), A(2), A(4)")
+def meshgrid(*xi, indexing="xy"):
+    z = np.meshgrid(*xi, indexing=indexing)
+    yield z
+    for k in range(len(xi)):
+        axis = 1 - k if indexing == "xy" and k < 2 and len(xi) > 1 else k
+        total = np.sum(d[z][k], axis=other_axes(len(xi), axis))
+        d[xi][k] += np.reshape(total, np.shape(xi[k]))
+
+
+@rule(np.vander)
+@samples("A(3), 3", "A(3), 4, increasing=True")
+def vander(x, N, increasing=False):
+    z = np.vander(x, N, increasing)
+    yield z
+    powers = np.arange(N) if increasing else np.arange(N - 1, -1, -1)
+    slopes = powers * x[:, None] ** np.maximum(powers - 1, 0)
+    d[x] += np.sum(d[z] * slopes, axis=1)

@@ -1,0 +1,197 @@
+"""Rules of reading and writing parts of arrays."""
+
+import operator
+
+import numpy as np
+
+from srcdiff.rules import Store, basic, d, distinct, linear, picks_one, rule, samples
+from srcdiff.runtime import along, last_writes, positions, scatter, unbroadcast
+
+
+@linear(operator.getitem, view="x")
+@samples(
+    "A(4), 1", "A(4), slice(1, 3)", "A(3, 4), (slice(None), 1)", "A(3), (None, ...)",
+    "A(4), np.array([0, 2, 2])", "A(3, 4), (np.array([0, 0]), slice(1, None))",
+    "A(4), np.array([True, False, True, True])", "A(4), [1, 1]", "A(3, 4), (0, -1)",
+)  # fmt: skip
+def getitem(x, i):
+    z = x[i]
+    yield z
+    if distinct(i):
+        d[x][i] += d[z]
+    else:
+        np.add.at(d[x], i, d[z])
+
+
+@rule(operator.setitem, Store(None), mutates="x")
+@samples(
+    "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), (slice(None), 1), A()",
+    "A(3, 4), 1, A(4)", "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()",
+    "A(4), np.array([True, False, True, True]), A(3)", "A(3, 4), ..., A(4)",
+)  # fmt: skip
+def setitem(x, i, v):
+    old = np.copy(x[i])
+    x[i] = v
+    yield
+    x[i] = old
+    if picks_one(x, i):
+        d[v] += d[x][i]
+    elif distinct(i):
+        d[v] += unbroadcast(np.copy(d[x][i]), v)
+    else:
+        d[v] += unbroadcast(d[x][i] * last_writes(x, i), v)
+    d[x][i] = 0.0
+
+
+@rule(Store("+"), mutates="x")
+@samples(
+    "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), 1, A()", "A(4), np.array([0, 2, 2]), A(3)"
+)
+def add_item(x, i, v):
+    old = np.copy(x[i])
+    x[i] += v
+    yield
+    x[i] = old
+    if picks_one(x, i):
+        d[v] += d[x][i]
+    elif distinct(i):
+        d[v] += unbroadcast(np.copy(d[x][i]), v)
+    else:
+        d[v] += unbroadcast(d[x][i] * last_writes(x, i), v)
+
+
+@rule(Store("-"), mutates="x")
+@samples(
+    "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), 1, A()", "A(4), np.array([0, 2, 2]), A(3)"
+)
+def subtract_item(x, i, v):
+    old = np.copy(x[i])
+    x[i] -= v
+    yield
+    x[i] = old
+    if distinct(i):
+        d[v] += unbroadcast(-d[x][i], v)
+    else:
+        d[v] += unbroadcast(-d[x][i] * last_writes(x, i), v)
+
+
+@rule(Store("+", whole=True), mutates="x")
+@samples("A(4), A(4)", "A(3, 4), A(4)", "A(3), A()")
+def add_whole(x, v):
+    old = np.copy(x)
+    x += v
+    yield
+    x[...] = old
+    d[v] += unbroadcast(np.copy(d[x]), v)
+
+
+@rule(Store("-", whole=True), mutates="x")
+@samples("A(4), A(4)", "A(3, 4), A(4)", "A(3), A()")
+def subtract_whole(x, v):
+    old = np.copy(x)
+    x -= v
+    yield
+    x[...] = old
+    d[v] += unbroadcast(-d[x], v)
+
+
+@rule(np.ndarray.fill, mutates="x")
+@samples("A(4), A()")
+def fill(x, value):
+    old = np.copy(x)
+    x.fill(value)
+    yield
+    x[...] = old
+    d[value] += np.sum(d[x])
+    d[x][...] = 0.0
+
+
+@rule(np.copyto, mutates="dst")
+@samples("A(4), A(4)", "A(3, 4), A(4)", "A(4), A()")
+def copyto(dst, src):
+    old = np.copy(dst)
+    np.copyto(dst, src)
+    yield
+    dst[...] = old
+    d[src] += unbroadcast(np.copy(d[dst]), src)
+    d[dst][...] = 0.0
+
+
+@rule(np.add.at, mutates="a")
+@samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()")
+def add_at(a, indices, b):
+    old = np.copy(a)
+    np.add.at(a, indices, b)
+    yield
+    a[...] = old
+    if basic(indices):
+        d[b] += unbroadcast(np.copy(d[a][indices]), b)
+    else:
+        d[b] += unbroadcast(d[a][indices], b)
+
+
+@rule(np.subtract.at, mutates="a")
+@samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()")
+def subtract_at(a, indices, b):
+    old = np.copy(a)
+    np.subtract.at(a, indices, b)
+    yield
+    a[...] = old
+    d[b] += unbroadcast(-d[a][indices], b)
+
+
+@rule(np.ndarray.sort, mutates="a")
+@samples("A(5)", "A(3, 4)", "A(3, 4), 0")
+def sort_method(a, axis=-1):
+    order = np.argsort(a, axis, kind="stable")
+    old = np.copy(a)
+    a.sort(axis)
+    yield
+    a[...] = old
+    d[a][...] = np.take_along_axis(d[a], np.argsort(order, axis), axis)
+
+
+@rule(np.fill_diagonal, mutates="a")
+@samples("A(3, 3), A()", "A(3, 3), A(3)")
+def fill_diagonal(a, val):
+    old = np.copy(a)
+    np.fill_diagonal(a, val)
+    yield
+    a[...] = old
+    d[val] += unbroadcast(np.copy(np.diagonal(d[a])), val)
+    np.fill_diagonal(d[a], 0.0)
+
+
+@linear(np.take, np.ndarray.take)
+@samples("A(4), [0, 2, 2]", "A(3, 4), [1, 1], 0", "A(3, 4), [1, 1], 1", "A(3, 4), 2, -1")
+def take(a, indices, axis=None):
+    z = np.take(a, indices, axis)
+    yield z
+    if axis is None:
+        d[a] += scatter(d[z], indices, a)
+    else:
+        np.add.at(d[a], along(axis, indices), d[z])
+
+
+@linear(np.take_along_axis)
+@samples("A(3, 4), np.array([[0, 0], [1, 2], [3, 3]]), 1", "A(4), np.array([1, 1]), 0")
+def take_along_axis(arr, indices, axis):
+    z = np.take_along_axis(arr, indices, axis)
+    yield z
+    d[arr] += scatter(d[z], np.take_along_axis(positions(arr), indices, axis), arr)
+
+
+@linear(np.extract)
+@samples("np.array([True, False, True]), A(3)")
+def extract(condition, arr):
+    z = np.extract(condition, arr)
+    yield z
+    d[arr] += scatter(d[z], np.extract(condition, positions(arr)), arr)
+
+
+@linear(np.compress)
+@samples("[True, False, True], A(3)", "[True, False, True], A(3, 2), 0")
+def compress(condition, a, axis=None):
+    z = np.compress(condition, a, axis)
+    yield z
+    d[a] += scatter(d[z], np.compress(condition, positions(a), axis), a)

@@ -1,0 +1,296 @@
+"""Rules of products of matrices and of linear algebra."""
+
+import operator
+
+import numpy as np
+
+from srcdiff.rules import (
+    conj,
+    d,
+    isscalar,
+    linear,
+    nondifferentiable,
+    rank,
+    refuse,
+    rule,
+    samples,
+)
+from srcdiff.runtime import (
+    cofactor,
+    divide_or_zero,
+    dot_left,
+    dot_right,
+    keep_axes,
+    matmul_left,
+    matmul_right,
+    positions,
+    scatter,
+    tensordot_left,
+    tensordot_right,
+    unbroadcast,
+    winners,
+)  # fmt: skip
+
+
+@rule(operator.matmul, np.matmul)
+@samples(
+    "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)", "A(2, 3, 4), A(2, 4, 5)",
+    "A(2, 3, 4), A(4, 5)", "A(3, 4), A(2, 4, 5)", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)",
+    "A(1, 3, 4), A(2, 4, 5)",
+)  # fmt: skip
+def matmul(x, y):
+    z = x @ y
+    yield z
+    if rank(x) == 2 and rank(y) == 2:
+        d[x] += d[z] @ conj(y.T)
+        d[y] += conj(x.T) @ d[z]
+    elif rank(x) == 2 and rank(y) == 1:
+        d[x] += np.outer(d[z], conj(y))
+        d[y] += conj(x.T) @ d[z]
+    elif rank(x) == 1 and rank(y) == 2:
+        d[x] += conj(y) @ d[z]
+        d[y] += np.outer(conj(x), d[z])
+    elif rank(x) == 1 and rank(y) == 1:
+        d[x] += d[z] * conj(y)
+        d[y] += d[z] * conj(x)
+    else:
+        d[x] += matmul_left(d[z], x, conj(y))
+        d[y] += matmul_right(d[z], conj(x), y)
+
+
+@rule(np.dot, np.ndarray.dot)
+@samples(
+    "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)", "A(2, 3, 4), A(2, 4, 5)",
+    "A(), A(3)", "A(2, 3), A()", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)", "A(), A()",
+)  # fmt: skip
+def dot(a, b):
+    z = np.dot(a, b)
+    yield z
+    if rank(a) == 2 and rank(b) == 2:
+        d[a] += d[z] @ conj(b.T)
+        d[b] += conj(a.T) @ d[z]
+    elif rank(a) == 2 and rank(b) == 1:
+        d[a] += np.outer(d[z], conj(b))
+        d[b] += conj(a.T) @ d[z]
+    elif rank(a) == 1 and rank(b) == 2:
+        d[a] += conj(b) @ d[z]
+        d[b] += np.outer(conj(a), d[z])
+    elif rank(a) == 1 and rank(b) == 1:
+        d[a] += d[z] * conj(b)
+        d[b] += d[z] * conj(a)
+    else:
+        d[a] += dot_left(d[z], a, conj(b))
+        d[b] += dot_right(d[z], conj(a), b)
+
+
+@rule(np.vdot)
+@samples("A(4), A(4)", "A(2, 3), A(2, 3)", "A(), A()")
+def vdot(a, b):
+    z = np.vdot(a, b)
+    yield z
+    d[a] += conj(d[z]) * b
+    d[b] += d[z] * a
+
+
+@rule(np.inner)
+@samples("A(4), A(4)", "A(2, 4), A(3, 4)", "A(2, 4), A(4)", "A(4), A(2, 4)", "A(2, 3, 4), A(5, 4)")
+def inner(a, b):
+    z = np.inner(a, b)
+    yield z
+    if isscalar(a) or isscalar(b) or (rank(a) == 1 and rank(b) == 1):
+        d[a] += unbroadcast(d[z] * conj(b), a)
+        d[b] += unbroadcast(d[z] * conj(a), b)
+    else:
+        d[a] += np.tensordot(d[z], conj(b), np.ndim(b) - 1)
+        d[b] += tensordot_right(d[z], conj(a), b, (-1, -1))
+
+
+@rule(np.outer)
+@samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
+def outer(a, b):
+    z = np.outer(a, b)
+    yield z
+    if rank(a) == 1 and rank(b) == 1:
+        d[a] += d[z] @ conj(b)
+        d[b] += conj(a) @ d[z]
+    else:
+        d[a] += np.reshape(d[z] @ np.ravel(conj(b)), np.shape(a))
+        d[b] += np.reshape(np.ravel(conj(a)) @ d[z], np.shape(b))
+
+
+@rule(np.multiply.outer)
+@samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
+def multiply_outer(a, b):
+    z = np.multiply.outer(a, b)
+    yield z
+    d[a] += np.tensordot(d[z], conj(b), np.ndim(b))
+    d[b] += np.tensordot(conj(a), d[z], np.ndim(a))
+
+
+@rule(np.tensordot)
+@samples(
+    "A(2, 3, 4), A(3, 4, 5)", "A(3, 4), A(4, 2), 1", "A(3), A(2), 0",
+    "A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))", "A(2, 3), A(2, 4), (0, 0)",
+    "A(2, 3, 4), A(3, 2), axes=([0, 1], [1, 0])",
+)  # fmt: skip
+def tensordot(a, b, axes=2):
+    z = np.tensordot(a, b, axes)
+    yield z
+    d[a] += tensordot_left(d[z], a, conj(b), axes)
+    d[b] += tensordot_right(d[z], conj(a), b, axes)
+
+
+@rule(np.kron)
+@samples("A(2, 3), A(3, 2)", "A(3), A(2)")
+def kron(a, b):
+    z = np.kron(a, b)
+    yield z
+    if rank(a) == 2 and rank(b) == 2:
+        n, m = np.shape(a)
+        k, j = np.shape(b)
+        blocks = np.reshape(d[z], (n, k, m, j))
+        d[a] += np.einsum("ikjl,kl->ij", blocks, conj(b))
+        d[b] += np.einsum("ikjl,ij->kl", blocks, conj(a))
+    elif rank(a) == 1 and rank(b) == 1:
+        d[a] += np.reshape(d[z], (len(a), len(b))) @ conj(b)
+        d[b] += conj(a) @ np.reshape(d[z], (len(a), len(b)))
+    else:
+        refuse("both operands must be known as vectors, or as matrices")
+
+
+@rule(np.cross)
+@samples("A(3), A(3)", "A(4, 3), A(3)", "A(4, 3), A(4, 3)")
+def cross(a, b):
+    z = np.cross(a, b)
+    yield z
+    d[a] += unbroadcast(np.cross(conj(b), d[z]), a)
+    d[b] += unbroadcast(np.cross(d[z], conj(a)), b)
+
+
+@linear(np.trace, np.ndarray.trace)
+@samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2")
+def trace(a, offset=0, axis1=0, axis2=1):
+    z = np.trace(a, offset, axis1, axis2)
+    yield z
+    places = np.diagonal(positions(a), offset, axis1, axis2)
+    d[a] += scatter(np.expand_dims(d[z], -1), places, a)
+
+
+@linear(np.diagonal, np.ndarray.diagonal, view="a")
+@samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2", "A(3, 3), -1")
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    z = np.diagonal(a, offset, axis1, axis2)
+    yield z
+    d[a] += scatter(d[z], np.diagonal(positions(a), offset, axis1, axis2), a)
+
+
+@linear(np.diag, view="v")
+@samples("A(3)", "A(3), 1", "A(3, 3)", "A(3, 4), -1")
+def diag(v, k=0):
+    z = np.diag(v, k)
+    yield z
+    if np.ndim(v) == 1:
+        d[v] += np.diagonal(d[z], k)
+    else:
+        d[v] += scatter(d[z], np.diagonal(positions(v), k), v)
+
+
+@linear(np.triu)
+@samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3)")
+def triu(m, k=0):
+    z = np.triu(m, k)
+    yield z
+    d[m] += np.triu(d[z], k)
+
+
+@linear(np.tril)
+@samples("A(3, 3)", "A(3, 4), -1", "A(2, 3, 3)")
+def tril(m, k=0):
+    z = np.tril(m, k)
+    yield z
+    d[m] += np.tril(d[z], k)
+
+
+@rule(np.linalg.norm)
+@samples(
+    "A(4)", "A(3, 4)", "A(3, 4), axis=1", "A(3, 4), None, 0, True", "A(4), 1", "A(4), 2",
+    "A(4), np.inf", "A(3, 4), 3, 1", "A(3, 4), 'fro'", "A(3, 4), 1, 0", "A(3, 4), 2, axis=-1",
+)  # fmt: skip
+def norm(x, ord=None, axis=None, keepdims=False):
+    z = np.linalg.norm(x, ord, axis, keepdims)
+    yield z
+    if ord is None or ord == "fro" or (ord == 2 and (axis is not None or rank(x) == 1)):
+        d[x] += keep_axes(divide_or_zero(d[z], z), axis, keepdims) * x
+    elif axis is None and rank(x) != 1 or isinstance(axis, tuple):
+        refuse("for matrices only the Frobenius norm has a rule")
+    elif ord == 1:
+        d[x] += keep_axes(d[z], axis, keepdims) * np.sign(x)
+    elif ord == np.inf:
+        hit = winners(np.abs(x), keep_axes(z, axis, keepdims), axis)
+        d[x] += keep_axes(d[z], axis, keepdims) * np.sign(x) * hit
+    elif isscalar(ord) and ord != 0:
+        slope = divide_or_zero(d[z], z ** (ord - 1))
+        powers = np.sign(x) * np.abs(x) ** (ord - 1)
+        d[x] += keep_axes(slope, axis, keepdims) * powers
+    else:
+        refuse("this order of the norm has no rule")
+
+
+@rule(np.linalg.solve)
+@samples("A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)")
+def solve(a, b):
+    z = np.linalg.solve(a, b)
+    yield z
+    if rank(a) == 2:
+        g = np.linalg.solve(conj(a.T), d[z])
+    else:
+        g = np.linalg.solve(conj(np.swapaxes(a, -1, -2)), d[z])
+    d[b] += unbroadcast(g, b)
+    if np.ndim(b) == 1:
+        d[a] += unbroadcast(-g[..., :, None] * conj(z)[..., None, :], a)
+    else:
+        d[a] += unbroadcast(-g @ conj(np.swapaxes(z, -1, -2)), a)
+
+
+@rule(np.linalg.inv)
+@samples("A(3, 3) + 3 * np.eye(3)", "A(2, 3, 3) + 3 * np.eye(3)")
+def inv(a):
+    z = np.linalg.inv(a)
+    yield z
+    if rank(a) == 2:
+        d[a] += -conj(z.T) @ d[z] @ conj(z.T)
+    else:
+        zh = conj(np.swapaxes(z, -1, -2))
+        d[a] += -zh @ d[z] @ zh
+
+
+@rule(np.linalg.det)
+@samples("A(3, 3)", "A(2, 3, 3)", "V(np.diag([1.0, 2.0, 0.0]))", "A(2, 2)")
+def det(a):
+    z = np.linalg.det(a)
+    yield z
+    d[a] += np.expand_dims(d[z], (-2, -1)) * conj(cofactor(a))
+
+
+@rule(np.linalg.slogdet)
+@samples("A(3, 3) + 3 * np.eye(3)", "A(2, 3, 3) + 3 * np.eye(3)")
+def slogdet(a):
+    z = np.linalg.slogdet(a)
+    yield z
+    inverse = np.linalg.inv(a)
+    d[a] += np.expand_dims(d[z][1], (-2, -1)) * conj(np.swapaxes(inverse, -1, -2))
+
+
+@rule(np.linalg.cholesky)
+@samples("S(3)")
+def cholesky(a):
+    z = np.linalg.cholesky(a)
+    yield z
+    half = np.tril(z.T @ d[z])
+    half = half - 0.5 * np.diag(np.diagonal(half))
+    left = np.linalg.solve(z.T, half)
+    g = np.linalg.solve(z.T, left.T)
+    d[a] += 0.5 * (g + g.T)
+
+
+nondifferentiable(np.linalg.matrix_rank)

@@ -1,0 +1,198 @@
+"""Rules of reductions (sum, mean, max, ...) and of running sums and products."""
+
+import numpy as np
+
+from srcdiff.rules import conj, d, isarray, linear, nondifferentiable, rule, samples
+from srcdiff.runtime import (
+    axis_size,
+    before,
+    divide_or_zero,
+    keep_axes,
+    others,
+    recur_back,
+    spread,
+    unbroadcast,
+    undiff,
+    winners,
+)  # fmt: skip
+
+
+@linear(np.sum, np.ndarray.sum)
+@samples("A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()")
+def sum_(a, axis=None, keepdims=False):
+    z = np.sum(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[a] += spread(d[z], a, axis, keepdims)
+
+
+@linear(sum)
+@samples("A(3)", "A(3, 2)", "[A(), A(), A()]", "(A(3), A(3)), A(3)")
+def builtin_sum(iterable, start=0):
+    z = sum(iterable, start)
+    yield z
+    if isarray(iterable):
+        d[iterable] += np.broadcast_to(d[z], np.shape(iterable))
+    else:
+        for k in range(len(iterable)):
+            d[iterable][k] += unbroadcast(d[z], iterable[k])
+    d[start] += unbroadcast(d[z], start)
+
+
+@linear(np.mean, np.ndarray.mean)
+@samples("A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()")
+def mean(a, axis=None, keepdims=False):
+    z = np.mean(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
+
+
+@rule(np.var, np.ndarray.var)
+@samples("A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+def var(a, axis=None, ddof=0, keepdims=False):
+    z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    yield z
+    scale = 2.0 * keep_axes(d[z], axis, keepdims) / (axis_size(a, axis) - ddof)
+    d[a] += scale * (a - np.mean(a, axis=axis, keepdims=True))
+
+
+@rule(np.std, np.ndarray.std)
+@samples("A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+def std(a, axis=None, ddof=0, keepdims=False):
+    z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    yield z
+    slope = divide_or_zero(d[z], z) / (axis_size(a, axis) - ddof)
+    d[a] += keep_axes(slope, axis, keepdims) * (a - np.mean(a, axis=axis, keepdims=True))
+
+
+@rule(np.prod, np.ndarray.prod)
+@samples(
+    "A(4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)",
+    "V([0.0, 2.0, 3.0])", "V([0.0, 2.0, 0.0])",
+)  # fmt: skip
+def prod(a, axis=None, keepdims=False):
+    z = np.prod(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[a] += keep_axes(d[z], axis, keepdims) * conj(others(a, axis))
+
+
+@rule(np.max, np.amax, np.nanmax, np.ndarray.max)
+@samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+def max_(a, axis=None, keepdims=False):
+    z = np.max(a, axis=axis, keepdims=keepdims)
+    yield z
+    hit = winners(a, keep_axes(z, axis, keepdims), axis)
+    d[a] += keep_axes(d[z], axis, keepdims) * hit
+
+
+@rule(np.min, np.amin, np.nanmin, np.ndarray.min)
+@samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+def min_(a, axis=None, keepdims=False):
+    z = np.min(a, axis=axis, keepdims=keepdims)
+    yield z
+    hit = winners(a, keep_axes(z, axis, keepdims), axis)
+    d[a] += keep_axes(d[z], axis, keepdims) * hit
+
+
+@rule(max)
+@samples("A(), A()", "A(), A(), 0.0", "[A(), A(), A()]", "A(4)")
+def builtin_max(first, *more):
+    z = max(first, *more)
+    yield z
+    if len(more) == 1:
+        d[first] += d[z] * (first > more[0]) + 0.5 * d[z] * (first == more[0])
+        d[more][0] += d[z] * (more[0] > first) + 0.5 * d[z] * (first == more[0])
+    else:
+        items = (first, *more) if len(more) > 0 else first
+        count = 0
+        for k in range(len(items)):
+            count = count + (items[k] == z)
+        for k in range(len(items)):
+            if len(more) == 0:
+                d[first][k] += d[z] * (first[k] == z) / count
+            elif k > 0:
+                d[more][k - 1] += d[z] * (more[k - 1] == z) / count
+            else:
+                d[first] += d[z] * (first == z) / count
+
+
+@rule(min)
+@samples("A(), A()", "A(), A(), 0.0", "[A(), A(), A()]", "A(4)")
+def builtin_min(first, *more):
+    z = min(first, *more)
+    yield z
+    if len(more) == 1:
+        d[first] += d[z] * (first < more[0]) + 0.5 * d[z] * (first == more[0])
+        d[more][0] += d[z] * (more[0] < first) + 0.5 * d[z] * (first == more[0])
+    else:
+        items = (first, *more) if len(more) > 0 else first
+        count = 0
+        for k in range(len(items)):
+            count = count + (items[k] == z)
+        for k in range(len(items)):
+            if len(more) == 0:
+                d[first][k] += d[z] * (first[k] == z) / count
+            elif k > 0:
+                d[more][k - 1] += d[z] * (more[k - 1] == z) / count
+            else:
+                d[first] += d[z] * (first == z) / count
+
+
+@rule(np.ptp)
+@samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True")
+def ptp(a, axis=None, keepdims=False):
+    z = np.ptp(a, axis=axis, keepdims=keepdims)
+    yield z
+    top = winners(a, np.max(a, axis=axis, keepdims=True), axis)
+    bottom = winners(a, np.min(a, axis=axis, keepdims=True), axis)
+    d[a] += keep_axes(d[z], axis, keepdims) * (top - bottom)
+
+
+@rule(np.nansum)
+@samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
+def nansum(a, axis=None, keepdims=False):
+    z = np.nansum(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[a] += keep_axes(d[z], axis, keepdims) * ~np.isnan(a)
+
+
+@rule(np.nanmean)
+@samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
+def nanmean(a, axis=None, keepdims=False):
+    z = np.nanmean(a, axis=axis, keepdims=keepdims)
+    yield z
+    count = np.sum(~np.isnan(a), axis=axis, keepdims=True, dtype=np.result_type(a))
+    d[a] += keep_axes(d[z], axis, keepdims) * (~np.isnan(a) / count)
+
+
+@linear(np.cumsum, np.ndarray.cumsum)
+@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "A(3, 4), axis=-1")
+def cumsum(a, axis=None):
+    z = np.cumsum(a, axis=axis)
+    yield z
+    if axis is None:
+        d[a] += np.reshape(np.flip(np.cumsum(np.flip(d[z]))), np.shape(a))
+    else:
+        d[a] += np.flip(np.cumsum(np.flip(d[z], axis), axis), axis)
+
+
+@rule(np.cumprod, np.ndarray.cumprod)
+@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "V([2.0, 0.0, 3.0, 0.0, 1.0])")
+def cumprod(a, axis=None):
+    z = np.cumprod(a, axis=axis)
+    yield z
+    if axis is None:
+        flat = np.ravel(a)
+        d[a] += np.reshape(before(flat, 0) * recur_back(d[z], flat, 0), np.shape(a))
+    else:
+        d[a] += before(a, axis) * recur_back(d[z], a, axis)
+
+
+@linear(np.diff)
+@samples("A(5)", "A(3, 4), 2", "A(3, 4), 1, 0")
+def diff(a, n=1, axis=-1):
+    z = np.diff(a, n, axis)
+    yield z
+    d[a] += undiff(d[z], n, axis)
+
+
+nondifferentiable(np.any, np.all, np.count_nonzero, np.ndarray.any, np.ndarray.all, any, all)

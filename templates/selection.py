@@ -1,0 +1,125 @@
+"""Rules of functions that choose between values, or keep a part of one."""
+
+import math
+
+import numpy as np
+
+from srcdiff.rules import d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
+
+
+@elementwise(np.where)
+@samples(
+    "A(3) > 0, A(3), A(3)", "A(2, 3) > 0, A(3), A(2, 1)", "A(3) > 0, A(3), 0.0",
+    "A(2, 3) > 0, A(), A(3)", "True, A(3), A(3)",
+)  # fmt: skip
+def where(condition, x, y):
+    z = np.where(condition, x, y)
+    yield z
+    d[x] += np.where(condition, d[z], 0.0)
+    d[y] += np.where(condition, 0.0, d[z])
+
+
+@elementwise(np.maximum, np.fmax)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
+def maximum(x, y):
+    z = np.maximum(x, y)
+    yield z
+    d[x] += d[z] * (x > y) + 0.5 * d[z] * (x == y)
+    d[y] += d[z] * (y > x) + 0.5 * d[z] * (x == y)
+
+
+@elementwise(np.minimum, np.fmin)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
+def minimum(x, y):
+    z = np.minimum(x, y)
+    yield z
+    d[x] += d[z] * (x < y) + 0.5 * d[z] * (x == y)
+    d[y] += d[z] * (y < x) + 0.5 * d[z] * (x == y)
+
+
+@elementwise(np.clip, np.ndarray.clip)
+@samples("A(5), -0.5, 0.5", "A(5), None, 0.5", "A(5), -0.5, None", "A(5), A(5) - 2, A(5) + 2")
+def clip(a, a_min=None, a_max=None):
+    z = np.clip(a, a_min, a_max)
+    yield z
+    if a_max is None:
+        d[a] += d[z] * (a >= a_min)
+    elif a_min is None:
+        d[a] += d[z] * (a <= a_max)
+    else:
+        d[a] += d[z] * ((a_min <= a) & (a <= a_max))
+    if a_min is not None:
+        d[a_min] += d[z] * (a < a_min)
+    if a_max is not None:
+        d[a_max] += d[z] * (a > a_max)
+
+
+@elementwise(np.copysign, math.copysign)
+@samples("A(3), A(3)", "A(2, 3), -1.0", "A(), A()")
+def copysign(x, y):
+    z = np.copysign(x, y)
+    yield z
+    d[x] += d[z] * np.sign(x) * np.copysign(1.0, y)
+    d[y] += 0.0
+
+
+@elementwise(np.nan_to_num)
+@samples("A(3)", "A()", "V([1.0, np.nan, 2.0])")
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    z = np.nan_to_num(x, copy, nan, posinf, neginf)
+    yield z
+    d[x] += d[z] * np.isfinite(x)
+
+
+@linear(np.conjugate, np.conj, np.ndarray.conj, np.ndarray.conjugate)
+@samples("A(3)", "C(3)", "A()")
+def conjugate(x):
+    z = np.conj(x)
+    yield z
+    d[x] += np.conj(d[z])
+
+
+@linear(np.real, np.ndarray.real, view="val")
+@samples("A(3)", "C(3)", "A()")
+def real(val):
+    z = np.real(val)
+    yield z
+    d[val] += d[z]
+
+
+@rule(np.imag, np.ndarray.imag, view="val")
+@samples("A(3)", "C(3)", "A()")
+def imag(val):
+    z = np.imag(val)
+    yield z
+    if iscomplex(val):
+        d[val] += 1j * d[z]
+
+
+@rule(np.angle)
+@samples("C(3)")
+def angle(z):
+    a = np.angle(z)
+    yield a
+    if iscomplex(z):
+        d[z] += 1j * d[a] * z / np.abs(z) ** 2
+
+
+@linear(np.real_if_close)
+@samples("A(3)")
+def real_if_close(a):
+    z = np.real_if_close(a)
+    yield z
+    d[a] += d[z]
+
+
+@linear(np.choose)
+@samples("np.array([0, 1, 0]), (A(3), A(3))")
+def choose(a, choices):
+    z = np.choose(a, choices)
+    yield z
+    for k in range(len(choices)):
+        d[choices][k] += d[z] * (a == k)
+
+
+nondifferentiable(np.heaviside)

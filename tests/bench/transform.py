@@ -1,0 +1,54 @@
+"""How long it takes to generate a gradient, for functions of 20, 200 and 2,000 lines."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import srcdiff
+
+from ..check import define
+from .timing import micro, table
+
+LINES = (
+    "    a = np.sin(b) * c + x[{k}]\n",
+    "    b = a * a - b / (1.0 + c * c)\n",
+    "    if a > 2.0:\n        c = c * 0.5\n    else:\n        c = c + a\n",
+    "    for i in range(3):\n        b = b + np.tanh(a * x[i])\n",
+    "    y[{k}] = b * c\n",
+    "    c = helper(c, b)\n",
+)
+HELPER = "def helper(u, v):\n    return np.exp(-u * u) + v\n\n"
+
+
+def program(lines: int) -> str:
+    """A function of about `lines` lines: straight code, branches, loops, stores and calls."""
+    text, k = "def f(x):\n    a, b, c = x[0], x[1], x[2]\n    y = np.zeros(8)\n", 0
+    while text.count("\n") < lines - 1:
+        text += LINES[k % len(LINES)].format(k=k % 8)
+        k += 1
+    return HELPER + text + "    return a * b + c + np.sum(y)\n"
+
+
+def once(lines: int) -> float:
+    """The time to generate and compile one gradient (rules are loaded already)."""
+    f = define(program(lines), "f", {"np": np})
+    g = srcdiff.grad(f)
+    start = time.perf_counter()
+    g(np.linspace(0.1, 0.8, 8))
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Print the table."""
+    once(20)
+    rows = []
+    for lines in (20, 200, 2000):
+        best = min(once(lines) for _ in range(5 if lines < 2000 else 1))
+        rows.append((lines, micro(best), micro(best / lines)))
+    table("generating a gradient", ("lines", "time", "per line"), rows)
+
+
+if __name__ == "__main__":
+    main()

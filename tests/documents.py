@@ -1,0 +1,78 @@
+"""The Python blocks of README and docs: run in order, and generated ones compared or rewritten."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import srcdiff
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+
+_BLOCK = re.compile(
+    r"(?:<!-- generated: (?P<what>.*?) -->\n)?^```python\n(?P<code>.*?)^```$", re.S | re.M
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block: its code, where it stands, and for a generated one the expression it shows."""
+
+    code: str
+    start: int
+    end: int
+    what: str | None
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The Python blocks of a document in order."""
+    for found in _BLOCK.finditer(text):
+        yield Block(found["code"], found.start("code"), found.end("code"), found["what"])
+
+
+def run(text: str, folder: Path) -> list[tuple[Block, str]]:
+    """Run the blocks; returns the generated ones with what they should show.
+
+    The code is written to `model.py` in `folder`, because srcdiff reads source from files.
+    """
+    ordinary = [b for b in blocks(text) if b.what is None]
+    file = folder / "model.py"
+    file.write_text("\n".join(b.code for b in ordinary))
+    namespace: dict[str, Any] = {"__name__": "model"}
+    shown, line = [], 0
+    for block in blocks(text):
+        if block.what is None:
+            padded = "\n" * line + block.code
+            exec(compile(padded, str(file), "exec"), namespace)
+            line += block.code.count("\n") + 1
+        else:
+            value = eval(block.what, {"srcdiff": srcdiff, **namespace})
+            shown.append((block, str(value).rstrip() + "\n"))
+    return shown
+
+
+def updated(text: str, folder: Path) -> str:
+    """The document with what its generated blocks should show."""
+    for block, value in reversed(run(text, folder)):
+        text = text[: block.start] + value + text[block.end :]
+    return text
+
+
+def main() -> None:
+    """Rewrite the documents whose generated blocks have changed."""
+    for path in DOCUMENTS:
+        with tempfile.TemporaryDirectory() as folder:
+            new = updated(path.read_text(), Path(folder))
+        if new != path.read_text():
+            path.write_text(new)
+            print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

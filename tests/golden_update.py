@@ -1,0 +1,73 @@
+"""Rewrite the generated source in `tests/golden/`: `python -m tests.golden_update [name ...]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import srcdiff
+
+from . import structures as st
+from .check import Problem
+from .programs import GOLDEN, Program
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+def gradient(program: Program) -> Callable[..., Any]:
+    """The gradient function, specialised by one call on the sample arguments."""
+    g = srcdiff.grad(program.function, program.inputs, program.outputs)
+    _call(g, program)
+    return g
+
+
+def second(program: Program) -> Callable[..., Any]:
+    """The second derivative with respect to the first input of a scalar program."""
+    first = program.inputs[0]
+    g = srcdiff.grad(srcdiff.grad(program.function, first), first)
+    g(*program.arguments())
+    return g
+
+
+def _call(g: Callable[..., Any], program: Program) -> None:
+    args = program.arguments()
+    problem = Problem(program.function, args, program.inputs, program.outputs)
+    g(*args, grad_outputs=st.random_like(np.random.default_rng(0), problem.output()))
+
+
+SECOND = ("rosenbrock",)
+FILES: dict[str, tuple[Program, Callable[[Program], Callable[..., Any]]]] = {
+    p.function.__name__: (p, gradient) for p in GOLDEN
+}
+FILES.update(
+    {f"{name}_second": (program, second) for name, (program, _) in FILES.items() if name in SECOND}
+)
+
+
+def text(name: str) -> str:
+    """The generated source of a golden program."""
+    program, make = FILES[name]
+    return make(program).source.rstrip() + "\n"
+
+
+def main(names: list[str]) -> None:
+    """Write the files whose text has changed."""
+    for name in names or sorted(FILES):
+        path = FOLDER / f"{name}.py"
+        new = text(name)
+        if not path.exists() or path.read_text() != new:
+            path.write_text(new)
+            print(f"wrote {path.name}")
+    if not names:
+        for path in sorted(FOLDER.glob("*.py")):
+            if path.stem not in FILES:
+                path.unlink()
+                print(f"removed {path.name}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

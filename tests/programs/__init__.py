@@ -1,0 +1,38 @@
+"""The corpus: ordinary NumPy programs by topic, each right against differences or refused."""
+
+from __future__ import annotations
+
+import importlib
+
+from .registry import Program, registered
+
+TOPICS = (
+    "elementary",
+    "reductions",
+    "shapes",
+    "indexing",
+    "linear",
+    "linear_algebra",
+    "loops",
+    "control",
+    "arrays_inplace",
+    "views",
+    "calls",
+    "helpers",
+    "containers",
+    "kernels",
+    "peers_break",
+    "physics",
+    "ml",
+    "stats",
+    "higher_order",
+    "golden_programs",
+)
+
+for _topic in TOPICS:
+    importlib.import_module(f"{__name__}.{_topic}")
+
+PROGRAMS: tuple[Program, ...] = registered()
+GOLDEN: tuple[Program, ...] = tuple(p for p in PROGRAMS if "golden" in p.topics)
+
+__all__ = ["GOLDEN", "PROGRAMS", "TOPICS", "Program"]

@@ -1,0 +1,283 @@
+"""Calls of other Python functions."""
+
+import functools
+
+import numpy as np
+
+from . import helpers
+from .helpers import shift
+from .registry import sample
+
+
+def sigmoid(z):
+    return 1.0 / (1.0 + np.exp(-z))
+
+
+def silu(x):
+    return x * sigmoid(x)
+
+
+sample(silu, lambda r: (r.standard_normal(3),))
+
+
+def affine(x, w, b=0.5, *, scale=1.0):
+    return scale * (x * w + b)
+
+
+def keywords_and_defaults(x, w):
+    a = affine(x, w)
+    b = affine(w=x, x=w, scale=2.0)
+    c = affine(x, w, a, scale=b)
+    return a * b + c
+
+
+sample(keywords_and_defaults, lambda r: (0.7, 1.9), (0, 1))
+
+
+def called_twice(x):
+    return sigmoid(sigmoid(x) * x)
+
+
+sample(called_twice, lambda r: (0.4,))
+
+
+def split_parts(x):
+    n = len(x) // 2
+    return x[:n], x[n:]
+
+
+def tuple_result(x):
+    a, b = split_parts(x)
+    pair = split_parts(a * b)
+    return np.sum(pair[0]) * np.sum(pair[1])
+
+
+sample(tuple_result, lambda r: (r.standard_normal(8),))
+
+
+def stats_of(x):
+    mean = np.mean(x)
+    return {"mean": mean, "spread": np.mean((x - mean) ** 2), "n": len(x)}
+
+
+def dict_result(x):
+    s = stats_of(x)
+    return s["mean"] * s["spread"] / s["n"]
+
+
+sample(dict_result, lambda r: (r.standard_normal(4),))
+
+
+def factorial_like(x, n):
+    if n == 0:
+        return 1.0
+    return x * factorial_like(x - 0.1, n - 1)
+
+
+sample(factorial_like, lambda r: (1.7, 4))
+
+
+def tree_sum(x):
+    n = len(x)
+    if n == 1:
+        return x[0]
+    return tree_sum(x[: n // 2]) * 0.9 + np.sin(tree_sum(x[n // 2 :]))
+
+
+sample(tree_sum, lambda r: (r.standard_normal(5),))
+
+
+def is_even_path(x, n):
+    if n == 0:
+        return x * x
+    return is_odd_path(x * 1.1, n - 1)
+
+
+def is_odd_path(x, n):
+    if n == 0:
+        return np.sin(x)
+    return is_even_path(x + 0.2, n - 1)
+
+
+sample(is_even_path, lambda r: (0.7, 3))
+
+
+def set_first(a, v):
+    a[0] = v
+    a[1:] *= v
+
+
+def callee_writes(x):
+    y = x.copy()
+    set_first(y, x[1] * x[2])
+    return y
+
+
+sample(callee_writes, lambda r: (r.standard_normal(3),))
+
+
+def callee_in_loop(x):
+    y = x.copy()
+    for i in range(3):
+        set_first(y, y[1] * 0.5 + x[i])
+    return y
+
+
+sample(callee_in_loop, lambda r: (r.standard_normal(3),))
+
+
+def module_function(x):
+    return helpers.shift(x) + shift(x * x) + helpers.inner.scale * x
+
+
+sample(module_function, lambda r: (r.standard_normal(3),))
+
+
+def local_function(x, k):
+    def bump(t):
+        return np.exp(-k * t * t)
+
+    def both(t):
+        return bump(t) + bump(t - 1.0)
+
+    return both(x) * both(2.0 * x)
+
+
+sample(local_function, lambda r: (0.4, 1.3), ("x", "k"))
+
+
+def local_lambda(x):
+    square = lambda t: t * t
+    return square(x) + square(np.sin(x))
+
+
+sample(local_lambda, lambda r: (r.standard_normal(3),))
+
+
+def make_scaled(c):
+    def scaled(x):
+        return c * np.sin(x) + c
+
+    return scaled
+
+
+scaled_by_two = make_scaled(2.0)
+scaled_by_three = make_scaled(3.0)
+
+
+def closures(x):
+    return scaled_by_two(x) * scaled_by_three(x)
+
+
+sample(closures, lambda r: (0.6,))
+sample(scaled_by_two, lambda r: (0.6,))
+
+
+def function_argument(f, x):
+    return f(x) * f(x + 1.0)
+
+
+def passes_functions(x):
+    return function_argument(np.sin, x) + function_argument(sigmoid, x)
+
+
+sample(passes_functions, lambda r: (0.6,))
+
+
+def simpson(f, a, b, n):
+    h = (b - a) / n
+    s = f(a) + f(b)
+    for i in range(1, n):
+        s += (4.0 if i % 2 else 2.0) * f(a + i * h)
+    return s * h / 3.0
+
+
+def integral(k, b):
+    return simpson(lambda t: np.exp(-k * t) * np.cos(t), 0.0, b, 6)
+
+
+sample(integral, lambda r: (0.8, 1.7), (0, 1))
+
+
+ACTIVATIONS = {"tanh": np.tanh, "sigmoid": sigmoid}
+
+
+def looked_up(x, name):
+    act = ACTIVATIONS[name]
+    return act(x) * x
+
+
+sample(looked_up, lambda r: (r.standard_normal(2), "sigmoid"))
+
+
+def traced(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    return wrapper
+
+
+@traced
+def decorated(x):
+    return x**3
+
+
+def calls_decorated(x):
+    return decorated(x) * 2.0
+
+
+sample(calls_decorated, lambda r: (0.6,))
+
+
+def star_call(x):
+    args = (x[0], x[1])
+    options = {"scale": 2.0}
+    return affine(*args, **options)
+
+
+sample(star_call, lambda r: (r.standard_normal(2),))
+
+
+def variadic(*terms):
+    total = 0.0
+    for t in terms:
+        total += t * t
+    return total
+
+
+def calls_variadic(x, y):
+    return variadic(x, y, x * y)
+
+
+sample(calls_variadic, lambda r: (0.6, 1.4), (0, 1))
+
+
+def returns_nothing_useful(x, log):
+    log.append(1)
+    return None
+
+
+def ignores_effect(x):
+    log = []
+    returns_nothing_useful(x, log)
+    return x * x
+
+
+sample(ignores_effect, lambda r: (0.6,))
+
+
+def callee_with_early_return(x):
+    if x > 1.0:
+        return x
+    return x * x
+
+
+def loops_over_callee(x):
+    s = 0.0
+    for v in x:
+        s = s + callee_with_early_return(v + s * 0.1)
+    return s
+
+
+sample(loops_over_callee, lambda r: (np.array([0.3, 1.5, -0.4]),))

@@ -1,0 +1,211 @@
+"""Tuples, lists, dicts and records of arrays."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .registry import sample
+
+
+def network(params, x):
+    h = x
+    for W, b in params[:-1]:
+        h = np.tanh(h @ W + b)
+    W, b = params[-1]
+    return h @ W + b
+
+
+def layers(r, *sizes):
+    return [(r.standard_normal((m, n)), r.standard_normal(n)) for m, n in zip(sizes, sizes[1:])]
+
+
+sample(network, lambda r: (layers(r, 3, 4, 2), r.standard_normal((5, 3))), "params")
+sample(network, lambda r: (layers(r, 3, 2), r.standard_normal((5, 3))), ("params", "x"))
+
+
+def dict_params(params, x):
+    h = np.tanh(params["w"] * x + params["b"])
+    return np.sum(h * params["out"])
+
+
+def three(r):
+    return {k: r.standard_normal(3) for k in ("w", "b", "out")}
+
+
+sample(dict_params, lambda r: (three(r), r.standard_normal(3)), "params")
+sample(dict_params, lambda r: (three(r), r.standard_normal(3)), "params['w']")
+sample(dict_params, lambda r: (three(r), r.standard_normal(3)), ("params['b']", "x"))
+
+
+def list_of_states(x, n):
+    states = [x]
+    for i in range(n):
+        states.append(np.sin(states[-1]) + states[0])
+    return states[n] * states[1]
+
+
+sample(list_of_states, lambda r: (r.standard_normal(2), 3))
+
+
+def stacked_states(x, n):
+    states = []
+    h = x
+    for i in range(n):
+        h = h * np.cos(h)
+        states.append(h)
+    return np.stack(states)
+
+
+sample(stacked_states, lambda r: (r.standard_normal(3), 4))
+
+
+def comprehension(x):
+    squares = [v * v for v in x]
+    products = [squares[i] * x[i + 1] for i in range(len(x) - 1)]
+    return sum(squares) + sum(products) + sum(np.sin(v) for v in x)
+
+
+sample(comprehension, lambda r: (r.standard_normal(4),))
+
+
+def filtered(x):
+    return sum([v**2 for v in x if v > 0.0])
+
+
+sample(filtered, lambda r: (np.array([0.4, -1.0, 2.0]),))
+
+
+def dict_of_results(x):
+    out = {}
+    out["a"] = np.sum(x * x)
+    out["b"] = x[0] * out["a"]
+    out["a"] = out["a"] + 1.0
+    return out
+
+
+sample(dict_of_results, lambda r: (r.standard_normal(3),))
+sample(dict_of_results, lambda r: (r.standard_normal(3),), outputs="b")
+
+
+def dict_items(weights):
+    total = 0.0
+    for name, w in weights.items():
+        if name != "bias":
+            total += np.sum(w * w)
+    for w in weights.values():
+        total += np.sum(w)
+    return total
+
+
+sample(
+    dict_items, lambda r: ({"w": r.standard_normal(3), "bias": r.standard_normal(1)},), "weights"
+)
+
+
+def list_stores(x):
+    xs = [0.0, 0.0, 0.0]
+    for i in range(3):
+        xs[i] = x[i] * x[0]
+    xs[0] = xs[1] * xs[2]
+    return xs[0] + xs[1] * xs[2]
+
+
+sample(list_stores, lambda r: (r.standard_normal(3),))
+
+
+def pops(x):
+    stack = [x, x * x]
+    stack.append(np.sin(x))
+    a = stack.pop()
+    b = stack.pop()
+    stack.extend([a * b, a - b])
+    return stack[-1] * stack[1] + stack[0]
+
+
+sample(pops, lambda r: (0.8,))
+
+
+def two_outputs(x, y):
+    return x * y, np.sum(x) * y
+
+
+sample(two_outputs, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
+sample(two_outputs, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1), outputs=1)
+sample(two_outputs, lambda r: (r.standard_normal(3), r.standard_normal(3)), "x", outputs=(1, 0))
+
+
+def mixed_outputs(x):
+    return x * x, len(x), "label", None, {"twice": [2.0 * x, x[0] ** 3]}
+
+
+sample(mixed_outputs, lambda r: (r.standard_normal(3),))
+
+
+def nested_inputs(state):
+    (p, q), extra = state["pq"], state["extra"]
+    return np.sum(p * q) * extra[0] + extra[1] ** 2
+
+
+sample(
+    nested_inputs,
+    lambda r: (
+        {
+            "pq": (r.standard_normal(2), r.standard_normal(2)),
+            "extra": [0.3, 1.2],
+            "n": 3,
+            "name": "run",
+        },
+    ),
+)
+
+
+@dataclass
+class Oscillator:
+    mass: float
+    springs: np.ndarray
+
+
+def energy_of(system, x):
+    return 0.5 * system.mass * x**2 + np.sum(system.springs * np.sin(x))
+
+
+sample(energy_of, lambda r: (Oscillator(1.3, r.standard_normal(3)), 0.4), "x")
+sample(energy_of, lambda r: (Oscillator(1.3, r.standard_normal(3)), 0.4), ("system.springs", "x"))
+
+
+class State(NamedTuple):
+    position: np.ndarray
+    velocity: np.ndarray
+
+
+def one_kick(x, v):
+    s = State(x, v)
+    s = State(s.position + 0.1 * s.velocity, s.velocity - np.sin(s.position))
+    return s.position * s.velocity
+
+
+sample(one_kick, lambda r: (r.standard_normal(2), r.standard_normal(2)), (0, 1))
+
+
+def same_array_twice(x):
+    pair = [x, x]
+    return pair[0] * pair[1] + pair[1]
+
+
+sample(same_array_twice, lambda r: (r.standard_normal(2),))
+
+
+def update_params(params, g, lr):
+    return [p - lr * np.tanh(q) for p, q in zip(params, g)]
+
+
+sample(
+    update_params,
+    lambda r: (
+        [r.standard_normal(2), r.standard_normal(3)],
+        [r.standard_normal(2), r.standard_normal(3)],
+        0.1,
+    ),
+    ("params", "g", "lr"),
+)

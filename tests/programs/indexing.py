@@ -1,0 +1,99 @@
+"""Reads with every kind of subscript."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def basic_reads(x):
+    a = x[0] * x[-1]
+    b = x[1:3, ::2]
+    c = x[..., 1] + x[:, -1]
+    d = x[None, 0, :, None]
+    return np.sum(a) + np.sum(b**2) + np.sum(c**3) + np.sum(d) * x[1, 2]
+
+
+sample(basic_reads, lambda r: (r.standard_normal((3, 4)),))
+
+
+def strided(x):
+    return np.sum(x[::2] * x[1::2]) + np.sum(x[::-1] * x) + np.sum(x[4:1:-1] ** 3)
+
+
+sample(strided, lambda r: (r.standard_normal(6),))
+
+
+def gathered(x, idx):
+    y = x[idx]
+    return np.sum(y * y * np.arange(1.0, 6.0))
+
+
+sample(gathered, lambda r: (r.standard_normal(4), np.array([0, 2, 2, 1, 2])))
+
+
+def gathered_pairs(x, rows, cols):
+    return x[rows, cols] * x[rows][:, 0] + np.sum(x[:, cols]) + x[rows, 1]
+
+
+sample(
+    gathered_pairs,
+    lambda r: (r.standard_normal((3, 4)), np.array([0, 2, 0]), np.array([1, 3, 1])),
+)
+
+
+def masked(x):
+    mask = x > 0.0
+    y = x[mask]
+    return np.sum(y * y) + np.sum(x[~mask] ** 3)
+
+
+sample(masked, lambda r: (np.array([0.5, -0.3, 1.2, -2.0, 0.1]),))
+
+
+def masked_matrix(x, mask):
+    return np.sum(x[mask]) ** 2 + np.sum(np.where(mask, x * x, 0.0))
+
+
+sample(masked_matrix, lambda r: (r.standard_normal((3, 3)), np.eye(3, dtype=bool)))
+
+
+def taken(x, idx):
+    a = np.take(x, idx, axis=0)
+    b = np.take_along_axis(x, np.argsort(x, axis=1), axis=1)
+    return np.sum(a**2) + np.sum(b * np.arange(3.0))
+
+
+sample(taken, lambda r: (r.standard_normal((4, 3)), np.array([1, 1, 3])))
+
+
+def picked_rows(logits, labels):
+    n = logits.shape[0]
+    return -np.sum(logits[np.arange(n), labels] ** 2)
+
+
+sample(picked_rows, lambda r: (r.standard_normal((4, 3)), np.array([0, 2, 1, 2])))
+
+
+def sorted_values(x):
+    y = np.sort(x)
+    order = np.argsort(-x)
+    return np.sum(y * np.arange(5.0)) + np.sum(x[order] ** 2 * np.arange(5.0))
+
+
+sample(sorted_values, lambda r: (r.permutation(5) * 0.4 - 0.7,))
+
+
+def list_of_indices(x):
+    return x[[0, 2]] * x[[1, 1]] + x[2]
+
+
+sample(list_of_indices, lambda r: (r.standard_normal(3),))
+
+
+def computed_index(x):
+    k = int(np.argmax(x))
+    m = len(x) // 2
+    return x[k] * x[m] + x[k - 1] * np.sum(x[m:])
+
+
+sample(computed_index, lambda r: (np.array([0.3, 1.4, -0.2, 0.8]),))

@@ -1,0 +1,167 @@
+"""Views, and writes through them."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def write_through_slice(x):
+    y = x.copy()
+    v = y[1:3]
+    v[0] = 5.0 * x[0]
+    v *= 2.0
+    return y
+
+
+sample(write_through_slice, lambda r: (r.standard_normal(4),))
+
+
+def write_through_transpose(A):
+    B = A.copy()
+    T = B.T
+    T[0] = A[1, :2] if A.shape[1] == 2 else A[:, 1]
+    T[1, 0] += B[0, 0] * A[0, 1]
+    return B
+
+
+sample(write_through_transpose, lambda r: (r.standard_normal((3, 3)),))
+
+
+def write_through_reshape(x):
+    y = x * 1.0
+    m = y.reshape(2, 3)
+    m[0, :] = m[1, :] * m[0, ::-1].copy()
+    m[:, 1] += 1.0
+    return y
+
+
+sample(write_through_reshape, lambda r: (r.standard_normal(6),))
+
+
+def row_views(A, x):
+    B = np.zeros_like(A)
+    for i in range(A.shape[0]):
+        row = B[i]
+        row[:] = A[i] * x
+        row[0] = row[1] * row[2]
+    return B
+
+
+sample(row_views, lambda r: (r.standard_normal((2, 3)), r.standard_normal(3)), (0, 1))
+
+
+def ravel_view(A):
+    B = A.copy()
+    flat = B.ravel()
+    flat[::2] *= 3.0
+    flat[1] = flat[0] ** 2
+    return B * A
+
+
+sample(ravel_view, lambda r: (r.standard_normal((2, 3)),))
+
+
+def view_of_view(x):
+    y = x.copy()
+    a = y[::2]
+    b = a[1:]
+    b[0] = y[0] * y[1]
+    a[0] = b[0] + y[3]
+    c = b
+    c += 1.0
+    return y
+
+
+sample(view_of_view, lambda r: (r.standard_normal(6),))
+
+
+def read_view_after_write(x):
+    y = x.copy()
+    v = y[:2]
+    s = np.sum(v * v)
+    y[0] = x[2] * s
+    t = np.sum(v * v)
+    return s * t
+
+
+sample(read_view_after_write, lambda r: (r.standard_normal(3),))
+
+
+def swapped_axes_view(A):
+    B = A * 1.0
+    S = np.swapaxes(B, 0, 1)
+    S[0, 1] = S[1, 0] * 2.0
+    d = B[0]
+    d -= A[1]
+    return B
+
+
+sample(swapped_axes_view, lambda r: (r.standard_normal((2, 3)),))
+
+
+def newaxis_view(x):
+    y = x.copy()
+    col = y[:, None]
+    col[1, 0] = y[0] * 3.0
+    col *= y[2]
+    return y
+
+
+sample(newaxis_view, lambda r: (r.standard_normal(3),))
+
+
+def view_kept_in_tuple(x):
+    y = x.copy()
+    halves = (y[:2], y[2:])
+    halves[0][0] = halves[1][1] ** 2
+    halves[1][0] *= halves[0][0]
+    return y
+
+
+sample(view_kept_in_tuple, lambda r: (r.standard_normal(4),))
+
+
+def copies_are_no_views(x):
+    y = x.copy()
+    z = y[[0, 1]]
+    w = y[:2].copy()
+    z[0] = 100.0 * x[2]
+    w += 1.0
+    return np.sum(y * y) + np.sum(z * w)
+
+
+sample(copies_are_no_views, lambda r: (r.standard_normal(3),))
+
+
+def diagonal_by_stride(A):
+    B = A.copy()
+    n = B.shape[0]
+    d = B.reshape(-1)[:: n + 1]
+    d *= A[0]
+    return B @ A
+
+
+sample(diagonal_by_stride, lambda r: (r.standard_normal((3, 3)),))
+
+
+def moving_window(x):
+    y = x.copy()
+    for i in range(1, len(x) - 1):
+        w = y[i - 1 : i + 2]
+        w[1] = 0.25 * w[0] + 0.5 * w[1] * w[1] + 0.25 * w[2]
+    return y
+
+
+sample(moving_window, lambda r: (r.standard_normal(5),))
+
+
+def alias_by_branch(x, flag):
+    a = x.copy()
+    b = x * 2.0
+    c = a if flag else b
+    c[0] = x[1] ** 2
+    return np.sum(a * b)
+
+
+sample(alias_by_branch, lambda r: (r.standard_normal(3), True))
+sample(alias_by_branch, lambda r: (r.standard_normal(3), False))

@@ -1,0 +1,168 @@
+"""Bad input gets a located error: the message, the line and the caret."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from .check import define
+
+
+def refusal(text, error=srcdiff.UnsupportedError, inputs=0, args=(2.0,), name="f"):
+    """The message of the error that differentiating `text` raises."""
+    f = define(text, name, {"np": np, "helper": helper})
+    with pytest.raises(error) as info:
+        srcdiff.grad(f, inputs)(*args)
+    return str(info.value)
+
+
+def helper(x):
+    return np.sum(x)
+
+
+def assert_located(message, line, code, caret=None):
+    """The place, the source line, a caret under the right column, and something to do."""
+    first, shown, under, *remedy = message.splitlines()
+    assert f":{line}:" in first, message
+    assert shown.strip() == code, message
+    assert under.strip() == "^", message
+    if caret is not None:
+        assert shown[under.index("^") :].startswith(caret), message
+    assert remedy and remedy[0].strip(), message
+
+
+STATEMENTS = {
+    "try": ("def f(x):\n    try:\n        y = x * x\n    except ValueError:\n        y = x\n"
+            "    return y\n", 2, "try:", "try"),
+    "with": ("def f(x):\n    with open('f') as h:\n        y = x * x\n    return y\n",
+             2, "with open('f') as h:", "with"),
+    "yield": ("def f(x):\n    yield x * x\n", 2, "yield x * x", "yield"),
+    "global": ("def f(x):\n    global k\n    k = x * x\n    return k\n", 2, "global k", "global"),
+    "class": ("def f(x):\n    class C:\n        y = x\n    return x\n", 2, "class C:", "class"),
+    "match": ("def f(x):\n    match x:\n        case 1:\n            return x\n    return x * x\n",
+              2, "match x:", "match"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
+def test_unsupported_statement(name):
+    text, line, code, caret = STATEMENTS[name]
+    message = refusal(text)
+    assert_located(message, line, code, caret)
+    assert caret in message
+
+
+def test_async_function():
+    refusal("async def f(x):\n    return x\n", srcdiff.TransformError)
+
+
+def test_missing_rule():
+    text = "def f(x):\n    y = x * 2.0\n    return np.sum(y) + np.unwrap(y)[0]\n"
+    message = refusal(text, srcdiff.MissingRuleError, args=(np.ones(3),))
+    assert_located(message, 3, "return np.sum(y) + np.unwrap(y)[0]", "np.unwrap")
+    assert "np.unwrap" in message
+
+
+def test_function_without_source():
+    f = eval("lambda x: x * x")
+    with pytest.raises(srcdiff.TransformError, match="source"):
+        srcdiff.grad(f)(2.0)
+
+
+def test_builtin_function():
+    with pytest.raises(srcdiff.TransformError):
+        srcdiff.grad(len)(2.0)
+
+
+def test_not_a_function():
+    with pytest.raises((TypeError, srcdiff.TransformError)):
+        srcdiff.grad(3.0)(2.0)
+
+
+def test_two_lambdas_that_are_alike_on_one_line():
+    namespace = {}
+    text = "first, second = (lambda x: x * x), (lambda x: x * x * 1.0)\n"
+    define(text, "first", namespace)
+    for name, expected in (("first", 6.0), ("second", 6.0)):
+        try:
+            found = srcdiff.grad(namespace[name])(3.0)
+        except srcdiff.TransformError as error:
+            assert "lambda" in str(error) and ":1:" in str(error)
+        else:
+            assert found == expected
+
+
+def test_lambda_picked_by_column():
+    namespace = {}
+    define("both = (lambda x: x * x), (lambda x: x * 5.0)\n", "both", namespace)
+    for function, expected in zip(namespace["both"], (6.0, 5.0), strict=True):
+        try:
+            assert srcdiff.grad(function)(3.0) == expected
+        except srcdiff.TransformError as error:  # Python 3.10 has no columns
+            assert "lambda" in str(error)
+
+
+def test_unknown_input_name():
+    text = "def f(alpha, beta):\n    return alpha * beta\n"
+    message = refusal(text, srcdiff.TransformError, inputs="gamma", args=(1.0, 2.0))
+    assert "gamma" in message and "alpha" in message and "beta" in message
+
+
+def test_attribute_store():
+    text = "def f(x, obj):\n    obj.value = x * x\n    return obj.value\n"
+
+    class Box:
+        value = 0.0
+
+    message = refusal(text, args=(2.0, Box()))
+    assert_located(message, 2, "obj.value = x * x")
+
+
+def test_unknown_method():
+    text = "def f(x):\n    return x.partition(1)\n"
+    message = refusal(text, srcdiff.TransformError, args=(np.ones(3),))
+    assert ":2:" in message and "partition" in message
+
+
+def test_error_in_a_callee_names_its_place():
+    text = (
+        "def inner(x):\n    try:\n        return x\n    finally:\n        pass\n"
+        "def f(x):\n    return inner(x) * 2.0\n"
+    )
+    message = refusal(text)
+    assert ":2:" in message and "try" in message
+
+
+def test_set_of_active_values():
+    message = refusal("def f(x):\n    s = {x, x * 2.0}\n    return sum(s)\n")
+    assert ":" in message.splitlines()[0]
+
+
+def test_refused_at_transform_time_not_after_running():
+    ran = []
+    text = "def f(x):\n    ran.append(1)\n    try:\n        return x\n    finally:\n        pass\n"
+    f = define(text, "f", {"ran": ran})
+    with pytest.raises(srcdiff.UnsupportedError):
+        srcdiff.grad(f)(2.0)
+    assert ran == []
+
+
+def test_error_classes():
+    assert issubclass(srcdiff.TransformError, (srcdiff.SrcdiffError, RuntimeError))
+    assert issubclass(srcdiff.UnsupportedError, NotImplementedError)
+    assert issubclass(srcdiff.MissingRuleError, srcdiff.UnsupportedError)
+    assert issubclass(srcdiff.UnusedInputError, srcdiff.TransformError)
+    assert issubclass(srcdiff.CotangentError, ValueError)
+    assert issubclass(srcdiff.CotangentTypeError, TypeError)
+    assert issubclass(srcdiff.DtypeError, TypeError)
+    assert issubclass(srcdiff.ReleasedError, RuntimeError)
+
+
+def test_syntax_of_inputs():
+    def f(params):
+        return params["w"] * 2.0
+
+    with pytest.raises(srcdiff.TransformError):
+        srcdiff.grad(f, "params[")({"w": 1.0})
+    with pytest.raises((srcdiff.TransformError, KeyError)):
+        srcdiff.grad(f, "params['b']")({"w": 1.0})

@@ -1,0 +1,438 @@
+"""How transforms are called, and what they return."""
+
+import copy
+import inspect
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from . import models
+from .check import define
+
+X = np.array([0.5, -1.0, 2.0])
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+# --- grad ---------------------------------------------------------------------------------------
+
+
+def test_grad_as_a_call():
+    close(srcdiff.grad(models.scalar)(2.0), 12.0)
+
+
+def test_grad_as_a_decorator():
+    close(models.decorated_grad(2.0), 12.0)
+
+
+def test_grad_as_a_decorator_with_options():
+    close(models.decorated_options(2.0, 3.0), 12.0)
+
+
+def test_inputs_by_position_and_by_name():
+    r = X * 2.0 - 1.0
+    by_position = srcdiff.grad(models.loss, 1)(2.0, X)
+    by_name = srcdiff.grad(models.loss, inputs="x")(2.0, X)
+    close(by_position, 2.0 * r * 2.0)
+    close(by_name, by_position)
+
+
+def test_bare_input_gives_bare_gradient():
+    assert isinstance(srcdiff.grad(models.loss, "x")(2.0, X), np.ndarray)
+
+
+@pytest.mark.parametrize("container", [tuple, list])
+def test_several_inputs_give_a_tuple(container):
+    result = srcdiff.grad(models.loss, container(("x", "w")))(2.0, X)
+    assert isinstance(result, tuple)
+    r = X * 2.0 - 1.0
+    close(result[0], 4.0 * r)
+    close(result[1], np.sum(2.0 * r * X))
+
+
+def test_one_input_in_a_tuple_gives_a_tuple():
+    result = srcdiff.grad(models.loss, ("w",))(2.0, X)
+    assert isinstance(result, tuple) and len(result) == 1
+
+
+def test_dict_of_inputs_gives_a_dict():
+    result = srcdiff.grad(models.loss, {"weight": "w", "data": 1})(2.0, X)
+    assert list(result) == ["weight", "data"]
+    close(result["weight"], srcdiff.grad(models.loss)(2.0, X))
+
+
+def test_path_into_a_parameter():
+    params = {"w": X, "b": 2.0}
+    close(srcdiff.grad(models.with_state, "params['w']")(params, 3.0), 12.0 * X)
+    whole = srcdiff.grad(models.with_state, "params")(params, 3.0)
+    assert list(whole) == ["w", "b"] and isinstance(whole["b"], float)
+    close(whole["b"], 3.0 * np.sum(X**2))
+
+
+def test_same_input_twice_gives_two_equal_results():
+    a, b = srcdiff.grad(models.loss, ("x", 1))(2.0, X)
+    close(a, b)
+    assert not np.shares_memory(a, b)
+
+
+def test_structure_of_an_input_is_kept():
+    layers = [(np.ones((3, 2)), np.zeros(2)), (np.ones((2, 1)), np.zeros(1))]
+    result = srcdiff.grad(models.mlp)(layers, X)
+    assert isinstance(result, list) and all(isinstance(r, tuple) for r in result)
+    assert [g.shape for layer in result for g in layer] == [(3, 2), (2,), (2, 1), (1,)]
+
+
+def test_arguments_by_keyword_and_defaults():
+    g = srcdiff.grad(models.loss)
+    close(g(w=2.0, x=X), g(2.0, X, 1.0))
+    close(g(2.0, x=X, y=0.5), g(2.0, X, 0.5))
+
+
+@pytest.mark.parametrize("call", [(), (1.0,), (1.0, 2.0, 3.0, 4.0)])
+def test_wrong_number_of_arguments(call):
+    with pytest.raises(TypeError):
+        srcdiff.grad(models.loss)(*call)
+
+
+def test_unexpected_keyword():
+    with pytest.raises(TypeError, match="nonsense"):
+        srcdiff.grad(models.loss)(1.0, X, nonsense=1)
+
+
+def test_float_gives_float_and_array_gives_array():
+    assert type(srcdiff.grad(models.scalar)(2.0)) is float
+    g = srcdiff.grad(models.scalar)(np.array(2.0))
+    assert isinstance(g, np.ndarray) and g.shape == ()
+
+
+def test_numpy_scalar_and_single_precision():
+    g = srcdiff.grad(models.scalar)(np.float32(2.0))
+    assert np.asarray(g).dtype == np.float32
+    g = srcdiff.grad(models.vector)(X.astype(np.float32), grad_outputs=np.ones(3, np.float32))
+    assert g.dtype == np.float32
+
+
+# --- outputs ------------------------------------------------------------------------------------
+
+
+def test_output_by_position():
+    close(srcdiff.grad(models.pair, "a", outputs=1)(X, 2.0), np.ones(3))
+    close(srcdiff.grad(models.pair, "a", 0)(X, 2.0, grad_outputs=X), 2.0 * X)
+
+
+def test_output_by_key():
+    close(srcdiff.grad(models.named, "a", "total")(X, 2.0), np.ones(3))
+
+
+def test_several_outputs_contribute_their_sum():
+    g = srcdiff.grad(models.pair, "a", outputs=(0, 1))
+    close(g(X, 2.0, grad_outputs=(X, 3.0)), 2.0 * X + 3.0)
+
+
+def test_all_outputs_by_default():
+    close(srcdiff.grad(models.pair, "a")(X, 2.0, grad_outputs=(X, 3.0)), 2.0 * X + 3.0)
+
+
+def test_integer_outputs_take_no_cotangent():
+    ct = {"product": X, "total": 3.0, "count": None}
+    close(srcdiff.grad(models.named, "a")(X, 2.0, grad_outputs=ct), 2.0 * X + 3.0)
+
+
+def test_kernel_that_returns_nothing():
+    A, B, v = X.copy(), np.ones(3), np.array([7.0, 1.0, 10.0])
+    dA, dB = srcdiff.grad(models.kernel, inputs=("A", "B"), outputs="B")(3, A, B, grad_outputs=v)
+    close(dA, [v[1] * A[1], v[1] * A[0] + v[2] * A[2], v[2] * A[1]])
+    close(dB, v)
+    close(A, X)
+    close(B, np.ones(3))
+
+
+def test_mutated_parameter_and_returned_value():
+    out = np.zeros(3)
+    close(srcdiff.grad(models.write_and_return, "x")(X, out), 2.0 * X)
+    close(srcdiff.grad(models.write_and_return, "x", "out")(X, out, grad_outputs=X), 2.0 * X * X)
+    close(out, np.zeros(3))
+
+
+# --- value_and_grad, vjp ------------------------------------------------------------------------
+
+
+def test_value_and_grad():
+    value, (dw, dx) = srcdiff.value_and_grad(models.loss, ("w", "x"))(2.0, X)
+    close(value, models.loss(2.0, X))
+    close((dw, *dx), (srcdiff.grad(models.loss)(2.0, X), *srcdiff.grad(models.loss, 1)(2.0, X)))
+
+
+def test_value_and_grad_as_a_decorator():
+    assert models.decorated_value(3.0) == (9.0, 6.0)
+
+
+def test_value_of_several_outputs():
+    value, _ = srcdiff.value_and_grad(models.pair, "a")(X, 2.0, grad_outputs=(X, 1.0))
+    assert isinstance(value, tuple)
+    close(value[0], X * 2.0)
+
+
+def test_vjp_pulls_back_any_number_of_times():
+    value, pullback = srcdiff.vjp(models.vector, X)
+    close(value, X * X)
+    for v in (np.ones(3), X, 2.0 * X):
+        before = v.copy()
+        result = pullback(v)
+        result = result[0] if isinstance(result, tuple) else result
+        close(result, 2.0 * X * v)
+        result[:] = 0.0
+        close(v, before)
+
+
+def test_vjp_with_inputs_and_release():
+    value, pullback = srcdiff.vjp(models.loss, 2.0, X, inputs="x")
+    close(value, models.loss(2.0, X))
+    close(pullback(), srcdiff.grad(models.loss, "x")(2.0, X))
+    close(pullback(2.0), 2.0 * srcdiff.grad(models.loss, "x")(2.0, X))
+    pullback.release()
+    with pytest.raises(srcdiff.ReleasedError):
+        pullback()
+
+
+def test_vjp_of_a_loop_twice():
+    def tanh_steps(x, n):
+        for _ in range(n):
+            x = np.tanh(1.2 * x)
+        return x
+
+    _, pullback = srcdiff.vjp(tanh_steps, X, 4, inputs="x")
+    first = pullback(np.ones(3))
+    close(pullback(np.ones(3)), first)
+    close(first, srcdiff.grad(tanh_steps)(X, 4, grad_outputs=np.ones(3)))
+
+
+def test_vjp_without_retaining():
+    _, pullback = srcdiff.vjp(models.vector, X, inputs="x")
+    close(pullback(X, retain_graph=False), 2.0 * X * X)
+    with pytest.raises(srcdiff.ReleasedError):
+        pullback(X)
+
+
+# --- differentiable -----------------------------------------------------------------------------
+
+
+def test_differentiable_leaves_the_function_as_it_is():
+    assert models.cube(2.0) == 8.0
+    assert models.cube.__name__ == "cube" and models.cube.__doc__ == "A cube."
+    assert str(inspect.signature(models.cube)) == "(x)"
+    close(models.cube.grad(2.0), 12.0)
+    assert models.cube.value_and_grad(2.0) == (8.0, 12.0)
+
+
+def test_differentiable_with_options():
+    dw, db = models.line.grad(2.0, 3.0, X)
+    close((dw, db), (np.sum(X), 18.0))
+    assert "line" in models.line.source
+
+
+def test_differentiable_on_a_method():
+    class Spring:
+        k = 3.0
+
+        @srcdiff.differentiable(inputs="x")
+        def energy(self, x):
+            return self.k * x**2
+
+    assert Spring().energy(2.0) == 12.0
+    close(Spring().energy.grad(2.0), 12.0)
+
+
+def test_bound_method():
+    close(srcdiff.grad(models.Model(3.0).energy)(2.0), 12.0)
+
+
+def test_lambda():
+    close(srcdiff.grad(lambda x: x * x)(3.0), 6.0)
+
+
+# --- what a gradient function is ----------------------------------------------------------------
+
+
+def test_keeps_name_docstring_and_signature():
+    g = srcdiff.grad(models.loss)
+    assert g.__name__.startswith("loss")
+    assert "Squared error." in (g.__doc__ or "")
+    assert g.primal is models.loss
+    names = list(inspect.signature(g).parameters)
+    assert names[:3] == ["w", "x", "y"] and "grad_outputs" in names
+
+
+def test_has_source():
+    g = srcdiff.grad(models.loss)
+    g(2.0, X)
+    assert g.source.startswith("def loss_grad(w, x, y")
+    assert "models.py" in g.source
+    compile(g.source, "<source>", "exec")
+
+
+def test_source_without_calling():
+    text = srcdiff.source(models.loss, inputs="w")
+    assert "def loss_grad(" in text
+    compile(text, "<source>", "exec")
+
+
+def test_stages_show_the_text_after_every_pass():
+    shown = srcdiff.stages(models.loss)
+    text = str(shown)
+    for name in ("lower", "reverse", "tape", "simplify", "name"):
+        assert name in text
+    assert "def loss" in text
+
+
+@pytest.mark.parametrize("options", [{}, {"inputs": "x"}, {"inputs": ("w", "x")}])
+def test_pickles(options):
+    g = srcdiff.grad(models.loss, **options)
+    expected = g(2.0, X)
+    again = pickle.loads(pickle.dumps(g))
+    for a, b in zip(np.atleast_1d(again(2.0, X)), np.atleast_1d(expected), strict=True):
+        close(a, b)
+
+
+def test_pickles_value_and_grad_and_copies():
+    g = srcdiff.value_and_grad(models.scalar)
+    assert pickle.loads(pickle.dumps(g))(2.0) == g(2.0)
+    assert copy.deepcopy(g)(2.0) == g(2.0)
+
+
+def test_threads():
+    g = srcdiff.grad(models.mlp)
+    layers = [(np.ones((3, 3)) * 0.1 * k, np.zeros(3)) for k in range(3)]
+    results = [None] * 8
+    barrier = threading.Barrier(8)
+
+    def work(i):
+        barrier.wait()
+        for _ in range(5):
+            results[i] = g(layers, X * i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for i, result in enumerate(results):
+        for (dW, db), (eW, eb) in zip(result, g(layers, X * i), strict=True):
+            close(dW, eW)
+            close(db, eb)
+
+
+def test_dispatch_on_kinds():
+    g = srcdiff.grad(models.scalar)
+    assert type(g(2.0)) is float
+    assert g(X, grad_outputs=np.ones(3)).shape == (3,)
+    assert type(g(2.0)) is float
+    assert g(1.0 + 1.0j, grad_outputs=1.0 + 0.0j) == pytest.approx(np.conj(3 * (1 + 1j) ** 2))
+
+
+def test_shapes_of_one():
+    """A kind knows which axes are one: other calls must not reuse what was simplified by that."""
+
+    def product(a, b):
+        return np.sum(a * b)
+
+    g = srcdiff.grad(product, (0, 1))
+    for sa, sb in [((3,), (3,)), ((1,), (3,)), ((3,), (1,)), ((2, 3), (3,)), ((2, 1), (1, 3))]:
+        da, db = g(np.ones(sa), np.full(sb, 2.0))
+        assert da.shape == sa and db.shape == sb
+        size = np.broadcast_shapes(sa, sb)
+        close(da.sum(), 2.0 * np.prod(size))
+        close(db.sum(), 1.0 * np.prod(size))
+
+
+def test_changed_closure_cell_is_a_changed_function():
+    factor = 2.0
+
+    def scaled(x):
+        return factor * x * x
+
+    g = srcdiff.grad(scaled)
+    close(g(3.0), 12.0)
+    factor = 5.0
+    close(g(3.0), 30.0)
+
+
+def test_changed_global():
+    namespace = {"np": np}
+    f = define("FACTOR = 2.0\ndef f(x):\n    return FACTOR * x * x\n", "f", namespace)
+    g = srcdiff.grad(f)
+    close(g(3.0), 12.0)
+    namespace["FACTOR"] = 5.0
+    close(g(3.0), 30.0)
+
+
+def test_effects_happen_once():
+    log = []
+    srcdiff.grad(models.counted, "x")(2.0, log)
+    assert log in (["called"], [])  # containers of the caller are copied, effects are not repeated
+
+
+def test_printing_happens_once(capsys):
+    def talkative(x):
+        print("value", x)
+        return x * x
+
+    close(srcdiff.grad(talkative)(2.0), 4.0)
+    assert capsys.readouterr().out == "value 2.0\n"
+
+
+def test_random_numbers_are_drawn_once():
+    def noisy(x, rng):
+        z = rng.standard_normal(3)
+        return np.sum(x * z)
+
+    g = srcdiff.grad(noisy, "x")
+    close(g(X, np.random.default_rng(0)), np.random.default_rng(0).standard_normal(3))
+
+
+def test_second_order():
+    close(srcdiff.grad(srcdiff.grad(models.scalar))(2.0), 12.0)
+
+
+def test_third_order():
+    close(srcdiff.grad(srcdiff.grad(srcdiff.grad(models.scalar)))(2.0), 6.0)
+
+
+def test_gradient_does_not_alias():
+    def passes_on(x):
+        return x
+
+    v = np.ones(3)
+    g = srcdiff.grad(passes_on)(X, grad_outputs=v)
+    assert not np.shares_memory(g, v) and g.flags.writeable
+    g[:] = 7.0
+    close(v, np.ones(3))
+
+
+def test_gradients_of_a_sum_do_not_alias_each_other():
+    def total(a, b):
+        return np.sum(a + b)
+
+    da, db = srcdiff.grad(total, (0, 1))(X, X.copy())
+    assert not np.shares_memory(da, db) and da.flags.writeable and db.flags.writeable
+
+
+def test_function_generated_at_run_time():
+    f = define("def generated(x):\n    return x * x\n", "generated", {})
+    close(srcdiff.grad(f)(3.0), 6.0)
+
+
+def test_primal_errors_come_through():
+    def checked(x):
+        if x < 0.0:
+            raise ValueError("negative")
+        return x * x
+
+    with pytest.raises(ValueError, match="negative"):
+        srcdiff.grad(checked)(-1.0)

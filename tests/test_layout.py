@@ -1,0 +1,144 @@
+"""Where things are: layers, sizes, dependencies and folders."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "srcdiff"
+CEILING = 400
+
+# A file imports only from rows above its own, or from files of its own row without a cycle.
+LAYERS = (
+    ("errors", "ir", "runtime", "trees"),
+    ("verify", "parse", "facts", "analyses"),
+    ("lower", "emit", "names", "containers", "webs"),
+    ("rules",),
+    ("expand",),
+    ("forward", "reverse", "accumulate", "batch", "tape", "checkpoint", "inline", "simplify"),
+    ("pipeline",),
+    ("backends",),
+    ("api", "testing", "cli"),
+    ("__init__", "__main__"),
+)
+FOLDERS = {"srcdiff", "templates", "tests", "examples", "docs"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_of(path):
+    """The dotted name of a file below the package: `analyses.kinds`."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(p): p for p in FILES}
+
+
+def imported(path):
+    """The modules of the package that a file imports when it is loaded."""
+    own = path.relative_to(PACKAGE).with_suffix("").parts
+    found = set()
+    for node in at_load(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = own[: len(own) - node.level]
+                base += tuple(node.module.split(".")) if node.module else ()
+            elif node.module and node.module.split(".")[0] == "srcdiff":
+                base = tuple(node.module.split(".")[1:])
+            else:
+                continue
+            for alias in node.names:
+                inner = ".".join((*base, alias.name))
+                found.add(inner if inner in MODULES else ".".join(base) or "__init__")
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                head, _, rest = alias.name.partition(".")
+                if head == "srcdiff":
+                    found.add(rest or "__init__")
+    return found - {module_of(path)}
+
+
+def at_load(tree):
+    """The nodes outside functions and outside `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from at_load(node)
+
+
+def row(module):
+    """The layer of a module, by the first part of its name."""
+    top = module.split(".")[0]
+    return next(i for i, names in enumerate(LAYERS) if top in names)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_go_upwards_only(name):
+    assert name.split(".")[0] in {n for names in LAYERS for n in names}, "in no layer"
+    for other in sorted(imported(MODULES[name])):
+        assert row(other) <= row(name), f"{name} imports {other} from a layer below it"
+
+
+def test_no_import_cycles():
+    graph = {name: imported(path) for name, path in MODULES.items()}
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, " -> ".join([*path, name])
+        if name in done or name not in graph:
+            return
+        path.append(name)
+        for other in sorted(graph[name]):
+            visit(other)
+        path.pop()
+        done.add(name)
+
+    for name in sorted(graph):
+        visit(name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(ROOT)) for p in FILES])
+def test_ceiling_of_lines(path):
+    assert len(path.read_text().splitlines()) <= CEILING
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "templates").glob("*.py")), ids=lambda p: p.name)
+def test_templates_are_short(path):
+    assert len(path.read_text().splitlines()) <= 300
+
+
+def test_top_level_folders():
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode or not listed.stdout:
+        pytest.skip("not a git checkout")
+    folders = {line.split("/")[0] for line in listed.stdout.splitlines() if "/" in line}
+    assert folders <= FOLDERS | {".ci"}
+
+
+def test_import_needs_numpy_gast_and_astunparse_only():
+    code = (
+        "import sys, numpy; before = set(sys.modules)\n"
+        "import srcdiff\n"
+        "new = {m.partition('.')[0] for m in set(sys.modules) - before}\n"
+        "print(*sorted(new - set(sys.stdlib_module_names)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) <= {"srcdiff", "gast", "astunparse", "six", "numpy"}
+
+
+def test_templates_are_not_read_at_import():
+    code = "import srcdiff, sys; print([m for m in sys.modules if 'template' in m])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,222 @@
+"""What parsing and lowering refuse: the class, the message, the line and the caret."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+
+from srcdiff import errors, ir
+from srcdiff.lower import lower, lower_template
+from srcdiff.parse import parse
+from tests.check import define
+
+TABLE = [1.0, 2.0]
+
+
+def refused(text, read=lower, **namespace):
+    """The error for the function `f` of a text."""
+    f = define(text, "f", {"np": np, "TABLE": TABLE, "len": len, **namespace})
+    with pytest.raises(errors.TransformError) as info:
+        read(parse(f))
+    return info.value
+
+
+# What stands in the body of `def f(x, xs):`; the caret stands under `^`'s line and column.
+STATEMENTS = {
+    "try": ("try:\n    y = x\nfinally:\n    pass", 1, 1, "`try`"),
+    "with": ("y = x\nwith open('a') as h:\n    pass", 2, 1, "`with`"),
+    "global": ("global y\ny = x", 1, 1, "`global`"),
+    "class": ("class C:\n    pass", 1, 1, "`class`"),
+    "match": ("match x:\n    case 1:\n        pass", 1, 1, "`match`"),
+    "async def": ("async def g():\n    pass", 1, 1, "`async def`"),
+    "yield": ("y = (yield x)", 1, 6, "`yield`"),
+    "yield from": ("yield from xs", 1, 1, "`yield`"),
+    "attribute store": ("x.value = 1.0", 1, 1, "attribute"),
+    "attribute in tuple": ("y, x.value = x, 1.0", 1, 4, "attribute"),
+    "attribute loop": ("for x.value in xs:\n    pass", 1, 5, "attribute"),
+    "augmented attribute": ("y = x\nx.value += 1.0", 2, 1, "attribute"),
+    "global store": ("TABLE[0] = x", 1, 1, "store into `TABLE`"),
+    "global augmented": ("TABLE[0] += x", 1, 1, "store into `TABLE`"),
+    "del item": ("del x, xs[0]", 1, 8, "`del`"),
+    "unknown name": ("y = x + unknown(x)", 1, 9, "`unknown` is not defined"),
+    "unknown attribute": ("y = x + np.nothing.at(x)", 1, 9, "`np` has no attribute `nothing`"),
+    "unpack": ("y, z = x, x, x", 1, 1, "3 values for 2 names"),
+    "eval": ("y = eval('x')", 1, 5, "`eval`"),
+    "locals": ("y = locals()['x']", 1, 5, "`locals`"),
+    "vars": ("y = vars()", 1, 5, "`vars`"),
+    "generator": ("y = np.sum(v for v in xs)", 1, 11, "generator"),
+    "generator keyword": ("y = sorted(xs, key=(v for v in xs))", 1, 20, "generator"),
+    "generator loop": ("for v in (w for w in xs):\n    pass", 1, 10, "generator"),
+    "generator kept": ("y = (v for v in xs)\nfor v in y:\n    pass", 1, 5, "generator"),
+    "grown list": ("for v in xs:\n    if v:\n        xs.append(v)", 3, 9, "`xs` is changed"),
+    "zip strict": ("for v, w in zip(xs, xs, strict=True):\n    pass", 1, 13, "strict"),
+    "reversed zip": ("for v in reversed(zip(xs)):\n    pass", 1, 19, "`reversed`"),
+    "function as value": ("def g(v):\n    return v\ny = [g]", 1, 1, "`g` is used"),
+    "function twice": (
+        "if x:\n    def g(v):\n        return v\nelse:\n    def g(v):\n        return 1\ny = g(x)",
+        2, 5, "more than once",
+    ),
+    "function decorated": ("@len\ndef g(v):\n    return v\ny = g(x)", 2, 1, "decorated"),
+    "function early": ("y = g(x)\ndef g(v):\n    return v", 1, 5, "before its definition"),
+    "function recursive": ("def g(v):\n    return g(v)\ny = g(x)", 2, 12, "recursive"),
+    "function nonlocal": ("def g():\n    nonlocal x\n    x = 1\ny = g()", 2, 5, "`nonlocal`"),
+    "function varargs": ("def g(*v):\n    return v\ny = g(x)", 1, 1, "`*args`"),
+    "function missing": ("def g(v, w):\n    return v\ny = g(x)", 3, 5, "do not fit"),
+    "function extra": ("def g(v):\n    return v\ny = g(x, u=1)", 3, 5, "do not fit"),
+    "function starred": ("def g(v):\n    return v\ny = g(*xs)", 3, 5, "nested function `g`"),
+    "function in text": ("def g(v):\n    return v\nassert g(x)", 3, 8, "`g`"),
+    "walrus in text": ("y = f'{(z := x)}'", 1, 5, "`:=`"),
+    "walrus in slice": ("y = x[x:, (x := 1)]", 1, 7, "`:=`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
+def test_refused_statement(name):
+    body, line, column, message = STATEMENTS[name]
+    lines = body.split("\n")
+    text = "def f(x, xs):\n" + "".join(f"    {t}\n" for t in lines)
+    error = refused(text)
+    assert type(error) is errors.UnsupportedError
+    assert message in error.reason
+    assert (error.loc.line, error.loc.col) == (line + 1, column + 4)
+    first, code, caret, remedy = str(error).splitlines()
+    assert first == f"{error.loc.file}:{line + 1}:{column + 4}: {error.reason}"
+    shown = lines[line - 1]
+    assert code == "    " + shown.strip()
+    assert caret == " " * (4 + column - 1 - (len(shown) - len(shown.lstrip()))) + "^"
+    assert remedy.startswith("  ") and remedy.endswith(".")
+
+
+def test_coroutine():
+    error = refused("async def f(x):\n    return x\n")
+    assert "coroutine" in error.reason and error.loc.line == 1
+
+
+def test_the_object_of_a_method_cannot_be_assigned():
+    namespace = {}
+    define("class C:\n    def f(self, x):\n        self = x\n        return x\n", "C", namespace)
+    with pytest.raises(errors.UnsupportedError, match="`self`"):
+        lower(parse(namespace["C"]().f))
+
+
+def test_caret_after_wide_characters_and_tabs():
+    error = refused("def f(x):\n\ty = '∂∂' if x else unknown\n")
+    assert error.loc.col == 21
+    assert str(error).splitlines()[2] == " " * 4 + " " * 19 + "^"
+
+
+def test_deep_nesting():
+    text = "def f(x):\n    return " + "(" * 150 + "x" + "[0])" * 150 + "\n"
+    deep = "def f(x):\n    if x == 0: return 0\n"
+    deep += "".join(f"    elif x == {i}: return {i}\n" for i in range(1, 400))
+    lower(parse(define(text, "f", {})))
+    assert "nested too deeply" in refused(deep).reason
+
+
+def test_long_sums_are_not_deep():
+    f = define("def f(x):\n    return " + " + ".join(["x"] * 2000) + "\n", "f", {})
+    assert len(lower(parse(f)).body) == 2000
+
+
+# --- no source ---
+
+
+@pytest.mark.parametrize("f", [len, np.sin, np.linalg.norm.__class__, 3.0, "text", dict])
+def test_no_python_function(f):
+    with pytest.raises(errors.TransformError, match="no Python source"):
+        parse(f)
+
+
+def test_partial():
+    with pytest.raises(errors.UnsupportedError, match=r"functools.partial") as info:
+        parse(functools.partial(max, 1))
+    assert "lambda" in info.value.remedy
+
+
+def test_code_of_exec():
+    namespace = {}
+    exec("def f(x):\n    return x\n", namespace)
+    with pytest.raises(errors.TransformError, match="cannot be found") as info:
+        parse(namespace["f"])
+    assert "'<string>'" in info.value.reason and "linecache" in info.value.remedy
+
+
+def test_empty_cell():
+    def outer():
+        def inner(x):
+            return x * later
+
+        error = pytest.raises(errors.UnsupportedError, lambda: lower(parse(inner))).value
+        later = 1.0
+        return error, later
+
+    error, _ = outer()
+    assert "`later`" in error.reason and error.line.strip() == "return x * later"
+
+
+# --- templates ---
+
+TEMPLATES = {
+    "no yield": ("def f(x):\n    z = x\n", 1, "one `yield`"),
+    "two yields": ("def f(x):\n    yield x\n    d[x] += 1\n    yield x\n", 4, "one `yield`"),
+    "inner yield": ("def f(x):\n    yield x\n    if x:\n        yield x\n", 4, "one `yield`"),
+    "return": ("def f(x):\n    yield x\n    if x:\n        return x\n", 4, "no `return`"),
+    "bound d": ("def f(x):\n    d = x\n    yield d\n", 1, "cannot be bound"),
+    "bare d": ("def f(x):\n    yield x\n    y = d\n", 3, "`d` stands alone"),
+    "constant": ("def f(x):\n    yield x\n    d[0] += x\n", 3, "takes a name"),
+    "global": ("def f(x):\n    yield x\n    d[np] += x\n", 3, "takes a name"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_refused_template(name):
+    text, line, message = TEMPLATES[name]
+    error = refused(text, lower_template)
+    assert message in error.reason and error.loc.line == line
+
+
+# --- the errors themselves ---
+
+
+def test_layout_without_place():
+    assert str(errors.TransformError("why", remedy="what\nmore")) == "why\n  what\n  more"
+    loc = ir.Loc("nowhere.py", 3, 5)
+    assert str(errors.UnsupportedError("why", loc)) == "nowhere.py:3:5: why"
+    text = str(errors.TransformError("why", ir.Loc("a.py", 3), "what", "    x = 1\n"))
+    assert text == "a.py:3: why\n    x = 1\n  what"
+
+
+def test_line_is_read_from_the_file():
+    define("a = 1\nb = 2\n", "a", {})
+    file = parse(test_layout_without_place).file
+    error = errors.MissingRuleError("why", ir.Loc(file, 1, 1))
+    assert error.line.startswith('"""What parsing and lowering refuse')
+
+
+@pytest.mark.parametrize(
+    "name,bases",
+    {
+        "TransformError": (RuntimeError,),
+        "UnsupportedError": (errors.TransformError, NotImplementedError),
+        "MissingRuleError": (errors.UnsupportedError,),
+        "UnusedInputError": (errors.TransformError,),
+        "CotangentError": (RuntimeError, ValueError),
+        "CotangentTypeError": (errors.CotangentError, TypeError),
+        "DtypeError": (RuntimeError, TypeError),
+        "ReleasedError": (RuntimeError,),
+        "AnomalyError": (RuntimeError, FloatingPointError),
+        "InternalError": (AssertionError,),
+    }.items(),
+)
+def test_classes(name, bases):
+    cls = getattr(errors, name)
+    assert all(issubclass(cls, base) for base in (errors.SrcdiffError, *bases))
+    copy = pickle.loads(pickle.dumps(cls("why")))
+    assert type(copy) is cls and str(copy) == "why"
+
+
+def test_located_errors_pickle():
+    error = refused("def f(x):\n    try: return x\n    finally: pass\n")
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) and copy.loc == error.loc and copy.remedy == error.remedy

@@ -1,0 +1,342 @@
+"""The parameters of `grad` and the conventions at kinks: a case a cell of the design's table."""
+
+import math
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from . import models
+
+X = np.array([0.5, -1.0, 2.0])
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+# --- grad_outputs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_one_real_element_of_any_rank_needs_no_cotangent(shape):
+    close(srcdiff.grad(models.vector)(np.full(shape, 3.0)), np.full(shape, 6.0))
+
+
+def test_non_scalar_output_needs_one():
+    words = "grad can be implicitly created only for scalar outputs"
+    with pytest.raises(srcdiff.CotangentError, match=words) as info:
+        srcdiff.grad(models.vector)(X)
+    assert isinstance(info.value, RuntimeError)
+
+
+def test_complex_output_needs_one():
+    with pytest.raises(srcdiff.CotangentError):
+        srcdiff.grad(models.scalar)(1.0 + 2.0j)
+
+
+@pytest.mark.parametrize(
+    "cotangent",
+    [np.ones(2), np.ones((3, 1)), np.ones(()), np.ones((1, 3)), np.ones(3) * 1j],
+)
+def test_cotangent_of_wrong_shape_or_complex(cotangent):
+    with pytest.raises(srcdiff.CotangentError) as info:
+        srcdiff.grad(models.vector)(X, grad_outputs=cotangent)
+    assert "(3,)" in str(info.value) or "complex" in str(info.value)
+
+
+def test_shape_is_exact():
+    with pytest.raises(srcdiff.CotangentError, match=r"\(1,\)"):
+        srcdiff.grad(models.loss)(2.0, X, grad_outputs=np.ones(1))
+    with pytest.raises(srcdiff.CotangentError):
+        srcdiff.grad(models.vector)(np.ones(1), grad_outputs=np.ones(()))
+
+
+@pytest.mark.parametrize("cotangent", ["text", object(), [1.0, 2.0, 3.0], {"a": 1.0}])
+def test_cotangent_of_wrong_type(cotangent):
+    with pytest.raises(srcdiff.CotangentTypeError) as info:
+        srcdiff.grad(models.vector)(X, grad_outputs=cotangent)
+    assert isinstance(info.value, TypeError)
+
+
+def test_error_shows_the_return_line():
+    with pytest.raises(srcdiff.CotangentError, match="return x \\* x"):
+        srcdiff.grad(models.vector)(X, grad_outputs=np.ones(2))
+
+
+def test_a_number_for_a_0d_output():
+    g = srcdiff.grad(models.loss, "w")
+    close(g(2.0, X, grad_outputs=2), 2.0 * g(2.0, X))
+    close(g(2.0, X, grad_outputs=np.float32(2.0)), 2.0 * g(2.0, X))
+    close(g(2.0, X, grad_outputs=np.array(2.0)), 2.0 * g(2.0, X))
+
+
+def test_too_many_cotangents():
+    g = srcdiff.grad(models.pair, "a")
+    with pytest.raises(srcdiff.CotangentError):
+        g(X, 2.0, grad_outputs=(X, 1.0, 1.0))
+    with pytest.raises(srcdiff.CotangentError):
+        g(X, 2.0, grad_outputs=(X,))
+
+
+def test_none_among_several_cotangents():
+    """None means one where the output has one element."""
+    g = srcdiff.grad(models.pair, "a")
+    close(g(X, 2.0, grad_outputs=(X, None)), 2.0 * X + 1.0)
+    with pytest.raises(srcdiff.CotangentError):
+        g(X, 2.0, grad_outputs=(None, 1.0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, int])
+def test_cotangent_of_another_real_dtype(dtype):
+    g = srcdiff.grad(models.vector)(X, grad_outputs=np.ones(3, dtype))
+    assert g.dtype == np.float64
+    close(g, 2.0 * X)
+
+
+def test_cotangent_does_not_widen_single_precision():
+    g = srcdiff.grad(models.vector)(X.astype(np.float32), grad_outputs=np.ones(3))
+    assert g.dtype == np.float32
+
+
+def test_cotangent_is_not_changed():
+    def loop(x):
+        y = x.copy()
+        y[0] = y[1] * y[2]
+        y *= 2.0
+        return y
+
+    v = np.array([1.0, 2.0, 3.0])
+    srcdiff.grad(loop)(X, grad_outputs=v)
+    close(v, [1.0, 2.0, 3.0])
+
+
+# --- inputs, outputs ----------------------------------------------------------------------------
+
+
+def test_unknown_input_lists_the_known_ones():
+    with pytest.raises(srcdiff.TransformError) as info:
+        srcdiff.grad(models.loss, "weights")(2.0, X)
+    for word in ("weights", "w", "x", "y"):
+        assert word in str(info.value)
+
+
+def test_position_out_of_range():
+    with pytest.raises(srcdiff.TransformError):
+        srcdiff.grad(models.loss, 7)(2.0, X)
+
+
+def test_empty_inputs():
+    with pytest.raises(
+        (srcdiff.TransformError, ValueError), match="grad requires non-empty inputs"
+    ):
+        srcdiff.grad(models.loss, ())(2.0, X)
+
+
+@pytest.mark.parametrize("value", [3, True, np.arange(3), np.array([True, False])])
+def test_integer_input(value):
+    with pytest.raises(srcdiff.DtypeError, match="x") as info:
+        srcdiff.grad(models.vector)(value)
+    assert isinstance(info.value, TypeError)
+
+
+def test_unknown_output():
+    with pytest.raises(srcdiff.TransformError):
+        srcdiff.grad(models.pair, "a", outputs=5)(X, 2.0)
+    with pytest.raises(srcdiff.TransformError):
+        srcdiff.grad(models.named, "a", outputs="nothing")(X, 2.0)
+
+
+def test_scalar_gradient_of_integer_exponent():
+    assert srcdiff.grad(models.integer_part, "x")(2.0, 3) == 12.0
+    with pytest.raises(srcdiff.DtypeError, match="n"):
+        srcdiff.grad(models.integer_part, "n")(2.0, 3)
+
+
+# --- unused inputs ------------------------------------------------------------------------------
+
+
+def test_unused_input_is_an_error_with_the_reason():
+    with pytest.raises(srcdiff.UnusedInputError) as info:
+        srcdiff.grad(models.unused, "k")(2.0, 3.0)
+    assert "k" in str(info.value) and isinstance(info.value, RuntimeError)
+
+
+def test_unused_input_allowed_gives_none():
+    assert srcdiff.grad(models.unused, "k", allow_unused=True)(2.0, 3.0) is None
+    dx, dk = srcdiff.grad(models.unused, ("x", "k"), allow_unused=True)(2.0, 3.0)
+    assert dx == 2.0 and dk is None
+
+
+def test_unused_input_materialised_gives_zeros():
+    assert srcdiff.grad(models.unused, "k", materialize_grads=True)(2.0, 3.0) == 0.0
+    g = srcdiff.grad(models.unused, "k", materialize_grads=True)(2.0, np.array(3.0, np.float32))
+    assert g.shape == () and g.dtype == np.float32
+
+
+def test_allow_unused_false_with_materialize_grads():
+    with pytest.raises(ValueError, match="allow_unused"):
+        srcdiff.grad(models.unused, "k", allow_unused=False, materialize_grads=True)(2.0, 3.0)
+
+
+def test_output_that_no_input_reaches():
+    def two(x, y):
+        return x * 2.0, y * 3.0
+
+    with pytest.raises(srcdiff.UnusedInputError):
+        srcdiff.grad(two, "x", outputs=1)(2.0, 3.0)
+    assert srcdiff.grad(two, "x", outputs=1, materialize_grads=True)(2.0, 3.0) == 0.0
+
+
+def test_a_path_not_taken_gives_zeros():
+    def maybe(x, y, flag):
+        if flag:
+            return x * y
+        return x * 2.0
+
+    g = srcdiff.grad(maybe, "y")
+    assert g(2.0, 3.0, True) == 2.0
+    assert g(2.0, 3.0, False) == 0.0
+    out = srcdiff.grad(maybe, "y")(2.0, X, False)
+    close(out, np.zeros(3))
+
+
+def test_linear_function_at_order_two():
+    first = srcdiff.grad(models.linear)
+    with pytest.raises(srcdiff.UnusedInputError):
+        srcdiff.grad(first)(X, grad_outputs=np.ones(3))
+    zeros = srcdiff.grad(first, materialize_grads=True)(X, grad_outputs=np.ones(3))
+    close(zeros, np.zeros(3))
+
+
+# --- conventions at kinks -----------------------------------------------------------------------
+
+
+def at(f, *args, inputs=0, grad_outputs=None):
+    return srcdiff.grad(f, inputs)(*args, grad_outputs=grad_outputs)
+
+
+def test_abs_and_sign_at_zero():
+    assert at(lambda x: np.abs(x), 0.0) == 0.0
+    assert at(lambda x: abs(x), 0.0) == 0.0
+    assert at(lambda x: x + np.sign(x), 0.0) == 1.0
+    assert at(lambda x: x + np.floor(x), 0.0) == 1.0
+
+
+def test_ties_of_maximum_and_minimum():
+    def both(x, y):
+        return np.maximum(x, y) + 3.0 * np.minimum(x, y)
+
+    assert at(both, 2.0, 2.0, inputs=(0, 1)) == (2.0, 2.0)
+    assert at(lambda x: np.maximum(x, 0.0), 0.0) == 0.5
+
+
+def test_ties_of_reductions_share():
+    def top(x):
+        return np.max(x)
+
+    def bottom(x):
+        return x.min()
+
+    close(at(top, np.array([1.0, 2.0, 2.0])), [0.0, 0.5, 0.5])
+    close(at(bottom, np.array([1.0, 1.0, 1.0, 2.0])), [1 / 3, 1 / 3, 1 / 3, 0.0])
+
+
+def test_clip_at_its_bounds():
+    def clipped(x):
+        return np.clip(x, 0.0, 1.0)
+
+    close(
+        at(clipped, np.array([-1.0, 0.0, 0.5, 1.0, 2.0]), grad_outputs=np.ones(5)), [0, 1, 1, 1, 0]
+    )
+
+
+def test_square_root_at_zero():
+    with np.errstate(divide="ignore"):
+        assert at(lambda x: np.sqrt(x), np.array(0.0)) == np.inf
+
+
+def test_powers_at_zero():
+    def power(x, b):
+        return x**b
+
+    assert at(power, 0.0, 0.0) == 0.0
+    assert at(power, 0.0, 2.0) == 0.0
+    assert at(power, 0.0, 1.0) == 1.0
+    with np.errstate(all="ignore"):
+        assert at(power, np.array(0.0), np.array(2.0), inputs=1) == 0.0
+
+
+def test_spread_at_zero():
+    with np.errstate(all="ignore"):
+        close(at(lambda x: np.std(x), np.ones(3)), np.zeros(3))
+
+
+def test_hypot_at_zero():
+    with np.errstate(all="ignore"):
+        dx = at(lambda x, y: np.hypot(x, y), np.array(0.0), np.array(0.0))
+    assert math.isnan(dx)
+
+
+def test_arctan2_at_zero():
+    with np.errstate(all="ignore"):
+        dx, dy = at(lambda y, x: np.arctan2(y, x), np.array(0.0), np.array(0.0), inputs=(0, 1))
+    assert dx == 0.0 and dy == 0.0
+
+
+def test_product_with_zeros():
+    def product(x):
+        return np.prod(x)
+
+    close(at(product, np.array([2.0, 0.0, 3.0])), [0.0, 6.0, 0.0])
+    close(at(product, np.array([0.0, 0.0, 3.0])), [0.0, 0.0, 0.0])
+
+
+def test_untaken_branch_of_where_flows():
+    def root(x):
+        return np.where(x > 0.0, np.sqrt(x), 0.0)
+
+    with np.errstate(all="ignore"):
+        g = at(root, np.array([4.0, 0.0]), grad_outputs=np.ones(2))
+    assert g[0] == 0.25 and not np.isfinite(g[1])
+
+
+def test_repeated_indices():
+    idx = np.array([0, 0, 2])
+
+    def read(x):
+        return x[idx]
+
+    def store(v):
+        y = np.zeros(3)
+        y[idx] = v
+        return y
+
+    v = np.array([1.0, 2.0, 4.0])
+    close(at(read, X, grad_outputs=v), [3.0, 0.0, 4.0])
+    close(at(store, X, grad_outputs=v), [0.0, 1.0, 4.0])
+
+
+def test_complex_convention():
+    def square_modulus(z):
+        return np.abs(z) ** 2
+
+    assert at(square_modulus, np.array(1.0 + 2.0j)) == pytest.approx(2.0 + 4.0j)
+
+
+def test_gradient_of_a_real_input_is_real():
+    def rotated(x):
+        z = x * np.exp(1j * x)
+        return np.real(z) + np.abs(z)
+
+    g = at(rotated, X, grad_outputs=np.ones(3))
+    assert g.dtype == np.float64
+
+
+def test_single_precision_stays():
+    def chain(x):
+        return np.sum(np.tanh(x) * 2.0 + x[::-1] ** 2) / 3.0
+
+    g = at(chain, X.astype(np.float32))
+    assert g.dtype == np.float32
