@@ -92,7 +92,8 @@ class _Accumulate:
 
     def loop(self, stmt: ir.For | ir.While, states: dict[str, State]) -> Resolved:
         """A loop to a fixpoint of the states at the start of its backward body."""
-        start = dict(states)
+        start, copies = self.owned_before(stmt, states)
+        outside = dict(start)
         while True:
             body = self.block(stmt.body, start)
             cond = self.block(stmt.cond if isinstance(stmt, ir.While) else (), body.states)
@@ -100,13 +101,25 @@ class _Accumulate:
             if new == start:
                 break
             start = new
-        before = self.zeros(states, start, stmt.loc)
+        before = (*copies, *self.zeros(outside, start, stmt.loc))
         tail = self.zeros(cond.states, start, stmt.loc)
         inner = (*tail, *body.block) if isinstance(stmt, ir.For) else body.block
         new_stmt: ir.Stmt = replace(stmt, body=inner)
         if isinstance(stmt, ir.While):
             new_stmt = replace(stmt, body=body.block, cond=(*tail, *cond.block))
         return Resolved((new_stmt, *before), start)
+
+    def owned_before(
+        self, stmt: ir.For | ir.While, states: dict[str, State]
+    ) -> tuple[dict[str, State], ir.Block]:
+        """Shared adjoints that the loop writes into are copied once, before it."""
+        demanded = {s.target.id for s in ir.walk((stmt,)) if isinstance(s, ir.Demand)}
+        now = dict(states)
+        out: list[ir.Stmt] = []
+        for name in sorted(n for n in demanded if states.get(n) == State.SHARED):
+            copy = self.demand(ir.Name(name), self.like[name], now, stmt.loc)
+            out.append(ir.Pair(None, tuple(copy), stmt.loc))
+        return now, tuple(out)
 
     def zeros(self, have: States, want: States, loc: ir.Loc) -> ir.Block:
         """Pairs that make zero adjoints for the names that are present only in `want`."""

@@ -56,7 +56,7 @@ def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
     """A gradient that is a number, for an input that is one."""
     if have.dtype is None or have.dtype != want.dtype or want.python is None:
         return None
-    if want.python == have.python:
+    if want.python is have.python:
         return grad
     if want.python:
         return ir.Call(float if want.dtype == "float64" else complex, (grad,))

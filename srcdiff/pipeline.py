@@ -203,7 +203,24 @@ def tape_pass(state: State) -> State:
 
 def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
-    return _with(state, simplify(finish(state.function, state.params), state.params))
+    return _with(state, simplified(state.function, state.params, _facts(state)))
+
+
+def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Function:
+    """A finished function in its plainest form."""
+    views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
+    split = webs(function, lambda n: n.startswith("_") or n in views)
+    function = simplify(_temporary(split, views), params)
+    done = finish(function, params)
+    return function if done == function else simplify(done, params)
+
+
+def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
+    """The function with the adjoints of views as temporaries, which may stand where they are used."""
+    fresh = ir.Fresh(ir.all_names(function))
+    base = tuple(views)
+    mine = [n for n in sorted(ir.bound(function.body)) if n in views or n.rsplit("_", 1)[0] in base]
+    return replace(function, body=ir.rename(function.body, {n: fresh(f"_{n}").id for n in mine}))
 
 
 def name_pass(state: State) -> State:
@@ -218,8 +235,8 @@ def pair_pass(state: State) -> State:
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     kept = two.body[: _unpacked(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
-    backward = name(simplify(two, {"residuals": Tuple(items)}))
-    return _with(state, name(simplify(one, state.params)), extra={"backward": backward})
+    backward = name(simplified(two, {"residuals": Tuple(items)}, facts))
+    return _with(state, name(simplified(one, state.params, facts)), extra={"backward": backward})
 
 
 def _unpacked(function: ir.Function) -> int:

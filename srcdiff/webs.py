@@ -7,6 +7,7 @@ invariant: every read sees the same definitions as before.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from srcdiff import ir
@@ -41,12 +42,15 @@ def _order(key: Key) -> tuple[tuple[int, ...], str]:
     return key[1], key[0]
 
 
-def webs(function: ir.Function) -> ir.Function:
-    """The function with straight-line redefinitions renamed: `h`, `h_1`, ..."""
+def webs(
+    function: ir.Function, only: Callable[[str], bool] = lambda name: True
+) -> ir.Function:
+    """The function with straight-line redefinitions renamed: `h`, `h_1`, ...; `only` some names."""
     start: Env = {p.name: frozenset({(p.name, ())}) for p in function.params}
     reach = _Reach()
     reach.block(function.body, start, ())
-    rename = _Rename(reach, ir.Fresh(ir.all_names(function)), [p.name for p in function.params])
+    params = [p.name for p in function.params]
+    rename = _Rename(reach, ir.Fresh(ir.all_names(function)), params, only)
     return replace(function, body=rename.block(function.body, ()))
 
 
@@ -115,14 +119,19 @@ def _merge(a: Env, b: Env) -> Env:
 class _Rename:
     """The second walk: every name becomes the name of its web."""
 
-    def __init__(self, reach: _Reach, fresh: ir.Fresh, params: list[str]) -> None:
+    def __init__(
+        self, reach: _Reach, fresh: ir.Fresh, params: list[str], only: Callable[[str], bool]
+    ) -> None:
         self.reach = reach
+        self.only = only
         self.fresh = fresh
         self.new: dict[Key, str] = {reach.sets.find((p, ())): p for p in params}
         self.owned = set(params)
 
     def name_of(self, key: Key) -> ir.Name:
         """The name of a definition's web; the first web of a variable keeps the variable's name."""
+        if not self.only(key[0]):
+            return ir.Name(key[0])
         root = self.reach.sets.find(key)
         if root not in self.new:
             plain = root[0] not in self.owned

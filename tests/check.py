@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import srcdiff
+from srcdiff import runtime, trees
 
 from . import structures as st
 
@@ -246,10 +247,9 @@ def check_second_order(
 
 def namespace_of(function: Callable[..., Any]) -> dict[str, Any]:
     """What generated source may refer to: the primal's names, NumPy and the helpers."""
-    from srcdiff import runtime
-
     names: dict[str, Any] = {"np": np, "numpy": np}
-    names.update({k: v for k, v in vars(runtime).items() if not k.startswith("__")})
+    for module in (runtime, trees):
+        names.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
     target = inspect.unwrap(function)
     names.update(getattr(target, "__globals__", {}))
     closed = inspect.getclosurevars(target) if inspect.isfunction(target) else None

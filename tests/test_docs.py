@@ -24,5 +24,5 @@ def test_links_lead_somewhere(path):
 
 def test_readme_shows_the_targets_of_the_makefile():
     makefile = (documents.ROOT / "Makefile").read_text()
-    for name in re.findall(r"\bmake (\w+)", (documents.ROOT / "README.md").read_text()):
+    for name in re.findall(r"(?:^|`)make (\w+)", (documents.ROOT / "README.md").read_text(), re.M):
         assert re.search(rf"^{name}:", makefile, re.M), name

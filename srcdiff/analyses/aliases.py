@@ -64,7 +64,24 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     one = _resolve(function, links, stored, kinds, counts)
     between = [k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)]
     two = _resolve(function, between, resized, kinds, counts)
-    return Aliases({**two.classes, **one.classes}, {**two.views, **one.views}, stored)
+    parts = _parts(links, {**two.classes, **one.classes}, kinds, counts)
+    return Aliases({**two.classes, **one.classes}, {**parts, **two.views, **one.views}, stored)
+
+
+def _parts(
+    links: list[Link],
+    classes: Mapping[str, str],
+    kinds: Kinds,
+    counts: tuple[Mapping[str, int], Mapping[str, int]],
+) -> dict[str, View]:
+    """Containers that are parts of a container that nobody writes into: views of it."""
+    found: dict[str, View] = {}
+    for link in links:
+        both = _named_container(link.target, kinds) and _named_container(link.source, kinds)
+        if both and link.how == "element" and link.target not in classes:
+            if isinstance(link.stmt, ir.Assign) and _steady(link, *counts):
+                found[link.target] = View(link.source, link.stmt.rhs)
+    return found
 
 
 def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:

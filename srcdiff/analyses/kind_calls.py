@@ -51,8 +51,8 @@ DATA_DEPENDENT = frozenset(
 UNPROBED = frozenset(
     {
         np.vectorize, np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.piecewise,
-        np.frompyfunc, np.fromiter, np.split, np.array_split, np.tile, np.pad, np.resize,
-        np.indices, np.unravel_index, np.histogram_bin_edges, np.load, np.errstate, np.nditer,
+        np.frompyfunc, np.fromiter, np.resize,
+        np.unravel_index, np.histogram_bin_edges, np.load, np.errstate, np.nditer,
         np.ndenumerate, np.histogramdd, np.broadcast, np.ndindex, np.iterable, np.set_printoptions,
     }
 )  # fmt: skip

@@ -118,18 +118,6 @@ def _expose_loop(stmt: ir.For | ir.While, up: set[str], sure: set[str]) -> None:
         up.add(stmt.stop.id)
 
 
-def definition_of(name: str, block: ir.Block) -> tuple[int, ir.Assign] | None:
-    """The place and statement of the only definition of a name, if it stands directly in a block."""
-    found: list[tuple[int, ir.Assign]] = []
-    for k, stmt in enumerate(block):
-        primal = stmt.primal if isinstance(stmt, ir.Pair) else stmt
-        if isinstance(primal, ir.Assign) and primal.target.id == name:
-            found.append((k, primal))
-        elif name in ir.bound((stmt,)):
-            return None
-    return found[0] if len(found) == 1 else None
-
-
 def count_uses(block: ir.Block) -> Mapping[str, int]:
     """How many statements, adjoint ones included, mention each name."""
     count: dict[str, int] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from srcdiff import ir
 from srcdiff.facts import Facts
+from srcdiff.tape.again import recompute
 from srcdiff.tape.loops import countable, trip_of
 from srcdiff.tape.needs import (
     Contents,
@@ -37,7 +38,9 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     """The forward and the backward part of a paired function."""
     body = countable(function.body, facts.fresh)
     adjoint_names = frozenset(facts.adjoints.values())
-    walker = _Split(facts, adjoint_names, count_uses(body), stable(body, adjoint_names, facts))
+    steady = stable(body, adjoint_names, facts)
+    body, provided = recompute(body, facts, steady)
+    walker = _Split(facts, adjoint_names | provided, count_uses(body), steady)
     return walker.block(body, frozenset(), Slots(facts))
 
 
@@ -109,7 +112,8 @@ class _Split:
         if not one.backward and not two.backward:
             return Parts((forward,), (), after)
         backward = ir.If(stmt.test, one.backward, two.backward, stmt.loc)
-        return Parts((forward,), (backward,), after | frozenset(ir.names(stmt.test)))
+        tests = frozenset(ir.names(stmt.test)) - self.adjoint_names
+        return Parts((forward,), (backward,), after | tests)
 
     def scope(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
         """A branch; inside a loop, what it computes for itself alone is kept per run of it."""
@@ -123,7 +127,7 @@ class _Split:
 
     def kept(self, block: ir.Block, part: Parts, own: frozenset[str], slots: Slots) -> Parts:
         """A part whose needed local values are saved at its end and loaded at its start."""
-        kept = keep_locals(Scope(block, own & part.needed, part.needed, self.facts, self.stable), slots)
+        kept = keep_locals(Scope(block, own & part.needed, part.needed), slots)
         return Parts(
             (*kept.first, *part.forward, *kept.save), (*kept.load, *part.backward), kept.needed
         )
@@ -148,7 +152,7 @@ class _Split:
             slots.lists += inner.lists
         else:
             forward = (*inner.lists, *forward)
-        parts = Parts(forward, backward, needed | trip.needed)
+        parts = Parts(forward, backward, needed | (trip.needed - self.adjoint_names))
         if isinstance(stmt, ir.For) and stmt.target.id in entry:
             return _with_old_target(parts, stmt, slots)
         return parts

@@ -1,0 +1,191 @@
+"""Values that a loop's body computes and that the backward part can compute again.
+
+Takes a `Pair` tree; returns it with statements that give such values anew, placed where the
+backward part first needs them, and the names that are thus provided.  The invariant: between the
+definition of a value and the place where it is computed again (in the order of the forward part)
+nothing that it is computed from changes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from srcdiff import ir
+from srcdiff.facts import Facts
+from srcdiff.tape.needs import contents_of, is_cheap, written_contents
+from srcdiff.tape.stable import Stable
+
+
+@dataclass
+class _Again:
+    """What the pass looks things up in, and the names provided so far."""
+
+    facts: Facts
+    stable: Stable
+    definitions: Mapping[str, int]
+    reads: Mapping[str, int]
+    provided: set[str]
+
+
+def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
+    """The Pair tree with values computed again, and their names."""
+    state = _Again(facts, stable, _definitions(block), backward_reads(block), set())
+    return _inside(block, state, False), frozenset(state.provided)
+
+
+def _definitions(block: ir.Block) -> dict[str, int]:
+    """How many statements bind each name."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        for name in ir.writes(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def backward_reads(block: ir.Block) -> dict[str, int]:
+    """How many statements need each name on the way down: adjoints, and tests and loop bounds."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        found: frozenset[str] | tuple[str, ...] = ()
+        if isinstance(stmt, ir.Pair):
+            found = ir.used(stmt.adjoint)
+        elif isinstance(stmt, ir.If):
+            found = ir.names(stmt.test)
+        elif isinstance(stmt, ir.For):
+            found = ir.names(stmt.iter)
+        for name in found:
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
+    """A block; inside loops its own values are computed again where that is cheap."""
+    if looping:
+        block = _again(block, state)
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.If):
+            body, orelse = (_inside(b, state, looping) for b in (stmt.body, stmt.orelse))
+            stmt = replace(stmt, body=body, orelse=orelse)
+        elif isinstance(stmt, (ir.For, ir.While)):
+            stmt = replace(stmt, body=_inside(stmt.body, state, True))
+        out.append(stmt)
+    return tuple(out)
+
+
+def _again(block: ir.Block, state: _Again) -> ir.Block:
+    """The values that one block defines, the last one first (what it reads comes after it)."""
+    extra: dict[int, list[ir.Assign]] = {}
+    own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
+    for find in (_read_back, _computed):
+        for k, stmt in reversed(own):
+            if not isinstance(stmt, ir.Assign) or state.definitions[stmt.target.id] != 1:
+                continue
+            last = _last_use(stmt, k, block, extra, state)
+            found = None if last is None else find(stmt, k, last, block, state)
+            if found is not None:
+                state.provided.add(stmt.target.id)
+                extra.setdefault(found[0], []).append(found[1])
+    out: list[ir.Stmt] = []
+    for k, pair in enumerate(block):
+        out.append(pair)
+        if k in extra:
+            out.append(ir.Pair(None, _in_order(extra[k]), extra[k][0].loc))
+    return tuple(out)
+
+
+def _in_order(again: list[ir.Assign]) -> ir.Block:
+    """Statements such that each stands behind those that it reads."""
+    by_name = {s.target.id: s for s in reversed(again)}
+    out: list[ir.Stmt] = []
+    done: set[str] = set()
+
+    def place(name: str) -> None:
+        if name in by_name and name not in done:
+            done.add(name)
+            for read in ir.names(by_name[name].rhs):
+                place(read)
+            out.append(by_name[name])
+
+    for name in by_name:
+        place(name)
+    return tuple(out)
+
+
+Found = tuple[int, ir.Assign]
+
+
+def _last_use(
+    stmt: ir.Assign, k: int, block: ir.Block, extra: Mapping[int, list[ir.Assign]], state: _Again
+) -> int | None:
+    """The last statement of the block that needs a value, None if others need it or nobody does."""
+    name = stmt.target.id
+    if name in state.provided:
+        return None
+    uses = [j for j in range(k, len(block)) if _uses(name, block[j])]
+    asked = [j for j, again in extra.items() if any(name in ir.names(a.rhs) for a in again)]
+    here = sum(backward_reads((block[j],)).get(name, 0) for j in uses)
+    if here != state.reads.get(name, 0) or not (uses or asked):
+        return None
+    return max((*uses, *asked))
+
+
+def _computed(
+    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
+) -> Found | None:
+    """The definition itself, run again."""
+    name = stmt.target.id
+    if name in ir.names(stmt.rhs) or not is_cheap(stmt.rhs, state.facts, name):
+        return None
+    return (last, stmt) if _unchanged(stmt.rhs, block[k + 1 : last + 1], state) else None
+
+
+def _uses(name: str, stmt: ir.Stmt) -> bool:
+    """Whether some adjoint in a statement reads a name."""
+    return name in backward_reads((stmt,))
+
+
+def _unchanged(rhs: ir.Rhs, between: ir.Block, state: _Again) -> bool:
+    """Whether no statement changes what an expression reads."""
+    reads = ir.names(rhs)
+    if set(reads) & _bound_by_primal(between):
+        return False
+    contents = {c for r in reads for c in contents_of(r, state.facts)}
+    for stmt in ir.walk(between):
+        if id(stmt) not in state.stable.safe and contents & written_contents(stmt, state.facts):
+            return False
+    return True
+
+
+def _bound_by_primal(block: ir.Block) -> set[str]:
+    """The names that the primal statements of a block bind."""
+    found: set[str] = set()
+    for stmt in block:
+        if isinstance(stmt, ir.Pair):
+            found |= set(() if stmt.primal is None else ir.writes(stmt.primal))
+            continue
+        found |= set(ir.writes(stmt))
+        for inner in ir.blocks(stmt):
+            found |= _bound_by_primal(inner)
+    return found
+
+
+def _read_back(
+    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
+) -> Found | None:
+    """The place in an array where a value was stored and still is, as a read."""
+    for m in range(k + 1, len(block)):
+        pair = block[m]
+        store = pair.primal if isinstance(pair, ir.Pair) else None
+        if not isinstance(store, ir.SetItem) or id(store) not in state.stable.kept:
+            continue
+        if store.value == stmt.target and store.index is not None:
+            place = max(last, m)
+            read = ir.Call(operator.getitem, (store.base, store.index))
+            if set(ir.names(read)) & _bound_by_primal(block[m : place + 1]):
+                return None
+            return place, ir.Assign(stmt.target, read, stmt.loc)
+    return None
+

@@ -1,0 +1,166 @@
+"""The registry: what is found by what, how calls are bound, what is refused."""
+
+import doctest
+import math
+import operator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from srcdiff import rules
+from srcdiff.analyses.kind_types import Array, List, Scalar
+from srcdiff.errors import MissingRuleError
+from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
+
+HERE = Loc("model.py", 3, 5)
+X, Y = Name("x"), Name("y")
+
+
+def bound(fn, *args, kinds=None, **kwargs):
+    """The arguments of a call by parameter."""
+    return rules.find(Call(fn, args, tuple(kwargs.items())), kinds or {}, HERE).args
+
+
+def test_functions_operators_methods_and_attributes_share_rules():
+    assert rules.find(np.sum) is rules.find(Method("sum"))
+    assert rules.find(np.multiply) is rules.find(operator.mul)
+    assert rules.find(np.sin) is rules.find(math.sin)
+    assert rules.find(np.real) is rules.find(Attr("real"))
+    assert rules.find(np.add.at).name == "add_at"
+    assert rules.find(abs).name == "absolute"
+
+
+def test_unknown_and_unhashable_functions_have_no_rule():
+    class Callable:
+        __hash__ = None
+
+        def __call__(self):
+            return 1
+
+    assert rules.find(Callable()) is None
+    assert rules.find(print).flavour == "nondifferentiable"
+    assert rules.find(lambda x: x) is None
+
+
+def test_defaults_are_filled_in():
+    assert bound(np.sum, X) == {"a": X, "axis": NONE, "keepdims": Const(False)}
+    assert bound(np.sum, X, axis=Const(1))["axis"] == Const(1)
+
+
+def test_methods_take_the_receiver_first_and_gather():
+    two, three = Const(2), Const(3)
+    assert bound(Method("reshape"), X, two, three)["shape"] == Tup((two, three))
+    assert bound(Method("reshape"), X, Const(-1))["shape"] == Const(-1)
+    assert bound(Method("transpose"), X)["axes"] == NONE
+    assert bound(np.reshape, X, Tup((two, three)))["shape"] == Tup((two, three))
+
+
+def test_variable_positional_arguments():
+    args = bound(np.einsum, Const("i,i"), X, Y)
+    assert args["operands"] == Tup((X, Y))
+
+
+def test_neutral_keywords_are_ignored():
+    bound(np.add, X, Y, out=NONE, where=Const(True), dtype=NONE)
+    assert bound(np.clip, X, min=Const(0.0))["a_min"] == Const(0.0)
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        (Call(np.add, (X, Y), (("out", X),)), "does not cover the argument `out`"),
+        (Call(np.add, (X, Y), (("where", X),)), "does not cover the argument `where`"),
+        (Call(np.add, (X, Y, X)), "more than 2 positional arguments"),
+        (Call(np.add, (X,)), "a call without `y`"),
+        (Call(np.add, (Star(X),)), "`*` and `**` arguments"),
+        (Call(np.fft.fft, (X,)), "`fft` has no rule"),
+        (Call(Method("partition"), (X,)), "the method `partition` has no rule"),
+        (Call(Attr("flat"), (X,)), "the attribute `flat` has no rule"),
+    ],
+)
+def test_refusals_are_located(call, reason):
+    with pytest.raises(MissingRuleError) as caught:
+        rules.find(call, {}, HERE)
+    assert reason in caught.value.reason
+    assert caught.value.loc == HERE
+    assert "@srcdiff.rule" in caught.value.remedy
+
+
+def test_methods_of_containers_are_not_those_of_arrays():
+    kinds = {"x": List(Scalar("float64"))}
+    with pytest.raises(MissingRuleError):
+        rules.find(Call(Method("copy"), (X,)), kinds, HERE)
+    assert rules.find(Call(Method("copy"), (X,)), {"x": Array("float64", None)}, HERE)
+
+
+def test_every_parameter_of_a_template_has_an_adjoint_or_is_no_number():
+    for rule in rules.registry().rules:
+        if rule.template is not None:
+            assert rule.mentioned, rule.name
+
+
+def test_zero_on_purpose_is_not_differentiable():
+    assert rules.find(np.copysign).differentiable == {"x"}
+    assert rules.find(np.arange).differentiable == {"start", "step"}
+    assert rules.find(np.argmax).differentiable == frozenset()
+
+
+def test_templates_are_loaded_once_and_lowered_one_at_a_time():
+    assert rules.registry() is rules.registry()
+    assert rules.find(np.sinh).lowered is rules.find(np.sinh).lowered
+
+
+def test_a_template_needs_functions_and_a_yield():
+    with pytest.raises(TypeError, match="needs the functions"):
+        rules.rule()
+    with pytest.raises(TypeError, match="has no `yield`"):
+        rules.rule(np.sin)(lambda x: x)
+
+
+def test_d_means_nothing_when_run():
+    with pytest.raises(TypeError, match="has a meaning only in the source of a template"):
+        rules.d[1]
+
+
+@pytest.fixture
+def own_rules():
+    """Rules declared by a test are forgotten after it."""
+    saved = rules._user
+    yield
+    rules._user = saved
+    rules.registry.cache_clear()
+
+
+def test_a_user_rule_lies_above_the_others(own_rules):
+    before = rules.registry()
+
+    @rules.rule(np.sinh)
+    def mine(x):
+        z = np.sinh(x)
+        yield z
+        d[x] += d[z]  # noqa: F821
+
+    assert rules.find(np.sinh) is mine
+    assert before.find(np.sinh) is not mine
+
+
+def test_load_rules_reads_a_file_and_a_folder(own_rules, tmp_path):
+    text = (
+        "import numpy as np\nfrom srcdiff.rules import d, rule\n\n"
+        "@rule(np.i0)\ndef i0(x):\n    z = np.i0(x)\n    yield z\n    d[x] += d[z]\n"
+    )
+    (tmp_path / "mine.py").write_text(text)
+    assert [r.name for r in rules.load_rules(tmp_path)] == ["i0"]
+    assert rules.find(np.i0).name == "i0"
+
+
+def test_ref_arguments_are_kept():
+    dtype = Ref("np.float32", np.float32)
+    assert bound(Method("astype"), X, dtype)["dtype"] == dtype
+
+
+def test_readme_examples(own_rules):
+    path = Path(rules.folder()) / "README.md"
+    result = doctest.testfile(str(path), module_relative=False)
+    assert result.attempted and not result.failed

@@ -1,0 +1,131 @@
+"""Every rule by its samples: values, first and second derivatives, shapes, dtypes, no side effect.
+
+A sample becomes a small program (see `samples.py`), which goes through the whole compiler.
+"""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff import rules
+from tests.samples import Sample, collected, direction, inner, moved, slope
+
+SAMPLES = collected()
+TOLERANCE = 1e-7
+
+# Functions that are not smooth enough, or too long, to be differentiated twice by the test.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+
+
+def weighted(sample: Sample):
+    """The program of a sample as a function of one real number: its weighted sum."""
+    program = sample.program()
+    value = program.function(*copies(program.args))
+    return program, weights(value, np.random.default_rng(1))
+
+
+def weights(value, rng):
+    """Random weights of the structure of a value."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(weights(v, rng) for v in value) if type(value) in (
+            tuple, list) else [weights(v, rng) for v in value]
+    w = rng.standard_normal(np.shape(value))
+    if np.iscomplexobj(value):
+        w = w + 1j * rng.standard_normal(np.shape(value))
+    return w if np.ndim(value) else w[()]
+
+
+def copies(args):
+    """Arguments that may be written into."""
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
+
+
+def close(a, b, tolerance=TOLERANCE):
+    """Whether two numbers agree."""
+    return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+
+
+def gradient(program):
+    """The gradient with respect to all arguments."""
+    inputs = tuple(range(len(program.args)))
+    return srcdiff.grad(program.function, inputs, materialize_grads=True)
+
+
+@pytest.mark.parametrize("rule", rules.builtin().rules, ids=lambda r: r.name)
+def test_every_rule_has_samples(rule):
+    assert rule.template is None or rule.samples
+
+
+def test_every_function_has_a_sample_that_fits():
+    have = {id(s.function) for s in SAMPLES} | {repr(s.function) for s in SAMPLES}
+    for key in rules.all_functions():
+        rule = rules.lookup(key)
+        assert rule.template is None or id(key) in have or repr(key) in have, key
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
+def test_first_derivative(sample):
+    program, w = weighted(sample)
+    args = copies(program.args)
+    found = gradient(program)(*args, grad_outputs=w)
+    for before, after, g in zip(program.args, args, found, strict=True):
+        np.testing.assert_array_equal(before, after)
+        assert np.shape(g) == np.shape(before)
+        assert type(g) is type(before) and np.asarray(g).dtype == np.asarray(before).dtype
+    rng = np.random.default_rng(2)
+    for _ in range(2):
+        way = [direction(a, rng) for a in args]
+
+        def along(h, way=way):
+            return inner(w, program.function(*moved(args, h, way)))
+
+        assert close(inner(found, way), slope(along))
+
+
+def smooth(sample):
+    """Whether the gradient of a sample is a function of real arguments."""
+    return not any(np.iscomplexobj(a) for a in sample.program().args)
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if smooth(s)], ids=lambda s: s.id)
+def test_second_derivative(sample):
+    program, w = weighted(sample)
+    args = copies(program.args)
+    g = gradient(program)
+    first = g(*args, grad_outputs=w)
+    rng = np.random.default_rng(3)
+    u = tuple(weights(d, rng) for d in first)
+
+    def twice(*args):
+        return g(*args, grad_outputs=w)
+
+    inputs = tuple(range(len(args)))
+    names = ", ".join(f"p{k}" for k in inputs)
+    found = srcdiff.grad(source_of_twice(names, g, w), inputs, materialize_grads=True)
+    second = found(*args, grad_outputs=u)
+    way = [direction(a, rng) for a in args]
+    assert close(inner(second, way), slope(lambda h: inner(u, twice(*moved(args, h, way)))), 1e-6)
+
+
+def source_of_twice(names, g, w):
+    """The gradient for fixed weights, as a function with source."""
+    import linecache
+
+    text = f"def twice({names}):\n    return g({names}, grad_outputs=w)\n"
+    file = f"<twice {id(g)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace = {"g": g, "w": w, "__name__": "samples"}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace["twice"]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
+def test_float32_stays(sample):
+    program, w = weighted(sample)
+    args = tuple(
+        a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype == float else a
+        for a in program.args
+    )
+    value = program.function(*copies(args))
+    for g, a in zip(gradient(program)(*args, grad_outputs=weights(value, np.random.default_rng(1))), args, strict=True):
+        assert np.asarray(g).dtype == np.asarray(a).dtype
