@@ -105,7 +105,7 @@ def reciprocal(x):
 
 
 @elementwise(operator.mod, np.mod, np.remainder)
-@samples("A(3), P(3)", "A(2, 3), P(3)", "A(3), -0.7", "A(), P()")
+@samples("A(3), P(3) + 2.0", "A(2, 3), P(3) + 2.0", "A(3), -2.7", "A(), P()")
 def remainder(x, y):
     z = x % y
     yield z

@@ -32,7 +32,7 @@ def copy(a):
 
 
 @linear(np.astype, np.ndarray.astype, view="x")
-@samples("A(3), np.float64", "A(3), float", "A(3), int")
+@samples("A(3), np.float64", "A(3), float")
 def astype(x, dtype, copy=True):
     z = x.astype(dtype)
     yield z
@@ -89,7 +89,7 @@ def linspace(start, stop, num=50, endpoint=True):
 
 
 @linear(np.arange)
-@samples("0.3, 2.0, 0.5", "A(), A() + 3.0", "5.2")
+@samples("A(), 3.0", "A(), 4.0, 0.3")
 def arange(start, stop=None, step=1):
     z = np.arange(start) if stop is None else np.arange(start, stop, step)
     yield z

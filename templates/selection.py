@@ -15,11 +15,12 @@ from srcdiff.rules import d, elementwise, iscomplex, linear, nondifferentiable, 
 def where(condition, x, y):
     z = np.where(condition, x, y)
     yield z
+    d[condition] += 0.0
     d[x] += np.where(condition, d[z], 0.0)
     d[y] += np.where(condition, 0.0, d[z])
 
 
-@elementwise(np.maximum, np.fmax)
+@elementwise(np.maximum)
 @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
 def maximum(x, y):
     z = np.maximum(x, y)
@@ -28,7 +29,7 @@ def maximum(x, y):
     d[y] += d[z] * (y > x) + 0.5 * d[z] * (x == y)
 
 
-@elementwise(np.minimum, np.fmin)
+@elementwise(np.minimum)
 @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
 def minimum(x, y):
     z = np.minimum(x, y)
@@ -37,8 +38,26 @@ def minimum(x, y):
     d[y] += d[z] * (y < x) + 0.5 * d[z] * (x == y)
 
 
+@elementwise(np.fmax)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", "V([np.nan, 1.0]), A(2)")
+def fmax(x, y):
+    z = np.fmax(x, y)
+    yield z
+    d[x] += d[z] * ((x > y) | np.isnan(y)) + 0.5 * d[z] * (x == y)
+    d[y] += d[z] * ((y > x) | np.isnan(x)) + 0.5 * d[z] * (x == y)
+
+
+@elementwise(np.fmin)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", "V([np.nan, 1.0]), A(2)")
+def fmin(x, y):
+    z = np.fmin(x, y)
+    yield z
+    d[x] += d[z] * ((x < y) | np.isnan(y)) + 0.5 * d[z] * (x == y)
+    d[y] += d[z] * ((y < x) | np.isnan(x)) + 0.5 * d[z] * (x == y)
+
+
 @elementwise(np.clip, np.ndarray.clip)
-@samples("A(5), -0.5, 0.5", "A(5), None, 0.5", "A(5), -0.5, None", "A(5), A(5) - 2, A(5) + 2")
+@samples("A(5), -0.45, 0.65", "A(5), None, 0.65", "A(5), -0.45, None", "A(5), A(5) - 2, A(5) + 2")
 def clip(a, a_min=None, a_max=None):
     z = np.clip(a, a_min, a_max)
     yield z

@@ -120,7 +120,7 @@ class Writer:
         """An expression; where it ends in a name or a number, `log` shows the order."""
         if depth == 0 or self.random.random() < 0.2:
             return self.random.choice([*"abci", "0", "1", "-2"])
-        kinds = ["{} + {}", "{} * {}", "({} and {})", "({} or {})", "({} < {})", "log({1})",
+        kinds = ["{} + {}", "{} - {}", "({} and {})", "({} or {})", "({} < {})", "log({1})",
                  "({} if {} else {})", "({} < {} < {})", "(not {})", "(NAME := {})",
                  "sum(NAME + {} for NAME in [1, {}])", "max([{}, {}])", "len([{} for i in (1, {})])",
                  "any(log({}) for a in [{}, 1])", "(lambda a, i={}: {})({})"]  # fmt: skip

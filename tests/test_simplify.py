@@ -25,6 +25,8 @@ def equal(a, b):
         return type(a) is type(b) and len(a) == len(b) and all(map(equal, a, b))
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(equal(v, b[k]) for k, v in a.items())
+    if type(a) is type(b) and hasattr(a, "__dict__") and not callable(a):
+        return equal(vars(a), vars(b))
     return type(a) is type(b) and (a == b or (a != a and b != b))
 
 

@@ -13,9 +13,6 @@ from tests.samples import Sample, collected, direction, inner, moved, slope
 SAMPLES = collected()
 TOLERANCE = 1e-7
 
-# Functions that are not smooth enough, or too long, to be differentiated twice by the test.
-pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-
 
 def weighted(sample: Sample):
     """The program of a sample as a function of one real number: its weighted sum."""
@@ -27,8 +24,7 @@ def weighted(sample: Sample):
 def weights(value, rng):
     """Random weights of the structure of a value."""
     if isinstance(value, (tuple, list)):
-        return type(value)(weights(v, rng) for v in value) if type(value) in (
-            tuple, list) else [weights(v, rng) for v in value]
+        return [weights(v, rng) for v in value]
     w = rng.standard_normal(np.shape(value))
     if np.iscomplexobj(value):
         w = w + 1j * rng.standard_normal(np.shape(value))
@@ -79,7 +75,7 @@ def test_first_derivative(sample):
         def along(h, way=way):
             return inner(w, program.function(*moved(args, h, way)))
 
-        assert close(inner(found, way), slope(along))
+        assert close(inner(found, way), slope(along), 1e-3 if "float32" in sample.id else TOLERANCE)
 
 
 def smooth(sample):
@@ -119,13 +115,15 @@ def source_of_twice(names, g, w):
     return namespace["twice"]
 
 
+def single(x):
+    """An array of doubles in single precision."""
+    return x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype == float else x
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
 def test_float32_stays(sample):
-    program, w = weighted(sample)
-    args = tuple(
-        a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype == float else a
-        for a in program.args
-    )
-    value = program.function(*copies(args))
-    for g, a in zip(gradient(program)(*args, grad_outputs=weights(value, np.random.default_rng(1))), args, strict=True):
+    program = sample.program()
+    args = tuple(map(single, program.args))
+    w = weights(program.function(*copies(args)), np.random.default_rng(1))
+    for g, a in zip(gradient(program)(*args, grad_outputs=w), args, strict=True):
         assert np.asarray(g).dtype == np.asarray(a).dtype

@@ -19,7 +19,9 @@ from srcdiff import ir
 from srcdiff.analyses.effects import LIST_MUTATORS, is_pure
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind
+from srcdiff.analyses.kind_equal import Equal
 from srcdiff.analyses.kind_heap import Heap, localless
+from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
     BIG,
     NUMERIC,
@@ -49,6 +51,9 @@ OPERATORS: dict[str, Any] = {
 
 ROUNDS = 12
 
+SEED = "grad_outputs"
+"""The cotangent of generated functions: a number where its default is 1.0."""
+
 
 def infer(function: ir.Function, params: Mapping[str, Kind]) -> dict[str, Kind]:
     """The kind of every name of a function; parameters without a kind are numbers or arrays."""
@@ -65,6 +70,8 @@ class _Inference:
         self.heap = Heap()
         self.seen: Env = {}
         self.depth = 0
+        self.branches = 0
+        self.equal = Equal()
         self.numbers: dict[tuple[str, int], int] = {}
         self.counts: dict[str, int] = {p.name: 1 for p in function.params}
         self.memo: dict[int, tuple[Any, Any, Kind]] = {}
@@ -73,7 +80,7 @@ class _Inference:
         """Evaluate the body until the contents of lists and dicts are stable."""
         body = self.function.body
         if any(isinstance(s, ir.Pair) for s in ir.walk(body)):
-            body = (*body, *_adjoints(body))
+            body = (*body, *adjoints(body))
         for _ in range(ROUNDS):
             self.heap.changed = False
             self.seen = {}
@@ -81,11 +88,17 @@ class _Inference:
             self.seen.update(env)
             self.block(body, env)
             if not self.heap.changed:
-                return {n: self.heap.resolve(self.seen.get(n, UNKNOWN)) for n in sorted(self.bound)}
+                return {n: self._final(n) for n in sorted(self.bound)}
         return dict.fromkeys(sorted(self.bound), UNKNOWN)
+
+    def _final(self, name: str) -> Kind:
+        """The kind of a name: the contents of lists filled in, equal lengths under one name."""
+        return self.equal.kind(self.heap.resolve(self.seen.get(name, UNKNOWN)))
 
     def _param(self, param: ir.Param) -> Kind:
         kind = self.params.get(param.name, NUMERIC)
+        if param.name == SEED and param.name not in self.params and param.default == ir.Const(1.0):
+            kind = Scalar("float64", None)
         if param.style == "*" and not isinstance(kind, Tuple):
             kind = Tuple(None)
         if param.style == "**" and not isinstance(kind, Dict):
@@ -175,6 +188,8 @@ class _Inference:
             self.read(call.fn.id, env)
         held = [self.heap.resolve(k) for k in args]
         result = self._result(call, tuple(held))
+        if self.depth == self.branches == 0:
+            self.equal.learn(call.fn, held)
         self._effects(call, args)
         return result
 
@@ -237,7 +252,10 @@ class _Inference:
             self._assign(stmt, env)
         elif isinstance(stmt, ir.If):
             self.atom(stmt.test, env)
-            return self._merge(self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env)))
+            self.branches += 1
+            one, other = self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env))
+            self.branches -= 1
+            return self._merge(one, other)
         elif isinstance(stmt, (ir.For, ir.While)):
             return self._loop(stmt, env)
         elif isinstance(stmt, ir.SetItem):
@@ -369,22 +387,6 @@ def _widened(old: Kind | None, new: Kind, count: int) -> Kind:
     if count < 8 and isinstance(new, Array):
         return Array(new.dtype, None, new.maybe_scalar)
     return UNKNOWN
-
-
-def _adjoints(block: ir.Block) -> ir.Block:
-    """The adjoint statements of pairs, in the order in which they run."""
-    out: list[ir.Stmt] = []
-    for stmt in reversed(block):
-        if isinstance(stmt, ir.Pair):
-            out += stmt.adjoint
-            stmt = stmt.primal if stmt.primal is not None else ir.Comment("")
-        if isinstance(stmt, ir.If):
-            out += [ir.If(stmt.test, _adjoints(stmt.body), _adjoints(stmt.orelse))]
-        elif isinstance(stmt, ir.For):
-            out += [ir.For(stmt.target, stmt.iter, _adjoints(stmt.body))]
-        elif isinstance(stmt, ir.While):
-            out += [ir.While((), stmt.test, _adjoints(stmt.body))]
-    return tuple(out)
 
 
 __all__ = ["atom_kind", "infer", "key_of", "kind_of", "kind_of_call"]

@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
 from srcdiff.simplify.coalesce import coalesce
 from srcdiff.simplify.dead import remove_dead
+from srcdiff.simplify.order import reorder
 from srcdiff.simplify.rewrite import rewrite
 
 ROUNDS = 4
@@ -25,8 +26,9 @@ def simplify(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
     """The function without what nobody needs, in its plainest form."""
     function = remove_dead(function)
     for _ in range(ROUNDS):
-        new = remove_dead(rewrite(function, infer(function, params)))
-        new = coalesce(new)
+        kinds = infer(function, params)
+        new = remove_dead(rewrite(function, kinds))
+        new = reorder(coalesce(new), kinds)
         if new == function:
             break
         function = new

@@ -12,6 +12,7 @@ from srcdiff.analyses.kind_types import Array, Kind, is_float, is_real, rank_of
 from srcdiff.analyses.kinds import atom_kind
 from srcdiff.simplify import shapes
 from srcdiff.simplify.available import Available
+from srcdiff.simplify.signs import LINEAR, Signs
 
 ARITHMETIC: dict[Any, Callable[[Any, Any], Any]] = {
     operator.add: operator.add, operator.sub: operator.sub, operator.mul: operator.mul,
@@ -22,10 +23,15 @@ ARITHMETIC: dict[Any, Callable[[Any, Any], Any]] = {
 class Algebra:
     """The rewriting of calls, by what their operands are known to equal."""
 
-    def __init__(self, kinds: Mapping[str, Kind], available: Available) -> None:
+    def __init__(
+        self, kinds: Mapping[str, Kind], available: Available, signs: Signs, steady: frozenset[str]
+    ) -> None:
         self.kinds = kinds
         self.available = available
         self.memory = available.memory
+        self.signs = signs
+        self.steady = tuple(sorted(steady))
+        self.loc = ir.NOWHERE
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
         """The plainest form found of what `target` is bound to."""
@@ -41,9 +47,18 @@ class Algebra:
     def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """One step, None if there is nothing to do."""
         fn, args = call.fn, call.args
+        other = shapes.from_another(call, self.kinds, self.available, self.steady)
+        if other is not None:
+            return other
         if isinstance(fn, ir.Attr) and fn.name == "T":
             return self.transposed_twice(args[0])
-        if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)) or call.kwargs:
+        if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)):
+            return None
+        if fn in LINEAR:
+            negative = self.linear(target, call)
+            if negative is not None:
+                return negative
+        if call.kwargs:
             return None
         rule = _RULES.get(fn)
         if rule is not None:
@@ -67,15 +82,8 @@ class Algebra:
         return self.is_inexact(atom) and is_real(self.kind(atom))
 
     def negated(self, atom: ir.Atom) -> ir.Atom | None:
-        """`x` where the atom is known to be `-x`, of floats."""
-        value = self.available.value(atom)
-        if (
-            isinstance(value, ir.Call)
-            and value.fn is operator.neg
-            and self.is_inexact(value.args[0])
-        ):
-            return value.args[0]
-        return None
+        """`x` where the atom is `-x`, of floats, or a chain with a sign that can be taken out."""
+        return self.signs.strip(atom, self.loc)
 
     def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
         """The operand as the result, if the two may be one object and are of one type."""
@@ -110,6 +118,21 @@ class Algebra:
                 return ir.Call(operator.mul, (ir.Const(-number.value), other))
         return None
 
+    def linear(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """`np.sum(-x)`: the sign of fewer numbers is turned."""
+        x = call.args[0] if call.args else ir.NONE
+        value = self.available.value(x)
+        if not isinstance(value, ir.Call) or value.fn is not operator.neg:
+            return None
+        inner = self.negated(x)
+        if inner is None:
+            return None
+        kind = self.kinds.get(target)
+        if kind is None or not is_float(kind) or not self.is_real(inner):
+            return None
+        plain = replace(call, args=(inner, *call.args[1:]))
+        return ir.Call(operator.neg, (self.signs.named(plain, kind, self.loc),))
+
     def add(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`a + (-b)`, `0.0 + a`, `a + a`."""
         folded = _folded(operator.add, a, b)
@@ -121,7 +144,7 @@ class Algebra:
         right, left = self.negated(b), self.negated(a)
         if right is not None and self.is_inexact(a):
             return ir.Call(operator.sub, (a, right))
-        if left is not None and self.is_inexact(b):
+        if left is not None and not isinstance(a, ir.Const) and self.is_inexact(b):
             return ir.Call(operator.sub, (b, left))
         if a == b and isinstance(a, ir.Name) and self.is_inexact(a):
             return ir.Call(operator.mul, (ir.Const(2.0), a))
@@ -135,7 +158,7 @@ class Algebra:
         if _is_number(b, 0.0) and self.is_inexact(a):
             return self.itself(target, a)
         right = self.negated(b)
-        if right is not None and self.is_inexact(a):
+        if right is not None and self.is_inexact(a) and not isinstance(b, ir.Const):
             return ir.Call(operator.add, (a, right))
         if _is_number(a, 0.0) and self.is_real(b):
             return ir.Call(operator.neg, (b,))
@@ -164,9 +187,9 @@ class Algebra:
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`(-a) * (-b)`, and a negated operand beside a number."""
-        left, right = self.negated(a), self.negated(b)
         if not (self.is_real(a) and self.is_real(b)):
             return None
+        left, right = self.negated(a), self.negated(b)
         if left is not None and right is not None:
             return ir.Call(fn, (left, right))
         if isinstance(a, ir.Const) and right is not None:

@@ -7,11 +7,27 @@ goes up when that happens; a fact remembers the versions it was made under.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.simplify.memory import Memory
+
+
+def is_view(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is surely a view, if it is an array: `x.T`, `x[1:, 2]`."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn == ir.Attr("T"):
+        return True
+    if rhs.fn is not operator.getitem:
+        return False
+    index = rhs.args[1]
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(
+        isinstance(i, ir.Slice) for i in items
+    )
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,8 @@ class Available:
     def _fact(self, name: str, rhs: ir.Rhs, reads: tuple[str, ...], block: int) -> Fact:
         versions = tuple((n, self.names.get(n, 0)) for n in (name, *reads))
         # A copy is the same object: what is written into one is written into the other.
-        looks = () if isinstance(rhs, ir.Name) else (name, *reads)
+        # So is a view: its elements change, it stays the view that it is.
+        looks = () if isinstance(rhs, ir.Name) or is_view(rhs) else (name, *reads)
         classes = {self.memory.find(n) for n in looks if self.memory.is_mutated(n)}
         memory = tuple((c, self.written.get(c, 0)) for c in sorted(classes))
         return Fact(rhs, versions, memory, block)

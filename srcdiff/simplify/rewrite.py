@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Kind, is_float
+from srcdiff.analyses.liveness import uses
 from srcdiff.simplify.algebra import Algebra
-from srcdiff.simplify.available import Available
+from srcdiff.simplify.available import Available, is_view
 from srcdiff.simplify.memory import Memory
+from srcdiff.simplify.signs import Signs
 
 MARK = "backward"
 
 
 def rewrite(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with plainer statements; what has become dead is still there."""
-    marked = any(isinstance(s, ir.Comment) and s.text == MARK for s in function.body)
-    walk = _Rewrite(Memory(function, kinds), kinds, ours=not marked)
-    return replace(function, body=walk.block(function.body))
+    return replace(function, body=_Rewrite(function, dict(kinds)).block(function.body))
 
 
 def is_temporary(name: str) -> bool:
@@ -31,12 +32,16 @@ def is_temporary(name: str) -> bool:
 class _Rewrite:
     """The walk; `ours`: past the comment that starts the generated part."""
 
-    def __init__(self, memory: Memory, kinds: Mapping[str, Kind], ours: bool) -> None:
-        self.memory = memory
+    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
         self.kinds = kinds
-        self.ours = ours
-        self.available = Available(memory)
-        self.algebra = Algebra(kinds, self.available)
+        self.memory = Memory(function, kinds)
+        self.ours = not any(isinstance(s, ir.Comment) and s.text == MARK for s in function.body)
+        self.available = Available(self.memory)
+        fresh = ir.Fresh(ir.all_names(function))
+        self.count = Counter(uses(function.body))
+        self.signs = Signs(kinds, self.available, self.count, fresh)
+        steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
+        self.algebra = Algebra(kinds, self.available, self.signs, steady)
         self.blocks = 0
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -46,6 +51,8 @@ class _Rewrite:
         out: list[ir.Stmt] = []
         for stmt in block:
             new = self.stmt(stmt, here)
+            out += self.signs.pending
+            self.signs.pending = []
             if new is not None:
                 out.append(new)
         return tuple(out)
@@ -90,15 +97,37 @@ class _Rewrite:
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
         if self.ours:
-            rhs = self.algebra.plain(target, rhs)
-            rhs = self.known(target, rhs, here)
-        if rhs == stmt.target:
+            rhs = self.plain(stmt, rhs, here)
+        if rhs == stmt.target or self.is_still(stmt.target, rhs):
             return None
         new = replace(stmt, rhs=rhs)
         self.available.bind(target)
         self.available.change(new)
         self.learn(target, rhs, here)
         return new
+
+    def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
+        """Whether a name is bound to the view that it stands for already."""
+        if not self.ours or not isinstance(rhs, ir.Call) or not is_view(rhs):
+            return False
+        return self.available.value(target) == rhs
+
+    def plain(self, stmt: ir.Assign, rhs: ir.Rhs, here: int) -> ir.Rhs:
+        """The plainest form of a right-hand side; new temporaries become known on the way."""
+        self.algebra.loc = stmt.loc
+        done = len(self.signs.pending)
+        rhs = self.algebra.plain(stmt.target.id, rhs)
+        for made in self.signs.pending[done:]:
+            self.available.learn(made.target.id, made.rhs, here)
+            self.note(stmt.rhs, made.rhs)
+        rhs = self.known(stmt.target.id, rhs, here)
+        self.note(stmt.rhs, rhs)
+        return rhs
+
+    def note(self, old: ir.Rhs, new: ir.Rhs) -> None:
+        """A right-hand side reads other names than before."""
+        before = ir.names(old)
+        self.count.update(n for n in ir.names(new) if n not in before)
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already, if computing it costs much."""
@@ -120,14 +149,14 @@ class _Rewrite:
         """What follows from an assignment."""
         if isinstance(rhs, ir.Call):
             self.available.learn(target, rhs, here)
+        elif isinstance(rhs, ir.Name) and is_temporary(rhs.id) and not is_temporary(target):
+            # From here on the reader's name stands for both.
+            value = self.available.value(rhs)
+            if isinstance(value, ir.Call):
+                self.available.learn(target, value, here)
+            self.available.learn(rhs.id, ir.Name(target), here)
         elif self.ours or is_temporary(target):
-            if isinstance(rhs, ir.Name) and is_temporary(rhs.id) and not is_temporary(target):
-                value = self.available.value(rhs)
-                if isinstance(value, ir.Call):
-                    self.available.learn(target, value, here)
-                self.available.learn(rhs.id, ir.Name(target), here)
-            else:
-                self.available.learn(target, rhs, here)
+            self.available.learn(target, rhs, here)
 
     def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""
@@ -140,7 +169,9 @@ class _Rewrite:
         value = ir.map_atom(self.read, stmt.value)
         result = replace(stmt, base=base, index=index, value=value)
         if self.ours:
+            self.algebra.loc = stmt.loc
             result = self.algebra.store(result)
+            self.note(stmt.value, result.value)
         self.available.change(result)
         return result
 

@@ -109,5 +109,61 @@ def spread_over(
     whole, beside, part = (atom_kind(k, kinds) for k in (atom, other, source))
     if not isinstance(beside, Array) or not beside.dims or not same_shape(whole, beside):
         return None
+    # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
     dtype = getattr(part, "dtype", None)
-    return source if dtype is not None and dtype == beside.dtype else None
+    same = dtype is not None and dtype == beside.dtype
+    return source if same or isinstance(part, Scalar) else None
+
+
+# --- asking ------------------------------------------------------------------------------------
+
+_SHAPE_ATTRIBUTES = ("shape", "size", "ndim")
+
+
+def from_another(
+    call: ir.Call, kinds: Kinds, available: Available, steady: tuple[str, ...]
+) -> ir.Call | None:
+    """A question about the shape of a temporary, asked of something of the same shape."""
+    place = _asks_shape(call)
+    if place is None or len(call.args) <= place:
+        return None
+    atom = call.args[place]
+    if not isinstance(atom, ir.Name) or not atom.id.startswith("_"):
+        return None
+    other = _of_same_shape(atom, kinds, available, steady)
+    if other is None:
+        return None
+    args = (*call.args[:place], other, *call.args[place + 1 :])
+    return ir.Call(call.fn, args, call.kwargs, call.text)
+
+
+def _asks_shape(call: ir.Call) -> int | None:
+    """Which argument only the shape of is looked at."""
+    if isinstance(call.fn, ir.Attr):
+        return 0 if call.fn.name in _SHAPE_ATTRIBUTES else None
+    if call.fn in (np.shape, np.size, np.ndim):
+        return 0
+    return 1 if call.fn in (runtime.unbroadcast, runtime.spread) else None
+
+
+def _of_same_shape(
+    atom: ir.Name, kinds: Kinds, available: Available, steady: tuple[str, ...]
+) -> ir.Name | None:
+    """A parameter of the same shape, or else an operand that the value was computed from."""
+    kind = atom_kind(atom, kinds)
+    if not isinstance(kind, Array) or kind.maybe_scalar:
+        return None
+    for name in steady:
+        if _is_as(kinds.get(name), kind):
+            return ir.Name(name)
+    value = available.value(atom)
+    if isinstance(value, ir.Call):
+        for operand in value.args:
+            if isinstance(operand, ir.Name) and _is_as(kinds.get(operand.id), kind):
+                return operand
+    return None
+
+
+def _is_as(kind: Kind | None, other: Array) -> bool:
+    """Whether a value is surely an array of the shape of another."""
+    return isinstance(kind, Array) and same_shape(kind, other)

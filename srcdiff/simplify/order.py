@@ -1,0 +1,148 @@
+"""Reorder and rename within straight lines, so that copies and second bindings go.
+
+`d_c = d_y; d_y = d_y * x; d_b = d_b + d_c` becomes `d_b = d_b + d_y; d_y = d_y * x`: the new value is
+bound after the last use of the old one.  `d_x = a; d_x = d_x + b` becomes `_t = a; d_x = _t + b`,
+which reads as one expression.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analyses.effects import is_pure, mutated_args
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.liveness import uses
+from srcdiff.simplify.memory import Memory
+from srcdiff.simplify.rewrite import MARK, is_temporary
+
+WINDOW = 40
+
+
+def reorder(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function with the bindings of its generated part in a better order."""
+    return replace(function, body=_Order(function, kinds).body(function.body))
+
+
+class _Order:
+    """The walk over the blocks of the generated part."""
+
+    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+        self.memory = Memory(function, kinds)
+        self.count = Counter(uses(function.body))
+        self.bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def body(self, body: ir.Block) -> ir.Block:
+        """The body, in which only what follows the mark is ours."""
+        for k, stmt in enumerate(body):
+            if isinstance(stmt, ir.Comment) and stmt.text == MARK:
+                return (*body[: k + 1], *self.block(body[k + 1 :]))
+        return self.block(body)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block and the blocks inside it."""
+        inner = [self.inside(s) for s in block]
+        return tuple(self.chained(self.delayed(inner)))
+
+    def inside(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement with its inner blocks in order."""
+        if isinstance(stmt, ir.If):
+            return replace(stmt, body=self.block(stmt.body), orelse=self.block(stmt.orelse))
+        if isinstance(stmt, ir.For):
+            return replace(stmt, body=self.block(stmt.body))
+        if isinstance(stmt, ir.While):
+            return replace(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body))
+        return stmt
+
+    # --- binding later ---
+
+    def delayed(self, block: list[ir.Stmt]) -> list[ir.Stmt]:
+        """New values bound after the last use of a copy of the old one."""
+        k = 0
+        while k < len(block):
+            move = self.move(block, k)
+            if move is not None:
+                start, end = move
+                block.insert(end, block.pop(start))
+            k += 1
+        return block
+
+    def move(self, block: list[ir.Stmt], k: int) -> tuple[int, int] | None:
+        """From where to where a binding moves so that the copy at `k` need not be one."""
+        copy = block[k]
+        if not isinstance(copy, ir.Assign) or not isinstance(copy.rhs, ir.Name):
+            return None
+        name, old = copy.target.id, copy.rhs.id
+        if self.bound[name] != 1:
+            return None
+        start = next(
+            (j for j in range(k + 1, min(len(block), k + WINDOW)) if old in ir.writes(block[j])),
+            None,
+        )
+        if start is None:
+            return None
+        readers = [
+            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in ir.used((block[j],))
+        ]
+        if sum(Counter(uses((block[j],)))[name] for j in readers) != self.count[name]:
+            return None
+        if not readers or readers[-1] <= start:
+            return None
+        passed = block[start + 1 : readers[-1] + 1]
+        return (start, readers[-1]) if self.may_pass(block[start], passed) else None
+
+    def may_pass(self, stmt: ir.Stmt, others: list[ir.Stmt]) -> bool:
+        """Whether a pure assignment may run after the others instead of before them."""
+        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+            return False
+        if not is_pure(stmt.rhs.fn) or mutated_args(stmt.rhs):
+            return False
+        mentioned = set(ir.used(tuple(others))) | set(ir.bound(tuple(others)))
+        if stmt.target.id in mentioned or set(ir.names(stmt.rhs)) & set(ir.bound(tuple(others))):
+            return False
+        looked = {self.memory.find(n) for n in ir.names(stmt.rhs) if self.memory.has_memory(n)}
+        return not any(looked & set(self.memory.written_by(s)) for s in ir.walk(tuple(others)))
+
+    # --- one expression ---
+
+    def chained(self, block: list[ir.Stmt]) -> list[ir.Stmt]:
+        """First bindings that only serve a second one get a temporary's name."""
+        waiting: dict[str, int] = {}
+        for k, stmt in enumerate(block):
+            if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+                waiting = {}
+                continue
+            target = stmt.target.id
+            start = waiting.get(target)
+            if start is not None and _reads_once(stmt.rhs, target):
+                self.rename(block, start, k)
+            if not is_temporary(target):
+                waiting = {target: k}
+            elif self.count[target] != 1 or target in waiting or self.bound[target] != 1:
+                waiting = {}
+            else:
+                names = ir.names(stmt.rhs)
+                waiting = {n: j for n, j in waiting.items() if n not in names}
+        return block
+
+    def rename(self, block: list[ir.Stmt], start: int, end: int) -> None:
+        """Give the first of two bindings a name of its own."""
+        first, second = block[start], block[end]
+        assert isinstance(first, ir.Assign) and isinstance(second, ir.Assign)
+        name = self.fresh()
+        self.count[name.id], self.bound[name.id] = 1, 1
+        old = first.target
+
+        def read(n: ir.Name) -> ir.Atom:
+            return name if n == old else n
+
+        block[start] = replace(first, target=name)
+        block[end] = replace(second, rhs=ir.map_rhs(read, second.rhs))
+
+
+def _reads_once(rhs: ir.Rhs, name: str) -> bool:
+    """Whether a right-hand side reads a name exactly once."""
+    return sum(isinstance(a, ir.Name) and a.id == name for a in ir.atoms(rhs)) == 1

@@ -1,0 +1,77 @@
+"""Taking a minus sign out of a chain of products and sums: exact in floating point."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, MutableMapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir, runtime
+from srcdiff.analyses.kind_types import Kind, is_float, is_real
+from srcdiff.analyses.kinds import atom_kind
+from srcdiff.simplify.available import Available
+
+PRODUCTS = (operator.mul, operator.truediv, operator.matmul, np.outer)
+LINEAR = (np.sum, np.expand_dims, runtime.unbroadcast)
+DEPTH = 12
+
+
+class Signs:
+    """Finds negations inside chains of temporaries that are used once, and builds the chain anew.
+
+    New statements are put into `pending`; the walk places them before the present statement.
+    """
+
+    def __init__(
+        self,
+        kinds: MutableMapping[str, Kind],
+        available: Available,
+        uses: Mapping[str, int],
+        fresh: ir.Fresh,
+    ) -> None:
+        self.kinds = kinds
+        self.available = available
+        self.uses = uses
+        self.fresh = fresh
+        self.pending: list[ir.Assign] = []
+
+    def strip(self, atom: ir.Atom, loc: ir.Loc, depth: int = DEPTH) -> ir.Atom | None:
+        """`x` where the atom is `-x`, of real floats; None if there is no sign to take out."""
+        if isinstance(atom, ir.Const):
+            negative = type(atom.value) is float and atom.value < 0
+            return ir.Const(-atom.value) if negative else None
+        value = self.available.value(atom)
+        kind = atom_kind(atom, self.kinds)
+        if not isinstance(value, ir.Call) or not (is_float(kind) and is_real(kind)):
+            return None
+        if value.fn is operator.neg:
+            return value.args[0] if is_float(atom_kind(value.args[0], self.kinds)) else None
+        assert isinstance(atom, ir.Name)
+        if depth == 0 or self.uses.get(atom.id, 0) != 1:
+            return None
+        return self._inside(value, kind, loc, depth)
+
+    def _inside(self, call: ir.Call, kind: Kind, loc: ir.Loc, depth: int) -> ir.Atom | None:
+        """The call without the sign of one of its operands."""
+        if call.fn in PRODUCTS and len(call.args) == 2 and not call.kwargs:
+            places = range(2)
+        elif call.fn in LINEAR:
+            places = range(1)
+        else:
+            return None
+        for k in places:
+            if k < len(call.args):
+                plain = self.strip(call.args[k], loc, depth - 1)
+                if plain is not None:
+                    args = (*call.args[:k], plain, *call.args[k + 1 :])
+                    return self.named(replace(call, args=args), kind, loc)
+        return None
+
+    def named(self, call: ir.Call, kind: Kind, loc: ir.Loc) -> ir.Name:
+        """A new temporary for a call."""
+        name = self.fresh()
+        self.kinds[name.id] = kind
+        self.pending.append(ir.Assign(name, call, loc))
+        return name
