@@ -164,7 +164,7 @@ class _Accumulate:
             return []
         if isinstance(stmt, ir.Assign) and stmt.target.id in self.like and self.is_view(stmt.target.id):
             return []
-        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+        if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.base.id in self.like:
             return [n for n in ir.names(stmt.value) if n in self.like]
         return [n for n in ir.reads(stmt) if n in self.like]
 
@@ -229,6 +229,7 @@ class _Accumulate:
     def accum(self, stmt: ir.Accum, now: dict[str, State]) -> list[ir.Stmt]:
         """`target += value`, in the form that the target's state allows."""
         target = stmt.target.id
+        assert target not in self.like or not self.is_view(target), f"{target} is a view"
         state = now.get(target, State.ABSENT)
         value = stmt.value
         if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):

@@ -14,6 +14,7 @@ from srcdiff.containers import resized
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.request import Input, Request
+from srcdiff.reverse import through_views
 from srcdiff.tape import Parts
 from srcdiff.tape.needs import exposed
 
@@ -100,7 +101,7 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
     value = pair.value.items[1]
     start: list[ir.Stmt] = []
     source = ir.Name(SEED)
-    if not is_plain_scalar(value, facts):
+    if not is_plain_scalar(value, facts) and not request.internal:
         checked = facts.fresh("_g")
         start.append(ir.Assign(checked, ir.Call(trees.cotangent, (source, value)), pair.loc))
         source = checked
@@ -108,7 +109,8 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
     lists = sorted(n for n in _resized_active(function, facts))
     demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
     made = (ir.Pair(None, demands, pair.loc),) if demands else ()
-    return replace(function, body=(*body, *made, ir.Pair(None, tuple(start), pair.loc), pair))
+    seed = ir.Pair(None, through_views(tuple(start), facts, pair.loc), pair.loc)
+    return replace(function, body=(*body, *made, seed, pair))
 
 
 def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
@@ -210,6 +212,8 @@ def _gradient(
         zero = facts.fresh("_zero")
         out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (param,)), loc))
         return zero
+    if request.internal:
+        return facts.adjoint(item.param)
     grad: ir.Name = facts.fresh("_grad")
     out.append(ir.Assign(grad, ir.Call(trees.like_tree, (facts.adjoint(item.param), param)), loc))
     for key in item.path:
@@ -243,6 +247,10 @@ def assemble_pair(
     out: list[ir.Stmt] = list(parts.forward[:-1])
     value = _kept_value(last.value.items[0], parts, facts, last.loc, out)
     both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
+    # A residual of a branch that is not taken is None.
+    sure = exposed(tuple(out))[1] | {p.name for p in function.params}
+    unsure = [n for n in kept if n.id not in sure]
+    out = [*(ir.Assign(n, ir.NONE, last.loc) for n in unsure), *out]
     base = request.name
     forward = replace(function, name=f"{base}_forward", doc=_doc(function, request), body=(*out, both))
     plain = is_plain_scalar(last.value.items[1], facts)

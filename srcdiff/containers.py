@@ -60,8 +60,6 @@ def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     assert isinstance(base, ir.Name)
     d_base = facts.adjoint(base.id)
     d_target = facts.adjoint(stmt.target.id)
-    if isinstance(key, ir.Slice):
-        raise _unsupported("a slice of a container of active values", stmt.loc)
     return (
         ir.Demand(d_base, base, stmt.loc),
         *_add_at(d_base, key, d_target, stmt, facts),
@@ -72,11 +70,11 @@ def _add_at(
     d_base: ir.Name, key: ir.Atom, value: ir.Name, stmt: ir.Assign, facts: Facts
 ) -> ir.Block:
     """`d_base[key] += value`, or leaf by leaf where the element is itself a container."""
-    from srcdiff.analyses.kind_types import is_container
+    from srcdiff.analyses.kind_types import is_numeric
     from srcdiff.trees import add_tree
 
     kind = facts.kinds.get(stmt.target.id)
-    if kind is not None and not is_container(kind):
+    if kind is not None and is_numeric(kind):
         return (ir.SetItem(d_base, key, value, "+", stmt.loc),)
     old, new = facts.fresh(), facts.fresh()
     return (

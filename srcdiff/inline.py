@@ -34,7 +34,7 @@ def is_user_function(fn: object) -> bool:
     """Whether a callee is a Python function that is ours to look into."""
     if not isinstance(fn, (types.FunctionType, types.MethodType)) or find(fn) is not None:
         return False
-    module = getattr(fn, "__module__", None) or ""
+    module = str(getattr(fn, "__module__", None) or "")
     return module.split(".")[0] not in _FOREIGN
 
 

@@ -35,19 +35,29 @@ def made_here(function: ir.Function) -> ir.Function:
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
             call = stmt.rhs
-            atoms = (*call.args, *(v for _, v in call.kwargs))
-            if is_transform(call.fn) and all(isinstance(a, (ir.Ref, ir.Const)) for a in atoms):
-                known[stmt.target.id] = _made(call)
+            if is_transform(call.fn):
+                made = _made(call, known)
+                if made is not None:
+                    known[stmt.target.id] = made
     if not known:
         return function
     return replace(function, body=_with_known(function.body, known))
 
 
-def _made(call: ir.Call) -> Any:
-    """The derivative that a call makes."""
+def _made(call: ir.Call, known: Mapping[str, Any]) -> Any:
+    """The derivative that a call makes, None if an argument is not known."""
+    values: list[Any] = []
+    for atom in (*call.args, *(v for _, v in call.kwargs)):
+        if isinstance(atom, ir.Name) and atom.id in known:
+            values.append(known[atom.id])
+        elif isinstance(atom, (ir.Ref, ir.Const)):
+            values.append(atom.value)
+        else:
+            return None
+    count = len(call.args)
+    names = [k for k, _ in call.kwargs]
     assert callable(call.fn)
-    args = [a.value for a in call.args]  # type: ignore[union-attr]
-    return call.fn(*args, **{k: v.value for k, v in call.kwargs})  # type: ignore[union-attr, misc]
+    return call.fn(*values[:count], **dict(zip(names, values[count:])))  # type: ignore[arg-type]
 
 
 def _with_known(block: ir.Block, known: Mapping[str, Any]) -> ir.Block:

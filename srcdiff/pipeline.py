@@ -16,10 +16,11 @@ from srcdiff.analyses.activity import activity, edges, reachable
 from srcdiff.analyses.aliases import aliases, written_params
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Tuple
 from srcdiff.analyses.kinds import infer
+from srcdiff.calls import Key, unmarked, user_calls
 from srcdiff.assemble import assemble, assemble_pair, seeds, select
 from srcdiff.containers import resized
 from srcdiff.emit import Emitted, emit
-from srcdiff.errors import TransformError, UnusedInputError
+from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.finish import finish
@@ -29,7 +30,7 @@ from srcdiff.names import name
 from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
 from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
-from srcdiff.request import Request
+from srcdiff.request import Input, Request
 from srcdiff.reverse import reverse
 from srcdiff.simplify import simplify
 from srcdiff.tape import split
@@ -113,7 +114,14 @@ def _steady_params(function: ir.Function) -> ir.Function:
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     function = inplace(state.function, state.kinds)
+    function = user_calls(function, infer(function, state.params))
     written = written_params(function, infer(function, state.params))
+    if written and state.request.internal:
+        raise UnsupportedError(
+            f"the recursive function `{function.name}` writes into its argument `{written[0]}`",
+            function.loc,
+            remedy="Return a new array instead, or write a loop.",
+        )
     if written:
         fresh = ir.Fresh(ir.all_names(function))
         new = {p: fresh(p).id for p in written}
@@ -197,7 +205,7 @@ def accumulate_pass(state: State) -> State:
 def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
     facts = _facts(state)
-    parts = split(state.function, facts)
+    parts = split(replace(state.function, body=unmarked(state.function.body)), facts)
     return _with(state, assemble(state.function, parts, facts, state.request, state.extra["final"]))
 
 
@@ -231,7 +239,7 @@ def name_pass(state: State) -> State:
 def pair_pass(state: State) -> State:
     """The forward and the backward part as two functions."""
     facts = _facts(state)
-    parts = split(state.function, facts)
+    parts = split(replace(state.function, body=unmarked(state.function.body)), facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     kept = two.body[: _unpacked(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
@@ -271,20 +279,97 @@ def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, Sta
 
 
 def derive(origin: Any, request: Request, params: Kinds) -> Emitted:
-    """The text of a derivative."""
+    """The text of a derivative, with the parts of the recursive functions that it calls."""
     state = None
     for _, state in run(origin, request, params):
         pass
     assert state is not None
-    return emit(state.function)
+    return module_text([state.function])
 
 
-def derive_pair(origin: Any, request: Request, params: Kinds) -> tuple[Emitted, Emitted]:
-    """The texts of the forward and the backward part of a derivative."""
+def derive_pair(origin: Any, request: Request, params: Kinds) -> Emitted:
+    """The text of the forward and the backward part of a derivative."""
+    return module_text([*pair_of(origin, request, params)])
+
+
+def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ir.Function]:
+    """The forward and the backward part of a derivative."""
     state = State(ir.Function("", (), ()), request, params, origin)
     for label, step in PASSES:
         if label == "tape":
             break
         state = step(state)
     state = pair_pass(state)
-    return emit(state.function), emit(state.extra["backward"])
+    return state.function, state.extra["backward"]
+
+
+def module_text(functions: list[ir.Function]) -> Emitted:
+    """Functions as one text, behind the parts of recursive functions that they call."""
+    names: dict[Key, str] = {}
+    made: list[ir.Function] = []
+    todo = list(functions)
+    while todo:
+        function = todo.pop(0)
+        for key, base in _keys(function):
+            if key not in names:
+                names[key] = _unused(base, {f.name for f in functions}, names)
+                todo += pair_of(key.function, _part_request(key, names[key]), dict(key.kinds))
+        made.append(function)
+    own = made[len(functions) :]
+    texts = [emit(_with_names(f, names)) for f in (*own, *functions)]
+    return Emitted(
+        "\n\n".join(t.text for t in texts), texts[-1].lines, _merged([t.refs for t in texts])
+    )
+
+
+def _keys(function: ir.Function) -> Iterator[tuple[Key, str]]:
+    """The recursive functions that a function calls."""
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
+            yield rhs.fn.key, rhs.fn.name
+
+
+def _unused(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
+    """A base name for the two parts of a function that no other has."""
+    used = {*names.values(), *taken}
+    number, candidate = 0, base
+    while candidate in used or f"{candidate}_forward" in used:
+        number += 1
+        candidate = f"{base}_{number}"
+    return candidate
+
+
+def _part_request(key: Key, base: str) -> Request:
+    """The request for the two parts of a recursive function."""
+    return Request(tuple(Input(p) for p in key.active), "tuple", name=base, internal=True)
+
+
+def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
+    """A function whose calls of parts have their final names."""
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(stmt(s) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
+            fn = s.rhs.fn
+            if isinstance(fn, ir.Derived):
+                new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
+                s = replace(s, rhs=replace(s.rhs, fn=new, text=None))
+        return ir.map_stmt(s, lambda n: n, lambda n: n, block)
+
+    return replace(function, body=block(function.body)) if names else function
+
+
+def _merged(tables: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """The global names of several functions."""
+    out: dict[str, Any] = {}
+    for table in tables:
+        for name, value in table.items():
+            if out.setdefault(name, value) is not value:
+                raise UnsupportedError(
+                    f"two of the functions involved mean different things by `{name}`",
+                    remedy="Rename one of them.",
+                )
+    return out

@@ -31,6 +31,7 @@ class Request:
     allow_unused: bool = False
     materialize: bool = False
     name: str = ""
+    internal: bool = False
 
 
 Spec = Mapping[str, Any]

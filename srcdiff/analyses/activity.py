@@ -62,7 +62,8 @@ def _sources(rhs: ir.Rhs, kinds: Mapping[str, Kind], flows: Flows) -> tuple[str,
     if isinstance(rhs, ir.Opaque) and rhs.harmless:
         return ()
     if isinstance(rhs, ir.Call):
-        return tuple(n for a in flows(rhs, kinds) for n in ir.names(a))
+        callee = (rhs.fn.id,) if isinstance(rhs.fn, ir.Name) else ()
+        return (*callee, *(n for a in flows(rhs, kinds) for n in ir.names(a)))
     return ir.names(rhs)
 
 

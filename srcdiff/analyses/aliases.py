@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from srcdiff import ir
-from srcdiff.analyses.effects import mutated_args, returns_view
+from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_container, is_scalar
 from srcdiff.errors import UnsupportedError
 
@@ -78,10 +78,17 @@ def _parts(
     found: dict[str, View] = {}
     for link in links:
         both = _named_container(link.target, kinds) and _named_container(link.source, kinds)
-        if both and link.how == "element" and link.target not in classes:
+        part = link.how in ("element", "alias") and not _is_sliced(link.stmt)
+        if both and part and link.target not in classes:
             if isinstance(link.stmt, ir.Assign) and _steady(link, *counts):
                 found[link.target] = View(link.source, link.stmt.rhs)
     return found
+
+
+def _is_sliced(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes a slice of a list or tuple, which is a copy."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and isinstance(rhs.args[-1], ir.Slice)
 
 
 def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
@@ -244,6 +251,8 @@ def _judge(
         return None
     if _may_be_copy(link, kinds) and _overwritten(link, classes, kinds):
         raise _refusal(link)
+    if _is_unknown_call(link):
+        raise _refusal(link)
     if link.how in ("alias", "view") and _steady(link, defs, uses):
         assert isinstance(link.stmt, ir.Assign)
         return View(link.source, link.stmt.rhs)
@@ -264,6 +273,14 @@ def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
         and not (needed & ir.bound(until))
         and _use_counts(until).get(link.target, 0) == uses.get(link.target, 0)
     )
+
+
+def _is_unknown_call(link: Link) -> bool:
+    """Whether the link comes of a call of something that is not known to return a view."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, (ir.Attr, ir.Method)):
+        return False
+    return isinstance(rhs.fn, (ir.Name, ir.Derived)) or not is_pure(rhs.fn)
 
 
 def _until_last_use(link: Link) -> ir.Block:

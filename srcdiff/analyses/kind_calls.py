@@ -64,7 +64,9 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
         return kind_methods.attribute_kind(args[0], fn.name)
     if isinstance(fn, ir.Method):
         return kind_methods.method_kind(args, fn.name, kwargs)
-    if isinstance(fn, (ir.Derived, ir.Name)):
+    if isinstance(fn, ir.Derived):
+        return getattr(fn.key, "result", UNKNOWN)
+    if isinstance(fn, ir.Name):
         return UNKNOWN
     special = _SPECIAL.get(fn) if _hashable(fn) else None
     if special is not None:

@@ -14,7 +14,7 @@ from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.options import Options, request_of, signature_of
 from srcdiff.api.watch import unchanged, watched
-from srcdiff.backends.numpy import compile_text
+from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.errors import DtypeError
 from srcdiff.pipeline import derive, derive_pair
 from srcdiff.trees import cotangent
@@ -86,7 +86,7 @@ class Derivative:
         """The specialisation for some kinds."""
         watch = watched(self.primal)
         made = derive(self.primal, self.request, kinds)
-        function = compile_text(made.text, made.refs, self.request.name, self.primal)
+        function = compile_text(made.text, made.refs, self.request.name, self.__module__)
         default = inspect.signature(function).parameters["grad_outputs"].default
         return Compiled(function, made.text, default is not None, watch)
 
@@ -126,10 +126,10 @@ class Derivative:
         bound.apply_defaults()
         kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
         self._check_inputs(bound.arguments, kinds)
-        one, two = derive_pair(self.primal, self.request, kinds)
+        made = derive_pair(self.primal, self.request, kinds)
         name = self.request.name
-        forward = compile_text(one.text, one.refs, f"{name}_forward", self.primal)
-        backward = compile_text(two.text, two.refs, f"{name}_backward", self.primal)
+        namespace = compile_module(made.text, made.refs, name, self.__module__)
+        forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         default = inspect.signature(backward).parameters["grad_outputs"].default
         return forward, backward, default is not None
 

@@ -59,8 +59,9 @@ def tree_of(
 ) -> tuple[Any, Expressions]:
     """The gast tree of a function, and what was found out while building it."""
     build = Expressions(Globals(_locals(function), namespace))
-    body, gone = with_jumps(function)
-    statements = Statements(build, plan(function), gone)
+    planned = plan(function)
+    body, gone = with_jumps(function, planned.inline)
+    statements = Statements(build, planned, gone)
     Comments(function).attach(statements)
     arguments = _arguments(function.params, build)
     nodes = statements.block(body) or [gast.Pass()]

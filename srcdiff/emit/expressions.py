@@ -157,8 +157,10 @@ class Expressions:
         if fn is make_dict and not any(isinstance(a, Star) for a in args):
             parts = [self.atom(a) for a in args]
             return gast.Dict(parts[::2], parts[1::2])
-        if type(fn).__name__ != "builtin_function_or_method" or call.kwargs or call.text:
+        if type(fn).__name__ != "builtin_function_or_method" or call.kwargs:
             return None
+        if call.text and fn is not operator.getitem:
+            return None  # the user wrote `operator.add(x, y)`
         if any(isinstance(a, Star) for a in args):
             return None
         if len(args) == 2:

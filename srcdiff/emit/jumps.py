@@ -8,7 +8,7 @@ stops.  A flag all of whose places are jumps disappears; any other one stays a v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Union
 
@@ -16,6 +16,8 @@ from srcdiff.ir import (
     NOWHERE, Assign, Atom, Block, Const, For, Function, If, Loc, Name, Return, Rhs, Stmt, While,
     blocks, names, operands, walk, writes,
 )  # fmt: skip
+
+from .joins import visible
 
 _TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
 Loop = Union[For, While]
@@ -59,17 +61,21 @@ class _LoopEnd:
 _Next = Union[_After, _LoopEnd, None]
 
 
-def with_jumps(function: Function) -> tuple[Block, frozenset[str]]:
-    """The body of a function with `Jump` and `LoopElse` in place of flags, and those flags."""
-    jumps = _Jumps(function)
+def with_jumps(function: Function, inline: Set[str]) -> tuple[Block, frozenset[str]]:
+    """The body of a function with `Jump` and `LoopElse` in place of flags, and those flags.
+
+    `inline` are the names nested into expressions.
+    """
+    jumps = _Jumps(function, inline)
     return jumps.rebuilt(), frozenset(jumps.flags)
 
 
 class _Jumps:
     """The flags and the result variable of a function, as far as they can disappear."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, inline: Set[str]) -> None:
         self.body = function.body
+        self.inline = inline
         last = self.body[-1] if self.body else None
         self.value: Atom | None = last.value if isinstance(last, Return) else None
         self.reads, self.sets = _flag_counts(self.body)
@@ -89,7 +95,7 @@ class _Jumps:
     def _settle(self) -> None:
         """Drops flags until every place that sets one of the others is a jump."""
         while self.flags or self.result is not None:
-            self.homes = dict(_homes(self.body, self.reads, self.flags))
+            self.homes = dict(_homes(self.body, self))
             self.broken.clear()
             lost = set(self._failures(self.body, None))
             if not lost:
@@ -268,18 +274,16 @@ def _is_flag(name: str, reads: _Reads, sets: dict[str, list[Rhs | None]]) -> boo
     return name.startswith("_") and only and cleared == 1 and not reads.other[name]
 
 
-def _homes(
-    block: Block, reads: _Reads, flags: set[str]
-) -> Iterator[tuple[str, tuple[str, int]]]:
+def _homes(block: Block, facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:
     """The loop that each flag belongs to, and whether it means `break` or `continue` there."""
     for index, stmt in enumerate(block):
         if isinstance(stmt, (For, While)):
             flag = stmt.stop
-            if flag is not None and _stops_here(block, index, flag.id, reads, flags):
+            if flag is not None and _stops_here(block, index, flag.id, facts):
                 yield flag.id, ("break", id(stmt))
-            yield from ((n, ("continue", id(stmt))) for n in _skips(stmt.body, reads))
+            yield from ((n, ("continue", id(stmt))) for n in _skips(stmt.body, facts.reads))
         for part in blocks(stmt):
-            yield from _homes(part, reads, flags)
+            yield from _homes(part, facts)
 
 
 def _skips(body: Block, reads: _Reads) -> Iterator[str]:
@@ -291,11 +295,14 @@ def _skips(body: Block, reads: _Reads) -> Iterator[str]:
                 yield name
 
 
-def _stops_here(block: Block, index: int, flag: str, reads: _Reads, flags: set[str]) -> bool:
+def _stops_here(block: Block, index: int, flag: str, facts: _Jumps) -> bool:
     """Whether a flag is cleared before the loop, and read only in it or in its `else`."""
+    loop, reads = block[index], facts.reads
     before = [s for s in block[:index] if isinstance(s, Assign) and s.target.id == flag]
-    inside = _mentions((block[index],), flag)
-    after = 1 if _followed_by_guard(block[index + 1 :], flag, flags) else 0
+    after = 1 if _followed_by_guard(block[index + 1 :], flag, facts.flags) else 0
+    if after and isinstance(loop, While) and visible(loop.cond, facts.inline):
+        return False  # it becomes a `while True`, which never comes to an `else`
+    inside = _mentions((loop,), flag)
     return len(before) == 1 and inside + after == reads.guard[flag] + reads.stop[flag]
 
 

@@ -21,7 +21,7 @@ from srcdiff.ir import (
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
 from .measure import rhs_width
-from .unpack import unpacked
+from .unpack import items_of, unpacked
 
 _TEMPORARY = re.compile(r"(d_)*_")
 FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
@@ -173,6 +173,9 @@ class _BlockPlanner:
             if self.owner.is_single(stmt.target.id) or self._begins_join(index, stmt):
                 self._wait(index, stmt.target.id, stmt.rhs)
                 return 0
+        count = self._group(index, stmt)
+        if count:
+            return count
         inner = self._inside(index)
         if isinstance(stmt, If):
             join = self.joins.get(index) or find_join(self.body, index, self.owner)
@@ -181,6 +184,14 @@ class _BlockPlanner:
                 return 0
         self._emit(index, stmt, inner)
         return 0
+
+    def _group(self, index: int, stmt: Stmt) -> int:
+        """`a, b = t`, item by item."""
+        found = items_of(self.body, index)
+        if found is None:
+            return 0
+        self._emit(index, stmt, Effects(set(found[1])))
+        return len(found[1]) - 1
 
     def _begins_join(self, index: int, stmt: Assign) -> bool:
         """Whether the next statement goes on with an `and` or `or` of this one."""

@@ -17,6 +17,7 @@ from .joins import is_continued, result_name
 from .jumps import Jump, LoopElse
 from .nest import Plan
 from .printer import Remark
+from .unpack import items_of
 
 Node = Any
 
@@ -57,6 +58,9 @@ class Statements:
             count = self.plan.unpack.get(stmt.target.id)
             if count:
                 return self._unpack(block[index : index + 1 + count])
+            found = items_of(block, index)
+            if found is not None:
+                return self._items(found[0], block[index : index + len(found[1])])
         if isinstance(stmt, If) and last:
             self._if(stmt, last)
         else:
@@ -87,11 +91,16 @@ class Statements:
         """`a, b = e`."""
         first = group[0]
         assert isinstance(first, Assign)
-        self.before(first.loc)
-        targets = [name(s.target.id, STORE) for s in group[1:] if isinstance(s, Assign)]
-        value = self.build.rhs(first.rhs)
-        self.add(gast.Assign([gast.Tuple(targets, STORE)], value, None), group[1].loc)
-        return len(targets)
+        self.build.moved[first.target.id] = self.build.rhs(first.rhs)
+        return 1 + self._items(first.target.id, group[1:])
+
+    def _items(self, base: str, group: Block) -> int:
+        """`a, b = e`, whose value may have moved here."""
+        self.before(group[0].loc)
+        targets = [name(s.target.id, STORE) for s in group if isinstance(s, Assign)]
+        value = self.build.atom(Name(base))
+        self.add(gast.Assign([gast.Tuple(targets, STORE)], value, None), group[0].loc)
+        return len(targets) - 1
 
     def permute(self, stmt: Permute) -> None:
         """`a, b = b, a`."""

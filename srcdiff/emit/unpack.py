@@ -1,11 +1,28 @@
-"""`a, b = f(x)`: a temporary whose items are taken one after the other."""
+"""`a, b = f(x)`: names bound to all items of a value, one after the other."""
 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Mapping
 
-from srcdiff.ir import Assign, Block, Call, Const, Name, Stmt
+from srcdiff.ir import Assign, Block, Call, Const, Name, Stmt, Tup
+
+# The text of a subscript that takes one of so many items: the only items that there are, so that
+# unpacking can do without a subscript.  Some of them may have been dropped as unused since.
+_ITEM = re.compile(r"item of (\d+)\Z")
+
+
+def items_of(block: Block, index: int) -> tuple[str, tuple[str, ...]] | None:
+    """The base and the targets, if the statements from `index` on take all items of a value."""
+    count = _count(block[index]) if index < len(block) else 0
+    group = block[index : index + count]
+    base = _base(block[index]) if count else None
+    if base is None or len(group) < count:
+        return None
+    targets = [_target(s, base, k, count) for k, s in enumerate(group)]
+    found = tuple(t for t in targets if t is not None)
+    return (base, found) if len(set(found)) == count and base not in found else None
 
 
 def unpacked(
@@ -13,19 +30,31 @@ def unpacked(
 ) -> tuple[str, ...]:
     """The targets if the statements after `index` take all items of what it binds; else ()."""
     stmt = block[index]
-    if not isinstance(stmt, Assign) or defs[stmt.target.id] != 1:
+    found = items_of(block, index + 1)
+    if found is None or not isinstance(stmt, Assign) or stmt.target.id != found[0]:
         return ()
-    count = uses[stmt.target.id]
-    group = block[index + 1 : index + 1 + count]
-    targets = [_item(s, stmt.target.id, k) for k, s in enumerate(group)]
-    found = tuple(t for t in targets if t is not None)
-    distinct = len(set(found)) == count and stmt.target.id not in found
-    return found if count > 1 and distinct else ()
+    if isinstance(stmt.rhs, Tup):
+        return ()  # that would read back as assignments one by one
+    return found[1] if (uses[found[0]], defs[found[0]]) == (len(found[1]), 1) else ()
 
 
-def _item(stmt: Stmt, base: str, position: int) -> str | None:
-    """The target of `target = base[position]`."""
+def _count(stmt: Stmt) -> int:
+    """How many items there are, of which a statement takes one; 0 if it does not."""
+    if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
+        return 0
+    match = _ITEM.match(stmt.rhs.text or "") if stmt.rhs.fn is operator.getitem else None
+    return int(match[1]) if match else 0
+
+
+def _base(stmt: Stmt) -> str | None:
+    """The name whose item a statement takes."""
+    base = stmt.rhs.args[0] if isinstance(stmt, Assign) and isinstance(stmt.rhs, Call) else None
+    return base.id if isinstance(base, Name) else None
+
+
+def _target(stmt: Stmt, base: str, position: int, count: int) -> str | None:
+    """The target of `target = base[position]`, one of `count` items."""
     wanted = Call(operator.getitem, (Name(base), Const(position)))
-    if isinstance(stmt, Assign) and stmt.rhs == wanted:
+    if isinstance(stmt, Assign) and stmt.rhs == wanted and _count(stmt) == count:
         return stmt.target.id
     return None

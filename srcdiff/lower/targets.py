@@ -216,7 +216,9 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
             _store_rest(b, part.value, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
-            store(b, part, Call(operator.getitem, (base, Const(index))), loc)
+            # The text tells the printer that these are all the items.
+            text = None if rest else f"item of {len(target.elts)}"
+            store(b, part, Call(operator.getitem, (base, Const(index)), text=text), loc)
 
 
 def _store_rest(b: Builder, part: Node, base: Atom, ends: tuple[int, int], loc: Loc) -> None:

@@ -137,9 +137,34 @@ def _computed(
 ) -> Found | None:
     """The definition itself, run again."""
     name = stmt.target.id
-    if name in ir.names(stmt.rhs) or not is_cheap(stmt.rhs, state.facts, name):
+    if not _feasible(stmt, k, last, block, state):
         return None
-    return (last, stmt) if _unchanged(stmt.rhs, block[k + 1 : last + 1], state) else None
+    return last, stmt
+
+
+def _feasible(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> bool:
+    """Whether a definition can run again behind the statement `last`, with what it reads."""
+    name = stmt.target.id
+    if name in ir.names(stmt.rhs) or not is_cheap(stmt.rhs, state.facts, name):
+        return False
+    reads = ir.names(stmt.rhs)
+    looks = any(contents_of(r, state.facts) for r in reads)
+    if looks and name not in state.stable.needed:
+        return False
+    if not _unchanged(stmt.rhs, block[k + 1 : last + 1], state):
+        return False
+    return all(_available(r, last, block, state) for r in reads)
+
+
+def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
+    """Whether a name that a computation reads is there already, or can be computed again."""
+    if name in state.provided or state.reads.get(name, 0):
+        return True
+    for j, pair in enumerate(block):
+        stmt = pair.primal if isinstance(pair, ir.Pair) else None
+        if isinstance(stmt, ir.Assign) and stmt.target.id == name:
+            return state.definitions[name] == 1 and _feasible(stmt, j, last, block, state)
+    return True
 
 
 def _uses(name: str, stmt: ir.Stmt) -> bool:

@@ -9,7 +9,7 @@ write was read before, for an adjoint, in the same memory.  The proof compares a
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
@@ -69,6 +69,7 @@ class Stable:
 
     safe: frozenset[int] = frozenset()
     kept: frozenset[int] = frozenset()
+    needed: frozenset[str] = frozenset()  # the names whose reads the proof took into account
 
 
 def stable(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> Stable:
@@ -79,7 +80,7 @@ def stable(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> Stab
     needed = _needed_names(block, adjoint_names, facts)
     _collect(block, Where(), known, needed, adjoint_names)
     safe = frozenset(id(s.stmt) for s in known.stores if _is_safe(s, known))
-    return Stable(safe, frozenset(_readable(known, needed, safe)))
+    return Stable(safe, frozenset(_readable(known, needed, safe)), needed)
 
 
 def _readable(known: _Facts, needed: frozenset[str], safe: frozenset[int]) -> Iterator[int]:
@@ -212,8 +213,11 @@ def _after(read: Access, store: Access, known: _Facts) -> bool:
     """Whether no element is read and afterwards overwritten by the store."""
     shared = [b for a, b in zip(read.loops, store.loops) if a[0] == b[0]]
     comparable = read.owner == store.owner and _single_owner(read.owner, known)
-    for _, loop in shared:
-        if not comparable or not _later_is_elsewhere(read, store, loop, known):
+    for k, (_, loop) in enumerate(shared):
+        outer = [s.target.id for _, s in shared[:k] if isinstance(s, ir.For)]
+        if not comparable or not (
+            _later_is_elsewhere(read, store, loop, known) or _apart(read, store, outer, known)
+        ):
             return False
     if store.path < read.path:
         return True
@@ -252,6 +256,14 @@ def _never_same(read: Access, store: Access, known: _Facts) -> bool:
     for e, f in _axes(read.index, store.index, known):
         if frozenset((e, f)) in read.unequal & store.unequal:
             return True
+    return _apart(read, store, variables, known)
+
+
+def _apart(
+    read: Access, store: Access, variables: Sequence[str | None], known: _Facts
+) -> bool:
+    """Whether one subscript is always less than the other, for equal values of the variables."""
+    for e, f in _axes(read.index, store.index, known):
         for var in (*variables, None):
             if _less(e, f, var, known) or _less(f, e, var, known):
                 return True

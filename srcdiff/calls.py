@@ -1,0 +1,190 @@
+"""Calls of Python functions that stay calls: of a function in itself.
+
+`user_calls` marks them, with the kind of their result, and refuses callees that write into their
+arguments.  `call_adjoint` turns an active one into a call of the function's forward part, and, on
+the way down, of its backward part; the pipeline generates both, once for each combination of kinds
+and active parameters.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.aliases import written_params
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple, join
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.analyses.kinds import infer
+from srcdiff.bind import bind
+from srcdiff.errors import UnsupportedError
+from srcdiff.facts import Facts
+from srcdiff.inline import inline, is_user_function
+from srcdiff.lower import lower
+from srcdiff.parse import parse
+from srcdiff.prepare import inplace, prepare
+from srcdiff.webs import webs
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A function for arguments of some kinds, the active ones named, and the kind of the result."""
+
+    function: Any
+    kinds: tuple[tuple[str, Kind], ...]
+    active: tuple[str, ...] = ()
+    result: Kind = field(default=UNKNOWN, compare=False)
+
+
+def user_calls(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with calls of Python functions marked as `Derived` calls of their primal."""
+    return replace(function, body=_marked(function.body, kinds))
+
+
+def _marked(block: ir.Block, kinds: Kinds) -> ir.Block:
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            if is_user_function(stmt.rhs.fn):
+                stmt = replace(stmt, rhs=_marked_call(stmt.rhs, kinds, stmt.loc))
+        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _marked(b, kinds)))
+    return tuple(out)
+
+
+def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
+    """A call with its arguments in the order of the parameters."""
+    fn: Any = call.fn
+    try:
+        callee = lower(parse(fn))
+    except UnsupportedError:
+        return call
+    bound = bind(callee, call, loc)
+    given = tuple((p, _plain(_kind(a, kinds))) for p, a in bound.items())
+    key = Key(fn, given, (), _result(fn, dict(given)))
+    mark = ir.Derived(fn.__name__, "primal", key)
+    return ir.Call(mark, tuple(bound.values()), (), call.text)
+
+
+def _kind(atom: ir.Atom, kinds: Kinds) -> Kind:
+    if isinstance(atom, ir.Name):
+        return kinds.get(atom.id, UNKNOWN)
+    if isinstance(atom, (ir.Const, ir.Ref)):
+        return kind_of(atom.value, "x")
+    return UNKNOWN
+
+
+def _plain(kind: Kind) -> Kind:
+    """A kind without what differs from call to call: values and the names of lengths."""
+    if isinstance(kind, Scalar):
+        return Scalar(kind.dtype, kind.python)
+    if isinstance(kind, Array):
+        dims = None if kind.dims is None else (None,) * len(kind.dims)
+        return Array(kind.dtype, dims, kind.maybe_scalar)
+    return kind if isinstance(kind, type(UNKNOWN)) else UNKNOWN
+
+
+def _result(fn: Any, kinds: Kinds) -> Kind:
+    """The kind of what a function returns, by induction over its calls of itself."""
+    assumed: Kind = Scalar("float64", None)
+    for _ in range(4):
+        found = _result_if(fn, kinds, assumed)
+        joined = join(assumed, found)
+        if joined == assumed:
+            return assumed
+        assumed = _plain(joined)
+    return UNKNOWN
+
+
+def _result_if(fn: Any, kinds: Kinds, assumed: Kind) -> Kind:
+    """The kind of what a function returns if its calls of itself return the kind assumed."""
+    function = webs(prepare(inline(lower(parse(fn)), fn)))
+    function = replace(function, body=_assuming(function.body, assumed))
+    function = webs(inplace(function, infer(function, kinds)))
+    inferred = infer(function, kinds)
+    written = written_params(function, inferred)
+    if written:
+        raise UnsupportedError(
+            f"the recursive function `{function.name}` writes into its argument `{written[0]}`",
+            function.loc,
+            remedy="Return a new array instead, or write a loop.",
+        )
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    return _kind(last.value, inferred)
+
+
+def _assuming(block: ir.Block, assumed: Kind) -> ir.Block:
+    """A block whose calls of Python functions return a kind."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            if is_user_function(stmt.rhs.fn):
+                mark = ir.Derived("", "primal", Key(stmt.rhs.fn, (), (), assumed))
+                stmt = replace(stmt, rhs=replace(stmt.rhs, fn=mark))
+        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed)))
+    return tuple(out)
+
+
+def is_user_call(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is a marked call."""
+    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == "primal"
+
+
+def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """An active call as pairs: the forward part runs; its backward part is the adjoint."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
+    key = call.fn.key
+    params = [name for name, _ in key.kinds]
+    active = [p for p, a in zip(params, call.args) if any(n in facts.active for n in ir.names(a))]
+    kinds = dict(key.kinds)
+    gradients = Tuple(tuple(kinds[p] for p in active))
+    there = replace(key, active=tuple(active), result=Tuple((key.result, UNKNOWN)))
+    back = replace(key, active=tuple(active), result=gradients)
+    both, kept = facts.fresh("_both"), facts.fresh(f"{call.fn.name}_residuals")
+    forward = ir.Call(ir.Derived(call.fn.name, "forward", there), call.args)
+    loc = stmt.loc
+    grads = facts.fresh("_grads")
+    adjoint: list[ir.Stmt] = []
+    d_target = facts.adjoint(stmt.target.id)
+    backward = ir.Call(ir.Derived(call.fn.name, "backward", back), (kept, d_target))
+    adjoint += [ir.Assign(grads, backward, loc), ir.Reset(d_target, loc)]
+    for k, param in enumerate(active):
+        atom = call.args[params.index(param)]
+        if not isinstance(atom, ir.Name):
+            raise _display_argument(param, call.fn.name, loc)
+        piece = facts.fresh()
+        adjoint.append(ir.Assign(piece, _item(grads, k), loc))
+        adjoint.append(ir.Accum(facts.adjoint(atom.id), piece, atom, loc))
+    return (
+        ir.Pair(ir.Assign(both, forward, loc), (), loc),
+        ir.Pair(ir.Assign(kept, _item(both, 1), loc), (), loc),
+        ir.Pair(ir.Assign(stmt.target, _item(both, 0), loc), tuple(adjoint), loc),
+    )
+
+
+def _item(base: ir.Name, k: int) -> ir.Call:
+    return ir.Call(operator.getitem, (base, ir.Const(k)))
+
+
+def _display_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(
+        f"the argument `{param}` of the recursive function `{name}` is a display of active values",
+        loc,
+        remedy="Bind it to a variable first, or pass its items one by one.",
+    )
+
+
+def unmarked(block: ir.Block) -> ir.Block:
+    """A block whose marked calls that have no derivative are plain calls again."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
+            call: Any = stmt.rhs
+            stmt = replace(stmt, rhs=replace(call, fn=call.fn.key.function))
+        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, unmarked))
+    return tuple(out)
