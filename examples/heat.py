@@ -8,6 +8,7 @@ gradient, and gradient descent with momentum finds the initial field.
 Draws the fields as text, and as `examples/build/heat.png`.
 """
 
+import os
 import time
 from pathlib import Path
 
@@ -96,7 +97,7 @@ def draw(fields, path):
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
-    print(f"drawn in {path}")
+    print(f"drawn in {os.path.relpath(path)}")
 
 
 def main():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,10 @@ import gast
 from srcdiff.emit import is_temporary, tree_of
 from srcdiff.ir import Function, all_names, rename
 
-_PARTS = re.compile(r"(?P<adjoint>(?:d_)*)_+(?P<base>.*?)(?:_(?P<number>\d+))?\Z")
+_PARTS = re.compile(
+    r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
+)
+_SLOT = re.compile(r"(?P<value>\w+)_saved(?:_\d+)?\Z")
 
 
 def name(function: Function) -> Function:
@@ -23,10 +26,18 @@ def name(function: Function) -> Function:
     Temporaries that are nested into expressions, and flags that are printed as jumps, keep theirs.
     """
     tree, build = tree_of(function)
-    seen = dict.fromkeys(n for n in _identifiers(tree) if is_temporary(n))
-    taken = all_names(function) | set(build.globals.refs) | {function.name}
-    new = new_names(seen, taken)
-    return _renamed(function, new)
+    known = all_names(function)
+    seen = {n: _temporary(n, known) for n in _identifiers(tree)}
+    taken = known | set(build.globals.refs) | {function.name}
+    return _renamed(function, new_names({n: t for n, t in seen.items() if t}, taken))
+
+
+def _temporary(identifier: str, known: frozenset[str]) -> str | None:
+    """A temporary as it was first called; the list that saves one is called after it."""
+    if is_temporary(identifier):
+        return identifier
+    slot = _SLOT.match(identifier)
+    return f"_{identifier}" if slot is not None and f"_{slot['value']}" in known else None
 
 
 def _renamed(function: Function, new: dict[str, str]) -> Function:
@@ -48,22 +59,31 @@ def _identifiers(tree: Any) -> Iterator[str]:
             yield from _identifiers(getattr(tree, field, None))
 
 
-def new_names(temporaries: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+def new_names(temporaries: Mapping[str, str], taken: Iterable[str]) -> dict[str, str]:
     """A new name for every temporary, none of them taken.
 
-    The adjoint of a temporary is called after it.
+    `temporaries` maps a name to what it was first called.  Adjoints and lists of saved values are
+    called after their primal.
     """
-    used = {*taken, *keyword.kwlist, *keyword.softkwlist, *vars(builtins)}
+    used = {*(set(taken) - set(temporaries)), *keyword.kwlist, *keyword.softkwlist, *vars(builtins)}
     new: dict[str, str] = {}
-    waiting = sorted(temporaries, key=lambda n: n.startswith("d_"))
-    for old in waiting:
-        match = _PARTS.match(old)
-        assert match is not None
-        primal = old[len(match["adjoint"]) :]
-        base = match["adjoint"] + new.get(primal, match["base"] or "t")
-        new[old] = _free(base, used)
+    for old, parts in sorted(_parsed(temporaries), key=lambda item: _is_derived(item[1])):
+        primal = f"_{parts['base']}{parts['number']}"
+        base = new.get(primal, parts["base"] or "t") if _is_derived(parts) else parts["base"] or "t"
+        new[old] = _free(f"{parts['adjoint']}{base}{parts['saved'] or ''}", used)
         used.add(new[old])
     return new
+
+
+def _parsed(temporaries: Mapping[str, str]) -> list[tuple[str, re.Match[str]]]:
+    """Every temporary with the parts of its name."""
+    found = ((old, _PARTS.match(first)) for old, first in temporaries.items())
+    return [(old, parts) for old, parts in found if parts is not None]
+
+
+def _is_derived(parts: re.Match[str]) -> bool:
+    """Whether a name is that of an adjoint or of a list of saved values."""
+    return bool(parts["adjoint"] or parts["saved"])
 
 
 def _free(base: str, used: set[str]) -> str:

@@ -119,7 +119,7 @@ def _one(output: Any, path: str) -> Any:
             f"grad can be implicitly created only for scalar outputs; {path} is missing "
             f"for {what}"
         )
-    return np.ones_like(output) if isinstance(output, np.ndarray) else 1.0
+    return np.ones_like(output) if isinstance(output, np.ndarray) else type(output)(1)
 
 
 def _checked(given: Any, output: Any, path: str) -> Any:
@@ -137,4 +137,6 @@ def _checked(given: Any, output: Any, path: str) -> Any:
         )
     if np.iscomplexobj(given) and not np.iscomplexobj(output):
         raise CotangentError(f"{path}: expected real numbers for a real output, given complex ones")
-    return given
+    if isinstance(output, np.ndarray):
+        return np.asarray(given, output.dtype)
+    return type(output)(given)

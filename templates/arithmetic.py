@@ -76,7 +76,7 @@ def power(x, y):
         elif y == 1:
             d[x] += d[z]
         elif y == 3:
-            d[x] += 3.0 * conj(x * x) * d[z]
+            d[x] += 3.0 * conj(x) ** 2 * d[z]
         elif y == -1:
             d[x] += -conj(z * z) * d[z]
         elif y == 0.5:

@@ -51,8 +51,8 @@ def mean(a, axis=None, keepdims=False):
 def var(a, axis=None, ddof=0, keepdims=False):
     z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
-    scale = 2.0 * keep_axes(d[z], axis, keepdims) / (axis_size(a, axis) - ddof)
-    d[a] += scale * (a - np.mean(a, axis=axis, keepdims=True))
+    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+    d[a] += 2.0 * keep_axes(d[z], axis, keepdims) / (axis_size(a, axis) - ddof) * (a - center)
 
 
 @rule(np.std, np.ndarray.std)
@@ -61,7 +61,8 @@ def std(a, axis=None, ddof=0, keepdims=False):
     z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
     slope = divide_or_zero(d[z], z) / (axis_size(a, axis) - ddof)
-    d[a] += keep_axes(slope, axis, keepdims) * (a - np.mean(a, axis=axis, keepdims=True))
+    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+    d[a] += keep_axes(slope, axis, keepdims) * (a - center)
 
 
 @rule(np.prod, np.ndarray.prod)

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 _BLOCK = re.compile(
-    r"(?:<!-- generated: (?P<what>.*?) -->\n)?^```python\n(?P<code>.*?)^```$", re.S | re.M
+    r"(?:<!-- generated: (?P<what>[^\n]*?) -->\n```(?:python|text)|^```python)\n(?P<code>.*?)^```$",
+    re.S | re.M,
 )
 
 

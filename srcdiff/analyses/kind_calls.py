@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, runtime
-from srcdiff.analyses import kind_methods
+from srcdiff.analyses import kind_methods, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
 from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
@@ -289,4 +289,5 @@ _SPECIAL: dict[Any, Special] = {
     runtime.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,
     **kind_methods.FUNCTIONS,
+    **kind_trees.FUNCTIONS,
 }  # fmt: skip

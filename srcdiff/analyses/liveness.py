@@ -60,7 +60,7 @@ def _stmt(stmt: ir.Stmt, live: Names, found: dict[int, Names]) -> Names:
     if isinstance(stmt, (ir.Accum, ir.Demand)):
         # They add to what the target holds, so they read it.
         return live | frozenset((*ir.reads(stmt), stmt.target.id))
-    return (live - frozenset(ir.writes(stmt))) | frozenset(ir.reads(stmt))
+    return live.difference(ir.writes(stmt)).union(reads_of(stmt))
 
 
 def _for(stmt: ir.For, live: Names, found: dict[int, Names]) -> Names:
@@ -91,12 +91,51 @@ def _stop(stmt: ir.For | ir.While) -> Names:
     return frozenset() if stmt.stop is None else frozenset((stmt.stop.id,))
 
 
+def names_in(rhs: ir.Rhs, found: list[str] | None = None) -> list[str]:
+    """The names that an atom or right-hand side reads, as often as they occur (fast)."""
+    found = [] if found is None else found
+    kind = type(rhs)
+    if kind is ir.Name:
+        found.append(rhs.id)  # type: ignore[union-attr]
+    elif kind is ir.Call:
+        assert isinstance(rhs, ir.Call)
+        if type(rhs.fn) is ir.Name:
+            found.append(rhs.fn.id)
+        for atom in rhs.args:
+            if type(atom) is ir.Name:
+                found.append(atom.id)
+            elif type(atom) is not ir.Const:
+                names_in(atom, found)
+        for _, atom in rhs.kwargs:
+            names_in(atom, found)
+    elif kind is not ir.Const:
+        found += (a.id for a in ir.atoms(rhs) if type(a) is ir.Name)
+    return found
+
+
+def reads_of(stmt: ir.Stmt) -> list[str]:
+    """The names that a statement itself reads, as often as they occur (fast)."""
+    if type(stmt) is ir.Assign:
+        return names_in(stmt.rhs)
+    found: list[str] = []
+    for operand in ir.operands(stmt):
+        names_in(operand, found)
+    return found
+
+
 def uses(block: ir.Block) -> Iterator[str]:
     """Every read of a name in a block, as often as it occurs, tests and stop flags included."""
     for stmt in ir.walk(block):
-        for operand in ir.operands(stmt):
-            yield from (a.id for a in ir.atoms(operand) if isinstance(a, ir.Name))
+        yield from reads_of(stmt)
         if isinstance(stmt, ir.While):
             yield from ir.names(stmt.test)
         if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
             yield stmt.stop.id
+
+
+def mentioned(stmt: ir.Stmt) -> set[str]:
+    """Every name that a statement reads or binds, inner blocks included."""
+    found = set(uses((stmt,)))
+    for inner in ir.walk((stmt,)):
+        found.update(ir.writes(inner))
+    return found

@@ -86,7 +86,7 @@ class Derivative:
         """The specialisation for some kinds."""
         watch = watched(self.primal)
         made = derive(self.primal, self.request, kinds)
-        function = compile_text(made.text, made.refs, self.request.name, self.__module__)
+        function = compile_text(made.text, made.refs, self.request.name, self.primal)
         default = inspect.signature(function).parameters["grad_outputs"].default
         return Compiled(function, made.text, default is not None, watch)
 
@@ -128,7 +128,7 @@ class Derivative:
         self._check_inputs(bound.arguments, kinds)
         made = derive_pair(self.primal, self.request, kinds)
         name = self.request.name
-        namespace = compile_module(made.text, made.refs, name, self.__module__)
+        namespace = compile_module(made.text, made.refs, name, self.primal)
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         default = inspect.signature(backward).parameters["grad_outputs"].default
         return forward, backward, default is not None

@@ -15,25 +15,25 @@ _numbers = itertools.count(1)  # `next` on it is atomic
 
 
 def compile_text(
-    text: str, refs: Mapping[str, Any], name: str, origin: Callable[..., Any] | None = None
+    text: str, refs: Mapping[str, Any], name: str, origin: Callable[..., Any] | str | None = None
 ) -> Callable[..., Any]:
     """The function called `name` of a generated text.
 
     `refs` are the global names that the text needs; `origin` is the function that it was
-    generated from, whose module it says to be of.
+    generated from, or the module that it says to be of.
     """
     return compile_module(text, refs, name, origin)[name]  # type: ignore[no-any-return]
 
 
 def compile_module(
-    text: str, refs: Mapping[str, Any], title: str, origin: Callable[..., Any] | None = None
+    text: str, refs: Mapping[str, Any], title: str, origin: Callable[..., Any] | str | None = None
 ) -> dict[str, Any]:
     """The namespace of a generated text; all its functions see each other."""
     filename = f"<srcdiff {title} {next(_numbers)}>"
     # The text may hold the user's annotations, whose names need not be known here.
     flags = __future__.annotations.compiler_flag
     code = compile(text, filename, "exec", flags, dont_inherit=True)
-    module = getattr(origin, "__module__", None) or __name__
+    module = origin if isinstance(origin, str) else getattr(origin, "__module__", __name__)
     namespace: dict[str, Any] = {**refs, "__name__": module}
     exec(code, namespace)
     _register(filename, text, namespace)

@@ -17,6 +17,7 @@ from .expressions import LOAD, Expressions
 from .jumps import with_jumps
 from .nest import is_temporary, plan
 from .printer import Printer, expression_text, to_text
+from .sequences import with_sequences
 from .statements import Statements
 
 __all__ = ["Emitted", "emit", "expression_text", "is_temporary", "to_text", "tree_of"]
@@ -58,6 +59,7 @@ def tree_of(
     function: Function, namespace: Mapping[str, Any] | None = None
 ) -> tuple[Any, Expressions]:
     """The gast tree of a function, and what was found out while building it."""
+    function = with_sequences(function)
     build = Expressions(Globals(_locals(function), namespace))
     planned = plan(function)
     body, gone = with_jumps(function, planned.inline)

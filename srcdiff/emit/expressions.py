@@ -37,6 +37,7 @@ AUGMENTED: dict[str, Any] = {
     "%": gast.Mod(), "**": gast.Pow(), "<<": gast.LShift(), ">>": gast.RShift(),
     "|": gast.BitOr(), "^": gast.BitXor(), "&": gast.BitAnd(), "//": gast.FloorDiv(),
 }  # fmt: skip
+_EAGER = (sum, tuple, min, max, set)
 _AND, _OR, _NOT_IN, _IN, _NOT = gast.And(), gast.Or(), gast.NotIn(), gast.In(), gast.Not()
 _RISING, _FALLING = (gast.Lt, gast.LtE), (gast.Gt, gast.GtE)
 
@@ -141,12 +142,14 @@ class Expressions:
         item = self.atom(call.args[0])
         if isinstance(item, gast.List) and any(isinstance(e, gast.Starred) for e in item.elts):
             return gast.Tuple(item.elts, LOAD)
-        return gast.Call(dotted(self.globals.spell(tuple, call.text)), [item], [])
+        return gast.Call(dotted(self.globals.spell(tuple, call.text)), [_as_generator(item)], [])
 
     def _plain(self, fn: Any, call: Call, args: tuple[Atom, ...] | None = None) -> Any:
         """`fn(*args, **kwargs)`."""
         keywords = [(k, v) for k, v in call.kwargs]
         positional = [self.atom(a) for a in (call.args if args is None else args)]
+        if len(positional) == 1 and not keywords and call.fn in _EAGER:
+            positional = [_as_generator(positional[0])]
         return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in keywords])
 
     def _special(self, fn: Any, call: Call) -> Any:
@@ -186,6 +189,11 @@ class Expressions:
         if fn is operator.not_:
             return negated(node, exact=True)
         return gast.UnaryOp(_UNARY[fn], node)
+
+
+def _as_generator(node: Any) -> Any:
+    """A list comprehension that is used up at once needs no list."""
+    return gast.GeneratorExp(node.elt, node.generators) if isinstance(node, gast.ListComp) else node
 
 
 def negated(test: Any, exact: bool = False) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from srcdiff.ir import Assign, Block, Comment, If, Name, Stmt, names, operands, walk, writes
+from srcdiff.ir import Assign, Block, Comment, For, If, Name, Stmt, names, operands, walk, writes
 
+from .collect import filled_name
 from .effects import is_pure
 from .measure import rhs_width
 
@@ -90,6 +91,8 @@ def visible(block: Block, inline: Set[str]) -> list[Stmt]:
 def _is_nested(stmt: Stmt, inline: Set[str]) -> bool:
     if isinstance(stmt, Assign):
         return stmt.target.id in inline
+    if isinstance(stmt, For):
+        return filled_name(stmt) in inline
     # The last name that a conditional binds can only be nested if all of the conditional is.
     return isinstance(stmt, If) and result_name(stmt) in inline
 

@@ -12,16 +12,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from srcdiff.ir import (
     Assign, Atom, Block, Call, Comment, Effect, For, Function, If, Name, Opaque, Permute, Return,
-    Rhs, SetItem, Stmt, Verbatim, While, atoms, blocks, names, operands, walk, writes,
+    Rhs, SetItem, Stmt, Verbatim, While, atoms, blocks, bound, names, operands, walk, writes,
 )  # fmt: skip
 
+from .collect import filled, find_collection
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
 from .measure import rhs_width
-from .unpack import items_of, unpacked
+from .unpack import items_of, loop_target, unpacked
 
 _TEMPORARY = re.compile(r"(d_)*_")
 FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
@@ -34,10 +36,15 @@ def is_temporary(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is nested: names that disappear, and tuples unpacked into several targets."""
+    """What is nested: names that disappear, and tuples unpacked into several targets.
+
+    `targets` are the targets of loops that take their item apart, and how many statements of the
+    body do so.
+    """
 
     inline: frozenset[str] = frozenset()
     unpack: Mapping[str, int] = field(default_factory=dict)
+    targets: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,19 +72,33 @@ class _Planner:
         self.uses, self.defs = count_names(function.body)
         self.fixed = fixed_names(function)
         self.slots = slots(function)
+        self.filled = filled(function.body)
         self.inline: set[str] = set()
         self.unpack: dict[str, int] = {}
+        self.targets: dict[str, tuple[Any, int]] = {}
         self.width = FORWARD_WIDTH
         self.block(function.body, 1)
-        self.plan = Plan(frozenset(self.inline), self.unpack)
+        self.plan = Plan(frozenset(self.inline), self.unpack, self.targets)
 
-    def block(self, block: Block, depth: int, test: Atom | None = None) -> Effects:
-        """Decides for a block; `test` is read after it."""
-        return _BlockPlanner(self, block, depth, test).run()
+    def block(self, block: Block, depth: int, test: Atom | None = None, start: int = 0) -> Effects:
+        """Decides for a block from `start` on; `test` is read after it."""
+        return _BlockPlanner(self, block, depth, test).run(start)
+
+    def loop_body(self, loop: For, depth: int) -> Effects:
+        """Decides for the body of a loop, after what is printed as its target."""
+        item = loop.target.id
+        if is_temporary(item) and self.defs[item] == 1:
+            target, start = loop_target(loop.body, item, self.uses)
+            if start:
+                self.targets[item] = target, start
+                found = self.block(loop.body, depth, None, start)
+                found.binds |= bound(loop.body[:start])
+                return found
+        return self.block(loop.body, depth)
 
     def is_single(self, name: str) -> bool:
-        """Whether a temporary is assigned once and used once."""
-        return self.uses[name] == 1 and self.defs[name] == 1 and is_temporary(name)
+        """Whether a temporary is assigned once and used once, not to be filled."""
+        return name not in self.filled and self.uses[name] == 1 and self.defs[name] == 1 and is_temporary(name)
 
 
 def count_names(body: Block) -> tuple[Counter[str], Counter[str]]:
@@ -131,9 +152,8 @@ class _BlockPlanner:
         self.joins: dict[int, Join] = {}
         self.inner: dict[int, Effects] = {}
 
-    def run(self) -> Effects:
-        """Decides for every statement; returns the effects of them all."""
-        skip = 0
+    def run(self, skip: int) -> Effects:
+        """Decides for every statement but the first ones; returns the effects of them all."""
         for index, stmt in enumerate(self.body):
             if skip:
                 skip -= 1
@@ -158,6 +178,8 @@ class _BlockPlanner:
             found.add(self.owner.block(stmt.cond, self.depth + 1, stmt.test))
             found.add(self.owner.block(stmt.body, self.depth + 1))
             return found
+        if isinstance(stmt, For):
+            return self.owner.loop_body(stmt, self.depth + 1)
         for inner in blocks(stmt):
             found.add(self.owner.block(inner, self.depth + 1))
         return found
@@ -177,6 +199,8 @@ class _BlockPlanner:
         if count:
             return count
         inner = self._inside(index)
+        if isinstance(stmt, For) and self._collects(index, stmt, inner):
+            return 0
         if isinstance(stmt, If):
             join = self.joins.get(index) or find_join(self.body, index, self.owner)
             if join is not None and (join.first is None or join.name in self.waiting):
@@ -246,6 +270,27 @@ class _BlockPlanner:
             join.width + sum(p.width for p in parts),
         )
         self.total.add(inner)
+
+    def _collects(self, index: int, stmt: For, inner: Effects) -> bool:
+        """`[e for x in xs]`: a loop that is an expression."""
+        owner = self.owner
+        counts = owner.uses, owner.defs, owner.targets
+        found = find_collection(self.body, index, stmt, owner.inline, counts)
+        if found is None:
+            return False
+        parts = self._consume(index, list(names(stmt.iter)), found.width)
+        self.waiting[found.name] = Moved(
+            found.name,
+            index,
+            min([index, *(p.start for p in parts)]),
+            _first([p.effects for p in parts] + [index if found.impure else None]),
+            True,
+            found.reads.union(*(p.reads for p in parts)),
+            found.width + sum(p.width for p in parts),
+        )
+        self.total.binds |= inner.binds
+        self.total.stores |= found.impure
+        return True
 
     def _emit(self, index: int, stmt: Stmt, inner: Effects) -> None:
         """A statement that stays one."""

@@ -8,10 +8,11 @@ from typing import Any
 import gast
 
 from srcdiff.ir import (
-    Accum, Assign, Atom, Block, Comment, Const, Demand, Effect, For, If, Loc, Name, Pair, Permute,
-    Reset, Return, Rhs, SetItem, Slice, Tup, Verbatim, While,
+    Accum, Assign, Block, Call, Comment, Const, Demand, Effect, For, If, Loc, Name, Pair, Permute,
+    Reset, Return, Rhs, SetItem, Verbatim, While,
 )  # fmt: skip
 
+from .collect import filled_name
 from .expressions import AUGMENTED, LOAD, STORE, Expressions, continued, name, negated
 from .joins import is_continued, result_name
 from .jumps import Jump, LoopElse
@@ -209,12 +210,43 @@ class Statements:
     # --- loops ---------------------------------------------------------------------------------
 
     def for_(self, stmt: For, orelse: Block = ()) -> None:
-        """A `for` loop."""
+        """A `for` loop, or the comprehension that it is."""
+        collected = filled_name(stmt)
+        if collected is not None and collected in self.plan.inline:
+            self.build.moved[collected] = self._comprehension(stmt, collected)
+            return
         self.before(stmt.loc)
         iterated = self.build.rhs(stmt.iter)
-        body = self._body(stmt.body, stmt.stop, stmt.loc)
-        target = name(stmt.target.id, STORE)
+        tree, start = self.plan.targets.get(stmt.target.id, (stmt.target.id, 0))
+        body = self._body(stmt.body[start:], stmt.stop, stmt.loc)
+        target = _target(tree)
         self.add(gast.For(target, iterated, body, self.block(orelse), None), stmt.loc)
+
+    def _comprehension(self, stmt: For, collected: str) -> Node:
+        """`[e for x in xs]` or `{k: v for ...}`."""
+        del self.build.moved[collected]
+        generators: list[Node] = []
+        last = self._generators(stmt, generators)
+        if isinstance(last, SetItem):
+            key = self.build.atom(last.index or Const(None))
+            return gast.DictComp(key, self.build.atom(last.value), generators)
+        assert isinstance(last, Effect) and isinstance(last.rhs, Call)
+        return gast.ListComp(self.build.atom(last.rhs.args[1]), generators)
+
+    def _generators(self, stmt: Any, generators: list[Node]) -> Any:
+        """Adds the loops and tests of a comprehension; returns the statement inside them."""
+        if isinstance(stmt, For):
+            tree, start = self.plan.targets.get(stmt.target.id, (stmt.target.id, 0))
+            iterated = self.build.rhs(stmt.iter)
+            generators.append(gast.comprehension(_target(tree), iterated, [], 0))
+            block = stmt.body[start:]
+        elif isinstance(stmt, If):
+            generators[-1].ifs.append(self.build.atom(stmt.test))
+            block = stmt.body
+        else:
+            return stmt
+        assert not self.block(block[:-1]), "a comprehension has no statements"
+        return self._generators(block[-1], generators)
 
     def while_(self, stmt: While, orelse: Block = ()) -> None:
         """A `while` loop; `while True` where the condition takes statements."""
@@ -278,6 +310,13 @@ def leaves(nodes: list[Node]) -> bool:
     if isinstance(last, gast.If):
         return bool(last.orelse) and leaves(last.body) and leaves(last.orelse)
     return False
+
+
+def _target(tree: Any) -> Node:
+    """A target: a name, or a tuple of targets."""
+    if isinstance(tree, str):
+        return name(tree, STORE)
+    return gast.Tuple([_target(t) for t in tree], STORE)
 
 
 def _with_loc(node: Node, loc: Loc) -> Node:

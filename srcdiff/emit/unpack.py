@@ -5,12 +5,16 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from srcdiff.ir import Assign, Block, Call, Const, Name, Stmt, Tup
 
 # The text of a subscript that takes one of so many items: the only items that there are, so that
 # unpacking can do without a subscript.  Some of them may have been dropped as unused since.
 _ITEM = re.compile(r"item of (\d+)\Z")
+
+
+Target = tuple[Any, int]
 
 
 def items_of(block: Block, index: int) -> tuple[str, tuple[str, ...]] | None:
@@ -36,6 +40,22 @@ def unpacked(
     if isinstance(stmt.rhs, Tup):
         return ()  # that would read back as assignments one by one
     return found[1] if (uses[found[0]], defs[found[0]]) == (len(found[1]), 1) else ()
+
+
+def loop_target(body: Block, name: str, uses: Mapping[str, int], start: int = 0) -> Target:
+    """The target of a loop whose body begins by taking the items of `name` apart.
+
+    A name or a tuple of targets, and where the rest of the body begins.
+    """
+    found = items_of(body, start)
+    if found is None or found[0] != name or uses[name] != len(found[1]):
+        return name, start
+    position = start + len(found[1])
+    parts = []
+    for inner in found[1]:
+        part, position = loop_target(body, inner, uses, position)
+        parts.append(part)
+    return tuple(parts), position
 
 
 def _count(stmt: Stmt) -> int:

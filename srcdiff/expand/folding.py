@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import operator
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,7 +28,7 @@ from srcdiff.analyses.kind_types import (
     rank_of,
 )  # fmt: skip
 from srcdiff.analyses.kind_values import kind_of
-from srcdiff.ir import Atom, Call, Const, Name, Ref, Rhs, Slice, Star, Tup, names
+from srcdiff.ir import Atom, Attr, Call, Const, Method, Name, Ref, Rhs, Slice, Star, Tup, names
 from srcdiff.rules import notation
 from srcdiff.rules.arguments import as_atom
 
@@ -132,7 +135,7 @@ class Folder:
         if self.scalar_math and call.fn in _MATH:
             plain: Any = _MATH[call.fn]
             return Call(plain, args, call.kwargs, f"math.{plain.__name__}")
-        return call
+        return _without_defaults(call)
 
     def _folded(self, call: Call) -> Any:
         """The result of a call whose arguments are all known."""
@@ -209,6 +212,33 @@ class Folder:
         if plan is None:
             return self.emit(Call(runtime.unbroadcast, (value, x), text="unbroadcast"))
         return self.emit(Call(np.sum, (value,), plan, text="np.sum"))
+
+
+@functools.cache
+def _defaults(fn: Any) -> tuple[tuple[str, Any], ...]:
+    """The parameters of a function written in Python with their defaults; () for others."""
+    plain = getattr(fn, "_implementation", fn)  # what NumPy's dispatcher calls
+    if not isinstance(plain, types.FunctionType):
+        return ()
+    return tuple((p.name, p.default) for p in inspect.signature(plain).parameters.values())
+
+
+def _without_defaults(call: Call) -> Call:
+    """A call without the last arguments that only repeat a default."""
+    if isinstance(call.fn, (Name, Method, Attr)):
+        return call
+    params = _defaults(call.fn)
+    given = dict(params)
+    kwargs = tuple((k, v) for k, v in call.kwargs if k is None or not _is(v, given.get(k, UNSET)))
+    args = call.args
+    while args and len(args) <= len(params) and _is(args[-1], params[len(args) - 1][1]):
+        args = args[:-1]
+    return Call(call.fn, args, kwargs, call.text)
+
+
+def _is(atom: Atom, default: Any) -> bool:
+    """Whether an atom is the same constant as a default."""
+    return isinstance(atom, Const) and atom == as_atom(default)
 
 
 def _is_safe(value: Any) -> bool:

@@ -121,6 +121,11 @@ def _add(folder: Folder, call: Call) -> Any:
     return UNSET
 
 
+def _sub(folder: Folder, call: Call) -> Any:
+    a, b = call.args
+    return a if b == Const(0) else UNSET
+
+
 def _is_none(same: bool) -> Any:
     """`x is None` where the kind of `x` tells."""
 
@@ -202,6 +207,7 @@ _FORMS: Mapping[Any, Any] = {
     isinstance: _isinstance,
     operator.getitem: _getitem,
     operator.add: _add,
+    operator.sub: _sub,
     operator.is_: _is_none(True),
     operator.is_not: _is_none(False),
     notation.conj: _conj,

@@ -25,8 +25,8 @@ ROUNDS = 4
 def simplify(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
     """The function without what nobody needs, in its plainest form."""
     function = remove_dead(function)
+    kinds = infer(function, params)
     for _ in range(ROUNDS):
-        kinds = infer(function, params)
         new = remove_dead(rewrite(function, kinds))
         new = reorder(coalesce(new), kinds)
         if new == function:

@@ -124,6 +124,8 @@ class Algebra:
         value = self.available.value(x)
         if not isinstance(value, ir.Call) or value.fn is not operator.neg:
             return None
+        if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
+            return None
         inner = self.negated(x)
         if inner is None:
             return None
@@ -148,7 +150,20 @@ class Algebra:
             return ir.Call(operator.sub, (b, left))
         if a == b and isinstance(a, ir.Name) and self.is_inexact(a):
             return ir.Call(operator.mul, (ir.Const(2.0), a))
-        return None
+        return self._added_twice(a, b)
+
+    def _added_twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`d + t + t`, where adding twice is what the order of the adjoints made of `2.0 * t`."""
+        value = self.available.value(a)
+        if not isinstance(value, ir.Call) or value.fn is not operator.add or value.kwargs:
+            return None
+        if not isinstance(a, ir.Name) or self.signs.uses.get(a.id) != 1 or value.args[1] != b:
+            return None
+        kind = self.kind(b)
+        if not isinstance(b, ir.Name) or not is_float(kind) or not self.is_inexact(value.args[0]):
+            return None
+        twice = ir.Call(operator.mul, (ir.Const(2.0), b))
+        return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind, self.loc)))
 
     def sub(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`a - (-b)`, `a - 0.0`."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from srcdiff import ir
+from srcdiff.analyses.liveness import names_in
 from srcdiff.simplify.memory import Memory
 
 
@@ -74,8 +75,10 @@ class Available:
 
     def learn(self, name: str, rhs: ir.Rhs, block: int) -> None:
         """From here on `name` equals `rhs`."""
-        reads = ir.names(rhs)
-        if name in reads or isinstance(rhs, ir.Opaque):
+        if isinstance(rhs, ir.Opaque):
+            return
+        reads = tuple(names_in(rhs))
+        if name in reads:
             return
         fact = self._fact(name, rhs, reads, block)
         self.facts[name] = fact

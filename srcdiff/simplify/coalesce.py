@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.analyses.liveness import uses
+from srcdiff.analyses.liveness import mentioned, uses
 from srcdiff.simplify.rewrite import is_temporary
 
 
@@ -41,7 +41,7 @@ def _block(block: ir.Block, single: frozenset[str]) -> ir.Block:
                 continue
         if isinstance(stmt, ir.Assign) and stmt.target.id in single:
             made[stmt.target.id] = place
-        for name in _mentioned(stmt):
+        for name in mentioned(stmt):
             touched[name] = place
         out.append(_inside(stmt, single))
     return tuple(out)
@@ -56,8 +56,3 @@ def _inside(stmt: ir.Stmt, single: frozenset[str]) -> ir.Stmt:
     if isinstance(stmt, ir.While):
         return replace(stmt, cond=_block(stmt.cond, single), body=_block(stmt.body, single))
     return stmt
-
-
-def _mentioned(stmt: ir.Stmt) -> frozenset[str]:
-    """Every name that a statement reads or binds, inner blocks included."""
-    return ir.used((stmt,)) | ir.bound((stmt,))

@@ -18,6 +18,7 @@ from srcdiff.analyses.effects import (
     mutated_args,
     returns_view,
 )
+from srcdiff.analyses.liveness import reads_of
 
 
 def remove_dead(function: ir.Function) -> ir.Function:
@@ -126,7 +127,7 @@ class _Sweep:
     def looked_at(self, stmt: ir.Stmt, base: str | None) -> list[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
         if base is None or base not in self.private:
-            return list(ir.reads(stmt))
+            return reads_of(stmt)
         if isinstance(stmt, ir.SetItem):
             index = () if stmt.index is None else ir.names(stmt.index)
             return [*index, *ir.names(stmt.value)]

@@ -90,6 +90,8 @@ class Memory:
             if any(not self.is_array(n) for n in names):
                 return self._pairs(names[0], ir.names(stmt.rhs))
         if isinstance(stmt, ir.Assign):
+            if not self.has_memory(stmt.target.id):
+                return []
             return self._pairs(stmt.target.id, self._sources(stmt.rhs))
         return []
 

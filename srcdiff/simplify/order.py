@@ -1,27 +1,28 @@
 """Reorder and rename within straight lines, so that copies and second bindings go.
 
-`d_c = d_y; d_y = d_y * x; d_b = d_b + d_c` becomes `d_b = d_b + d_y; d_y = d_y * x`: the new value is
-bound after the last use of the old one.  `d_x = a; d_x = d_x + b` becomes `_t = a; d_x = _t + b`,
-which reads as one expression.
+`d_c = d_y; d_y = d_y * x; d_b = d_b + d_c` becomes `d_b = d_b + d_y; d_y = d_y * x`: the new
+value is bound after the last use of the old one.  `d_x = a; d_x = d_x + b` becomes
+`_t = a; d_x = _t + b`, which reads as one expression.  `x += v; x += v` becomes `x += 2.0 * v`.
 """
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args
-from srcdiff.analyses.kind_types import Kind
-from srcdiff.analyses.liveness import uses
+from srcdiff.analyses.kind_types import Kind, is_float
+from srcdiff.analyses.liveness import mentioned, names_in, uses
 from srcdiff.simplify.memory import Memory
 from srcdiff.simplify.rewrite import MARK, is_temporary
 
 WINDOW = 40
 
 
-def reorder(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def reorder(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
     """The function with the bindings of its generated part in a better order."""
     return replace(function, body=_Order(function, kinds).body(function.body))
 
@@ -29,11 +30,17 @@ def reorder(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
 class _Order:
     """The walk over the blocks of the generated part."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
-        self.memory = Memory(function, kinds)
+    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+        self.function = function
+        self.kinds = kinds
         self.count = Counter(uses(function.body))
         self.bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
-        self.fresh = ir.Fresh(ir.all_names(function))
+        self.fresh = ir.Fresh(set(kinds))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Which names may share memory."""
+        return Memory(self.function, self.kinds)
 
     def body(self, body: ir.Block) -> ir.Block:
         """The body, in which only what follows the mark is ours."""
@@ -45,7 +52,7 @@ class _Order:
     def block(self, block: ir.Block) -> ir.Block:
         """A block and the blocks inside it."""
         inner = [self.inside(s) for s in block]
-        return tuple(self.chained(self.delayed(inner)))
+        return tuple(self.chained(self.delayed(self.doubled(inner))))
 
     def inside(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement with its inner blocks in order."""
@@ -56,6 +63,34 @@ class _Order:
         if isinstance(stmt, ir.While):
             return replace(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body))
         return stmt
+
+    # --- adding twice ---
+
+    def doubled(self, block: list[ir.Stmt]) -> list[ir.Stmt]:
+        """Two equal additions in a row as one of twice the value."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if out and stmt == out[-1] and isinstance(stmt, ir.SetItem) and self.is_sum(stmt):
+                twice = self.fresh()
+                self.kinds[twice.id] = self.kinds[stmt.value.id]  # type: ignore[union-attr]
+                self.count[twice.id], self.bound[twice.id] = 1, 1
+                call = ir.Call(operator.mul, (ir.Const(2.0), stmt.value))
+                out[-1:] = [ir.Assign(twice, call, stmt.loc), replace(stmt, value=twice)]
+            else:
+                out.append(stmt)
+        return out
+
+    def is_sum(self, stmt: ir.SetItem) -> bool:
+        """Whether a store adds floats that it does not itself change."""
+        value = stmt.value
+        if stmt.op not in ("+", "-") or not isinstance(value, ir.Name):
+            return False
+        kind = self.kinds.get(value.id)
+        if kind is None or not is_float(kind):
+            return False
+        if not self.memory.has_memory(value.id):
+            return value != stmt.base
+        return self.memory.find(value.id) != self.memory.find(stmt.base.id)
 
     # --- binding later ---
 
@@ -85,7 +120,7 @@ class _Order:
         if start is None:
             return None
         readers = [
-            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in ir.used((block[j],))
+            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in uses((block[j],))
         ]
         if sum(Counter(uses((block[j],)))[name] for j in readers) != self.count[name]:
             return None
@@ -100,8 +135,9 @@ class _Order:
             return False
         if not is_pure(stmt.rhs.fn) or mutated_args(stmt.rhs):
             return False
-        mentioned = set(ir.used(tuple(others))) | set(ir.bound(tuple(others)))
-        if stmt.target.id in mentioned or set(ir.names(stmt.rhs)) & set(ir.bound(tuple(others))):
+        if any(stmt.target.id in mentioned(s) for s in others):
+            return False
+        if set(ir.names(stmt.rhs)) & ir.bound(tuple(others)):
             return False
         looked = {self.memory.find(n) for n in ir.names(stmt.rhs) if self.memory.has_memory(n)}
         return not any(looked & set(self.memory.written_by(s)) for s in ir.walk(tuple(others)))
@@ -124,7 +160,7 @@ class _Order:
             elif self.count[target] != 1 or target in waiting or self.bound[target] != 1:
                 waiting = {}
             else:
-                names = ir.names(stmt.rhs)
+                names = names_in(stmt.rhs)
                 waiting = {n: j for n, j in waiting.items() if n not in names}
         return block
 
@@ -135,6 +171,8 @@ class _Order:
         name = self.fresh()
         self.count[name.id], self.bound[name.id] = 1, 1
         old = first.target
+        if old.id in self.kinds:
+            self.kinds[name.id] = self.kinds[old.id]
 
         def read(n: ir.Name) -> ir.Atom:
             return name if n == old else n
@@ -145,4 +183,4 @@ class _Order:
 
 def _reads_once(rhs: ir.Rhs, name: str) -> bool:
     """Whether a right-hand side reads a name exactly once."""
-    return sum(isinstance(a, ir.Name) and a.id == name for a in ir.atoms(rhs)) == 1
+    return names_in(rhs).count(name) == 1

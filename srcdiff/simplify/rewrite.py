@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Kind, is_float
-from srcdiff.analyses.liveness import uses
+from srcdiff.analyses.liveness import names_in, uses
 from srcdiff.simplify.algebra import Algebra
 from srcdiff.simplify.available import Available, is_view
 from srcdiff.simplify.memory import Memory
@@ -19,9 +18,12 @@ from srcdiff.simplify.signs import Signs
 MARK = "backward"
 
 
-def rewrite(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
-    """The function with plainer statements; what has become dead is still there."""
-    return replace(function, body=_Rewrite(function, dict(kinds)).block(function.body))
+def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+    """The function with plainer statements; what has become dead is still there.
+
+    `kinds` gets those of new temporaries.
+    """
+    return replace(function, body=_Rewrite(function, kinds).block(function.body))
 
 
 def is_temporary(name: str) -> bool:
@@ -37,7 +39,7 @@ class _Rewrite:
         self.memory = Memory(function, kinds)
         self.ours = not any(isinstance(s, ir.Comment) and s.text == MARK for s in function.body)
         self.available = Available(self.memory)
-        fresh = ir.Fresh(ir.all_names(function))
+        fresh = ir.Fresh(set(kinds))
         self.count = Counter(uses(function.body))
         self.signs = Signs(kinds, self.available, self.count, fresh)
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
@@ -126,8 +128,9 @@ class _Rewrite:
 
     def note(self, old: ir.Rhs, new: ir.Rhs) -> None:
         """A right-hand side reads other names than before."""
-        before = ir.names(old)
-        self.count.update(n for n in ir.names(new) if n not in before)
+        if new is not old:
+            before = names_in(old)
+            self.count.update(n for n in names_in(new) if n not in before)
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already, if computing it costs much."""

@@ -46,12 +46,19 @@ class Signs:
         kind = atom_kind(atom, self.kinds)
         if not isinstance(value, ir.Call) or not (is_float(kind) and is_real(kind)):
             return None
-        if value.fn is operator.neg:
-            return value.args[0] if is_float(atom_kind(value.args[0], self.kinds)) else None
         assert isinstance(atom, ir.Name)
+        if value.fn is operator.neg:
+            return self._unsigned(atom, value.args[0])
         if depth == 0 or self.uses.get(atom.id, 0) != 1:
             return None
         return self._inside(value, kind, loc, depth)
+
+    def _unsigned(self, atom: ir.Name, inner: ir.Atom) -> ir.Atom | None:
+        """The operand of a negation, unless both would then have to be variables."""
+        if not is_float(atom_kind(inner, self.kinds)):
+            return None
+        kept = isinstance(inner, ir.Name) and self.uses.get(inner.id, 0) == 1
+        return None if kept and self.uses.get(atom.id, 0) > 1 else inner
 
     def _inside(self, call: ir.Call, kind: Kind, loc: ir.Loc, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""

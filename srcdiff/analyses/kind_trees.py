@@ -1,0 +1,86 @@
+"""The kinds of what the helpers for adjoints of containers return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from typing import Any
+
+from srcdiff import trees
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Tuple,
+    is_inexact_dtype,
+    join_all,
+)
+
+Args = tuple[Kind, ...]
+
+
+def tree_kind(kind: Kind) -> Kind:
+    """The kind of the adjoint of a value: tuples as lists, None at what has no derivative."""
+    if isinstance(kind, (Scalar, Array)):
+        return _leaf(kind)
+    if isinstance(kind, Tuple):
+        items = None if kind.items is None else tuple(map(tree_kind, kind.items))
+        return List(UNKNOWN if items is None else None, items)
+    if isinstance(kind, List):
+        items = None if kind.items is None else tuple(map(tree_kind, kind.items))
+        return List(None if kind.item is None else tree_kind(kind.item), items)
+    if isinstance(kind, Dict):
+        known = tuple((k, tree_kind(v)) for k, v in kind.items)
+        return Dict(known, None if kind.item is None else tree_kind(kind.item))
+    return kind if isinstance(kind, NoneKind) else UNKNOWN
+
+
+def _leaf(kind: Scalar | Array) -> Kind:
+    """The kind of the adjoint of a number or array."""
+    if kind.dtype is None:
+        return UNKNOWN if isinstance(kind, Scalar) else kind
+    if not is_inexact_dtype(kind.dtype):
+        return NoneKind()
+    return Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
+
+
+def _like_first(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return tree_kind(args[0])
+
+
+def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return tree_kind(args[1])
+
+
+def _gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`like_tree`: the structure of the input itself."""
+    return _in_structure(args[1])
+
+
+def _in_structure(kind: Kind) -> Kind:
+    """A gradient's kind: like the input, None where it has none."""
+    if isinstance(kind, (Scalar, Array)):
+        return _leaf(kind)
+    if isinstance(kind, Tuple):
+        return Tuple(None if kind.items is None else tuple(map(_in_structure, kind.items)))
+    return tree_kind(kind)
+
+
+def _sum(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`add_tree`: the structure of both."""
+    one, two = map(tree_kind, args)
+    if isinstance(one, NoneKind) or isinstance(two, NoneKind):
+        return two if isinstance(one, NoneKind) else one
+    return join_all((one, two)) if isinstance(one, (List, Dict)) else None
+
+
+FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], "Kind | None"]] = {
+    trees.zero_tree: _like_first,
+    trees.copy_tree: _like_first,
+    trees.add_tree: _sum,
+    trees.like_tree: _gradient,
+    trees.cotangent: _like_second,
+}

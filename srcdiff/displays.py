@@ -1,0 +1,103 @@
+"""List displays that are only an argument become tuples of atoms: `np.stack([a, b])`.
+
+Takes a function and returns it with `_t = [a, b]; z = np.stack(_t)` as `z = np.stack((a, b))` where
+the function has a rule and `_t` is read there alone, so that the adjoint goes to `a` and `b`
+themselves and not through a list.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.rules import lookup
+
+# To these a list is an index of elements, a tuple is one of axes.
+_INDEXING = (operator.getitem, operator.setitem, np.add.at, np.subtract.at)
+
+
+def displays(function: ir.Function) -> ir.Function:
+    """The function with list displays put into the calls that read them."""
+    return replace(function, body=_block(function.body, _uses(function.body)))
+
+
+def _uses(block: ir.Block) -> Mapping[str, int]:
+    """How often each name is read."""
+    count: Counter[str] = Counter()
+    for stmt in ir.walk(block):
+        for rhs in ir.operands(stmt):
+            count.update(a.id for a in ir.atoms(rhs) if isinstance(a, ir.Name))
+    return count
+
+
+def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
+    """A block with its displays put where they are read."""
+    known: dict[str, ir.Tup] = {}  # displays of which no item has been bound again
+    parts: dict[str, list[str]] = {}  # the displays inside of each
+    gone: set[str] = set()
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        new = ir.map_stmt(stmt, _same, _same, lambda b: _block(b, uses))
+        rhs = new.rhs if isinstance(new, (ir.Assign, ir.Effect)) else None
+        if isinstance(new, (ir.Assign, ir.Effect)) and isinstance(rhs, ir.Call):
+            if _takes_sequences(rhs):
+                new = _put_in(new, known, gone)
+            elif isinstance(new, ir.Assign) and _is_display(new.target, rhs, uses):
+                args = rhs.args
+                parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
+                known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args))
+        written = {*ir.writes(new), *(n for b in ir.blocks(new) for n in ir.bound(b))}
+        known = {n: t for n, t in known.items() if not written & {*ir.names(t)}}
+        out.append(new)
+    for name in reversed(parts):
+        gone.update(parts[name] if name in gone else ())
+    return tuple(s for s in out if not (isinstance(s, ir.Assign) and s.target.id in gone))
+
+
+def _same(name: ir.Name) -> ir.Name:
+    return name
+
+
+def _takes_sequences(call: ir.Call) -> bool:
+    """Whether a list and a tuple of the same items mean the same to a callee."""
+    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or call.fn in _INDEXING:
+        return False
+    rule = lookup(call.fn)
+    return rule is not None and rule.template is not None
+
+
+def _is_display(target: ir.Name, call: ir.Call, uses: Mapping[str, int]) -> bool:
+    """Whether an assignment is a list display of variables that is read once."""
+    plain = not any(isinstance(a, ir.Star) for a in call.args) and any(map(ir.names, call.args))
+    temporary = target.id.startswith("_") and uses[target.id] == 1
+    return call.fn is ir.make_list and plain and temporary and target.id not in ir.names(call)
+
+
+def _inside(atom: ir.Atom, known: Mapping[str, ir.Tup]) -> ir.Atom:
+    """An item of a display: an inner display is put in."""
+    return known.get(atom.id, atom) if isinstance(atom, ir.Name) else atom
+
+
+def _put_in(
+    stmt: ir.Assign | ir.Effect, known: Mapping[str, ir.Tup], gone: set[str]
+) -> ir.Assign | ir.Effect:
+    """A call with displays for the names of lists; `gone` takes the names."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call)
+    target = ir.writes(stmt)
+    chosen = {
+        a.id: known[a.id]
+        for a in (*call.args, *(v for _, v in call.kwargs))
+        if isinstance(a, ir.Name) and a.id in known and not {*target} & {*ir.names(known[a.id])}
+    }
+    gone.update(chosen)
+    args = tuple(chosen.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
+    kwargs = tuple(
+        (k, chosen.get(v.id, v) if isinstance(v, ir.Name) else v) for k, v in call.kwargs
+    )
+    return replace(stmt, rhs=replace(call, args=args, kwargs=kwargs))

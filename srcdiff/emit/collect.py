@@ -1,0 +1,109 @@
+"""Loops that only fill a list or a dict: `[e for x in xs if c]`, `{k: v for ...}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from srcdiff.ir import (
+    Assign, Block, Call, Effect, For, If, Method, Name, SetItem, Stmt, bound, make_dict, make_list,
+    names, operands, walk,
+)  # fmt: skip
+
+from .effects import is_pure
+from .measure import rhs_width
+from .sequences import reads_in
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A loop that fills one temporary, which is used once after it."""
+
+    name: str
+    reads: frozenset[str]
+    impure: bool
+    width: int
+
+
+def filled_name(loop: For) -> str | None:
+    """The temporary that the last statement of a loop puts something into."""
+    last: Stmt | None = loop
+    while isinstance(last, (For, If)):
+        last = last.body[-1] if last.body else None
+    found = _container(last)
+    return found if found is not None and found.startswith("_") else None
+
+
+def _container(stmt: Stmt | None) -> str | None:
+    """The container that a statement puts something into."""
+    if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
+        return stmt.base.id
+    if isinstance(stmt, Effect) and isinstance(stmt.rhs, Call):
+        call = stmt.rhs
+        if call.fn == Method("append") and len(call.args) == 2 and isinstance(call.args[0], Name):
+            return call.args[0].id
+    return None
+
+
+def filled(block: Block) -> frozenset[str]:
+    """The containers that some statements put something into."""
+    return frozenset(n for s in walk(block) if (n := _container(s)) is not None)
+
+
+def find_collection(
+    block: Block, index: int, loop: For, inline: Set[str], counts: Counts
+) -> Collection | None:
+    """What the loop at `index` collects, if it does nothing else."""
+    uses, defs, starts = counts
+    name = filled_name(loop)
+    if name is None or (uses[name], defs[name]) != (2, 1) or not _is_empty(block[:index], name):
+        return None
+    inner = [s for s in walk((loop,)) if isinstance(s, For)]
+    if not _only_fills(loop, name, inline, starts) or any(f.stop is not None for f in inner):
+        return None
+    variables = bound((loop,)) - inline
+    if any(uses[v] != reads_in((loop,), v) or defs[v] != 1 for v in variables):
+        return None
+    return _collection(name, loop)
+
+
+Counts = tuple[Mapping[str, int], Mapping[str, int], Mapping[str, tuple[object, int]]]
+
+
+def _collection(name: str, loop: For) -> Collection:
+    within = list(walk((loop,)))
+    found = [o for s in within for o in operands(s)]
+    reads = frozenset(n for o in found for n in names(o)) - {name} - bound((loop,))
+    impure = any(isinstance(s, Assign) and not is_pure(s.rhs) for s in within)
+    return Collection(name, reads, impure, sum(rhs_width(o) for o in found) + 12)
+
+
+def _is_empty(before: Block, name: str) -> bool:
+    """Whether a name is an empty list or dict when the loop begins."""
+    for stmt in reversed(before):
+        if isinstance(stmt, Assign) and stmt.target.id == name:
+            rhs = stmt.rhs
+            made = isinstance(rhs, Call) and (rhs.fn is make_list or rhs.fn is make_dict)
+            return made and not rhs.args  # type: ignore[union-attr]
+    return False
+
+
+def _only_fills(
+    stmt: Stmt, name: str, inline: Set[str], starts: Mapping[str, tuple[object, int]]
+) -> bool:
+    """Whether a statement is a loop or test around nothing but one that fills the container."""
+    if isinstance(stmt, If):
+        return not stmt.orelse and _fills_last(stmt.body, name, inline, starts)
+    if isinstance(stmt, For):
+        start = starts.get(stmt.target.id, (None, 0))[1]
+        return _fills_last(stmt.body[start:], name, inline, starts)
+    return _container(stmt) == name
+
+
+def _fills_last(
+    block: Block, name: str, inline: Set[str], starts: Mapping[str, tuple[object, int]]
+) -> bool:
+    from .joins import visible
+
+    shown = visible(block, inline)
+    return len(shown) == 1 and shown[0] is block[-1] and _only_fills(shown[0], name, inline, starts)
