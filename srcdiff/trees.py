@@ -31,10 +31,22 @@ def copy_tree(d: Any) -> Any:
     return np.array(d) if isinstance(d, np.ndarray) else d
 
 
+def kept(x: Any) -> Any:
+    """A copy of `x` of the same structure, whose contents nobody else can change."""
+    if isinstance(x, dict):
+        return {key: kept(value) for key, value in x.items()}
+    if isinstance(x, list):
+        return [kept(value) for value in x]
+    if isinstance(x, tuple):
+        items = [kept(value) for value in x]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return np.copy(x) if isinstance(x, np.ndarray) else x
+
+
 def add_tree(a: Any, b: Any) -> Any:
-    """The sum of two adjoints of one structure; None is zero."""
+    """The sum of two adjoints of one structure, in new memory; None is zero."""
     if a is None or b is None:
-        return b if a is None else a
+        return copy_tree(b if a is None else a)
     if isinstance(a, dict):
         return {key: add_tree(value, b.get(key)) for key, value in a.items()}
     if isinstance(a, (list, tuple)):
@@ -68,7 +80,7 @@ def _like_array(d: Any, x: Any) -> Any:
 
 
 def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any:
-    """`grad_outputs` checked against the output, with ones where it is left out and may be.
+    """A copy of `grad_outputs` checked against the output, ones where it is left out and may be.
 
     Raises:
         CotangentError: it is missing for an output of several elements, or of the wrong shape.
@@ -138,5 +150,5 @@ def _checked(given: Any, output: Any, path: str) -> Any:
     if np.iscomplexobj(given) and not np.iscomplexobj(output):
         raise CotangentError(f"{path}: expected real numbers for a real output, given complex ones")
     if isinstance(output, np.ndarray):
-        return np.asarray(given, output.dtype)
+        return np.array(given, output.dtype)
     return type(output)(given)

@@ -15,7 +15,7 @@ def exp(x):
     d[x] += d[z] * conj(z)
 
 
-@elementwise(np.exp2)
+@elementwise(np.exp2, getattr(math, "exp2", None))
 @samples("A(3)", "A()")
 def exp2(x):
     z = np.exp2(x)
@@ -71,7 +71,7 @@ def sqrt(x):
     d[x] += d[z] / (2.0 * conj(z))
 
 
-@elementwise(np.cbrt)
+@elementwise(np.cbrt, getattr(math, "cbrt", None))
 @samples("P(3)", "P()")
 def cbrt(x):
     z = np.cbrt(x)

@@ -239,7 +239,7 @@ def dot_right_(g, x, y):
 
 @rule(tensordot_left)
 @samples("A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))")
-def tensordot_left_(g, a, b, axes):
+def tensordot_left_(g, a, b, axes=2):
     z = tensordot_left(g, a, b, axes)
     yield z
     d[g] += np.tensordot(d[z], conj(b), axes)
@@ -249,7 +249,7 @@ def tensordot_left_(g, a, b, axes):
 
 @rule(tensordot_right)
 @samples("A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))")
-def tensordot_right_(g, a, b, axes):
+def tensordot_right_(g, a, b, axes=2):
     z = tensordot_right(g, a, b, axes)
     yield z
     d[g] += np.tensordot(conj(a), d[z], axes)

@@ -1,9 +1,17 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
 from srcdiff.rules import d, linear, nondifferentiable, samples
-from srcdiff.trees import add_tree, copy_tree, cotangent, like_tree, zero_tree
+from srcdiff.trees import add_tree, copy_tree, cotangent, kept, like_tree, zero_tree
 
 nondifferentiable(zero_tree)
+
+
+@linear(kept)
+@samples("A(3)", "A()")
+def kept_(x):
+    z = kept(x)
+    yield z
+    d[x] += d[z]
 
 
 @linear(copy_tree)

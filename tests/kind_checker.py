@@ -117,7 +117,9 @@ class Checker:
         self.look(ir.reads(stmt), env, here, stmt)
         self.plain(stmt, env)
         if not ir.blocks(stmt):
-            seen = here if isinstance(stmt, ir.Assign) and stmt.target.id not in ir.reads(stmt) else {}
+            seen = (
+                here if isinstance(stmt, ir.Assign) and stmt.target.id not in ir.reads(stmt) else {}
+            )
             self.look(ir.writes(stmt), env, seen, stmt)
 
     def look(self, names: tuple[str, ...], env: dict[str, Any], here: Lengths, stmt: Any) -> None:

@@ -90,6 +90,12 @@ class Sample:
         mark = "." if isinstance(key, (Method, Attr)) else ""
         return f"{self.rule.name}:{mark}{name}({self.call})"
 
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the sample call."""
+        env = {**_environment(self.id), "f": lambda *args, **kwargs: (args, kwargs)}
+        found: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"f({self.call})", env)
+        return found
+
     def program(self) -> Program:
         """The sample as a function of the arguments that can be differentiated."""
         tree = ast.parse(f"f({self.call})", mode="eval").body
@@ -98,13 +104,18 @@ class Sample:
         args = [ast.unparse(ast.fix_missing_locations(makers.visit(a))) for a in tree.args]
         kwargs = [f"{k.arg}={ast.unparse(makers.visit(k.value))}" for k in tree.keywords]
         params = [f"p{k}" for k in range(len(makers.found))]
-        make = Makers(zlib.crc32(self.id.encode()))
-        env = {**vars(np), "np": np, **{n: getattr(make, n) for n in MAKERS}}
+        env = _environment(self.id)
         values = tuple(
             eval(compile(ast.Expression(e), "<sample>", "eval"), env) for e in makers.found
         )
         body = _body(self.rule, self.function, args, kwargs)
         return Program(_compiled(self.id, params, body, self.function), values)
+
+
+def _environment(name: str) -> dict[str, Any]:
+    """What the source of a sample may name."""
+    make = Makers(zlib.crc32(name.encode()))
+    return {"np": np, **{n: getattr(make, n) for n in MAKERS}}
 
 
 @dataclass(frozen=True)

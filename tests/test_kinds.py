@@ -53,3 +53,263 @@ def test_kinds_without_arguments_are_true(program, monkeypatch):
     plain = all(isinstance(v, (float, int, np.ndarray)) for v in named.values())
     kinds = infer(function, {} if plain else dict.fromkeys(named, UNKNOWN))
     run_checked(function, kinds, args, monkeypatch)
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def test_kind_of_an_argument():
+    x = Sym("x.0", 0, True)
+    assert kind_of(np.zeros((3, 1)), "x") == Array("float64", (x, 1))
+    assert kind_of(np.zeros((), np.float32), "x") == Array("float32", ())
+    assert kind_of(1.5, "x") == Scalar("float64")
+    assert kind_of(3, "n") == Scalar("int64", size_of=Sym("n"))
+    assert kind_of(np.float32(1), "x") == Scalar("float32", False)
+    assert kind_of(True, "x") == Scalar("bool")
+    assert kind_of("relu", "x") == Text()
+    assert kind_of(None, "x") == NoneKind()
+    assert kind_of((1.0, None), "x") == Tuple((Scalar("float64"), NoneKind()))
+    assert kind_of({"w": 1.0}, "p") == Dict((("w", Scalar("float64")),), None, "p")
+    assert kind_of(np.array([None]), "x").type == "numpy.ndarray"
+
+
+@pytest.mark.parametrize(
+    "a, b, same",
+    [
+        (np.zeros((3, 1)), np.zeros((2, 1)), True),
+        (np.zeros((5, 1)), np.zeros((4, 1)), True),
+        (np.zeros((3, 1)), np.zeros((4, 1)), False),
+        (np.zeros((0, 2)), np.zeros((3, 0)), True),
+        (np.zeros((3, 1)), np.zeros((3, 2)), False),
+        (np.zeros(3), np.zeros(3, np.float32), False),
+        (np.zeros(3), np.zeros((3, 3)), False),
+        (1.0, 2.0, True),
+        (1.0, 1, False),
+        (1.0, True, False),
+        (1.0, np.float64(1), False),
+        ([1.0, 2.0], [1.0, 3.0], True),
+        ([1.0, 2.0], [1.0], False),
+        ({"a": 1.0}, {"a": 2.0}, True),
+        ({"a": 1.0}, {"b": 1.0}, False),
+        (np.sin, np.cos, False),
+        (None, None, True),
+    ],
+)
+def test_key_tells_kinds_apart(a, b, same):
+    assert (key_of(a) == key_of(b)) is same
+    hash(key_of(a))
+    if same:
+        assert kind_of(a, "x") == kind_of(b, "x")
+
+
+# --- shapes ------------------------------------------------------------------------------------
+
+N, M = Sym("n", 0, True), Sym("m", 0, True)
+CUT = Sym("n", -1)
+
+
+@pytest.mark.parametrize(
+    "x, z, itself",
+    [
+        ((N,), (M,), True),  # not 1, so it is the length of the result
+        ((1,), (1,), True),
+        ((1,), (N,), False),
+        ((CUT,), (M,), False),  # may be 1
+        ((CUT,), (CUT,), True),
+        ((N,), (M, N), False),
+        ((None,), (N,), False),
+        ((BIG,), (BIG,), True),
+        ((), (), True),
+    ],
+)
+def test_broadcasts_to_itself(x, z, itself):
+    assert broadcasts_to_itself(Array("float64", x), Array("float64", z)) is itself
+
+
+def test_an_operation_with_numbers_keeps_any_shape():
+    x = Array(None, None, maybe_scalar=True)
+    assert not broadcasts_to_itself(x, x)
+    assert broadcasts_to_itself(x, x, [Scalar("float64")])
+    assert broadcasts_to_itself(x, x, [])
+    assert not broadcasts_to_itself(UNKNOWN, UNKNOWN, [])
+
+
+def test_same_shape_needs_the_same_symbols():
+    assert same_shape(Array("float64", (N, 1)), Array("float32", (N, 1)))
+    assert not same_shape(Array("float64", (N,)), Array("float64", (M,)))
+    assert not same_shape(Array("float64", (BIG,)), Array("float64", (BIG,)))
+    assert same_shape(Scalar("float64"), Array("float64", ()))
+    assert not same_shape(Array("float64"), Array("float64"))
+
+
+@pytest.mark.parametrize(
+    "shapes, result",
+    [
+        ([(N,), (M,)], (N,)),
+        ([(CUT,), (M,)], (M,)),
+        ([(1,), (CUT,)], (CUT,)),
+        ([(CUT,), (Sym("m", -1),)], (None,)),
+        ([(N, 1), (M,)], (N, M)),
+        ([(None,), (M,)], (M,)),
+        ([(), (N,)], (N,)),
+    ],
+)
+def test_broadcast_dims(shapes, result):
+    assert broadcast_dims(shapes) == result
+
+
+def test_join_forgets_what_differs():
+    assert join(Array("float64", (N,)), Array("float64", (M,))) == Array("float64", (BIG,))
+    assert join(Array("float64", (N,)), Array("float32", (1,))) == Array(None, (None,))
+    assert join(Scalar("float64"), Scalar("float64", False)) == Scalar("float64", None)
+    assert join(Scalar("float64"), Array("float64", (N,))) == Array("float64", None, True)
+    assert join(Tuple((NoneKind(),)), Tuple((Text(),))) == Tuple((UNKNOWN,))
+
+
+# --- inference ---------------------------------------------------------------------------------
+
+
+def infer_for(function, **arguments):
+    return infer(lowered(function), {n: kind_of(v, n) for n, v in arguments.items()})
+
+
+def test_dimensions_of_a_layer():
+    def layer(w, b, x):
+        h = np.tanh(x @ w + b)
+        loss = np.mean(h)
+        return loss
+
+    kinds = infer_for(layer, w=np.ones((3, 4)), b=np.ones(4), x=np.ones((5, 3)))
+    assert kinds["h"] == Array("float64", (Sym("x.0", 0, True, 4), Sym("w.1", 0, True, 4)))
+    assert kinds["loss"] == Scalar("float64", False)
+    # `x @ w` says that these are equal, `... + b` that those are.
+    assert kinds["w"].dims[0] == kinds["x"].dims[1]
+    assert same_shape(kinds["b"], Array("float64", kinds["h"].dims[1:]))
+
+
+def test_equalities_are_learnt_only_from_what_always_runs():
+    def sometimes(x, y, flag):
+        z = 0.0
+        if flag:
+            z = np.sum(x * y)
+        return z
+
+    kinds = infer_for(sometimes, x=np.ones(3), y=np.ones(3), flag=True)
+    assert kinds["x"].dims != kinds["y"].dims
+
+
+def test_slices_are_shorter_by_a_constant():
+    def slices(u):
+        a = u[1:-1]
+        b = u[:-2] + u[2:]
+        n = len(u)
+        c = u[1 : n - 1]
+        d = u[::2]
+        e = u[:3]
+        f = u[::-1]
+        g = np.zeros(n + 1)
+        return a, b, c, d, e, f, g
+
+    kinds = infer_for(slices, u=np.ones(3))
+    assert {kinds[n].dims for n in "abc"} == {(Sym("u.0", -2),)}
+    assert kinds["f"].dims == kinds["u"].dims
+    assert kinds["g"].dims == (Sym("u.0", 1),)
+    assert kinds["d"].dims != kinds["e"].dims
+
+
+def test_the_inside_of_a_long_array_is_not_one_element():
+    def inside(u, f):
+        a = u[1:-1] + f[1:-1]
+        b = u[1:-2] + f[1:-2]
+        return a, b
+
+    kinds = infer_for(inside, u=np.ones(4), f=np.ones(5))
+    assert kinds["a"].dims == (Sym("u.0", -2, True, 4),)
+    assert not kinds["b"].dims[0].big
+
+
+def test_lengths_inside_a_loop_end_with_the_iteration():
+    def loop(x, n):
+        last = x
+        total = 0.0
+        for i in range(n):
+            t = x[: i + 1]
+            u = t * 2.0
+            total = total + np.sum(last) + np.sum(u)
+            last = t
+        return total
+
+    kinds = infer_for(loop, x=np.ones(4), n=3)
+    assert same_shape(kinds["t"], kinds["u"])
+    assert not same_shape(kinds["t"], kinds["last"])
+    assert kinds["last"].dims == (None,)
+
+
+def test_lists_are_known_by_where_they_were_made():
+    def stack(x):
+        kept = []
+        other = kept
+        for k in range(3):
+            other.append(x * k)
+        y = kept.pop()
+        return y
+
+    kinds = infer_for(stack, x=np.ones((2, 1)))
+    assert kinds["y"] == kinds["x"]
+    assert isinstance(kinds["kept"], List)
+    assert kinds["kept"].item == kinds["x"]
+
+
+def test_dicts_by_key():
+    def pick(p, x):
+        h = x @ p["w"]
+        p["h"] = h
+        q = p["h"]
+        return q
+
+    kinds = infer_for(pick, p={"w": np.ones((2, 3))}, x=np.ones(2))
+    assert kinds["q"] == Array("float64", (Sym("p['w'].1", 0, True),))
+
+
+def test_dtypes_follow_numpy():
+    def dtypes(x, n):
+        a = x * 2.0
+        b = x * np.float64(2.0)
+        c = x > 0
+        d = np.argmax(x)
+        e = n / 2
+        f = x.astype(np.float64)
+        g = np.exp(1j * x)
+        return a, b, c, d, e, f, g
+
+    kinds = infer_for(dtypes, x=np.ones(3, np.float32), n=3)
+    assert [kinds[n].dtype for n in "abcdefg"] == [
+        "float32", "float64", "bool", "int64", "float64", "float64", "complex64",
+    ]  # fmt: skip
+
+
+def test_squeezing_a_length_that_may_be_one_loses_the_rank():
+    def squeezed(x):
+        return np.squeeze(x[1:]), np.squeeze(x)
+
+    function = lowered(squeezed)
+    kinds = infer(function, {"x": kind_of(np.ones((2, 3)), "x")})
+    results = [kinds[n] for n in kinds if n != "x"]
+    assert Array("float64", None) in [Array(k.dtype, k.dims) for k in results]
+    assert kinds["x"] in results
+
+
+def test_nothing_with_an_effect_is_called():
+    calls = []
+
+    def noisy(x):
+        calls.append(x)
+        return x
+
+    def program(x):
+        print("never")
+        y = noisy(x)
+        return y
+
+    assert infer_for(program, x=np.ones(3))["y"] == UNKNOWN
+    assert calls == []

@@ -129,7 +129,9 @@ def torch_gradients(f, args, inputs, cotangent, second=None):
     """Torch's gradients; with `second`, those of <gradients, second>."""
     torch = pytest.importorskip("torch")
     names = list(inspect.signature(f).parameters)
-    values = [torch.tensor(a) if isinstance(a, (np.ndarray, float)) else a for a in args]
+    values = [
+        torch.tensor(np.asarray(a)) if isinstance(a, (np.ndarray, float)) else a for a in args
+    ]
     leaves = [values[names.index(n)].requires_grad_() for n in inputs]
     out = f(*values)
     found = torch.autograd.grad(out, leaves, torch.tensor(cotangent), create_graph=bool(second))

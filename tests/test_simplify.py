@@ -1,9 +1,12 @@
 """Before and after `simplify`: what goes, what stays, and that the result computes the same."""
 
+# ruff: noqa: B002, B007, F841
+
 import numpy as np
 import pytest
 
 from srcdiff import ir, runtime
+from srcdiff.analyses.kind_types import Scalar
 from srcdiff.analyses.kinds import kind_of
 from srcdiff.emit import emit
 from srcdiff.lower import lower
@@ -45,3 +48,273 @@ def test_simplified_programs_compute_the_same(program, rename):
     new_value, new_args = outcome(after, program.arguments())
     assert equal(value, new_value)
     assert equal(args, new_args)
+
+
+# --- before and after --------------------------------------------------------------------------
+
+
+def text_of(function):
+    """The body of a function as text."""
+    lines = emit(function).text.strip().splitlines()[1:]
+    return [line.strip() for line in lines if line.strip()]
+
+
+def simplified(function, **arguments):
+    """The text of a function after simplification, all of it taken as generated."""
+    lowered = webs(lower(parse(function)))
+    return text_of(simplify(lowered, {n: kind_of(v, n) for n, v in arguments.items()}))
+
+
+X, W, B = np.ones((5, 3)), np.ones((3, 4)), np.ones(4)
+
+
+def test_copies_go():
+    def before(x):
+        a = x * 2.0
+        b = a
+        c = b
+        return c + a
+
+    assert simplified(before, x=X) == ["a = x * 2.0", "return 2.0 * a"]
+
+
+def test_copies_stay_where_a_name_changes():
+    def before(x):
+        y = x
+        for _ in range(3):
+            old = y
+            y = np.sin(y)
+            x = x + old * y
+        return x
+
+    assert "old = y" in simplified(before, x=1.0)
+
+
+def test_new_values_are_bound_after_the_last_use_of_the_old():
+    def before(d, x, n):
+        b = 0.0
+        for _ in range(n):
+            old = d
+            d = d * x
+            b = b + old
+        return b
+
+    text = simplified(before, d=1.0, x=2.0, n=3)
+    assert text[-3:] == ["b = b + d", "d = d * x", "return b"]
+
+
+@pytest.mark.parametrize(
+    "function, result",
+    [
+        (lambda x: x * 1.0, "x"),
+        (lambda x: 1.0 * x, "x"),
+        (lambda x: x / 1.0, "x"),
+        (lambda x: x**1, "x"),
+        (lambda x: -(-x), "x"),
+        (lambda x: x - 0.0, "x"),
+        (lambda x: 0.0 + x, "x"),
+        (lambda x: -1.0 * x, "-x"),
+        (lambda x: x + (-x * 2.0), "x - x * 2.0"),
+        (lambda x: x - (-x * 2.0), "x + x * 2.0"),
+        (lambda x: -x * -x, "x * x"),
+        (lambda x: 2.0 * (-x), "-2.0 * x"),
+        (lambda x: -(2.0 * x), "-2.0 * x"),
+        (lambda x: 2.0 * (3.0 * x), "6.0 * x"),
+        (lambda x: x * (2.0 * 3.0), "x * 6.0"),
+        (lambda x: x + x, "2.0 * x"),
+        (lambda x: (x * x) + (x * x), "2.0 * (x * x)"),
+        (lambda x: x * 3.0 * 2.0, "x * 3.0 * 2.0"),
+        (lambda x: x + 1.0 + 2.0, "x + 1.0 + 2.0"),
+        (lambda x: 0.0 * x, "0.0 * x"),
+    ],
+)
+def test_algebra_on_floats(function, result):
+    assert simplified(function, x=1.5) == [f"return {result}"]
+
+
+@pytest.mark.parametrize(
+    "function, result",
+    [
+        (lambda x: x * 1.0, "x * 1.0"),
+        (lambda x: x + 0.0, "x + 0.0"),
+        (lambda x: x + x, "x + x"),
+        (lambda x: x / 1.0, "x / 1.0"),
+    ],
+)
+def test_no_algebra_that_changes_a_type(function, result):
+    assert simplified(function, x=3) == [f"return {result}"]
+    assert simplified(function, x=np.ones(3, int)) == [f"return {result}"]
+
+
+def test_complex_numbers_keep_their_products_with_one():
+    assert simplified(lambda z: z * 1.0, z=1j) == ["return z * 1.0"]
+
+
+def test_a_result_never_becomes_an_argument():
+    assert simplified(lambda x: x * 1.0, x=X) == ["return x * 1.0"]
+    assert simplified(lambda x: -(-x), x=X) == ["return --x"]
+
+
+def test_memory_that_is_written_keeps_its_copies():
+    def before(x):
+        a = x * 1.0
+        b = -(-a)
+        b[0] = 5.0
+        return a[1] + b[1] + x[0]
+
+    text = simplified(before, x=X)
+    assert text == ["b = --x", "b[0] = 5.0", "return x[1] + b[1] + x[0]"]
+
+
+def test_what_is_written_later_is_no_copy():
+    def before(x):
+        a = x * 1.0
+        x[0] = 5.0
+        return a[1] + x[0]
+
+    assert simplified(before, x=X)[0] == "a = x * 1.0"
+
+
+def test_unbroadcast_by_kinds():
+    def before(x, w, b):
+        d = x @ w
+        same = runtime.unbroadcast(d, d)
+        d_b = runtime.unbroadcast(same, b)
+        d_s = runtime.unbroadcast(d, 1.0)
+        d_c = runtime.unbroadcast(d, x[:, :1])
+        return d_b, d_s, d_c
+
+    assert simplified(before, x=X, w=W, b=B) == [
+        "d = x @ w",
+        "d_b = np.sum(d, axis=0)",
+        "d_s = np.sum(d)",
+        "d_c = unbroadcast(d, x[:, :1])",
+        "return d_b, d_s, d_c",
+    ]
+
+
+def test_unbroadcast_to_a_column():
+    def before(x, c):
+        return runtime.unbroadcast(x * 2.0, c)
+
+    after = simplified(before, x=X, c=np.ones((5, 1)))
+    assert after == ["return np.sum(x * 2.0, axis=1, keepdims=True)"]
+
+
+def test_unbroadcast_stays_where_nothing_is_known():
+    def before(x, y):
+        return runtime.unbroadcast(x * y, y)
+
+    lowered = lower(parse(before))
+    assert "unbroadcast" in emit(simplify(lowered, {})).text
+
+
+def test_spreading_before_a_product():
+    def before(x, g):
+        d = np.broadcast_to(g, x.shape)
+        a = d * x
+        b = runtime.spread(g, x) * x
+        return a, b
+
+    # The two results are equal, but must not be one array.
+    assert simplified(before, x=X, g=1.0) == ["a = g * x", "b = g * x", "return a, b"]
+
+
+def test_spreading_alone_stays():
+    def before(x, g):
+        return np.broadcast_to(g, x.shape) + 1.0
+
+    assert simplified(before, x=X, g=1.0) == ["return np.broadcast_to(g, x.shape) + 1.0"]
+
+
+# --- dead code ---------------------------------------------------------------------------------
+
+
+def test_dead_statements_go():
+    def before(x):
+        a = np.sin(x)
+        b = a * 2
+        out = np.zeros(3)
+        out[0] = b
+        saved = []
+        for i in range(3):
+            saved.append(a)
+            c = i * 2
+        for i in range(3):
+            d = saved.pop()
+            e = d + 1
+        if x > 0:
+            f = 1.0
+        else:
+            f = 2.0
+        return x
+
+    assert simplified(before, x=1.0) == ["return x"]
+
+
+def test_live_pops_keep_their_list():
+    def before(x):
+        saved = []
+        y = x
+        for _ in range(3):
+            saved.append(y)
+            y = np.sin(y)
+        for _ in range(3):
+            y = saved.pop()
+            x = x + y
+        return x
+
+    text = simplified(before, x=1.0)
+    assert "saved.append(y)" in text
+    assert any("saved.pop()" in line for line in text)
+
+
+def test_stores_through_another_name_stay():
+    def before(x):
+        out = np.zeros(3)
+        part = out[1:]
+        part[0] = x
+        return out[1]
+
+    assert "part[0] = x" in simplified(before, x=1.0)
+
+
+def test_effects_stay():
+    def before(x):
+        a = print(x)
+        rng = np.random.rand(3)
+        x[0] = 1.0
+        while x[0] < 0:
+            b = 2.0
+        return None
+
+    text = simplified(before, x=X[0])
+    assert any("print(x)" in line for line in text)
+    assert any("np.random.rand(3)" in line for line in text)
+    assert "x[0] = 1.0" in text
+    assert any(line.startswith("while") for line in text)
+
+
+def test_the_users_part_is_left_as_written():
+    def before(x):
+        y = x * 1.0
+        z = y + y
+        return z * 1.0
+
+    body = list(webs(lower(parse(before))).body)
+    body.insert(2, ir.Comment("backward"))
+    function = ir.Function("f", (ir.Param("x"),), tuple(body))
+    after = text_of(simplify(function, {"x": Scalar("float64")}))
+    assert after[:2] == ["y = x * 1.0", "z = y + y"]
+    assert after[-1] == "return z"
+
+
+def test_simplify_is_stable():
+    for program in PROGRAMS[:40]:
+        function = webs(lower(parse(program.function)))
+        kinds = {
+            n: kind_of(v, n)
+            for n, v in st.bound_arguments(program.function, program.arguments()).items()
+        }
+        once = simplify(function, kinds)
+        assert simplify(once, kinds) == once

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from srcdiff import ir
-from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
+from srcdiff.analyses.effects import VIEW_FUNCTIONS, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_container, is_scalar
 from srcdiff.errors import UnsupportedError
 
@@ -258,7 +258,12 @@ def _judge(
         return View(link.source, link.stmt.rhs)
     if link.how in ("alias", "stored") and _dead_after(link, function):
         return None
-    if link.how == "element" and link.target not in stored:
+    if link.how == "element" and _named_container(link.target, kinds):
+        if _is_sliced(link.stmt) or _dead_after(link, function):
+            return None
+        if isinstance(link.stmt, ir.Assign) and _steady(link, defs, uses):
+            return View(link.source, link.stmt.rhs)
+    elif link.how == "element" and (link.target not in stored or _taken_apart(link, function)):
         return None
     raise _refusal(link)
 
@@ -275,12 +280,36 @@ def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
     )
 
 
+def _taken_apart(link: Link, function: ir.Function) -> bool:
+    """Whether the container is new, and only there for each of its items to be taken once."""
+    made = [s for s in ir.walk(function.body) if link.source in ir.writes(s)]
+    if len(made) != 1 or link.inside or not isinstance(made[0], ir.Assign):
+        return False
+    rhs = made[0].rhs
+    if not isinstance(rhs, ir.Call) or returns_view(rhs) or rhs.fn is ir.make_list:
+        return False
+    uses = [s for s in ir.walk(function.body) if link.source in ir.reads(s)]
+    keys = [s.rhs.args[1] for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]
+    return len(keys) == len(uses) == len(set(keys))
+
+
+def _takes_item(stmt: ir.Stmt, source: str) -> bool:
+    """Whether a statement is `x = source[literal]`."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return (
+        isinstance(rhs, ir.Call)
+        and rhs.fn is operator.getitem
+        and rhs.args[0] == ir.Name(source)
+        and isinstance(rhs.args[1], ir.Const)
+    )
+
+
 def _is_unknown_call(link: Link) -> bool:
     """Whether the link comes of a call of something that is not known to return a view."""
     rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
     if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, (ir.Attr, ir.Method)):
         return False
-    return isinstance(rhs.fn, (ir.Name, ir.Derived)) or not is_pure(rhs.fn)
+    return rhs.fn is not operator.getitem and rhs.fn not in VIEW_FUNCTIONS
 
 
 def _until_last_use(link: Link) -> ir.Block:

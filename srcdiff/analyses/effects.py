@@ -262,8 +262,6 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
     fn = call.fn
     if getattr(fn, "__module__", "") in ("srcdiff.runtime", "srcdiff.trees"):
         name = getattr(fn, "__name__", "")
-        if name == "add_tree":
-            return call.args
         return call.args[:1] if name in _VIEWING_HELPERS else ()
     if fn in (list, tuple, dict, reversed, sorted, zip, enumerate, min, max, sum, getattr, next):
         return call.args
@@ -275,7 +273,7 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 
 _VIEWING_HELPERS = (
-    "unbroadcast", "spread", "cotangent", "matmul_left", "matmul_right", "dot_left", "dot_right",
+    "unbroadcast", "spread", "matmul_left", "matmul_right", "dot_left", "dot_right",
 )  # fmt: skip
 
 

@@ -95,7 +95,7 @@ class Equal:
         new = self._find(Sym(dim.name, 0, dim.big))
         if isinstance(new, int):
             return max(0, new + dim.offset)
-        return new if dim.offset == 0 else Sym(new.name, new.offset + dim.offset, dim.big)
+        return new if dim.offset == 0 else new.moved(dim.offset)
 
 
 def _is_whole(dim: Dim) -> bool:

@@ -235,7 +235,7 @@ def _shorter(dim: Sym, count: int) -> Dim:
     """The length of an axis without `count` elements."""
     if count == 0:
         return dim
-    return None if dim.name == "?" else Sym(dim.name, dim.offset - count)
+    return None if dim.name == "?" else dim.moved(-count)
 
 
 def _named_slice(dim: Dim, index: SliceKind) -> Dim:
@@ -334,4 +334,4 @@ def _moved(dim: Sym, count: int) -> Dim:
     """A length with something added: not where the length may be cut off at zero."""
     if dim.name == "?" or (dim.offset < 0 and count > 0):
         return None
-    return dim if count == 0 else Sym(dim.name, dim.offset + count)
+    return dim if count == 0 else dim.moved(count)

@@ -51,6 +51,10 @@ def _like_first(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return tree_kind(args[0])
 
 
+def _same(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return args[0]
+
+
 def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return tree_kind(args[1])
 
@@ -77,10 +81,11 @@ def _sum(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return join_all((one, two)) if isinstance(one, (List, Dict)) else None
 
 
-FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], "Kind | None"]] = {
+FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.zero_tree: _like_first,
     trees.copy_tree: _like_first,
     trees.add_tree: _sum,
+    trees.kept: _same,
     trees.like_tree: _gradient,
     trees.cotangent: _like_second,
 }

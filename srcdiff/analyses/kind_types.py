@@ -5,12 +5,13 @@ and offset occur) or None.  `Sym(name, offset)` is `max(0, length(name) + offset
 `x[1:]` of an empty array is empty, it is not of length -1.
 
 "Big" means "known not to be 1", zero included.  Which dimensions of an argument are 1 is part of
-the dispatch key, so it is known for arguments.  It decides what broadcasting can do: in an
-elementwise operation that succeeds, an axis of the result has the length of every operand whose
-length there is not 1.  If that length is n > 1 or 0, the other operands have n or 1 (0 against 1
-gives 0; 0 against n > 1 fails), so two big operands are equal, and a big operand has the length of
-the result.  A dimension that is not known to be big may be 1 and be stretched; then equality needs
-the same `Sym` or the same integer.
+the dispatch key, so it is known for arguments.  So is which are 4 or more (`least`), hence
+`x[1:-1]` of those is big too.  It decides what broadcasting can do: in an elementwise operation
+that succeeds, an axis of the result has the length of every operand whose length there is not 1.
+If that length is n > 1 or 0, the other operands have n or 1 (0 against 1 gives 0; 0 against n > 1
+fails), so two big operands are equal, and a big operand has the length of the result.  A dimension
+that is not known to be big may be 1 and be stretched; then equality needs the same `Sym` or the
+same integer.
 
 Two dims that compare equal with `==` need not be equal lengths (`BIG` is some length that is
 not 1): ask `same_dim`, `same_shape` and `broadcasts_to_itself`.
@@ -28,11 +29,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sym:
-    """A length known by name only; `big` says that it is not 1."""
+    """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long."""
 
     name: str
     offset: int = 0
     big: bool = False
+    least: int = 0
+
+    def moved(self, count: int) -> Sym:
+        """The length with `count` added."""
+        offset = self.offset + count
+        return Sym(self.name, offset, self.least + offset > 1, self.least)
 
 
 Dim = Union[int, Sym, None]
@@ -288,6 +295,8 @@ def is_active_kind(kind: Kind) -> bool:
         return kind.dtype is None or is_inexact_dtype(kind.dtype)
     if isinstance(kind, Tuple):
         return kind.items is None or any(map(is_active_kind, kind.items))
+    if isinstance(kind, List) and kind.items is None and kind.item is None:
+        return True
     if isinstance(kind, (List, Dict)):
         return any(map(is_active_kind, contents(kind)))
     return isinstance(kind, (Object, Unknown)) and getattr(kind, "value", None) is None
@@ -366,6 +375,8 @@ def _join_tuples(a: Tuple, b: Tuple) -> Tuple:
 def _join_lists(a: List, b: List) -> List:
     item = join_all(k for k in (a.item, b.item) if k is not None)
     items = None
+    if a.items is None or b.items is None or len(a.items) != len(b.items):
+        item = join_all((*contents(a), *contents(b)))
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = tuple(map(join, a.items, b.items))
     return List(item, items, a.site if a.site == b.site else "")

@@ -29,6 +29,9 @@ from srcdiff.analyses.kind_types import (
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 """Callables that are told apart by identity; other objects only by their type."""
 
+LARGE = 4
+"""Lengths from here on have kinds of their own: one or two elements less is still not 1."""
+
 
 def kind_of(value: Any, name: str) -> Kind:
     """The kind of an argument: it describes every value that has the same `key_of`."""
@@ -50,7 +53,9 @@ def key_of(value: Any) -> Any:
     """A hashable key: two values with the same key have the same kind."""
     cls = type(value)
     if cls is np.ndarray:
-        return value.dtype, tuple([n == 1 for n in value.shape])
+        return value.dtype, tuple(
+            [1 if n == 1 else LARGE if n >= LARGE else 0 for n in value.shape]
+        )
     if cls is float or cls is int:
         return cls
     if cls is tuple or cls is list:
@@ -70,7 +75,8 @@ def _array(value: np.ndarray[Any, Any], name: str) -> Kind:
     if value.dtype.hasobject or value.dtype.names is not None:
         return Object("numpy.ndarray")
     dims: list[Dim] = [
-        1 if n == 1 else Sym(f"{name}.{axis}", 0, True) for axis, n in enumerate(value.shape)
+        1 if n == 1 else Sym(f"{name}.{axis}", 0, True, LARGE if n >= LARGE else 0)
+        for axis, n in enumerate(value.shape)
     ]
     return Array(value.dtype.name, tuple(dims))
 

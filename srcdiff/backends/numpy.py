@@ -1,7 +1,6 @@
 """Generated source as an ordinary Python function that tracebacks, pdb and inspect can show."""
 
 from __future__ import annotations
-
 import __future__
 
 import itertools

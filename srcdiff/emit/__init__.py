@@ -13,9 +13,10 @@ from srcdiff.ir import NOWHERE, Derived, Function, Loc, Param, Verbatim, all_nam
 
 from .callees import Globals
 from .comments import Comments, noted
+from .counts import is_temporary
 from .expressions import LOAD, Expressions
 from .jumps import with_jumps
-from .nest import is_temporary, plan
+from .nest import plan
 from .printer import Printer, expression_text, to_text
 from .sequences import with_sequences
 from .statements import Statements

@@ -6,13 +6,24 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from srcdiff.ir import (
-    Assign, Block, Call, Effect, For, If, Method, Name, SetItem, Stmt, bound, make_dict, make_list,
-    names, operands, walk,
+    Assign,
+    Block,
+    Call,
+    For,
+    If,
+    Stmt,
+    bound,
+    make_dict,
+    make_list,
+    names,
+    operands,
+    walk,
 )  # fmt: skip
 
 from .effects import is_pure
 from .measure import rhs_width
 from .sequences import reads_in
+from .visible import container, filled_name, visible
 
 
 @dataclass(frozen=True)
@@ -25,29 +36,9 @@ class Collection:
     width: int
 
 
-def filled_name(loop: For) -> str | None:
-    """The temporary that the last statement of a loop puts something into."""
-    last: Stmt | None = loop
-    while isinstance(last, (For, If)):
-        last = last.body[-1] if last.body else None
-    found = _container(last)
-    return found if found is not None and found.startswith("_") else None
-
-
-def _container(stmt: Stmt | None) -> str | None:
-    """The container that a statement puts something into."""
-    if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
-        return stmt.base.id
-    if isinstance(stmt, Effect) and isinstance(stmt.rhs, Call):
-        call = stmt.rhs
-        if call.fn == Method("append") and len(call.args) == 2 and isinstance(call.args[0], Name):
-            return call.args[0].id
-    return None
-
-
 def filled(block: Block) -> frozenset[str]:
     """The containers that some statements put something into."""
-    return frozenset(n for s in walk(block) if (n := _container(s)) is not None)
+    return frozenset(n for s in walk(block) if (n := container(s)) is not None)
 
 
 def find_collection(
@@ -97,13 +88,11 @@ def _only_fills(
     if isinstance(stmt, For):
         start = starts.get(stmt.target.id, (None, 0))[1]
         return _fills_last(stmt.body[start:], name, inline, starts)
-    return _container(stmt) == name
+    return container(stmt) == name
 
 
 def _fills_last(
     block: Block, name: str, inline: Set[str], starts: Mapping[str, tuple[object, int]]
 ) -> bool:
-    from .joins import visible
-
     shown = visible(block, inline)
     return len(shown) == 1 and shown[0] is block[-1] and _only_fills(shown[0], name, inline, starts)

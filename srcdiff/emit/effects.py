@@ -11,17 +11,39 @@ from typing import Any
 import numpy as np
 
 from srcdiff.ir import (
-    Assign, Atom, Attr, Block, Call, Const, Effect, For, Function, Method, Name, Opaque, Ref,
-    Rhs, Stmt, While, atoms, make_dict, make_list, names, operands, walk, writes,
+    Assign,
+    Atom,
+    Attr,
+    Block,
+    Call,
+    Const,
+    Effect,
+    For,
+    Function,
+    Method,
+    Name,
+    Opaque,
+    Ref,
+    Rhs,
+    Stmt,
+    While,
+    atoms,
+    make_dict,
+    make_list,
+    names,
+    operands,
+    walk,
+    writes,
 )  # fmt: skip
 
-_PURE_METHODS = frozenset(
+_WORDS = (
     """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy
     cumprod cumsum diagonal dot flatten item max mean min nonzero prod ravel repeat reshape round
     searchsorted squeeze std sum swapaxes take tobytes tolist trace transpose var view
     get items keys values index count format join lower upper split strip startswith endswith
-    is_integer hex bit_length""".split()
+    is_integer hex bit_length"""
 )
+_PURE_METHODS = frozenset(_WORDS.split())
 _FIXED_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "nbytes", "itemsize"))
 _PURE_BUILTINS: frozenset[Any] = frozenset(
     (
@@ -32,12 +54,13 @@ _PURE_BUILTINS: frozenset[Any] = frozenset(
     )
 )  # fmt: skip
 _IMPURE_OPERATORS = frozenset(("setitem", "delitem", "methodcaller", "call"))
-_IMPURE_NUMPY = frozenset(
+_IMPURE_WORDS = (
     """copyto put place putmask fill_diagonal put_along_axis seterr seterrcall setbufsize save savez
     savez_compressed savetxt load loadtxt genfromtxt fromfile set_printoptions apply_along_axis
     apply_over_axes vectorize frompyfunc piecewise fromfunction fromiter nditer printoptions
-    errstate memmap""".split()
+    errstate memmap"""
 )
+_IMPURE_NUMPY = frozenset(_IMPURE_WORDS.split())
 _IMPURE_RUNTIME = frozenset(("call_vjp",))
 # What gives numbers and tuples from numbers and tuples: nothing that a store can change.
 _NUMBER_MAKERS: frozenset[Any] = frozenset((len, int, float, bool, min, max, abs, range, slice))
@@ -129,10 +152,14 @@ def fixed_names(function: Function) -> frozenset[str]:
     definitions = _definitions(function.body)
     fixed = set(definitions) - {p.name for p in function.params}
     while True:
-        lost = {n for n in fixed if not all(d is not None and is_fixed(d, fixed) for d in definitions[n])}
+        lost = {n for n in fixed if not _all_fixed(definitions[n], fixed)}
         if not lost:
             return frozenset(fixed)
         fixed -= lost
+
+
+def _all_fixed(values: Iterable[Rhs | None], fixed: set[str]) -> bool:
+    return all(v is not None and is_fixed(v, fixed) for v in values)
 
 
 def _definitions(body: Block) -> dict[str, list[Rhs | None]]:

@@ -8,7 +8,20 @@ from typing import Any
 import gast
 
 from srcdiff.ir import (
-    Atom, Attr, Call, Const, Derived, Method, Name, Opaque, Ref, Rhs, Slice, Star, Tup, make_dict,
+    Atom,
+    Attr,
+    Call,
+    Const,
+    Derived,
+    Method,
+    Name,
+    Opaque,
+    Ref,
+    Rhs,
+    Slice,
+    Star,
+    Tup,
+    make_dict,
     make_list,
 )  # fmt: skip
 
@@ -210,9 +223,9 @@ def negated(test: Any, exact: bool = False) -> Any:
 
 def continued(first: Any, rest: Any, is_and: bool, flat: bool) -> Any:
     """`first and rest`; with `flat`, what `rest` goes on with belongs to the same chain."""
-    values = [first]
     kind = gast.And if is_and else gast.Or
-    values += rest.values if flat and isinstance(rest, gast.BoolOp) and isinstance(rest.op, kind) else [rest]
+    same = flat and isinstance(rest, gast.BoolOp) and isinstance(rest.op, kind)
+    values = [first, *(rest.values if same else [rest])]
     if is_and:
         values = _chained(values)
     return values[0] if len(values) == 1 else gast.BoolOp(_AND if is_and else _OR, values)

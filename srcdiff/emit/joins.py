@@ -6,11 +6,11 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from srcdiff.ir import Assign, Block, Comment, For, If, Name, Stmt, names, operands, walk, writes
+from srcdiff.ir import Assign, Block, Comment, If, Name, names, operands, walk, writes
 
-from .collect import filled_name
 from .effects import is_pure
 from .measure import rhs_width
+from .visible import result_name, visible
 
 
 class Facts(Protocol):
@@ -81,29 +81,6 @@ def _checked(name: str, first: Assign | None, inside: Block, facts: Facts) -> Jo
 def is_continued(stmt: If, name: str) -> bool:
     """Whether a conditional goes on with an `and` or `or` of a name."""
     return stmt.test == Name(name) and (not stmt.body or not stmt.orelse)
-
-
-def visible(block: Block, inline: Set[str]) -> list[Stmt]:
-    """The statements of a block that are not nested into others."""
-    return [s for s in block if not _is_nested(s, inline)]
-
-
-def _is_nested(stmt: Stmt, inline: Set[str]) -> bool:
-    if isinstance(stmt, Assign):
-        return stmt.target.id in inline
-    if isinstance(stmt, For):
-        return filled_name(stmt) in inline
-    # The last name that a conditional binds can only be nested if all of the conditional is.
-    return isinstance(stmt, If) and result_name(stmt) in inline
-
-
-def result_name(stmt: If) -> str | None:
-    """The name that a conditional binds last."""
-    block = stmt.body or stmt.orelse
-    last = block[-1] if block else None
-    if isinstance(last, Assign):
-        return last.target.id
-    return result_name(last) if isinstance(last, If) else None
 
 
 def value_target(stmt: If, inline: Set[str]) -> str | None:

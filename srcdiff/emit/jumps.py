@@ -13,11 +13,28 @@ from dataclasses import dataclass, replace
 from typing import Union
 
 from srcdiff.ir import (
-    NOWHERE, Assign, Atom, Block, Const, For, Function, If, Loc, Name, Return, Rhs, Stmt, While,
-    blocks, names, operands, walk, writes,
+    NOWHERE,
+    Assign,
+    Atom,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Loc,
+    Name,
+    Return,
+    Rhs,
+    Stmt,
+    While,
+    blocks,
+    names,
+    operands,
+    walk,
+    writes,
 )  # fmt: skip
 
-from .joins import visible
+from .visible import visible
 
 _TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
 Loop = Union[For, While]
@@ -109,9 +126,8 @@ class _Jumps:
         start = self._trailing(block, after)
         for index, stmt in enumerate(block):
             if index < start or not isinstance(stmt, Assign):
-                name = stmt.target.id if isinstance(stmt, Assign) else None
-                if name == self.result is not None or (name in self.flags and stmt.rhs == _TRUE):
-                    yield str(name)
+                if isinstance(stmt, Assign) and (self._sets_result(stmt) or self._sets_flag(stmt)):
+                    yield stmt.target.id
             for inner, following in _inner(stmt, _After(block, index + 1, after)):
                 yield from self._failures(inner, following)
         if start < len(block) and not isinstance(block[start], Return):
@@ -144,8 +160,7 @@ class _Jumps:
         return start if start < end else len(block)
 
     def _sets_flag(self, stmt: Stmt) -> bool:
-        is_true = isinstance(stmt, Assign) and stmt.rhs == _TRUE
-        return is_true and stmt.target.id in self.flags  # type: ignore[union-attr]
+        return isinstance(stmt, Assign) and stmt.rhs == _TRUE and stmt.target.id in self.flags
 
     def _sets_result(self, stmt: Stmt) -> bool:
         return isinstance(stmt, Assign) and stmt.target.id == self.result
@@ -208,12 +223,17 @@ class _Jumps:
             out.append(_with_blocks(stmt, parts))
             return
         previous = out[-1] if out else None
-        is_loop = isinstance(previous, (For, While)) and previous.stop == Name(flag)
-        if is_loop and flag in self.broken:
+        if _is_stopped(previous, flag) and flag in self.broken:
+            assert isinstance(previous, (For, While))
             rest = self._rebuilt(stmt.orelse, after)
             out[-1] = LoopElse(previous, rest, previous.loc)  # type: ignore[call-overload]
         else:
             self._rebuild(stmt.orelse, after, out)
+
+
+def _is_stopped(stmt: Stmt | None, flag: str) -> bool:
+    """Whether a statement is a loop that the flag stops."""
+    return isinstance(stmt, (For, While)) and stmt.stop == Name(flag)
 
 
 def _with_blocks(stmt: Stmt, parts: list[Block]) -> Stmt:
@@ -269,7 +289,7 @@ def _guard(stmt: Stmt) -> str | None:
 def _is_flag(name: str, reads: _Reads, sets: dict[str, list[Rhs | None]]) -> bool:
     """Whether a temporary is cleared once, only ever set to true, and only read as a flag."""
     values = sets[name]
-    only = all(v == _TRUE or v == _FALSE for v in values)
+    only = all(v in (_TRUE, _FALSE) for v in values)
     cleared = sum(v == _FALSE for v in values)
     return name.startswith("_") and only and cleared == 1 and not reads.other[name]
 

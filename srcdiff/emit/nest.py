@@ -8,30 +8,42 @@ that move with it, so that effects keep their order.
 from __future__ import annotations
 
 import operator
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from srcdiff.ir import (
-    Assign, Atom, Block, Call, Comment, Effect, For, Function, If, Name, Opaque, Permute, Return,
-    Rhs, SetItem, Stmt, Verbatim, While, atoms, blocks, bound, names, operands, walk, writes,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Comment,
+    Effect,
+    For,
+    Function,
+    If,
+    Return,
+    Rhs,
+    SetItem,
+    Stmt,
+    Verbatim,
+    While,
+    blocks,
+    bound,
+    names,
+    operands,
+    writes,
 )  # fmt: skip
 
 from .collect import filled, find_collection
+from .counts import count_names, is_temporary
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
 from .measure import rhs_width
+from .moving import Effects, Moved, Movement
 from .unpack import items_of, loop_target, unpacked
 
-_TEMPORARY = re.compile(r"(d_)*_")
 FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
-
-
-def is_temporary(name: str) -> bool:
-    """Whether a name is the compiler's: it starts with `_`, or is the adjoint of such a one."""
-    return _TEMPORARY.match(name) is not None
 
 
 @dataclass(frozen=True)
@@ -45,19 +57,6 @@ class Plan:
     inline: frozenset[str] = frozenset()
     unpack: Mapping[str, int] = field(default_factory=dict)
     targets: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Moved:
-    """An expression that waits for its use; it spans the statements `start` to `index`."""
-
-    name: str
-    index: int
-    start: int
-    effects: int | None  # the first statement with an effect inside it
-    memory: bool
-    reads: frozenset[str]
-    width: int
 
 
 def plan(function: Function) -> Plan:
@@ -98,43 +97,8 @@ class _Planner:
 
     def is_single(self, name: str) -> bool:
         """Whether a temporary is assigned once and used once, not to be filled."""
-        return name not in self.filled and self.uses[name] == 1 and self.defs[name] == 1 and is_temporary(name)
-
-
-def count_names(body: Block) -> tuple[Counter[str], Counter[str]]:
-    """How often every name is read and bound; reads that cannot be replaced count twice."""
-    uses: Counter[str] = Counter()
-    defs: Counter[str] = Counter()
-    for stmt in walk(body):
-        defs.update(writes(stmt))
-        for operand in _all_operands(stmt):
-            fixed = 2 if isinstance(operand, Opaque) or isinstance(stmt, (Verbatim, Permute)) else 1
-            for atom in atoms(operand):
-                if isinstance(atom, Name):
-                    uses[atom.id] += fixed
-        if isinstance(stmt, (For, While)) and stmt.stop is not None:
-            uses[stmt.stop.id] += 2
-        if isinstance(stmt, SetItem) and stmt.index is None:
-            uses[stmt.base.id] += 2
-    return uses, defs
-
-
-def _all_operands(stmt: Stmt) -> Iterator[Rhs]:
-    yield from operands(stmt)
-    if isinstance(stmt, While):
-        yield stmt.test
-
-
-@dataclass
-class Effects:
-    """What running some statements does to what waits around them."""
-
-    binds: set[str] = field(default_factory=set)
-    stores: bool = False
-
-    def add(self, other: Effects) -> None:
-        self.binds |= other.binds
-        self.stores |= other.stores
+        once = (self.uses[name], self.defs[name]) == (1, 1)
+        return once and name not in self.filled and is_temporary(name)
 
 
 class _BlockPlanner:
@@ -145,10 +109,8 @@ class _BlockPlanner:
         self.body = block
         self.test = test
         self.depth = depth
-        self.waiting: dict[str, Moved] = {}
+        self.moves = Movement(owner.inline)
         self.total = Effects()
-        self.bound_at: dict[str, int] = {}
-        self.stored_at = self.emitted_at = -1
         self.joins: dict[int, Join] = {}
         self.inner: dict[int, Effects] = {}
 
@@ -161,7 +123,7 @@ class _BlockPlanner:
                 skip = self._step(index, stmt)
         if self.test is not None:
             self._consume(len(self.body), list(names(self.test)), 0)
-        self.owner.inline -= set(self.waiting)
+        self.owner.inline -= set(self.moves.waiting)
         return self.total
 
     def _inside(self, index: int) -> Effects:
@@ -203,7 +165,7 @@ class _BlockPlanner:
             return 0
         if isinstance(stmt, If):
             join = self.joins.get(index) or find_join(self.body, index, self.owner)
-            if join is not None and (join.first is None or join.name in self.waiting):
+            if join is not None and (join.first is None or join.name in self.moves.waiting):
                 self._join(index, stmt, join, inner)
                 return 0
         self._emit(index, stmt, inner)
@@ -239,7 +201,7 @@ class _BlockPlanner:
         """An expression that may move to its use."""
         pure = is_pure(rhs)
         parts = self._consume(index, _ordered(rhs), rhs_width(rhs))
-        self.waiting[name] = Moved(
+        self.moves.waiting[name] = Moved(
             name,
             index,
             min([index, *(p.start for p in parts)]),
@@ -260,7 +222,7 @@ class _BlockPlanner:
         if join.first is not None and join.name not in self.owner.inline:
             self._emit(index, stmt, inner)
             return
-        self.waiting[join.name] = Moved(
+        self.moves.waiting[join.name] = Moved(
             join.name,
             index,
             min([index, *(p.start for p in parts)]),
@@ -279,7 +241,7 @@ class _BlockPlanner:
         if found is None:
             return False
         parts = self._consume(index, list(names(stmt.iter)), found.width)
-        self.waiting[found.name] = Moved(
+        self.moves.waiting[found.name] = Moved(
             found.name,
             index,
             min([index, *(p.start for p in parts)]),
@@ -300,7 +262,6 @@ class _BlockPlanner:
         quiet = is_slot_effect(stmt, self.owner.slots)
         accepts_effects = not (isinstance(stmt, SetItem) and stmt.op is not None)
         self._consume(index, reads, _statement_width(stmt), accepts_effects)
-        self.emitted_at = index
         inner.binds.update(writes(stmt))
         if quiet and isinstance(stmt, (Assign, Effect)):
             inner.binds.add(str(slot_of(stmt.rhs)))
@@ -308,84 +269,16 @@ class _BlockPlanner:
             inner.stores = True
         if isinstance(stmt, SetItem):
             inner.binds.add(stmt.base.id)
-        self._happen(index, inner)
-
-    def _happen(self, index: int, effects: Effects) -> None:
-        """Notes effects that took place at a statement."""
-        self.total.add(effects)
-        for name in effects.binds:
-            self.bound_at[name] = index
-        if effects.stores:
-            self.stored_at = index
-
-    # --- moving --------------------------------------------------------------------------------
+        self.total.add(inner)
+        self.moves.happen(index, inner)
 
     def _consume(
         self, index: int, reads: list[str], width: int, accepts_effects: bool = True
     ) -> list[Moved]:
-        """The waiting expressions that move into a statement, of those that it reads."""
-        while True:
-            parts = [self.waiting[n] for n in reads if n in self.waiting]
-            bad = self._obstacle(parts, index, accepts_effects) or self._too_wide(parts, width)
-            if bad is None:
-                break
-            self._stay(bad)
-        for part in parts:
-            del self.waiting[part.name]
-            self.owner.inline.add(part.name)
-        return parts
+        """The expressions that move into a statement that takes `width` columns without them."""
+        room = self.owner.width - 4 * self.depth - width
+        return self.moves.consume(index, reads, room, accepts_effects)
 
-    def _stay(self, moved: Moved) -> None:
-        """An expression stays a statement where it was."""
-        del self.waiting[moved.name]
-        self.owner.inline.discard(moved.name)
-        self.emitted_at = max(self.emitted_at, moved.index)
-        if moved.effects is not None:
-            self.stored_at = max(self.stored_at, moved.index)
-
-    def _too_wide(self, parts: list[Moved], width: int) -> Moved | None:
-        """The longest part, if the line would be too long with all of them."""
-        total = width + sum(p.width for p in parts) + 4 * self.depth
-        if not parts or total <= self.owner.width:
-            return None
-        return max(parts, key=lambda p: (p.width, -p.index))
-
-    def _obstacle(self, parts: list[Moved], index: int, accepts_effects: bool) -> Moved | None:
-        """The first part that may not move to the statement."""
-        for part in parts:
-            if self._is_stale(part) or not self._keeps_order(part, parts, accepts_effects):
-                return part
-        for i, part in enumerate(parts):
-            for later in parts[i + 1 :]:
-                if _conflict(part, later):
-                    return later
-        return None
-
-    def _is_stale(self, part: Moved) -> bool:
-        """Whether something after a part's beginning changed what it reads."""
-        if part.memory and self.stored_at > part.start:
-            return True
-        return any(self.bound_at.get(n, -1) > part.start for n in part.reads)
-
-    def _keeps_order(self, part: Moved, parts: list[Moved], accepts_effects: bool) -> bool:
-        """Whether effects keep their order among all that moves and all that stays."""
-        others = [w for w in self.waiting.values() if w not in parts]
-        if part.effects is None:
-            return not part.memory or not any(
-                w.effects is not None and part.start < w.index for w in others
-            )
-        if not accepts_effects or self.emitted_at > part.effects:
-            return False
-        return not any(w.index > part.effects for w in others)
-
-
-def _conflict(first: Moved, second: Moved) -> bool:
-    """Whether evaluating `first` before `second` changes the order of an effect and a read."""
-    if first.effects is not None and (second.memory or second.effects is not None):
-        return first.index > second.start
-    if second.effects is not None and first.memory:
-        return first.index > second.effects
-    return False
 
 
 def _first(found: Iterable[int | None]) -> int | None:

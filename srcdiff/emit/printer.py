@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -50,7 +49,10 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         """Add text to the current line."""
         if text.strip("\n"):
             head, value, tail, parens = self._part or ("", "", "", False)
-            self._part = (head, value, tail + text, parens) if value else (head + text, "", "", False)
+            if value:
+                self._part = (head, value, tail + text, parens)
+            else:
+                self._part = (head + text, "", "", False)
 
     def line(self, prefix: str, value: str, suffix: str = "", parens: bool = True) -> None:
         """A line whose value may be put in parentheses if it is too long."""
@@ -143,7 +145,8 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
     def _Assign(self, tree: Any) -> None:
         targets = "".join(self.text(t, TUPLE) + " = " for t in tree.targets)
         bare = type(tree.targets[0]).__name__ in ("Tuple", "List")
-        self.line(targets, self.text(tree.value, _tuple_level(tree.value, YIELD) if bare else YIELD))
+        level = _tuple_level(tree.value, YIELD) if bare else YIELD
+        self.line(targets, self.text(tree.value, level))
 
     def _AugAssign(self, tree: Any) -> None:
         from .text import BINARY
@@ -279,7 +282,7 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         stars = {"TypeVarTuple": "*", "ParamSpec": "**"}.get(type(tree).__name__, "")
         bound = getattr(tree, "bound", None)
         default = getattr(tree, "default_value", None)
-        text = stars + tree.name + ("" if bound is None else f": {self.text(bound)}")
+        text: str = stars + tree.name + ("" if bound is None else f": {self.text(bound)}")
         return text + ("" if default is None else f" = {self.text(default, OR)}")
 
 
@@ -292,8 +295,9 @@ def _tuple_level(value: Any, otherwise: int) -> int:
 def _is_text(stmt: Any) -> bool:
     """Whether a statement is a mere string."""
     value = getattr(stmt, "value", None)
-    is_expr = type(stmt).__name__ == "Expr" and type(value).__name__ == "Constant"
-    return is_expr and isinstance(value.value, str)
+    if type(stmt).__name__ != "Expr" or type(value).__name__ != "Constant":
+        return False
+    return isinstance(getattr(value, "value", None), str)
 
 
 def to_text(tree: Any) -> str:
@@ -307,6 +311,3 @@ def to_text(tree: Any) -> str:
 def expression_text(tree: Any) -> str:
     """The text of a gast expression on one line."""
     return Printer().text(tree.body if type(tree).__name__ == "Expression" else tree)
-
-
-IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")

@@ -1,7 +1,7 @@
 """Loops over indices printed back as loops over items: `for x in xs`, `zip`, `enumerate`, `items`.
 
-The loop becomes `for each in zip(xs, ys)`, followed by one statement for every item of `each`; these
-are printed as the target of the loop.
+The loop becomes `for each in zip(xs, ys)`, followed by one statement for every item of `each`;
+these are printed as the target of the loop.
 """
 
 from __future__ import annotations
@@ -12,8 +12,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff.ir import (
-    Assign, Atom, Block, Call, Const, Effect, For, Fresh, Function, Loc, Method, Name, Ref, Rhs,
-    Stmt, all_names, bound, map_stmt, names, operands, used, walk, writes,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Const,
+    Effect,
+    For,
+    Fresh,
+    Function,
+    Loc,
+    Method,
+    Name,
+    Ref,
+    Rhs,
+    Stmt,
+    all_names,
+    bound,
+    map_stmt,
+    names,
+    operands,
+    used,
+    walk,
+    writes,
 )  # fmt: skip
 
 

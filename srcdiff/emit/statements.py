@@ -8,17 +8,36 @@ from typing import Any
 import gast
 
 from srcdiff.ir import (
-    Accum, Assign, Block, Call, Comment, Const, Demand, Effect, For, If, Loc, Name, Pair, Permute,
-    Reset, Return, Rhs, SetItem, Verbatim, While,
+    Accum,
+    Assign,
+    Block,
+    Call,
+    Comment,
+    Const,
+    Demand,
+    Effect,
+    For,
+    If,
+    Loc,
+    Name,
+    Pair,
+    Permute,
+    Reset,
+    Return,
+    Rhs,
+    SetItem,
+    Undo,
+    Verbatim,
+    While,
 )  # fmt: skip
 
-from .collect import filled_name
 from .expressions import AUGMENTED, LOAD, STORE, Expressions, continued, name, negated
-from .joins import is_continued, result_name
+from .joins import is_continued
 from .jumps import Jump, LoopElse
 from .nest import Plan
 from .printer import Remark
 from .unpack import items_of
+from .visible import filled_name, result_name
 
 Node = Any
 
@@ -42,7 +61,7 @@ class Statements:
         """The statements of a block; `in_loop` says that an iteration ends where it ends."""
         outer, self.out = self.out, []
         skip = 0
-        for index, stmt in enumerate(block):
+        for index in range(len(block)):
             if skip:
                 skip -= 1
                 continue
@@ -297,6 +316,10 @@ class Statements:
         """An adjoint that must be a buffer, as it stands between two passes."""
         self.out.append(Remark(f"{stmt.target.id} is a buffer like {stmt.like.id}"))
 
+    def undo(self, stmt: Undo) -> None:
+        """The state before a statement is restored, as it stands between two passes."""
+        self.out.append(Remark("the state before"))
+
     def reset(self, stmt: Reset) -> None:
         """An adjoint that is absent, as it stands between two passes."""
         self.out.append(Remark(f"{stmt.target.id} is absent"))
@@ -333,5 +356,6 @@ _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
     Effect: Statements.effect, Verbatim: Statements.verbatim, Comment: Statements.comment,
     Return: Statements.return_, Jump: Statements.jump, If: Statements.if_, For: Statements.for_,
     While: Statements.while_, LoopElse: Statements.loop_else, Pair: Statements.pair,
-    Accum: Statements.accum, Demand: Statements.demand, Reset: Statements.reset,
+    Accum: Statements.accum, Demand: Statements.demand, Undo: Statements.undo,
+    Reset: Statements.reset,
 }  # fmt: skip

@@ -40,8 +40,8 @@ class ExpressionText:
 
     def text(self, node: Any, level: int = TEST) -> str:
         """The text of an expression, in parentheses if it binds less tightly than `level`."""
-        text, binds = getattr(self, "x_" + type(node).__name__)(node)
-        return f"({text})" if binds < level else text
+        found: Text = getattr(self, "x_" + type(node).__name__)(node)
+        return f"({found[0]})" if found[1] < level else found[0]
 
     def _commas(self, nodes: list[Any], level: int = TEST) -> str:
         return ", ".join([self.text(n, level) for n in nodes])
@@ -76,7 +76,7 @@ class ExpressionText:
         if not node.elts:
             return "()", ATOM
         if len(node.elts) == 1:
-            return self.text(node.elts[0]) + ",", TUPLE
+            return f"({self.text(node.elts[0])},)", ATOM
         return self._commas(node.elts), TUPLE
 
     def x_List(self, node: Any) -> Text:
@@ -130,8 +130,10 @@ class ExpressionText:
         return f"{self.text(node.left, binds)} {op} {self.text(node.right, binds + 1)}", binds
 
     def _power(self, node: Any) -> str:
-        space = "" if is_simple(node.left) and is_simple(node.right) else " "
-        return f"{self.text(node.left, AWAIT)}{space}**{space}{self.text(node.right, FACTOR)}"
+        left = self.text(node.left, AWAIT)
+        simple = is_simple(node.left) and is_simple(node.right) and left[0] != "("
+        space = "" if simple else " "
+        return f"{left}{space}**{space}{self.text(node.right, FACTOR)}"
 
     def x_UnaryOp(self, node: Any) -> Text:
         if _class(node.op) == "Not":
@@ -233,7 +235,8 @@ class ExpressionText:
         return ", ".join(out)
 
     def _parameter(self, name: Any, default: Any) -> str:
-        text, equals = name.id, "="
+        text: str = name.id
+        equals = "="
         if name.annotation is not None:
             text, equals = f"{text}: {self.text(name.annotation)}", " = "
         return text if default is None else text + equals + self.text(default)

@@ -40,18 +40,31 @@ def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: 
     line = " " * indent + prefix + value + suffix
     if len(line) <= width:
         return [line]
+    if parens and _is_long_tuple(prefix) and indent + len(prefix) + 1 > width:
+        targets = _inside(prefix[:-3], "", indent + 4, width)
+        rest = wrap(") = ", value, suffix, indent, width, parens)
+        return [" " * indent + "(", *targets, *rest]
     layout = analyse(value)
-    if parens and not _hugs(layout, indent + len(prefix), width):
+    if parens and not _hugs(layout, len(value), indent + len(prefix), width):
         inner = _inside(value, "", indent + 4, width)
         return [" " * indent + prefix + "(", *inner, " " * indent + ")" + suffix]
     return _at_bracket(prefix, value, suffix, indent, width, layout)
 
 
-def _hugs(layout: Layout, column: int, width: int) -> bool:
+def _is_long_tuple(prefix: str) -> bool:
+    """Whether a statement begins with the assignment to one tuple without parentheses."""
+    if prefix.count(" = ") != 1 or ":" in prefix or prefix.startswith("("):
+        return False
+    return analyse(prefix[:-3]).priority == _COMMA
+
+
+def _hugs(layout: Layout, length: int, column: int, width: int) -> bool:
     """Whether a value is better split in its own last bracket than put in parentheses."""
     if layout.bracket is None or len(layout.splits) > 1:
         return False
     start, end = layout.bracket
+    if end != length - 1:
+        return False
     return end > start + 1 and column + start + 1 <= width
 
 

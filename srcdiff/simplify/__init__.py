@@ -17,6 +17,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.simplify.coalesce import coalesce
 from srcdiff.simplify.dead import remove_dead
 from srcdiff.simplify.order import reorder
+from srcdiff.simplify.paired import simplify_pairs
 from srcdiff.simplify.rewrite import rewrite
 
 ROUNDS = 4
@@ -35,4 +36,4 @@ def simplify(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
     return function
 
 
-__all__ = ["simplify"]
+__all__ = ["simplify", "simplify_pairs"]

@@ -31,6 +31,7 @@ class Algebra:
         self.memory = available.memory
         self.signs = signs
         self.steady = tuple(sorted(steady))
+        self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
         self.loc = ir.NOWHERE
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
@@ -47,7 +48,7 @@ class Algebra:
     def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """One step, None if there is nothing to do."""
         fn, args = call.fn, call.args
-        other = shapes.from_another(call, self.kinds, self.available, self.steady)
+        other = shapes.from_another(call, self.kinds, self.available, self.steady, self.is_loose)
         if other is not None:
             return other
         if isinstance(fn, ir.Attr) and fn.name == "T":

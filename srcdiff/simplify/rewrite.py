@@ -23,7 +23,7 @@ def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
 
     `kinds` gets those of new temporaries.
     """
-    return replace(function, body=_Rewrite(function, kinds).block(function.body))
+    return replace(function, body=Rewriter(function, kinds).block(function.body))
 
 
 def is_temporary(name: str) -> bool:
@@ -31,7 +31,7 @@ def is_temporary(name: str) -> bool:
     return name.startswith("_")
 
 
-class _Rewrite:
+class Rewriter:
     """The walk; `ours`: past the comment that starts the generated part."""
 
     def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:

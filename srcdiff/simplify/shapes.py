@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -121,16 +121,24 @@ _SHAPE_ATTRIBUTES = ("shape", "size", "ndim")
 
 
 def from_another(
-    call: ir.Call, kinds: Kinds, available: Available, steady: tuple[str, ...]
+    call: ir.Call,
+    kinds: Kinds,
+    available: Available,
+    steady: tuple[str, ...],
+    loose: Callable[[str], bool],
 ) -> ir.Call | None:
-    """A question about the shape of a temporary, asked of something of the same shape."""
+    """A question about the shape of a loose name, asked of something of the same shape."""
     place = _asks_shape(call)
     if place is None or len(call.args) <= place:
         return None
     atom = call.args[place]
-    if not isinstance(atom, ir.Name) or not atom.id.startswith("_"):
+    if not isinstance(atom, ir.Name) or not loose(atom.id):
         return None
     other = _of_same_shape(atom, kinds, available, steady)
+    if call.fn is np.zeros_like and (
+        other is None or not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds))
+    ):
+        return None
     if other is None:
         return None
     args = (*call.args[:place], other, *call.args[place + 1 :])
@@ -141,7 +149,7 @@ def _asks_shape(call: ir.Call) -> int | None:
     """Which argument only the shape of is looked at."""
     if isinstance(call.fn, ir.Attr):
         return 0 if call.fn.name in _SHAPE_ATTRIBUTES else None
-    if call.fn in (np.shape, np.size, np.ndim):
+    if call.fn in (np.shape, np.size, np.ndim) or (call.fn is np.zeros_like and not call.kwargs):
         return 0
     return 1 if call.fn in (runtime.unbroadcast, runtime.spread) else None
 
@@ -162,6 +170,12 @@ def _of_same_shape(
             if isinstance(operand, ir.Name) and _is_as(kinds.get(operand.id), kind):
                 return operand
     return None
+
+
+def same_dtype(a: Kind, b: Kind) -> bool:
+    """Whether two arrays have certainly one dtype."""
+    dtype = getattr(a, "dtype", None)
+    return dtype is not None and dtype == getattr(b, "dtype", None)
 
 
 def _is_as(kind: Kind | None, other: Array) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcdiff import ir
-from srcdiff.analyses.kind_types import is_scalar
+from srcdiff import ir, trees
+from srcdiff.analyses.kind_types import Array, is_scalar
 from srcdiff.facts import Facts
 from srcdiff.tape.needs import Contents, Item
 
@@ -104,7 +104,8 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
     if kind is None or not is_scalar(kind):
         copy = facts.fresh("_old")
-        save.append(ir.Assign(copy, ir.Call(np.copy, (old,)), stmt.loc))
+        copying = np.copy if isinstance(kind, Array) and not kind.maybe_scalar else trees.kept
+        save.append(ir.Assign(copy, ir.Call(copying, (old,)), stmt.loc))
         old = copy
     push, load = slots.new(stmt.base.id, old, stmt.loc)
     needed: set[Item] = {stmt.base.id, *ir.names(index)}

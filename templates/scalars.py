@@ -1,0 +1,84 @@
+"""Rules of functions of `math` that NumPy does not have, on Python numbers."""
+
+import math
+
+import numpy as np
+
+from srcdiff.rules import d, linear, nondifferentiable, rule, samples
+from srcdiff.runtime import others
+
+
+@rule(math.hypot)
+@samples("A(), A()", "A(), A(), 2.0", "A()")
+def math_hypot(*coordinates):
+    z = math.hypot(*coordinates)
+    yield z
+    for k in range(len(coordinates)):
+        d[coordinates][k] += d[z] * coordinates[k] / z
+
+
+@rule(math.dist)
+@samples("[A(), A()], [A(), A()]", "A(3), A(3)")
+def dist(p, q):
+    z = math.dist(p, q)
+    yield z
+    for k in range(len(p)):
+        slope = d[z] * (p[k] - q[k]) / z
+        d[p][k] += slope
+        d[q][k] += -slope
+
+
+@linear(math.fsum)
+@samples("[A(), A(), A()]", "A(3)")
+def fsum(seq):
+    z = math.fsum(seq)
+    yield z
+    for k in range(len(seq)):
+        d[seq][k] += d[z]
+
+
+@rule(math.prod)
+@samples("[A(), A(), A()]", "A(3)")
+def math_prod(iterable, start=1):
+    z = math.prod(iterable, start=start)
+    yield z
+    rest = others(np.asarray(iterable))
+    for k in range(len(iterable)):
+        d[iterable][k] += d[z] * start * rest[k]
+    d[start] += d[z] * np.prod(iterable)
+
+
+@rule(math.erf)
+@samples("A()")
+def erf(x):
+    z = math.erf(x)
+    yield z
+    d[x] += d[z] * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
+
+
+@rule(math.erfc)
+@samples("A()")
+def erfc(x):
+    z = math.erfc(x)
+    yield z
+    d[x] += -d[z] * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
+
+
+@rule(math.remainder)
+@samples("A(), P() + 2.0")
+def math_remainder(x, y):
+    z = math.remainder(x, y)
+    yield z
+    d[x] += d[z]
+    d[y] += -d[z] * np.rint(x / y)
+
+
+@linear(math.modf)
+@samples("A()")
+def modf(x):
+    z = math.modf(x)
+    yield z
+    d[x] += d[z][0]
+
+
+nondifferentiable(math.comb, math.factorial, math.gcd, math.isqrt, math.perm)

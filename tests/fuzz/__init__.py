@@ -1,0 +1,1 @@
+"""Random ordinary NumPy programs, and what becomes of their gradients."""

@@ -1,0 +1,208 @@
+"""The verdict on a program: its gradient is right, refused, wrong, or could not be computed."""
+
+from __future__ import annotations
+
+import signal
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import srcdiff
+from srcdiff.errors import SrcdiffError, TransformError
+from tests import structures as st
+from tests.check import Problem, assert_form, assert_unchanged, define, difference
+
+RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
+LARGEST = 1e4  # programs whose values or slopes are larger are not judged
+TOLERANCE = 1e-6
+SECONDS = 20  # a program that takes longer to transform or to run hangs
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one program, and why."""
+
+    kind: str
+    reason: str = ""
+    where: str = ""
+
+    @property
+    def bad(self) -> bool:
+        """Whether the program shows a mistake of srcdiff."""
+        return self.kind in (CRASHED, WRONG)
+
+    @property
+    def label(self) -> str:
+        """What a reduction must keep: the verdict, and for a crash the place."""
+        return f"{self.kind} {self.where}".strip()
+
+
+class HangError(Exception):
+    """A program takes too long."""
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """An alarm around what may not end."""
+
+    def ring(*_: Any) -> None:
+        raise HangError(f"no result after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def judge_text(text: str, args: tuple[Any, ...], name: str = "f", order: int = 1) -> Verdict:
+    """The verdict on the function `name` of a module's text."""
+    try:
+        function = define(text, name, {"np": np})
+    except (SyntaxError, TypeError, ValueError) as error:
+        return Verdict(INVALID, str(error))
+    return judge(function, args, order=order)
+
+
+def judge(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Any = None,
+    seed: int = 1,
+    order: int = 1,
+) -> Verdict:
+    """The verdict on a function at some arguments, for all that can have a derivative."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if inputs is None:
+            inputs = _inputs(function, args)
+        problem = Problem(function, args, inputs)
+        cases = _cases(problem, seed)
+        if isinstance(cases, Verdict):
+            return cases
+        try:
+            with limited(SECONDS):
+                found = _compared(problem, cases)
+                return _twice(problem, seed) if order > 1 and found.kind == RIGHT else found
+        except SrcdiffError as error:
+            return _refusal(error)
+        except Exception as error:
+            return Verdict(CRASHED, f"{type(error).__name__}: {error}", _place(error))
+
+
+def _inputs(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, ...]:
+    """The parameters that hold floating point numbers only."""
+    names = st.bound_arguments(function, args)
+    number = {k: list(map(st.is_number, st.leaves(v))) for k, v in names.items()}
+    return tuple(k for k, found in number.items() if found and all(found))
+
+
+def _cases(problem: Problem, seed: int) -> Verdict | list[tuple[Any, Any, float, float]]:
+    """Directions and cotangents with the slope by differences; a verdict where there is none."""
+    rng = np.random.default_rng(seed)
+    cases = []
+    try:
+        for _ in range(2):
+            with limited(SECONDS):
+                value = problem.output()
+                direction = st.random_like(rng, problem.at)
+                cotangent = st.random_like(rng, value)
+                slope, error = problem.slope(direction, cotangent)
+            sizes = [np.max(np.abs(v), initial=0.0) for v in st.leaves(value) if st.is_number(v)]
+            if not sizes or not max(*sizes, abs(slope)) < LARGEST:
+                return Verdict(INVALID, "not finite, or large")
+            if error > 1e-7 * max(1.0, abs(slope)):
+                return Verdict(INVALID, "not smooth")
+            cases.append((direction, cotangent, slope, error))
+    except Exception as error:
+        return Verdict(INVALID, f"{type(error).__name__}: {error}")
+    return cases
+
+
+def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verdict:
+    """Gradients against slopes by differences."""
+    g = srcdiff.grad(problem.function, problem.inputs, materialize_grads=True)
+    for direction, cotangent, slope, error in cases:
+        try:
+            gradient = problem.gradient(g, cotangent)
+        except AssertionError as failed:
+            return Verdict(WRONG, str(failed))
+        found = st.inner(gradient, direction)
+        if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
+            return Verdict(WRONG, f"slope is {found}, differences give {slope}")
+    return _value(problem, cases[0][1])
+
+
+def _value(problem: Problem, cotangent: Any) -> Verdict:
+    """The value that comes with a gradient against that of the function."""
+    g = srcdiff.value_and_grad(problem.function, problem.inputs, materialize_grads=True)
+    value, gradient = g(*problem.arguments().values(), grad_outputs=cotangent)
+    expected = problem.output()
+    for x, y in zip(st.leaves(expected), st.leaves_as(expected, value), strict=True):
+        if st.is_numeric(x) and not np.allclose(x, y, rtol=1e-12, atol=1e-12):
+            return Verdict(WRONG, f"value is {y}, expected {x}")
+    del gradient
+    return Verdict(RIGHT)
+
+
+def _twice(problem: Problem, seed: int) -> Verdict:
+    """The derivative of a scalar function's gradient in one direction."""
+    if st.children(problem.output()) is not None or np.size(problem.output()) != 1:
+        return Verdict(RIGHT)
+    rng = np.random.default_rng(seed + 1)
+    g = srcdiff.grad(problem.function, problem.inputs, materialize_grads=True)
+    second = srcdiff.grad(g, problem.inputs, materialize_grads=True)
+    w, u = st.random_like(rng, problem.at), st.random_like(rng, problem.at)
+
+    def phi(t: float) -> float:
+        moved = st.replaced(
+            problem.function, problem.inputs, problem.names, st.plus(problem.at, t, u)
+        )
+        return st.inner(w, g(*moved.values()))
+
+    slope, error = difference(phi)
+    if not abs(slope) < 100 * LARGEST or error > 1e-6 * max(1.0, abs(slope)):
+        return Verdict(RIGHT, "order 2 not smooth")
+    names = problem.arguments()
+    try:
+        result = second(*names.values(), grad_outputs=w)
+        assert_unchanged(problem.names, names)
+        assert_form(result, problem.at, st.arrays(names) + st.arrays(w))
+    except AssertionError as failed:
+        return Verdict(WRONG, f"order 2: {failed}")
+    found = st.inner(result, u)
+    if not abs(found - slope) <= 10 * TOLERANCE * max(abs(slope), 1.0) + 4 * error:
+        return Verdict(WRONG, f"order 2: slope is {found}, differences give {slope}")
+    return Verdict(RIGHT)
+
+
+def _refusal(error: SrcdiffError) -> Verdict:
+    """A refusal has a place and a remedy."""
+    reason = str(error).splitlines()[0]
+    if not isinstance(error, TransformError):
+        return Verdict(CRASHED, f"{type(error).__name__}: {error}", _place(error))
+    if error.loc is None or error.loc.line <= 0:
+        return Verdict(CRASHED, f"refused without a place: {error}", _place(error))
+    if not error.remedy:
+        return Verdict(CRASHED, f"refused without a remedy: {error}", _place(error))
+    return Verdict(REFUSED, reason, _place(error))
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of srcdiff in a traceback, or that it was generated code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if any("/srcdiff/" in f.filename for f in frames[-1:]):
+        last = frames[-1]
+        return f"{last.filename.rpartition('/srcdiff/')[2]}:{last.lineno}"
+    own = [f for f in frames if "/srcdiff/" in f.filename]
+    inner = [f for f in frames if f.filename.startswith("<")]
+    if inner and frames.index(inner[-1]) > frames.index(own[-1]):
+        return f"generated, {type(error).__name__}"
+    return f"{own[-1].filename.rpartition('/srcdiff/')[2]}:{own[-1].lineno}" if own else "outside"

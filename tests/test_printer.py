@@ -1,0 +1,281 @@
+"""Trees as text: what is printed reads back as the same tree, in the style of black."""
+
+import ast
+import os
+import random
+import sysconfig
+from pathlib import Path
+
+import gast
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from srcdiff.emit import expression_text, to_text
+
+SAMPLE = 60
+
+
+def again(text):
+    """The text of the tree of a text."""
+    return to_text(gast.parse(text))
+
+
+def expression(text):
+    return expression_text(gast.parse(text, mode="eval"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a + b * c",
+        "(a + b) * c",
+        "a - (b - c)",
+        "a - b - c",
+        "a / (b * c)",
+        "-x + y",
+        "-(x + y)",
+        "-(x**2)",
+        "(-x) ** 2",
+        "x**-2",
+        "x ** (n + 1)",
+        "x.a.b**2",
+        "f(x) ** 2",
+        "x[0] ** 2",
+        "2**n",
+        "x**n**2",
+        "(x**n) ** 2",
+        "not a",
+        "not (a and b)",
+        "a and (b or c)",
+        "a and b or c",
+        "(a and b) and c",
+        "a < b <= c",
+        "(a < b) < c",
+        "a if b else c if d else e",
+        "(a if b else c) if d else e",
+        "(lambda x, *y, z=1, **k: x + 1)(2)",
+        "f(*args, key=1, **kwargs)",
+        "f(x for x in y)",
+        "f((x for x in y), 1)",
+        "x[1:2, :]",
+        "x[i + 1 :]",
+        "x[: i + 1]",
+        "x[i + 1 : j]",
+        "x[a + 1 :: c]",
+        "x[::-1]",
+        "x[-1:-n]",
+        "x[a.b : c]",
+        "x[..., None]",
+        "x[(1,)]",
+        "x[()]",
+        "x[1:2,]",
+        "(1).real",
+        "1.5.real",
+        "(x,)",
+        "()",
+        "[*a, b]",
+        "{1: 2, **d}",
+        "{1, 2}",
+        "{k: v for k, v in d.items() if k}",
+        "(y := 5)",
+        "f((y := 5))",
+        "(await x)",
+        "(yield)",
+        '"it\'s"',
+        "'say \"so\"'",
+        'f"{x:.3f} {y!r} {{z}}"',
+        "f\"{d['k']:>{width}}\"",
+        "1e-07",
+        "1e+22",
+        "0.1",
+        "1j",
+        "x not in y",
+        "x is not None",
+        "~x | y & z ^ w",
+        "a @ b.T",
+        "x << 2",
+    ],
+)
+def test_expressions_are_printed_as_a_person_writes_them(text):
+    found = expression(text)
+    bare = text[1:-1] if text.startswith(("(y :=", "(await", "(yield")) else text
+    assert found == bare
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'def f(a, /, b: int = 1, *c, d=2, **e) -> float:\n    """Doc."""\n    return a\n',
+        "def f(a, *, b):\n    pass\n",
+        "x = y = 1\n",
+        "x, y = y, x\n",
+        "(x,) = y\n",
+        "x[0], *y = z\n",
+        "x: int = 3\n",
+        "x **= 2\n",
+        "for i, (a, b) in enumerate(x):\n    pass\nelse:\n    y = 1\n",
+        "while x:\n    break\nelse:\n    y = 1\n",
+        "if a:\n    x\nelif b:\n    y\nelse:\n    z\n",
+        "return_ = 1\ndel x, y[0]\n",
+        "try:\n    x\nexcept (A, B) as e:\n    y\nelse:\n    z\nfinally:\n    w\n",
+        "with a as b, c:\n    x\n",
+        "import a.b as c, d\n",
+        "from . import x\n",
+        "from ..a import b as c, d\n",
+        "assert x, 'message'\n".replace("'", '"'),
+        "raise A(x) from e\n",
+        "global a, b\n",
+        "class A(B, metaclass=C):\n    x = 1\n\n    def f(self):\n        return 1\n\n    y = 2\n",
+        "@a.b(1)\ndef f():\n    pass\n\n\nx = 1\n",
+        "async def f():\n    async for x in y:\n        await z\n    async with a as b:\n        pass\n",
+        "match x:\n    case [1, *_] | {'a': b, **c}:\n        pass\n".replace("'", '"'),
+        "match x:\n    case A(1, b=None) as y if y:\n        pass\n    case _:\n        pass\n",
+    ],
+)
+def test_statements(text):
+    assert again(text) == text
+
+
+def test_a_string_statement_is_no_docstring():
+    text = 'x = 1\n("text")\n'
+    assert gast.dump(gast.parse(again(text))) == gast.dump(gast.parse(text))
+
+
+def test_docstrings_stay_docstrings():
+    text = 'def f():\n    """One line.\n\n    Another.\n    """\n    return 1\n'
+    assert again(text) == text
+
+
+def test_infinity_reads_back():
+    assert expression("1e999 + 1e999j") == "1e309 + 1e309j"
+    assert expression_text(gast.Constant(float("-inf"), None)) == "-1e309"
+
+
+def test_negative_constants_bind_like_negation():
+    power = gast.BinOp(gast.Constant(-2.0, None), gast.Pow(), gast.Constant(2, None))
+    assert expression_text(power) == "(-2.0) ** 2"
+
+
+LONG = "a_rather_long_name_of_a_value"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"x = some_function({LONG}, {LONG}, {LONG}, {LONG})",
+        f"x = {LONG} + {LONG} * {LONG} + {LONG} - {LONG}",
+        f"x = {LONG} + some_function({LONG}, {LONG}, {LONG})",
+        f"return_value[{LONG}] = some_function({LONG} + {LONG}, other_function({LONG}, {LONG}))",
+        f"x = [{LONG}, {LONG}, {LONG}, {LONG}, {LONG}]",
+        f"x = some_function({LONG}, key={LONG} if {LONG} else {LONG}, other=-{LONG})",
+        f"some_function({LONG}, *{LONG}, **{LONG}, key=lambda a, b: {LONG} + a)",
+        f"x = [some_function({LONG}, y) for y in {LONG} if {LONG} and not y]",
+        f"def f({LONG}, {LONG}_1, {LONG}_2=1, *, {LONG}_3=2):\n    pass",
+        f"if {LONG} and {LONG} and not {LONG} and {LONG} is not {LONG}:\n    pass",
+        f"{LONG}, {LONG}_1, {LONG}_2, {LONG}_3 = residuals",
+        f"x = f({LONG}, '({LONG},', \"a's\", {LONG} + 1e-5 * {LONG})",
+    ],
+)
+def test_long_lines_are_split_and_read_back(text):
+    found = again(text)
+    assert gast.dump(gast.parse(found)) == gast.dump(gast.parse(text))
+    assert max(map(len, found.splitlines())) <= 100
+    assert len(found.splitlines()) > 2
+
+
+def test_long_lines_are_split_as_black_does():
+    found = again(f"x = {LONG} + {LONG} * {LONG} + {LONG}\ny = f({LONG}, {LONG}, {LONG}, {LONG})")
+    assert found == (
+        f"x = (\n    {LONG} + {LONG} * {LONG} + {LONG}\n)\n"
+        f"y = f(\n    {LONG},\n    {LONG},\n    {LONG},\n    {LONG},\n)\n"
+    )
+
+
+# --- properties --------------------------------------------------------------------------------
+
+names = st.sampled_from("abcxyz").map(lambda n: gast.Name(n, gast.Load(), None, None))
+numbers = st.one_of(
+    st.integers(0, 10**6), st.floats(0, allow_nan=False, allow_infinity=False), st.booleans()
+)
+texts = st.one_of(st.text(max_size=5), st.binary(max_size=5))
+constants = st.one_of(numbers, texts, st.none()).map(lambda v: gast.Constant(v, None))
+BINARY = [gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Pow, gast.MatMult, gast.BitOr, gast.Mod]
+UNARY = [gast.USub, gast.UAdd, gast.Invert, gast.Not]
+COMPARE = [gast.Lt, gast.GtE, gast.Eq, gast.In, gast.NotIn, gast.Is, gast.IsNot]
+
+
+def instances(classes):
+    return st.sampled_from(classes).map(lambda c: c())
+
+
+def compared(left, rest):
+    return gast.Compare(left, [op for op, _ in rest], [value for _, value in rest])
+
+
+def inner(children):
+    several = st.lists(children, min_size=2, max_size=3)
+    bound = st.one_of(st.none(), children)
+    slices = st.builds(gast.Slice, bound, bound, bound)
+    index = st.one_of(
+        children, slices, st.lists(slices, min_size=1, max_size=2).map(lambda e: tuple_(e))
+    )
+    return st.one_of(
+        st.builds(gast.BinOp, children, instances(BINARY), children),
+        st.builds(gast.UnaryOp, instances(UNARY), children),
+        st.builds(gast.BoolOp, instances([gast.And, gast.Or]), several),
+        st.builds(
+            compared, children, st.lists(st.tuples(instances(COMPARE), children), min_size=1)
+        ),
+        st.builds(gast.IfExp, children, children, children),
+        st.builds(lambda v: gast.Attribute(v, "real", gast.Load()), children),
+        st.builds(lambda v, i: gast.Subscript(v, i, gast.Load()), children, index),
+        st.builds(lambda f, a, k: gast.Call(f, a, [gast.keyword("k", k)]), children, several, children),
+        several.map(lambda e: tuple_(e)),
+        several.map(lambda e: gast.List(e, gast.Load())),
+        st.builds(lambda k, v: gast.Dict([k, None], [v, v]), children, children),
+        st.builds(lambda v: gast.List([gast.Starred(v, gast.Load())], gast.Load()), children),
+        st.builds(lambdas, children),
+        st.builds(comprehension, children, children, children),
+    )
+
+
+def tuple_(elements):
+    return gast.Tuple(elements, gast.Load())
+
+
+def lambdas(body):
+    parameter = gast.Name("p", gast.Param(), None, None)
+    return gast.Lambda(gast.arguments([parameter], [], None, [], [], None, []), body)
+
+
+def comprehension(element, iterated, test):
+    target = gast.Name("e", gast.Store(), None, None)
+    return gast.ListComp(element, [gast.comprehension(target, iterated, [test], 0)])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.recursive(st.one_of(names, constants), inner, max_leaves=12))
+def test_random_expressions_read_back(tree):
+    for text in (expression_text(tree), to_text(gast.Expr(tree)).strip()):
+        if isinstance(tree, gast.Constant) and isinstance(tree.value, str):
+            continue  # as a statement it is a docstring
+        assert gast.dump(gast.parse(text, mode="eval").body) == gast.dump(tree)
+
+
+def library_files():
+    """Some files of the standard library, the same ones every time."""
+    root = Path(sysconfig.get_paths()["stdlib"])
+    files = [f for f in sorted(root.rglob("*.py")) if "site-packages" not in f.parts]
+    return random.Random(0).sample(files, SAMPLE)
+
+
+def test_files_of_the_standard_library_read_back():
+    for path in library_files():
+        source = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            tree = gast.ast_to_gast(ast.parse(source))
+        except (SyntaxError, ValueError, AttributeError):
+            continue  # a test file that is wrong on purpose
+        text = to_text(tree)
+        assert gast.dump(gast.parse(text)) == gast.dump(tree), os.fspath(path)
