@@ -18,9 +18,6 @@ from srcdiff.reverse import through_views
 from srcdiff.tape import Parts
 from srcdiff.tape.needs import exposed
 
-SEED = "grad_outputs"
-
-
 # --- which outputs -----------------------------------------------------------------------------
 
 
@@ -100,7 +97,7 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
     assert isinstance(pair, ir.Return) and isinstance(pair.value, ir.Tup)
     value = pair.value.items[1]
     start: list[ir.Stmt] = []
-    source = ir.Name(SEED)
+    source = ir.Name(facts.seed)
     if not is_plain_scalar(value, facts) and not request.internal:
         checked = facts.fresh("_g")
         start.append(ir.Assign(checked, ir.Call(trees.cotangent, (source, value)), pair.loc))
@@ -153,7 +150,7 @@ def assemble(
     grads = _result(request, facts, out, last.loc)
     result = ir.Tup((value, grads)) if request.value else grads
     plain = is_plain_scalar(last.value.items[1], facts)
-    params = _with_seed(function.params, ir.Const(1.0) if plain else ir.NONE)
+    params = _with_seed(function.params, facts.seed, ir.Const(1.0) if plain else ir.NONE)
     return replace(
         function,
         name=request.name,
@@ -163,13 +160,15 @@ def assemble(
     )
 
 
-def _with_seed(params: tuple[ir.Param, ...], default: ir.Atom) -> tuple[ir.Param, ...]:
+def _with_seed(
+    params: tuple[ir.Param, ...], seed: str, default: ir.Atom
+) -> tuple[ir.Param, ...]:
     """The parameters with `grad_outputs` behind the positional ones."""
     at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
     style = "kw" if at < len(params) else "any"
     if style == "kw":
         at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
-    return (*params[:at], ir.Param(SEED, default, style), *params[at:])
+    return (*params[:at], ir.Param(seed, default, style), *params[at:])
 
 
 def _kept_value(
@@ -254,9 +253,10 @@ def assemble_pair(
     base = request.name
     forward = replace(function, name=f"{base}_forward", doc=_doc(function, request), body=(*out, both))
     plain = is_plain_scalar(last.value.items[1], facts)
-    params = (ir.Param("residuals"), ir.Param(SEED, ir.Const(1.0) if plain else ir.NONE))
+    residuals = facts.fresh("residuals")
+    params = (ir.Param(residuals.id), ir.Param(facts.seed, ir.Const(1.0) if plain else ir.NONE))
     unpack = tuple(
-        ir.Assign(n, ir.Call(operator.getitem, (ir.Name("residuals"), ir.Const(k))), last.loc)
+        ir.Assign(n, ir.Call(operator.getitem, (residuals, ir.Const(k))), last.loc)
         for k, n in enumerate(kept)
     )
     body = (*unpack, *_own_copies(kept, down, facts, last.loc), *down, ir.Return(result, last.loc))

@@ -19,6 +19,7 @@ class Facts:
     active: frozenset[str]
     adjoints: Mapping[str, str]
     fresh: ir.Fresh
+    seed: str = "grad_outputs"
 
     def adjoint(self, name: str) -> ir.Name:
         """The name of the adjoint of a primal name."""

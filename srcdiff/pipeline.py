@@ -157,8 +157,9 @@ def analyse_pass(state: State) -> State:
     if unused and not state.request.allow_unused:
         raise _unused(unused[0], function)
     fresh = ir.Fresh(ir.all_names(function))
+    seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
-    return replace(state, facts=Facts(kinds, shared, active, names, fresh))
+    return replace(state, facts=Facts(kinds, shared, active, names, fresh, seed))
 
 
 def _outputs(function: ir.Function) -> tuple[str, ...]:
@@ -243,14 +244,14 @@ def pair_pass(state: State) -> State:
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     kept = two.body[: _unpacked(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
-    backward = name(simplified(two, {"residuals": Tuple(items)}, facts))
+    backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
     return _with(state, name(simplified(one, state.params, facts)), extra={"backward": backward})
 
 
 def _unpacked(function: ir.Function) -> int:
     """How many statements at the start of a backward part unpack the residuals."""
     for k, stmt in enumerate(function.body):
-        if "residuals" not in ir.reads(stmt):
+        if function.params[0].name not in ir.reads(stmt):
             return k
     return len(function.body)
 

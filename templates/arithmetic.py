@@ -26,7 +26,10 @@ def negative(x):
 
 
 @elementwise(operator.add, np.add)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()")
+@samples(
+    "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()",
+    "C(3), C(2, 3)", "A(3), C(3)",
+)  # fmt: skip
 def add(x, y):
     z = x + y
     yield z
@@ -35,7 +38,7 @@ def add(x, y):
 
 
 @elementwise(operator.sub, np.subtract)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()")
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "C(3), A(3)")
 def subtract(x, y):
     z = x - y
     yield z
@@ -44,7 +47,10 @@ def subtract(x, y):
 
 
 @elementwise(operator.mul, np.multiply)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "2, A(3)")
+@samples(
+    "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "2, A(3)",
+    "C(3), C(3)", "A(3), C(3)", "C(3), A(2, 3)",
+)  # fmt: skip
 def multiply(x, y):
     z = x * y
     yield z
@@ -53,7 +59,10 @@ def multiply(x, y):
 
 
 @elementwise(operator.truediv, np.divide, np.true_divide)
-@samples("A(3), P(3)", "A(2, 3), P(3)", "A(2, 1), P(3)", "A(3), P()", "A(), P()", "1.0, P(3)")
+@samples(
+    "A(3), P(3)", "A(2, 3), P(3)", "A(2, 1), P(3)", "A(3), P()", "A(), P()", "1.0, P(3)",
+    "C(3), C(3)", "A(3), C(3)", "C(3), P(3)",
+)  # fmt: skip
 def divide(x, y):
     z = x / y
     yield z
@@ -66,6 +75,7 @@ def divide(x, y):
     "P(3), A(3)", "P(2, 3), A(3)", "P(2, 1), A()", "P(), A()", "2.0, A(3)", "A(3), 2", "A(), 2",
     "A(3), 3", "A(3), 1", "A(3), 0", "P(3), 0.5", "P(3), -1", "P(3), -1.5", "A(3), 2.0",
     "A(3), np.array([0, 1, 2])", "V([0.0, 1.0]), np.array([2, 3])",
+    "C(3), 2", "C(3), 3", "C(3), 0.5", "C(3), -1", "C(3), 2.5", "C(3), C(3)",
 )  # fmt: skip
 def power(x, y):
     z = x**y
@@ -89,7 +99,7 @@ def power(x, y):
 
 
 @elementwise(np.square)
-@samples("A(3)", "A(2, 3)", "A()")
+@samples("A(3)", "A(2, 3)", "A()", "C(3)")
 def square(x):
     z = np.square(x)
     yield z
@@ -97,7 +107,7 @@ def square(x):
 
 
 @elementwise(np.reciprocal)
-@samples("P(3)", "P()")
+@samples("P(3)", "P()", "C(3)")
 def reciprocal(x):
     z = np.reciprocal(x)
     yield z

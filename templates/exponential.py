@@ -8,7 +8,7 @@ from srcdiff.rules import conj, d, elementwise, samples
 
 
 @elementwise(np.exp, math.exp)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def exp(x):
     z = np.exp(x)
     yield z
@@ -24,7 +24,7 @@ def exp2(x):
 
 
 @elementwise(np.expm1, math.expm1)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def expm1(x):
     z = np.expm1(x)
     yield z
@@ -32,7 +32,7 @@ def expm1(x):
 
 
 @elementwise(np.log)
-@samples("P(3)", "P()")
+@samples("P(3)", "P()", "C(3)")
 def log(x):
     z = np.log(x)
     yield z
@@ -64,7 +64,7 @@ def log1p(x):
 
 
 @elementwise(np.sqrt)
-@samples("P(3)", "P()")
+@samples("P(3)", "P()", "C(3)")
 def sqrt(x):
     z = np.sqrt(x)
     yield z

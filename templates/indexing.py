@@ -13,6 +13,7 @@ from srcdiff.runtime import along, last_writes, positions, scatter, unbroadcast
     "A(4), 1", "A(4), slice(1, 3)", "A(3, 4), (slice(None), 1)", "A(3), (None, ...)",
     "A(4), np.array([0, 2, 2])", "A(3, 4), (np.array([0, 0]), slice(1, None))",
     "A(4), np.array([True, False, True, True])", "A(4), [1, 1]", "A(3, 4), (0, -1)",
+    "C(4), 1",
 )  # fmt: skip
 def getitem(x, i):
     z = x[i]

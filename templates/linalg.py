@@ -37,6 +37,7 @@ from srcdiff.runtime import (
     "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)", "A(2, 3, 4), A(2, 4, 5)",
     "A(2, 3, 4), A(4, 5)", "A(3, 4), A(2, 4, 5)", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)",
     "A(1, 3, 4), A(2, 4, 5)",
+    "C(3, 4), C(4, 2)", "A(3, 4), C(4)", "C(4), C(4)", "C(2, 3, 4), C(4, 5)",
 )  # fmt: skip
 def matmul(x, y):
     z = x @ y
@@ -62,6 +63,7 @@ def matmul(x, y):
 @samples(
     "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)", "A(2, 3, 4), A(2, 4, 5)",
     "A(), A(3)", "A(2, 3), A()", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)", "A(), A()",
+    "C(3, 4), C(4)", "C(4), A(4)",
 )  # fmt: skip
 def dot(a, b):
     z = np.dot(a, b)
@@ -84,7 +86,7 @@ def dot(a, b):
 
 
 @rule(np.vdot)
-@samples("A(4), A(4)", "A(2, 3), A(2, 3)", "A(), A()")
+@samples("A(4), A(4)", "A(2, 3), A(2, 3)", "A(), A()", "C(4), C(4)", "A(4), C(4)")
 def vdot(a, b):
     z = np.vdot(a, b)
     yield z
@@ -106,7 +108,7 @@ def inner(a, b):
 
 
 @rule(np.outer)
-@samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
+@samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)", "C(3), C(4)")
 def outer(a, b):
     z = np.outer(a, b)
     yield z
@@ -132,6 +134,7 @@ def multiply_outer(a, b):
     "A(2, 3, 4), A(3, 4, 5)", "A(3, 4), A(4, 2), 1", "A(3), A(2), 0",
     "A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))", "A(2, 3), A(2, 4), (0, 0)",
     "A(2, 3, 4), A(3, 2), axes=([0, 1], [1, 0])",
+    "C(3, 4), C(4, 2), 1",
 )  # fmt: skip
 def tensordot(a, b, axes=2):
     z = np.tensordot(a, b, axes)
@@ -237,7 +240,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 @rule(np.linalg.solve)
-@samples("A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)")
+@samples("A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)", "C(3, 3), C(3)")
 def solve(a, b):
     z = np.linalg.solve(a, b)
     yield z
@@ -253,7 +256,7 @@ def solve(a, b):
 
 
 @rule(np.linalg.inv)
-@samples("A(3, 3) + 3 * np.eye(3)", "A(2, 3, 3) + 3 * np.eye(3)")
+@samples("A(3, 3) + 3 * np.eye(3)", "A(2, 3, 3) + 3 * np.eye(3)", "C(3, 3)")
 def inv(a):
     z = np.linalg.inv(a)
     yield z

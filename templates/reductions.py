@@ -18,7 +18,10 @@ from srcdiff.runtime import (
 
 
 @linear(np.sum, np.ndarray.sum)
-@samples("A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()")
+@samples(
+    "A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()",
+    "C(3, 4), 0",
+)  # fmt: skip
 def sum_(a, axis=None, keepdims=False):
     z = np.sum(a, axis=axis, keepdims=keepdims)
     yield z
@@ -39,7 +42,10 @@ def builtin_sum(iterable, start=0):
 
 
 @linear(np.mean, np.ndarray.mean)
-@samples("A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()")
+@samples(
+    "A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()",
+    "C(3, 4), 0",
+)  # fmt: skip
 def mean(a, axis=None, keepdims=False):
     z = np.mean(a, axis=axis, keepdims=keepdims)
     yield z
@@ -69,6 +75,7 @@ def std(a, axis=None, ddof=0, keepdims=False):
 @samples(
     "A(4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)",
     "V([0.0, 2.0, 3.0])", "V([0.0, 2.0, 0.0])",
+    "C(3)",
 )  # fmt: skip
 def prod(a, axis=None, keepdims=False):
     z = np.prod(a, axis=axis, keepdims=keepdims)
@@ -166,7 +173,7 @@ def nanmean(a, axis=None, keepdims=False):
 
 
 @linear(np.cumsum, np.ndarray.cumsum)
-@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "A(3, 4), axis=-1")
+@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "A(3, 4), axis=-1", "C(4)")
 def cumsum(a, axis=None):
     z = np.cumsum(a, axis=axis)
     yield z
@@ -177,15 +184,15 @@ def cumsum(a, axis=None):
 
 
 @rule(np.cumprod, np.ndarray.cumprod)
-@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "V([2.0, 0.0, 3.0, 0.0, 1.0])")
+@samples("A(5)", "A(3, 4)", "A(3, 4), 0", "V([2.0, 0.0, 3.0, 0.0, 1.0])", "C(4)")
 def cumprod(a, axis=None):
     z = np.cumprod(a, axis=axis)
     yield z
     if axis is None:
         flat = np.ravel(a)
-        d[a] += np.reshape(before(flat, 0) * recur_back(d[z], flat, 0), np.shape(a))
+        d[a] += np.reshape(conj(before(flat, 0)) * recur_back(d[z], conj(flat), 0), np.shape(a))
     else:
-        d[a] += before(a, axis) * recur_back(d[z], a, axis)
+        d[a] += conj(before(a, axis)) * recur_back(d[z], conj(a), axis)
 
 
 @linear(np.diff)

@@ -11,6 +11,7 @@ from srcdiff.rules import d, elementwise, iscomplex, linear, nondifferentiable, 
 @samples(
     "A(3) > 0, A(3), A(3)", "A(2, 3) > 0, A(3), A(2, 1)", "A(3) > 0, A(3), 0.0",
     "A(2, 3) > 0, A(), A(3)", "True, A(3), A(3)",
+    "A(3) > 0, C(3), C(3)",
 )  # fmt: skip
 def where(condition, x, y):
     z = np.where(condition, x, y)

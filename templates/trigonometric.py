@@ -9,7 +9,7 @@ from srcdiff.runtime import divide_or_zero, sinc_slope
 
 
 @elementwise(np.sin, math.sin)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def sin(x):
     z = np.sin(x)
     yield z
@@ -17,7 +17,7 @@ def sin(x):
 
 
 @elementwise(np.cos, math.cos)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def cos(x):
     z = np.cos(x)
     yield z
@@ -25,7 +25,7 @@ def cos(x):
 
 
 @elementwise(np.tan, math.tan)
-@samples("U(3)", "U()")
+@samples("U(3)", "U()", "C(3)")
 def tan(x):
     z = np.tan(x)
     yield z
@@ -49,7 +49,7 @@ def arccos(x):
 
 
 @elementwise(np.arctan, math.atan)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def arctan(x):
     z = np.arctan(x)
     yield z
@@ -73,7 +73,7 @@ def cosh(x):
 
 
 @elementwise(np.tanh, math.tanh)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def tanh(x):
     z = np.tanh(x)
     yield z

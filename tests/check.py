@@ -257,6 +257,8 @@ def namespace_of(function: Callable[..., Any]) -> dict[str, Any]:
     return names
 
 
-def from_source(text: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function defined by generated text."""
-    return define(text, name, namespace_of(function))
+def from_source(
+    text: str, name: str, function: Callable[..., Any], more: dict[str, Any] | None = None
+) -> Callable[..., Any]:
+    """A function defined by generated text; `more` are names of objects that have no spelling."""
+    return define(text, name, {**namespace_of(function), **(more or {})})

@@ -15,9 +15,9 @@ CEILING = 400
 LAYERS = (
     ("errors", "ir", "runtime", "trees", "request"),
     ("verify", "locate", "parse", "bind", "facts", "analyses", "nested", "ir_text"),
-    ("lower", "emit", "names", "containers", "displays", "webs", "prepare"),
+    ("lower", "emit", "names", "containers", "webs", "prepare"),
     ("rules",),
-    ("expand", "inline", "calls"),
+    ("expand", "inline", "calls", "displays"),
     ("forward", "reverse", "accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "assemble", "finish"),
     ("pipeline",),

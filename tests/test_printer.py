@@ -80,7 +80,7 @@ def expression(text):
         "{k: v for k, v in d.items() if k}",
         "(y := 5)",
         "f((y := 5))",
-        "(await x)",
+        "await x",
         "(yield)",
         '"it\'s"',
         "'say \"so\"'",
@@ -98,9 +98,7 @@ def expression(text):
     ],
 )
 def test_expressions_are_printed_as_a_person_writes_them(text):
-    found = expression(text)
-    bare = text[1:-1] if text.startswith(("(y :=", "(await", "(yield")) else text
-    assert found == bare
+    assert expression(text) == text
 
 
 @pytest.mark.parametrize(
@@ -185,9 +183,9 @@ def test_long_lines_are_split_and_read_back(text):
 
 
 def test_long_lines_are_split_as_black_does():
-    found = again(f"x = {LONG} + {LONG} * {LONG} + {LONG}\ny = f({LONG}, {LONG}, {LONG}, {LONG})")
+    found = again(f"x = {LONG} + {LONG} * {LONG} - 1\ny = f({LONG}, {LONG}, {LONG}, {LONG})")
     assert found == (
-        f"x = (\n    {LONG} + {LONG} * {LONG} + {LONG}\n)\n"
+        f"x = (\n    {LONG}\n    + {LONG} * {LONG}\n    - 1\n)\n"
         f"y = f(\n    {LONG},\n    {LONG},\n    {LONG},\n    {LONG},\n)\n"
     )
 

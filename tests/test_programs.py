@@ -70,7 +70,8 @@ def test_printed_source(program):
     pos, kw = positional(function, problem.arguments())
     value = g(*pos, grad_outputs=ct, **kw)
     text = re.sub(r"\bgrad_outputs\b", "ct_", g.source)
-    printed = from_source(text, f"{function.__name__}_grad", function)
+    more = g.specialised(*pos, **kw).__globals__
+    printed = from_source(text, f"{function.__name__}_grad", function, more)
     pos, kw = positional(function, problem.arguments())
     assert_same(printed(*pos, ct_=ct, **kw), value, 0.0)
     if not program.order2:

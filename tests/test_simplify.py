@@ -2,16 +2,18 @@
 
 # ruff: noqa: B002, B007, F841
 
+import operator
+
 import numpy as np
 import pytest
 
 from srcdiff import ir, runtime
-from srcdiff.analyses.kind_types import Scalar
+from srcdiff.analyses.kind_types import Array, Scalar, Sym
 from srcdiff.analyses.kinds import kind_of
 from srcdiff.emit import emit
 from srcdiff.lower import lower
 from srcdiff.parse import parse
-from srcdiff.simplify import simplify
+from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.webs import webs
 
 from . import ir_interpreter
@@ -318,3 +320,61 @@ def test_simplify_is_stable():
         }
         once = simplify(function, kinds)
         assert simplify(once, kinds) == once
+
+
+# --- beside the primal -------------------------------------------------------------------------
+
+
+def name_(text):
+    return ir.Name(text)
+
+
+def paired(adjoint, primal=()):
+    """A function with a loop over `t = x[:i] * 1.0` and an adjoint statement beside it."""
+    loop_kinds = {
+        "x": Array("float64", (Sym("x.0", 0, True),)),
+        "t": Array("float64", (Sym("x.0[:i@1]"),)),
+        "h": Array("float64", (Sym("x.0", 0, True),)),
+        "i": Scalar("int64"),
+    }
+    index = ir.Slice(ir.NONE, name_("i"), ir.NONE)
+    t = ir.Assign(name_("t"), ir.Call(operator.getitem, (name_("x"), index)))
+    h = ir.Assign(name_("h"), ir.Call(np.sin, (name_("x"),)))
+    loop = ir.For(
+        name_("i"),
+        ir.Call(range, (ir.Const(3),)),
+        (ir.Pair(t, ()), ir.Pair(h, tuple(adjoint)), *primal),
+    )
+    body = (loop, ir.Return(name_("x")))
+    function = ir.Function("f", (ir.Param("x"),), body)
+    new = simplify_pairs(function, loop_kinds, {"x": "d_x", "t": "d_t", "h": "d_h"}, ["d_x"])
+    return [s for s in ir.walk(new.body) if isinstance(s, (ir.Assign, ir.SetItem))][2:]
+
+
+def test_shapes_are_asked_of_parameters():
+    zeros = ir.Assign(name_("d_x"), ir.Call(np.zeros_like, (name_("h"),)))
+    (after,) = paired([zeros])
+    assert after.rhs == ir.Call(np.zeros_like, (name_("x"),))
+
+
+def test_nothing_is_spread_before_a_product():
+    steps = [
+        ir.Assign(name_("_g"), ir.Const(2.0)),
+        ir.Assign(name_("_t"), ir.Call(runtime.spread, (name_("_g"), name_("t")))),
+        ir.Assign(name_("d_t"), ir.Call(operator.mul, (name_("_t"), name_("t")))),
+        ir.SetItem(name_("d_x"), ir.NONE, name_("d_t"), "+"),
+    ]
+    first, store = paired(steps)
+    assert first.rhs == ir.Call(operator.mul, (ir.Const(2.0), name_("t")))
+    assert store == steps[-1]
+
+
+def test_dead_adjoints_need_nothing():
+    steps = [
+        ir.Assign(name_("_a"), ir.Call(np.cos, (name_("h"),))),
+        ir.Assign(name_("_b"), ir.Call(operator.mul, (name_("_a"), name_("h")))),
+        ir.Assign(name_("d_t"), name_("_b")),
+    ]
+    assert paired(steps) == []
+    kept = ir.Assign(name_("d_x"), ir.Call(np.cos, (name_("h"),)))
+    assert paired([kept]) == [kept]

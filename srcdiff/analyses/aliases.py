@@ -58,7 +58,7 @@ class Link:
 
 def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     """The aliases of a function whose memory is written in place."""
-    links = list(_links(function.body, kinds, False))
+    links = [k for k in _links(function.body, kinds, False) if not _is_taken(k, function)]
     counts = _definitions(function), _use_counts(function.body)
     stored, resized = _stored(function.body, kinds)
     one = _resolve(function, links, stored, kinds, counts)
@@ -78,17 +78,20 @@ def _parts(
     found: dict[str, View] = {}
     for link in links:
         both = _named_container(link.target, kinds) and _named_container(link.source, kinds)
-        part = link.how in ("element", "alias") and not _is_sliced(link.stmt)
+        part = link.how in ("element", "alias") and _is_part(link.stmt)
         if both and part and link.target not in classes:
             if isinstance(link.stmt, ir.Assign) and _steady(link, *counts):
                 found[link.target] = View(link.source, link.stmt.rhs)
     return found
 
 
-def _is_sliced(stmt: ir.Stmt) -> bool:
-    """Whether a statement takes a slice of a list or tuple, which is a copy."""
+def _is_part(stmt: ir.Stmt) -> bool:
+    """Whether a statement names a container again or an item of one (not a slice, a copy)."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and isinstance(rhs.args[-1], ir.Slice)
+    if isinstance(rhs, ir.Name):
+        return True
+    item = isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
+    return item and not isinstance(rhs.args[1], ir.Slice)  # type: ignore[union-attr]
 
 
 def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
@@ -259,11 +262,11 @@ def _judge(
     if link.how in ("alias", "stored") and _dead_after(link, function):
         return None
     if link.how == "element" and _named_container(link.target, kinds):
-        if _is_sliced(link.stmt) or _dead_after(link, function):
+        if not _is_part(link.stmt) or _dead_after(link, function):
             return None
         if isinstance(link.stmt, ir.Assign) and _steady(link, defs, uses):
             return View(link.source, link.stmt.rhs)
-    elif link.how == "element" and (link.target not in stored or _taken_apart(link, function)):
+    elif link.how == "element" and link.target not in stored:
         return None
     raise _refusal(link)
 
@@ -278,6 +281,11 @@ def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
         and not (needed & ir.bound(until))
         and _use_counts(until).get(link.target, 0) == uses.get(link.target, 0)
     )
+
+
+def _is_taken(link: Link, function: ir.Function) -> bool:
+    """Whether the target takes an item out of a container that nobody else looks at."""
+    return link.how == "element" and _taken_apart(link, function)
 
 
 def _taken_apart(link: Link, function: ir.Function) -> bool:

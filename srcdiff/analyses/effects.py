@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,7 @@ def is_pure(callee: ir.Callee) -> bool:
     return _is_pure_function(callee)
 
 
+@lru_cache(maxsize=4096)
 def _is_pure_function(fn: Any) -> bool:
     """Whether a function found outside the program has no effect."""
     if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
@@ -143,6 +145,7 @@ def module_of(fn: Any) -> str:
     return "numpy" if isinstance(owner, np.ufunc) else type(owner).__module__
 
 
+@lru_cache(maxsize=4096)
 def _is_known(fn: Any) -> bool:
     """Whether a function belongs to a module whose functions have no effects but those above."""
     if isinstance(fn, np.ufunc):

@@ -20,9 +20,9 @@ from srcdiff.ir import (
     walk,
 )  # fmt: skip
 
+from .counts import count_names
 from .effects import is_pure
 from .measure import rhs_width
-from .sequences import reads_in
 from .visible import container, filled_name, visible
 
 
@@ -53,7 +53,8 @@ def find_collection(
     if not _only_fills(loop, name, inline, starts) or any(f.stop is not None for f in inner):
         return None
     variables = bound((loop,)) - inline
-    if any(uses[v] != reads_in((loop,), v) or defs[v] != 1 for v in variables):
+    inside, _ = count_names((loop,))
+    if any(uses[v] != inside[v] or defs[v] != 1 for v in variables):
         return None
     return _collection(name, loop)
 

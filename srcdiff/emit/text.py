@@ -131,7 +131,10 @@ class ExpressionText:
 
     def _power(self, node: Any) -> str:
         left = self.text(node.left, AWAIT)
-        simple = is_simple(node.left) and is_simple(node.right) and left[0] != "("
+        beside = node.right
+        while _class(beside) == "BinOp" and _class(beside.op) == "Pow":
+            beside = beside.left
+        simple = is_simple(node.left) and is_simple(beside) and left[0] != "("
         space = "" if simple else " "
         return f"{left}{space}**{space}{self.text(node.right, FACTOR)}"
 

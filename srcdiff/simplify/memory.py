@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_mutable
+from srcdiff.analyses.liveness import names_in
 
 Kinds = Mapping[str, Kind]
 
@@ -24,7 +25,7 @@ class Memory:
                 self._union(name, source)
             written += self._written(stmt)
             if isinstance(stmt, ir.Return):
-                leaving += [n for n in ir.names(stmt.value) if self.has_memory(n)]
+                leaving += [n for n in names_in(stmt.value) if self.has_memory(n)]
         self.mutated = frozenset(map(self.find, written))
         self.escaping = frozenset(map(self.find, leaving))
 
@@ -74,7 +75,7 @@ class Memory:
             return [stmt.base.id]
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
         if isinstance(rhs, ir.Call):
-            return [n for a in mutated_args(rhs, self.kinds) for n in ir.names(a)]
+            return [n for a in mutated_args(rhs, self.kinds) for n in names_in(a)]
         return []
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
@@ -82,30 +83,30 @@ class Memory:
         if isinstance(stmt, ir.Permute):
             return [(stmt.sources[0].id, s.id) for s in stmt.sources[1:]]
         if isinstance(stmt, ir.SetItem) and not self.is_array(stmt.base.id):
-            return self._pairs(stmt.base.id, ir.names(stmt.value))
+            return self._pairs(stmt.base.id, names_in(stmt.value))
         if isinstance(stmt, ir.For):
-            return self._pairs(stmt.target.id, ir.names(stmt.iter))
+            return self._pairs(stmt.target.id, names_in(stmt.iter))
         if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-            names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in ir.names(a)]
+            names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in names_in(a)]
             if any(not self.is_array(n) for n in names):
-                return self._pairs(names[0], ir.names(stmt.rhs))
+                return self._pairs(names[0], names_in(stmt.rhs))
         if isinstance(stmt, ir.Assign):
             if not self.has_memory(stmt.target.id):
                 return []
             return self._pairs(stmt.target.id, self._sources(stmt.rhs))
         return []
 
-    def _pairs(self, target: str, sources: tuple[str, ...]) -> list[tuple[str, str]]:
+    def _pairs(self, target: str, sources: Sequence[str]) -> list[tuple[str, str]]:
         if not self.has_memory(target):
             return []
-        return [(target, s) for s in sources if s != target and self.has_memory(s)]
+        return [(target, s) for s in dict.fromkeys(sources) if s != target and self.has_memory(s)]
 
-    def _sources(self, rhs: ir.Rhs) -> tuple[str, ...]:
+    def _sources(self, rhs: ir.Rhs) -> Sequence[str]:
         """The names whose memory a value may share."""
         if isinstance(rhs, ir.Call):
             atoms = (*returns_view(rhs, self.kinds), *self._kept(rhs))
-            return tuple(n for a in atoms for n in ir.names(a))
-        return ir.names(rhs)
+            return tuple(n for a in atoms for n in names_in(a))
+        return names_in(rhs)
 
     def _kept(self, call: ir.Call) -> tuple[ir.Atom, ...]:
         """What a call that returns something may keep: the items of a container it writes into."""

@@ -28,27 +28,29 @@ def simplify_pairs(
 ) -> ir.Function:
     """The paired function with plainer adjoints; `keep` are the adjoints that are read later."""
     known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
-    _infer_adjoints(function.body, known)
+    _infer_adjoints(function.body, known, frozenset(known))
     rewriter = _Backward(function, known)
     return _without_dead(replace(function, body=rewriter.back(function.body)), frozenset(keep))
 
 
-def _infer_adjoints(block: ir.Block, kinds: dict[str, Kind]) -> None:
+def _infer_adjoints(block: ir.Block, kinds: dict[str, Kind], given: frozenset[str]) -> None:
     """Add the kinds of the names that only adjoint statements bind: all in one iteration."""
     for stmt in reversed(block):
         if isinstance(stmt, ir.Pair):
             for inner in ir.walk(stmt.adjoint):
-                _infer(inner, kinds)
+                _infer(inner, kinds, given)
         else:
             for part in ir.blocks(stmt):
-                _infer_adjoints(part, kinds)
+                _infer_adjoints(part, kinds, given)
 
 
-def _infer(stmt: ir.Stmt, kinds: dict[str, Kind]) -> None:
+def _infer(stmt: ir.Stmt, kinds: dict[str, Kind], given: frozenset[str]) -> None:
     """Add the kind of what a statement binds; a name that is bound twice is unknown."""
     for name in ir.writes(stmt):
+        if name in given:
+            continue
         if name in kinds or not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Opaque):
-            kinds.setdefault(name, UNKNOWN)
+            kinds[name] = UNKNOWN
         elif isinstance(stmt.rhs, ir.Call):
             kinds[name] = kind_of_call(stmt.rhs, kinds)
         else:

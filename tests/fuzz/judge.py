@@ -66,7 +66,7 @@ def judge_text(text: str, args: tuple[Any, ...], name: str = "f", order: int = 1
     """The verdict on the function `name` of a module's text."""
     try:
         function = define(text, name, {"np": np})
-    except (SyntaxError, TypeError, ValueError) as error:
+    except (SyntaxError, TypeError, ValueError, KeyError, NameError) as error:
         return Verdict(INVALID, str(error))
     return judge(function, args, order=order)
 

@@ -1,0 +1,74 @@
+"""`python -m tests.fuzz --count N --seed S`: judge random programs, and reduce the bad ones."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+
+from tests.fuzz.judge import INVALID, Verdict, judge_text
+from tests.fuzz.programs import program
+from tests.fuzz.reduce import reduced
+from tests.fuzz.statements import ALL
+
+
+def main() -> None:
+    """Judge programs, print the bad ones and the counts."""
+    options = _options()
+    features = (frozenset(options.only) if options.only else ALL) - frozenset(options.without)
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    seen: set[str] = set()
+    start = time.monotonic()
+    for seed in range(options.seed, options.seed + options.count):
+        made = program(seed, features)
+        verdict = judge_text(made.text, made.args, order=options.order)
+        counts[verdict.kind] += 1
+        if options.show or verdict.bad and (verdict.kind == "WRONG" or verdict.label not in seen):
+            seen.add(verdict.label)
+            _report(seed, made.text, verdict, options)
+        elif verdict.kind in ("REFUSED", INVALID):
+            reasons[f"{verdict.kind} {verdict.where} {_general(verdict.reason)}"] += 1
+        elif verdict.bad:
+            print(f"seed {seed}: {verdict.label} again", flush=True)
+    print(dict(sorted(counts.items())), f"{time.monotonic() - start:.0f} s")
+    for reason, number in reasons.most_common(options.reasons):
+        print(f"{number:5d} {reason}")
+
+
+def _report(seed: int, text: str, verdict: Verdict, options: argparse.Namespace) -> None:
+    """Print a program as small as it gets."""
+    args = program(seed).args
+    if verdict.bad and options.reduce:
+        made = program(seed, (frozenset(options.only) or ALL) - frozenset(options.without))
+        args = made.args
+
+        def same(smaller: str) -> bool:
+            return judge_text(smaller, args, order=options.order).label == verdict.label
+
+        text = reduced(text, same, options.reduce)
+        verdict = judge_text(text, args, order=options.order)
+    print(f"seed {seed}: {verdict.label}: {verdict.reason}\n{text}", flush=True)
+
+
+def _general(reason: str) -> str:
+    """A reason without the place and the names."""
+    text = reason.split(": ", 1)[-1]
+    return "".join(part if k % 2 == 0 else "_" for k, part in enumerate(text.split("`")))[:90]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--order", type=int, default=1, choices=(1, 2))
+    parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
+    parser.add_argument("--only", nargs="*", default=[], help="features to use")
+    parser.add_argument("--reduce", type=int, default=250, help="trials of a reduction, 0: none")
+    parser.add_argument("--reasons", type=int, default=12, help="reasons of refusals to print")
+    parser.add_argument("--show", action="store_true", help="print every program")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Whole random programs: helper functions, the function that is differentiated, its arguments."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.fuzz.kinds import INT, NUMBER, Kind, Scope, matrix, vector
+from tests.fuzz.statements import ALL, Statements
+
+PARAMS = {"x": vector(), "y": vector(), "m": matrix(), "s": NUMBER}
+
+
+@dataclass(frozen=True)
+class Program:
+    """The text of a module with a function `f`, and arguments for it."""
+
+    text: str
+    args: tuple[Any, ...]
+
+
+def program(seed: int, features: frozenset[str] = ALL) -> Program:
+    """The program of a seed."""
+    r = random.Random(seed)
+    writer = Statements(r, chosen(r, features))
+    lines = ["import numpy as np", ""]
+    if "helper" in writer.features:
+        for k in range(r.choice([0, 1, 1, 2])):
+            lines += ["", *helper(writer, f"h{k}"), ""]
+    lines += ["", *main(writer)]
+    return Program("\n".join(lines) + "\n", arguments(seed, "dict" in writer.features))
+
+
+def chosen(r: random.Random, features: frozenset[str]) -> frozenset[str]:
+    """The features of one program: some are left out, so that others meet more often."""
+    always = {"assign", "store", "if"}
+    return frozenset(f for f in sorted(features) if f in always or r.random() < 0.55)
+
+
+def arguments(seed: int, with_dict: bool) -> tuple[Any, ...]:
+    """Values for the parameters of `f`."""
+    r = np.random.default_rng(seed)
+    args: tuple[Any, ...] = (r.uniform(0.2, 1.4, 4), r.uniform(-1.0, 1.0, 4))
+    args += (r.uniform(-1.0, 1.2, (3, 4)), float(r.uniform(0.3, 1.2)))
+    return (*args, {"w": r.uniform(0.2, 1.4, 4), "b": 0.6}) if with_dict else args
+
+
+def begin(writer: Statements, names: dict[str, Kind], result: Kind | None) -> None:
+    """Start a new function."""
+    writer.lines, writer.indent, writer.result = [], 1, result
+    writer.scope = Scope(dict(names))
+
+
+def helper(writer: Statements, name: str) -> list[str]:
+    """A function that may write into its arguments, return one or a view, or call itself."""
+    r, features = writer.r, writer.features
+    recursive = "recursion" in features and r.random() < 0.4
+    kinds = {"a": r.choice([vector(), vector(), matrix(), NUMBER])}
+    kinds["b"] = r.choice([vector(), NUMBER])
+    result = r.choice([NUMBER, vector(), kinds["a"], None])
+    if recursive and result is None:
+        result = vector()
+    writer.features = features - {"dict"} - ({"leave"} if result is None else set())
+    begin(writer, {**kinds, **({"n": INT} if recursive else {})}, result)
+    writer.scope.constant |= {"n"}
+    if recursive:
+        with writer.block("if n <= 0:"):
+            writer.line(f"return {ending(writer, result)}")
+    writer.body(4, False)
+    if recursive:
+        again = f"{name}({writer.of(kinds['a'], 1)}, {writer.of(kinds['b'], 1)}, n - 1)"
+        writer.line(f"r = {again}")
+        writer.bind("r", result)
+        writer.body(2, False)
+    if result is not None:
+        writer.line(f"return {ending(writer, result)}")
+    params = [*kinds.values(), *([INT] if recursive else [])]
+    writer.functions.append((name, tuple(params), result))
+    writer.features = features
+    return [f"def {name}({', '.join([*kinds, *(['n'] if recursive else [])])}):", *writer.lines]
+
+
+def ending(writer: Statements, kind: Kind) -> str:
+    """What a helper returns: an expression, one of its names, or a view."""
+    names = writer.scope.of(kind)
+    return writer.r.choice(names) if names and writer.r.random() < 0.4 else writer.of(kind, 2)
+
+
+def main(writer: Statements) -> list[str]:
+    """The function `f`."""
+    r = writer.r
+    result = r.choice([NUMBER, NUMBER, NUMBER, vector()])
+    begin(writer, PARAMS, result)
+    params = [*PARAMS, *(["p"] if "dict" in writer.features else [])]
+    for name, kind in (("a", vector()), ("d", matrix()), ("t", NUMBER)):
+        if r.random() < 0.6:
+            writer.line(f"{name} = {writer.of(kind, 2)}")
+            writer.bind(name, kind)
+    writer.body(9, False)
+    writer.line(f"return {everything(writer, result)}")
+    return [f"def f({', '.join(params)}):", *writer.lines]
+
+
+def everything(writer: Statements, kind: Kind) -> str:
+    """A value that depends on most of the names."""
+    if writer.r.random() < 0.25:
+        return writer.of(kind, 3)
+    parts = []
+    for name, found in writer.scope.names.items():
+        weight = round(writer.r.uniform(0.5, 1.5), 2)
+        if found.listed:
+            item = f"{name}[{writer.r.choice([0, -1])}]"
+            parts.append(f"{weight} * {f'np.sum({item})' if found.rank else item}")
+        elif found.rank and found != kind:
+            parts.append(f"{weight} * np.sum(np.sin({name}))")
+        elif found != INT:
+            parts.append(f"{weight} * {name}")
+    writer.r.shuffle(parts)
+    return " + ".join([*parts, writer.of(kind, 1)])

@@ -1,0 +1,106 @@
+"""Names of temporaries that remain: short, stable, and never in the way of others."""
+
+import operator
+
+import numpy as np
+
+from srcdiff.emit import emit
+from srcdiff.ir import (
+    Assign,
+    Call,
+    Const,
+    Effect,
+    For,
+    Function,
+    Method,
+    Name,
+    Opaque,
+    Param,
+    Ref,
+    Return,
+    SetItem,
+    make_list,
+)
+from srcdiff.names import name, new_names
+
+
+def assign(target, fn, *args):
+    return Assign(Name(target), Call(fn, tuple(Name(a) if isinstance(a, str) else a for a in args)))
+
+
+def function(*body, params="x"):
+    return Function("f", tuple(Param(p) for p in params.split()), body)
+
+
+def lines(f):
+    return emit(name(f)).text.splitlines()[1:]
+
+
+def test_temporaries_get_short_names_in_order():
+    found = new_names({n: n for n in ("_t_9", "_t_3", "_k_2", "_ret")}, ())
+    assert found == {"_t_9": "t", "_t_3": "t_1", "_k_2": "k", "_ret": "ret"}
+
+
+def test_adjoints_and_saved_values_are_called_after_their_primal():
+    found = new_names({n: n for n in ("d__t_3", "_t_7", "_t_3", "_t_3_saved_1", "d_d__t_3")}, ())
+    assert found["_t_7"] == "t"
+    assert found["_t_3"] == "t_1"
+    assert found["d__t_3"] == "d_t_1"
+    assert found["d_d__t_3"] == "d_d_t_1"
+    assert found["_t_3_saved_1"] == "t_1_saved"
+
+
+def test_adjoints_of_what_is_not_seen():
+    assert new_names({"d__t_3": "d__t_3", "d__t_5": "d__t_5"}, ()) == {
+        "d__t_3": "d_t",
+        "d__t_5": "d_t_1",
+    }
+
+
+def test_names_in_use_keywords_and_builtins_are_left_alone():
+    found = new_names({n: n for n in ("_t_1", "_lambda", "_len", "_x", "_")}, {"t", "x"})
+    assert found == {"_t_1": "t_1", "_lambda": "lambda_1", "_len": "len_1", "_x": "x_1", "_": "t_2"}
+
+
+def test_nested_temporaries_are_not_renamed():
+    f = function(assign("_t_1", np.sin, "x"), assign("y", np.cos, "_t_1"), Return(Name("y")))
+    assert name(f) == f
+    assert lines(f) == ["    y = np.cos(np.sin(x))", "    return y"]
+
+
+def test_visible_temporaries_are_renamed_everywhere():
+    f = function(
+        assign("_t_4", np.sin, "x"),
+        Effect(Opaque("print(_t_4)", (Name("_t_4"),))),
+        SetItem(Name("x"), Const(0), Name("_t_4"), None),
+        Return(Name("_t_4")),
+    )
+    assert lines(f) == ["    t = np.sin(x)", "    print(t)", "    x[0] = t", "    return t"]
+
+
+def test_a_global_name_is_not_taken():
+    sigma = Ref("t", 2.0)
+    f = function(assign("_t_1", operator.mul, "x", sigma), assign("y", operator.mul, "_t_1", "_t_1"))
+    assert lines(f)[0] == "    t_1 = x * t"
+
+
+def test_lists_of_saved_temporaries():
+    f = function(
+        Assign(Name("t_3_saved"), Call(make_list)),
+        For(
+            Name("i"),
+            Call(range, (Name("x"),)),
+            (
+                assign("_t_3", np.sin, "i"),
+                Effect(Call(Method("append"), (Name("t_3_saved"), Name("_t_3")))),
+                SetItem(Name("x"), Name("i"), Name("_t_3"), None),
+            ),
+        ),
+        Return(Name("t_3_saved")),
+    )
+    assert lines(f)[0] == "    t_saved = []"
+
+
+def test_the_result_is_deterministic():
+    f = function(*(assign(f"_t_{k}", np.sin, "x") for k in range(20)))
+    assert emit(name(f)).text == emit(name(f)).text
