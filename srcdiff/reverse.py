@@ -11,9 +11,12 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analyses.aliases import View
-from srcdiff.analyses.kind_types import is_container, is_numeric
+from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar
+from srcdiff.analyses.views import is_reshaping
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
     append_adjoint,
@@ -155,6 +158,10 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         return _dict_adjoint(stmt, call, facts)
     if call.fn in (list, tuple) and _is_container(call.args[0], facts):
         return _copied_container(stmt, call, facts)
+    if call.fn is operator.getitem and _is_scalar(call.args[0], facts):
+        base = call.args[0]
+        assert isinstance(base, ir.Name)
+        return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
     if call.fn is operator.getitem and _is_container(call.args[0], facts):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
@@ -174,6 +181,11 @@ def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     """The adjoint of a dict display."""
     keys, values = call.args[::2], call.args[1::2]
     return display_adjoint(stmt.target, values, keys, facts, stmt.loc)
+
+
+def _is_scalar(atom: ir.Atom, facts: Facts) -> bool:
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return kind is not None and is_scalar(kind)
 
 
 def _is_container(atom: ir.Atom, facts: Facts) -> bool:
@@ -250,6 +262,10 @@ def _make_view(
     else:
         out.append(ir.Demand(facts.adjoint(view.base), ir.Name(view.base), loc))
     made.add(name)
+    if is_reshaping(view.rhs):
+        # The adjoint is reshaped as a view as well only if it lies in C order.
+        base = facts.adjoint(view.base)
+        out.append(ir.Assign(base, ir.Call(np.ascontiguousarray, (base,)), loc))
 
     def swap(n: ir.Name) -> ir.Atom:
         return facts.adjoint(n.id) if n.id == view.base else n

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from srcdiff import ir
-from srcdiff.analyses.effects import VIEW_FUNCTIONS, mutated_args, returns_view
-from srcdiff.analyses.kind_types import Array, Kind, is_container, is_scalar
+from srcdiff.analyses.effects import mutated_args, returns_view
+from srcdiff.analyses.kind_types import Kind, is_container, is_scalar
+from srcdiff.analyses.views import is_array, is_sure_view
 from srcdiff.errors import UnsupportedError
 
 Kinds = Mapping[str, Kind]
@@ -252,10 +253,12 @@ def _judge(
     """The view that a link makes, None where the memory is moved or only read; else refuse."""
     if link.how == "permute":
         return None
-    if _may_be_copy(link, kinds) and _overwritten(link, classes, kinds):
-        raise _refusal(link)
-    if _is_unknown_call(link):
-        raise _refusal(link)
+    if link.how == "view" and not _is_array_view(link, kinds, function):
+        if link.target in stored or not _within(link, defs, uses):
+            raise _refusal(link)
+        if _overwritten(link, classes, kinds):
+            raise _refusal(link)
+        return None  # nobody writes while it is used: a copy would be as good
     if link.how in ("alias", "view") and _steady(link, defs, uses):
         assert isinstance(link.stmt, ir.Assign)
         return View(link.source, link.stmt.rhs)
@@ -312,14 +315,6 @@ def _takes_item(stmt: ir.Stmt, source: str) -> bool:
     )
 
 
-def _is_unknown_call(link: Link) -> bool:
-    """Whether the link comes of a call of something that is not known to return a view."""
-    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, (ir.Attr, ir.Method)):
-        return False
-    return rhs.fn is not operator.getitem and rhs.fn not in VIEW_FUNCTIONS
-
-
 def _until_last_use(link: Link) -> ir.Block:
     """The statements of the block from the link to the last one that uses its target."""
     for k in range(len(link.rest) - 1, -1, -1):
@@ -328,10 +323,17 @@ def _until_last_use(link: Link) -> ir.Block:
     return ()
 
 
-def _may_be_copy(link: Link, kinds: Kinds) -> bool:
-    """Whether the target may be a number, which keeps its value, instead of a view."""
-    kind = kinds.get(link.target)
-    return link.how == "view" and not (isinstance(kind, Array) and not kind.maybe_scalar)
+def _within(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> bool:
+    """Whether all uses of the target follow in the block of its only definition."""
+    until = _until_last_use(link)
+    used = _use_counts(until).get(link.target, 0)
+    return defs[link.target] == 1 and used == uses.get(link.target, 0)
+
+
+def _is_array_view(link: Link, kinds: Kinds, function: ir.Function) -> bool:
+    """Whether the target is certainly an array that is a view of the source."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    return rhs is not None and is_array(kinds.get(link.target)) and is_sure_view(rhs, kinds, function)
 
 
 def _overwritten(link: Link, classes: Mapping[str, str], kinds: Kinds) -> bool:

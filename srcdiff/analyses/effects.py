@@ -77,7 +77,7 @@ PURE_METHODS = frozenset(
 
 VIEW_METHODS = frozenset(
     {
-        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "view", "astype",
+        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "view",
         "conj", "conjugate", "__array__",
     }
 )  # fmt: skip
@@ -255,6 +255,8 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
 
 def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result of a method call may share memory with."""
+    if name == "astype":
+        return call.args[:1] if _asks_no_copy(call) else ()
     if name in VIEW_METHODS or (name in ELEMENT_METHODS and not _is_array(call.args[0], kinds)):
         return call.args[:1]
     return () if name in PURE_METHODS or name in MUTATORS else call.args

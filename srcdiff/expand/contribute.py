@@ -7,8 +7,8 @@ from typing import Union
 
 import numpy as np
 
-from srcdiff import ir
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, List, Tuple, is_active_kind
+from srcdiff import ir, trees
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, List, Tuple, is_active_kind, is_numeric
 from srcdiff.errors import MissingRuleError
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound
@@ -111,6 +111,9 @@ class Writer:
         """`adjoint[key] += value`, of an item of a given kind."""
         if isinstance(kind, (List, Tuple)):
             self.add_items(self.item(adjoint, key), kind, value, value)
+        elif not is_numeric(kind):
+            total = self.temp(ir.Call(trees.add_tree, (self.item(adjoint, key), value)))
+            self.out.append(ir.SetItem(adjoint, key, total, None, self.loc))
         elif is_active_kind(kind):
             self.out.append(ir.SetItem(adjoint, key, value, "+", self.loc))
 

@@ -34,7 +34,8 @@ class Sequence:
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
         """The item at an index."""
-        return Call(operator.getitem, (self.base, k))
+        # The text tells `iterate` that a loop takes it: of a dict that would be a key.
+        return Call(operator.getitem, (self.base, k), text="item in turn")
 
 
 @dataclass(frozen=True)

@@ -216,14 +216,21 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
             _store_rest(b, part.value, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
-            # The text tells the printer that these are all the items.
-            text = None if rest else f"item of {len(target.elts)}"
+            # The text tells the printer and `iterate` that these are all the items.
+            text = starred_text(rest[0], after) if rest else f"item of {len(target.elts)}"
             store(b, part, Call(operator.getitem, (base, Const(index)), text=text), loc)
+
+
+def starred_text(before: int, after: int) -> str:
+    """The mark of an item of an unpacking with so many names before and after `*rest`."""
+    return f"item of {before} * {after}"
 
 
 def _store_rest(b: Builder, part: Node, base: Atom, ends: tuple[int, int], loc: Loc) -> None:
     """`*rest` of an unpacking: a list of the items between."""
     upper = Const(-ends[1]) if ends[1] else NONE
     lower = Const(ends[0]) if ends[0] else NONE
-    between = b.temp(Call(operator.getitem, (base, Slice(lower, upper, NONE))), loc)
+    text = starred_text(*ends)
+    index = Slice(lower, upper, NONE)
+    between = b.temp(Call(operator.getitem, (base, index), text=text), loc)
     store(b, part, Call(list, (between,), text="list"), loc)

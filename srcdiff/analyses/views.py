@@ -1,0 +1,86 @@
+"""Which calls certainly return a view of their first argument.
+
+`effects.returns_view` says what may share memory; here is what must.  Reshaping is a view of memory
+in C order: of a new one-dimensional array, or of an array that was made in that order.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.kind_types import Array, Kind, rank_of
+
+Kinds = Mapping[str, Kind]
+
+_SURE_FUNCTIONS = frozenset(
+    getattr(np, name)
+    for name in (
+        "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
+        "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90",
+    )
+    if hasattr(np, name)
+)  # fmt: skip
+_SAME = frozenset({np.asarray, np.asanyarray})
+_SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
+_SURE_ATTRIBUTES = frozenset({"T", "mT"})
+_RESHAPING = frozenset({np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")})
+_IN_C_ORDER = frozenset({np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye})
+
+
+def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
+    """Whether an expression is certainly a view of the array that is its first operand."""
+    if isinstance(rhs, ir.Name):
+        return True
+    if not isinstance(rhs, ir.Call):
+        return False
+    if isinstance(rhs.fn, ir.Attr):
+        return rhs.fn.name in _SURE_ATTRIBUTES
+    if isinstance(rhs.fn, ir.Method) and rhs.fn.name in _SURE_METHODS:
+        return True
+    if rhs.fn is operator.getitem or rhs.fn in _SURE_FUNCTIONS:
+        return True
+    if rhs.fn in _SAME:
+        return len(rhs.args) == 1 and not rhs.kwargs
+    return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)
+
+
+def is_reshaping(rhs: ir.Rhs) -> bool:
+    """Whether an expression is `reshape` or `ravel` in C order."""
+    plain = isinstance(rhs, ir.Call) and not any(k == "order" for k, _ in rhs.kwargs)
+    return plain and rhs.fn in _RESHAPING  # type: ignore[union-attr]
+
+
+def _in_c_order(base: ir.Atom, kinds: Kinds, function: ir.Function) -> bool:
+    """Whether an array is certainly contiguous in C order, because it was made so."""
+    if not isinstance(base, ir.Name) or base.id in {p.name for p in function.params}:
+        return False
+    flat = rank_of(kinds[base.id]) == 1 if base.id in kinds else False
+    made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
+    return all(isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds) for s in made)
+
+
+def _makes_c_order(rhs: ir.Rhs, flat: bool, kinds: Kinds) -> bool:
+    """Whether an expression makes a new array in C order."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if any(k == "order" for k, _ in rhs.kwargs):
+        return False
+    if rhs.fn in _IN_C_ORDER or rhs.fn == ir.Method("copy"):
+        return True
+    return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
+
+
+def _is_known(fn: Any) -> bool:
+    """Whether a callee is one that returns new memory where it returns no view."""
+    return not isinstance(fn, (ir.Name, ir.Derived))
+
+
+def is_array(kind: Kind | None) -> bool:
+    """Whether a value is certainly an array."""
+    return isinstance(kind, Array) and not kind.maybe_scalar
