@@ -6,6 +6,7 @@ plain names, `float(...)` or `.astype(...)` where the kinds say that this is all
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -21,6 +22,38 @@ def finish(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
     kinds = infer(function, params)
     body = tuple(_finished(s, kinds) for s in function.body)
     return replace(function, body=body)
+
+
+def spell(function: ir.Function, params: Mapping[str, Kind], ours: frozenset[str]) -> ir.Function:
+    """The function with `x = x + y` on numbers as `x += y`, where the user or we meant that."""
+    kinds = infer(function, params)
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(stmt(s) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
+            return _in_place(s, s.rhs, kinds, ours)
+        return ir.map_stmt(s, lambda n: n, lambda n: n, block)
+
+    return replace(function, body=block(function.body))
+
+
+_SYMBOLS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
+
+
+def _in_place(
+    stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind], ours: frozenset[str]
+) -> ir.Stmt:
+    """`x = x + y` as `x += y`."""
+    meant = (call.text or "").endswith("=") or stmt.target.id in ours
+    number = isinstance(kinds.get(stmt.target.id), Scalar)
+    symbol = _SYMBOLS.get(call.fn)  # type: ignore[call-overload]
+    if not meant or not number or symbol is None or call.args[0] != stmt.target:
+        return stmt
+    if stmt.target.id in ir.names(call.args[1]):
+        return stmt
+    return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
 
 
 def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Stmt:

@@ -23,8 +23,9 @@ from srcdiff.emit import Emitted, emit
 from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
-from srcdiff.finish import finish
+from srcdiff.finish import finish, spell
 from srcdiff.inline import inline
+from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
 from srcdiff.names import name
 from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
@@ -113,6 +114,7 @@ def _steady_params(function: ir.Function) -> ir.Function:
 
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
+    state = _with(state, iterated(state.function, state.kinds, state.params))
     function = inplace(state.function, state.kinds)
     function = user_calls(function, infer(function, state.params))
     written = written_params(function, infer(function, state.params))
@@ -221,7 +223,10 @@ def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Functio
     split = webs(function, lambda n: n.startswith("_") or n in views)
     function = simplify(_temporary(split, views), params)
     done = finish(function, params)
-    return function if done == function else simplify(done, params)
+    if done != function:
+        function = simplify(done, params)
+    ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
+    return spell(function, params, ours)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -234,7 +239,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    return _with(state, name(state.function))
+    return _with(state, name(unpacked(state.function)))
 
 
 def pair_pass(state: State) -> State:

@@ -1,7 +1,8 @@
 """Bring a lowered function into the form that the analyses expect.
 
 `prepare` comes before `webs`: no loop's body binds the loop's target, and no name that a `while`
-condition binds is read outside it.  `inplace` comes after the first analysis of kinds: operators in
+condition binds is read outside it; `y += x` on a variable is a new value of it, marked by the
+spelling of the operator.  `inplace` comes after the first analysis of kinds: operators in
 place on numbers and on arrays that no other name shares are plain assignments; `*=` and its like
 on parts of arrays are a read, an operation and a store.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.aliases import linked_names
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_container, is_scalar
+from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
 
 OPERATORS = {
@@ -45,6 +47,9 @@ def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh) -> ir.Block:
         return (_own_target(replace(stmt, body=_prepare(stmt.body, fresh)), fresh),)
     if isinstance(stmt, ir.While):
         return _rotated(replace(stmt, body=_prepare(stmt.body, fresh)), fresh)
+    if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
+        call = ir.Call(OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
+        return (ir.Assign(stmt.base, call, stmt.loc),)
     return (stmt,)
 
 
@@ -89,65 +94,78 @@ def _inplace(
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+            kind = kinds.get(stmt.base.id)
+            out += [stmt] if stmt.index is None else _resolved_item(stmt, kind, kinds, fresh)
+        elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
             out += _resolved(stmt, kinds, shared, fresh)
         else:
             out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, inner))
     return tuple(out)
 
 
+def is_inplace(rhs: ir.Rhs) -> bool:
+    """Whether an expression stands for an operator in place on a variable."""
+    return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+
+
 def _resolved(
-    stmt: ir.SetItem, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
+    stmt: ir.Assign, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
 ) -> list[ir.Stmt]:
-    """One operator in place, as what it does."""
-    kind = kinds.get(stmt.base.id)
-    if stmt.index is not None:
-        return _resolved_item(stmt, kind, kinds, fresh)
+    """`y op= x`: of a number, or of an array that nobody shares, `y = y op x`; else in place."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call) and call.text is not None
+    base, value = call.args
+    assert isinstance(base, ir.Name)
+    op = call.text[:-1]
+    kind = kinds.get(base.id)
     if kind is not None and is_container(kind):
         raise UnsupportedError(
-            f"`{stmt.op}=` on the container `{stmt.base.id}` is not supported",
+            f"`{op}=` on the container `{base.id}` is not supported",
             stmt.loc,
             remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
         )
-    if stmt.base.id not in shared or (kind is not None and is_scalar(kind)):
-        return _rebound(stmt, kind, kinds, fresh)
-    if stmt.op in ("+", "-"):
-        return [stmt]
-    value, result = _computed(stmt, stmt.base, fresh)
-    return [*value, ir.SetItem(stmt.base, ir.Const(...), result, None, stmt.loc)]
-
-
-def _computed(
-    stmt: ir.SetItem, old: ir.Name, fresh: ir.Fresh
-) -> tuple[list[ir.Stmt], ir.Name]:
-    """`old op value` in a temporary."""
-    assert stmt.op is not None
-    result = fresh()
-    call = ir.Call(OPERATORS[stmt.op], (old, stmt.value))
-    return [ir.Assign(result, call, stmt.loc)], result
+    if base.id not in shared or (kind is not None and is_scalar(kind)):
+        return _rebound(stmt, base, value, kind, kinds, fresh)
+    if not is_array(kind):
+        raise UnsupportedError(
+            f"`{op}=` writes into `{base.id}` if it is an array, which another name shares, and "
+            "makes a new value if it is a number",
+            stmt.loc,
+            remedy=f"Write `{base.id} = {base.id} {op} ...`, or give an example of the arguments.",
+        )
+    if op in ("+", "-"):
+        out: list[ir.Stmt] = [ir.SetItem(base, None, value, op, stmt.loc)]
+    else:
+        result = fresh()
+        out = [ir.Assign(result, replace(call, text=None), stmt.loc)]
+        out.append(ir.SetItem(base, ir.Const(...), result, None, stmt.loc))
+    return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]
 
 
 def _rebound(
-    stmt: ir.SetItem, kind: Kind | None, kinds: Mapping[str, Kind], fresh: ir.Fresh
+    stmt: ir.Assign,
+    base: ir.Name,
+    value: ir.Atom,
+    kind: Kind | None,
+    kinds: Mapping[str, Kind],
+    fresh: ir.Fresh,
 ) -> list[ir.Stmt]:
     """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
-    assert stmt.op is not None
-    call = ir.Call(OPERATORS[stmt.op], (stmt.base, stmt.value))
-    if isinstance(kind, Array) and not kind.maybe_scalar and _changes_dtype(stmt, kind, kinds):
+    if isinstance(kind, Array) and not kind.maybe_scalar and _changes_dtype(value, kind, kinds):
         wide = fresh()
         dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
         cast = ir.Call(ir.Method("astype"), (wide, dtype))
-        return [ir.Assign(wide, call, stmt.loc), ir.Assign(stmt.base, cast, stmt.loc)]
-    return [ir.Assign(stmt.base, call, stmt.loc)]
+        return [ir.Assign(wide, stmt.rhs, stmt.loc), ir.Assign(stmt.target, cast, stmt.loc)]
+    return [stmt]
 
 
-def _changes_dtype(stmt: ir.SetItem, kind: Array, kinds: Mapping[str, Kind]) -> bool:
+def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Mapping[str, Kind]) -> bool:
     """Whether `y op x` may have another dtype than y, where that of y is known."""
+    value = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
     if kind.dtype is None or kind.dtype == "float64":
-        value = kinds.get(stmt.value.id) if isinstance(stmt.value, ir.Name) else None
         return kind.dtype is not None and str(getattr(value, "dtype", "")).startswith("complex")
-    value = kinds.get(stmt.value.id) if isinstance(stmt.value, ir.Name) else None
     return not (
-        isinstance(stmt.value, ir.Const)
+        isinstance(atom, ir.Const)
         or (isinstance(value, Scalar) and value.python)
         or (value is not None and getattr(value, "dtype", None) == kind.dtype)
     )
@@ -163,8 +181,11 @@ def _resolved_item(
         return [stmt]
     old = fresh()
     read = ir.Assign(old, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
-    value, result = _computed(stmt, old, fresh)
-    return [read, *value, ir.SetItem(stmt.base, stmt.index, result, None, stmt.loc)]
+    result = fresh()
+    assert stmt.op is not None
+    call = ir.Call(OPERATORS[stmt.op], (old, stmt.value))
+    store = ir.SetItem(stmt.base, stmt.index, result, None, stmt.loc)
+    return [read, ir.Assign(result, call, stmt.loc), store]
 
 
 def _distinct(index: ir.Atom, kinds: Mapping[str, Kind]) -> bool:

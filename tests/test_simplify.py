@@ -378,3 +378,13 @@ def test_dead_adjoints_need_nothing():
     assert paired(steps) == []
     kept = ir.Assign(name_("d_x"), ir.Call(np.cos, (name_("h"),)))
     assert paired([kept]) == [kept]
+
+
+def test_a_swap_of_which_one_result_is_needed():
+    def before(x, y):
+        x, y = y, x
+        return x * 2.0
+
+    function = lower(parse(before))
+    assert any(isinstance(s, ir.Permute) for s in function.body)
+    assert text_of(simplify(function, {}))[-1] == "return y * 2.0"

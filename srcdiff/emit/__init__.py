@@ -9,11 +9,11 @@ from typing import Any
 
 import gast
 
-from srcdiff.ir import NOWHERE, Derived, Function, Loc, Param, Verbatim, all_names, walk, writes
+from srcdiff.ir import NOWHERE, Derived, Function, Loc, Param, Verbatim, writes
 
 from .callees import Globals
 from .comments import Comments, noted
-from .counts import is_temporary
+from .counts import Scan, is_temporary
 from .expressions import LOAD, Expressions
 from .jumps import with_jumps
 from .nest import plan
@@ -60,10 +60,10 @@ def tree_of(
     function: Function, namespace: Mapping[str, Any] | None = None
 ) -> tuple[Any, Expressions]:
     """The gast tree of a function, and what was found out while building it."""
-    function = with_sequences(function)
-    build = Expressions(Globals(_locals(function), namespace))
-    planned = plan(function)
-    body, gone = with_jumps(function, planned.inline)
+    scan = with_sequences(Scan(function))
+    build = Expressions(Globals(_locals(scan), namespace))
+    planned = plan(scan)
+    body, gone = with_jumps(scan, planned.inline)
     statements = Statements(build, planned, gone)
     Comments(function).attach(statements)
     arguments = _arguments(function.params, build)
@@ -75,14 +75,13 @@ def tree_of(
     return tree, build
 
 
-def _locals(function: Function) -> frozenset[str]:
+def _locals(scan: Scan) -> frozenset[str]:
     """The names that no global may have: all local ones but those that only an import binds."""
-    found = all_names(function)
-    imported = {w.id for s in walk(function.body) if isinstance(s, Verbatim) for w in s.writes}
+    imported = {w.id for s in scan.stmts if isinstance(s, Verbatim) for w in s.writes}
     if not imported:
-        return found
-    others = (w for s in walk(function.body) if not isinstance(s, Verbatim) for w in writes(s))
-    return found - (imported - {*others, *(p.name for p in function.params)})
+        return frozenset(scan.names)
+    others = (w for s in scan.stmts if not isinstance(s, Verbatim) for w in writes(s))
+    return frozenset(scan.names - (imported - {*others, *(p.name for p in scan.function.params)}))
 
 
 def _indented(doc: str) -> str:

@@ -15,15 +15,16 @@ from srcdiff.ir import (
     bound,
     make_dict,
     make_list,
-    names,
     operands,
     walk,
 )  # fmt: skip
 
-from .counts import count_names
+from .counts import Scan, stmt_reads
 from .effects import is_pure
 from .measure import rhs_width
 from .visible import container, filled_name, visible
+
+Targets = Mapping[str, tuple[object, int]]
 
 
 @dataclass(frozen=True)
@@ -36,38 +37,35 @@ class Collection:
     width: int
 
 
-def filled(block: Block) -> frozenset[str]:
+def filled(scan: Scan) -> frozenset[str]:
     """The containers that some statements put something into."""
-    return frozenset(n for s in walk(block) if (n := container(s)) is not None)
+    return frozenset(n for s in scan.stmts if (n := container(s)) is not None)
 
 
 def find_collection(
-    block: Block, index: int, loop: For, inline: Set[str], counts: Counts
+    block: Block, index: int, loop: For, inline: Set[str], scan: Scan, targets: Targets
 ) -> Collection | None:
     """What the loop at `index` collects, if it does nothing else."""
-    uses, defs, starts = counts
+    uses, defs, starts = scan.uses, scan.defs, targets
     name = filled_name(loop)
-    if name is None or (uses[name], defs[name]) != (2, 1) or not _is_empty(block[:index], name):
+    if name is None or name in scan.held or (uses[name], defs[name]) != (2, 1):
+        return None
+    if not _is_empty(block[:index], name):
         return None
     inner = [s for s in walk((loop,)) if isinstance(s, For)]
     if not _only_fills(loop, name, inline, starts) or any(f.stop is not None for f in inner):
         return None
     variables = bound((loop,)) - inline
-    inside, _ = count_names((loop,))
-    if any(uses[v] != inside[v] or defs[v] != 1 for v in variables):
+    if any(uses[v] != scan.reads_in((loop,), v) or defs[v] != 1 for v in variables):
         return None
     return _collection(name, loop)
 
 
-Counts = tuple[Mapping[str, int], Mapping[str, int], Mapping[str, tuple[object, int]]]
-
-
 def _collection(name: str, loop: For) -> Collection:
     within = list(walk((loop,)))
-    found = [o for s in within for o in operands(s)]
-    reads = frozenset(n for o in found for n in names(o)) - {name} - bound((loop,))
+    reads = frozenset(n for s in within for n in stmt_reads(s)) - {name} - bound((loop,))
     impure = any(isinstance(s, Assign) and not is_pure(s.rhs) for s in within)
-    return Collection(name, reads, impure, sum(rhs_width(o) for o in found) + 12)
+    return Collection(name, reads, impure, sum(rhs_width(o) for s in within for o in operands(s)) + 12)
 
 
 def _is_empty(before: Block, name: str) -> bool:
@@ -81,7 +79,7 @@ def _is_empty(before: Block, name: str) -> bool:
 
 
 def _only_fills(
-    stmt: Stmt, name: str, inline: Set[str], starts: Mapping[str, tuple[object, int]]
+    stmt: Stmt, name: str, inline: Set[str], starts: Targets
 ) -> bool:
     """Whether a statement is a loop or test around nothing but one that fills the container."""
     if isinstance(stmt, If):
@@ -93,7 +91,7 @@ def _only_fills(
 
 
 def _fills_last(
-    block: Block, name: str, inline: Set[str], starts: Mapping[str, tuple[object, int]]
+    block: Block, name: str, inline: Set[str], starts: Targets
 ) -> bool:
     shown = visible(block, inline)
     return len(shown) == 1 and shown[0] is block[-1] and _only_fills(shown[0], name, inline, starts)

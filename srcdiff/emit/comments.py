@@ -19,7 +19,7 @@ class Comments:
 
     def __init__(self, function: Function) -> None:
         self.file = function.loc.file
-        code = statement_lines(function)
+        code = statement_lines(function) if function.comments else frozenset()
         self.waiting = sorted(line for line in function.comments if line not in code)
         self.texts = function.comments
         self.statements: Any = None
@@ -53,6 +53,8 @@ def noted(
     function: Function, lines: Sequence[str], places: Sequence[Loc], notes: bool, header: int
 ) -> list[str]:
     """The lines with comments behind them; the first `header` ones get none."""
+    if not notes and not function.comments:
+        return list(lines)
     found = _notes(function, lines, places, notes, header)
     if not any(found):
         return list(lines)
@@ -74,7 +76,8 @@ def _notes(
     function: Function, lines: Sequence[str], places: Sequence[Loc], notes: bool, header: int
 ) -> list[str]:
     """The note of every line: the user's comment in the forward part, else the primal line."""
-    own = {n: c for n, c in function.comments.items() if n in statement_lines(function)}
+    code = statement_lines(function)
+    own = {n: c for n, c in function.comments.items() if n in code}
     end = _backward(lines, function)
     shown = {loc.line for loc in places[:end]}
     out, previous = [], NOWHERE

@@ -6,6 +6,7 @@ import builtins
 import math
 import operator
 from collections.abc import Iterable
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -14,27 +15,23 @@ from srcdiff.ir import (
     Assign,
     Atom,
     Attr,
-    Block,
     Call,
     Const,
     Effect,
     For,
-    Function,
     Method,
     Name,
     Opaque,
     Ref,
     Rhs,
     Stmt,
-    While,
-    atoms,
     make_dict,
     make_list,
-    names,
-    operands,
-    walk,
+    parts,
     writes,
-)  # fmt: skip
+)
+
+from .counts import Scan, reads_of
 
 _WORDS = (
     """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy
@@ -78,6 +75,8 @@ def is_pure(rhs: Rhs) -> bool:
     if not isinstance(rhs, Call):
         return True
     fn = rhs.fn
+    if type(fn) is BuiltinFunctionType and fn in _ARITHMETIC:
+        return True
     if isinstance(fn, (Method, Attr)):
         return isinstance(fn, Attr) or (fn.name in _PURE_METHODS and not _has_out(rhs))
     return _is_pure_callee(fn) and not _has_out(rhs)
@@ -125,18 +124,18 @@ def is_fixed(rhs: Rhs, fixed: Iterable[str]) -> bool:
     if isinstance(rhs, Opaque):
         return False
     if not isinstance(rhs, Call):
-        return all(_is_fixed_atom(a, fixed) for a in atoms(rhs))
+        return _is_fixed_atom(rhs, fixed)
     fn = rhs.fn
     if isinstance(fn, Attr):
         return fn.name in _FIXED_ATTRIBUTES
     if fn is builtins.len or fn is builtins.range:
         return True
     makes_number = _hashed(fn) and (fn in _NUMBER_MAKERS or fn in _ARITHMETIC)
-    return makes_number and all(_is_fixed_atom(a, fixed) for a in atoms(rhs))
+    return makes_number and all(_is_fixed_atom(a, fixed) for a in rhs.args)
 
 
 def _hashed(fn: Any) -> bool:
-    return isinstance(fn, type) or type(fn).__name__ == "builtin_function_or_method"
+    return type(fn) is BuiltinFunctionType or isinstance(fn, type)
 
 
 def _is_fixed_atom(atom: Atom, fixed: Iterable[str]) -> bool:
@@ -144,13 +143,13 @@ def _is_fixed_atom(atom: Atom, fixed: Iterable[str]) -> bool:
         return atom.id in fixed
     if isinstance(atom, Ref):
         return isinstance(atom.value, (bool, int, float, complex, str))
-    return True  # constants; parts of slices and tuples are looked at themselves
+    return all(_is_fixed_atom(a, fixed) for a in parts(atom))
 
 
-def fixed_names(function: Function) -> frozenset[str]:
+def fixed_names(scan: Scan) -> frozenset[str]:
     """The names that only ever hold plain numbers, or tuples of such."""
-    definitions = _definitions(function.body)
-    fixed = set(definitions) - {p.name for p in function.params}
+    definitions = _definitions(scan)
+    fixed = set(definitions) - {p.name for p in scan.function.params}
     while True:
         lost = {n for n in fixed if not _all_fixed(definitions[n], fixed)}
         if not lost:
@@ -162,10 +161,10 @@ def _all_fixed(values: Iterable[Rhs | None], fixed: set[str]) -> bool:
     return all(v is not None and is_fixed(v, fixed) for v in values)
 
 
-def _definitions(body: Block) -> dict[str, list[Rhs | None]]:
+def _definitions(scan: Scan) -> dict[str, list[Rhs | None]]:
     """Every name with what it is bound to; None where that is not an expression."""
     found: dict[str, list[Rhs | None]] = {}
-    for stmt in walk(body):
+    for stmt in scan.stmts:
         for name in writes(stmt):
             found.setdefault(name, []).append(_bound_value(stmt))
     return found
@@ -179,30 +178,29 @@ def _bound_value(stmt: Stmt) -> Rhs | None:
     return None
 
 
-def slots(function: Function) -> frozenset[str]:
+def slots(scan: Scan) -> frozenset[str]:
     """The names of lists that are only ever appended to and popped: nobody else sees them."""
-    made: set[str] = set()
-    seen: set[str] = {p.name for p in function.params}
-    for stmt in walk(function.body):
-        bound, value = writes(stmt), _bound_value(stmt)
-        is_list = isinstance(value, Call) and value.fn is make_list and not value.args
-        (made if is_list else seen).update(bound)
-        for operand in operands(stmt):
-            inner = list(names(operand))
-            if slot_of(operand) is not None:
-                inner = [n for n in inner if n != slot_of(operand)]
-            seen.update(inner)
-        if isinstance(stmt, While):
-            seen.update(names(stmt.test))
+    made = {s.target.id for s in scan.stmts if isinstance(s, Assign) and _is_empty_list(s.rhs)}
+    if not made:
+        return frozenset()
+    seen: set[str] = {p.name for p in scan.function.params}
+    for stmt in scan.stmts:
+        if not (isinstance(stmt, Assign) and _is_empty_list(stmt.rhs)):
+            seen.update(writes(stmt))
+        slot = slot_of(stmt.rhs) if isinstance(stmt, (Assign, Effect)) else None
+        seen.update(n for n in scan.reads(stmt) if n != slot)
     return frozenset(made - seen)
+
+
+def _is_empty_list(rhs: Rhs) -> bool:
+    return isinstance(rhs, Call) and rhs.fn is make_list and not rhs.args
 
 
 def slot_of(rhs: Rhs) -> str | None:
     """The list that `xs.append(v)` or `xs.pop()` works on."""
     if isinstance(rhs, Call) and isinstance(rhs.fn, Method) and rhs.fn.name in ("append", "pop"):
         base = rhs.args[0]
-        inside = {n for a in rhs.args[1:] for n in names(a)}
-        if isinstance(base, Name) and base.id not in inside:
+        if isinstance(base, Name) and reads_of(rhs).count(base.id) == 1:
             return base.id
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from types import BuiltinFunctionType
 from typing import Any
 
 import gast
@@ -173,11 +174,11 @@ class Expressions:
         if fn is make_dict and not any(isinstance(a, Star) for a in args):
             parts = [self.atom(a) for a in args]
             return gast.Dict(parts[::2], parts[1::2])
-        if type(fn).__name__ != "builtin_function_or_method" or call.kwargs:
+        if type(fn) is not BuiltinFunctionType or call.kwargs:
             return None
         if call.text and fn is not operator.getitem:
             return None  # the user wrote `operator.add(x, y)`
-        if any(isinstance(a, Star) for a in args):
+        if any([type(a) is Star for a in args]):
             return None
         if len(args) == 2:
             return self._infix(fn, args[0], args[1])
@@ -186,13 +187,13 @@ class Expressions:
         return None
 
     def _infix(self, fn: Any, left: Atom, right: Atom) -> Any:
+        if fn in _BINARY:
+            return gast.BinOp(self.atom(left), _BINARY[fn], self.atom(right))
         if fn is operator.getitem:
             return gast.Subscript(self.atom(left), self.index(right), LOAD)
         if fn is operator.contains:
             item = self.atom(right)
             return gast.Compare(item, [_IN], [self.atom(left)])
-        if fn in _BINARY:
-            return gast.BinOp(self.atom(left), _BINARY[fn], self.atom(right))
         if fn in _COMPARE:
             return gast.Compare(self.atom(left), [_COMPARE[fn]], [self.atom(right)])
         return None

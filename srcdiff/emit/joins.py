@@ -6,8 +6,9 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from srcdiff.ir import Assign, Block, Comment, If, Name, names, operands, walk, writes
+from srcdiff.ir import Assign, Block, Comment, If, Name, operands, walk, writes
 
+from .counts import stmt_reads
 from .effects import is_pure
 from .measure import rhs_width
 from .visible import result_name, visible
@@ -19,6 +20,10 @@ class Facts(Protocol):
     @property
     def inline(self) -> Set[str]:
         """The names that are nested so far."""
+
+    @property
+    def held(self) -> Set[str]:
+        """The names that are read where no expression can stand."""
 
     @property
     def uses(self) -> dict[str, int]:
@@ -49,7 +54,7 @@ def find_join(block: Block, index: int, facts: Facts) -> Join | None:
     if not isinstance(stmt, If):
         return None
     name = value_target(stmt, facts.inline)
-    if name is None:
+    if name is None or name in facts.held:
         return None
     first = None
     inside: Block = (stmt,)
@@ -65,16 +70,15 @@ def _checked(name: str, first: Assign | None, inside: Block, facts: Facts) -> Jo
     """The join, unless the name is bound elsewhere or read more than once after it."""
     within = list(walk(inside))
     bindings = sum(name in writes(s) for s in within)
-    reads = sum(list(names(o)).count(name) for s in within for o in operands(s))
-    if facts.defs[name] != bindings or facts.uses[name] != reads + 1:
+    read = [n for s in within for n in stmt_reads(s)]
+    if facts.defs[name] != bindings or facts.uses[name] != read.count(name) + 1:
         return None
-    found = [o for s in within for o in operands(s)]
     return Join(
         name,
         first,
-        frozenset(n for o in found for n in names(o)) - {name},
+        frozenset(read) - {name},
         any(isinstance(s, Assign) and s is not first and not is_pure(s.rhs) for s in within),
-        sum(rhs_width(o) for o in found) + 6 * len(inside),
+        sum(rhs_width(o) for s in within for o in operands(s)) + 6 * len(inside),
     )
 
 

@@ -19,7 +19,6 @@ from srcdiff.ir import (
     Block,
     Const,
     For,
-    Function,
     If,
     Loc,
     Name,
@@ -28,12 +27,11 @@ from srcdiff.ir import (
     Stmt,
     While,
     blocks,
-    names,
-    operands,
     walk,
     writes,
 )  # fmt: skip
 
+from .counts import Scan
 from .visible import visible
 
 _TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
@@ -78,25 +76,28 @@ class _LoopEnd:
 _Next = Union[_After, _LoopEnd, None]
 
 
-def with_jumps(function: Function, inline: Set[str]) -> tuple[Block, frozenset[str]]:
+def with_jumps(scan: Scan, inline: Set[str]) -> tuple[Block, frozenset[str]]:
     """The body of a function with `Jump` and `LoopElse` in place of flags, and those flags.
 
     `inline` are the names nested into expressions.
     """
-    jumps = _Jumps(function, inline)
+    jumps = _Jumps(scan, inline)
+    if not jumps.flags and jumps.result is None:
+        return scan.function.body, frozenset()
     return jumps.rebuilt(), frozenset(jumps.flags)
 
 
 class _Jumps:
     """The flags and the result variable of a function, as far as they can disappear."""
 
-    def __init__(self, function: Function, inline: Set[str]) -> None:
-        self.body = function.body
+    def __init__(self, scan: Scan, inline: Set[str]) -> None:
+        self.body = scan.function.body
         self.inline = inline
         last = self.body[-1] if self.body else None
         self.value: Atom | None = last.value if isinstance(last, Return) else None
-        self.reads, self.sets = _flag_counts(self.body)
-        self.flags = {n for n in self.sets if _is_flag(n, self.reads, self.sets)}
+        self.defs = scan.defs
+        self.reads, sets = _flag_counts(scan)
+        self.flags = {n for n in sets if _is_flag(n, self.reads, sets)}
         self.homes: dict[str, tuple[str, int]] = {}
         self.broken: set[str] = set()  # the flags that some `break` sets
         self.result = self._result_name()
@@ -107,7 +108,8 @@ class _Jumps:
         value = self.value
         if not isinstance(value, Name) or not value.id.startswith("_"):
             return None
-        return value.id if self.reads.other[value.id] == 1 else None
+        several = self.defs[value.id] > 1
+        return value.id if several and self.reads.other[value.id] == 1 else None
 
     def _settle(self) -> None:
         """Drops flags until every place that sets one of the others is a jump."""
@@ -259,21 +261,21 @@ class _Reads:
     other: Counter[str]
 
 
-def _flag_counts(body: Block) -> tuple[_Reads, dict[str, list[Rhs | None]]]:
-    """The reads of every name, and what it is set to (None if that is no expression)."""
+def _flag_counts(scan: Scan) -> tuple[_Reads, dict[str, list[Rhs | None]]]:
+    """The reads of every name, and what temporaries are set to (None if no expression)."""
     reads = _Reads(Counter(), Counter(), Counter())
     sets: dict[str, list[Rhs | None]] = {}
-    for stmt in walk(body):
+    for stmt in scan.stmts:
         for name in writes(stmt):
-            value = stmt.rhs if isinstance(stmt, Assign) else None
-            sets.setdefault(name, []).append(value)
+            if name[0] == "_":
+                value = stmt.rhs if isinstance(stmt, Assign) else None
+                sets.setdefault(name, []).append(value)
         flag = _guard(stmt)
         if flag is not None:
             reads.guard[flag] += 1
         else:
-            reads.other.update(n for o in operands(stmt) for n in names(o))
-        if isinstance(stmt, While):
-            reads.other.update(names(stmt.test))
+            for name in scan.reads(stmt):
+                reads.other[name] += 1
         if isinstance(stmt, (For, While)) and stmt.stop is not None:
             reads.stop[stmt.stop.id] += 1
     return reads, sets

@@ -54,6 +54,8 @@ class Movement:
 
         `room` is how many columns they may take together.
         """
+        if not self.waiting:
+            return []
         while True:
             parts = [self.waiting[n] for n in reads if n in self.waiting]
             bad = self._obstacle(parts, index, accepts_effects) or _too_wide(parts, room)

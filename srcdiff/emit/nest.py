@@ -20,7 +20,6 @@ from srcdiff.ir import (
     Comment,
     Effect,
     For,
-    Function,
     If,
     Return,
     Rhs,
@@ -30,13 +29,12 @@ from srcdiff.ir import (
     While,
     blocks,
     bound,
-    names,
     operands,
     writes,
 )  # fmt: skip
 
 from .collect import filled, find_collection
-from .counts import count_names, is_temporary
+from .counts import Scan, is_temporary, reads_of
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
 from .measure import rhs_width
@@ -59,24 +57,25 @@ class Plan:
     targets: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
 
 
-def plan(function: Function) -> Plan:
+def plan(scan: Scan) -> Plan:
     """What to nest in a function."""
-    return _Planner(function).plan
+    return _Planner(scan).plan
 
 
 class _Planner:
     """The facts about a whole function, and the decisions made so far."""
 
-    def __init__(self, function: Function) -> None:
-        self.uses, self.defs = count_names(function.body)
-        self.fixed = fixed_names(function)
-        self.slots = slots(function)
-        self.filled = filled(function.body)
+    def __init__(self, scan: Scan) -> None:
+        self.scan = scan
+        self.uses, self.defs, self.held = scan.uses, scan.defs, scan.held
+        self.fixed = fixed_names(scan)
+        self.slots = slots(scan)
+        self.filled = filled(scan)
         self.inline: set[str] = set()
         self.unpack: dict[str, int] = {}
         self.targets: dict[str, tuple[Any, int]] = {}
         self.width = FORWARD_WIDTH
-        self.block(function.body, 1)
+        self.block(scan.function.body, 1)
         self.plan = Plan(frozenset(self.inline), self.unpack, self.targets)
 
     def block(self, block: Block, depth: int, test: Atom | None = None, start: int = 0) -> Effects:
@@ -86,7 +85,7 @@ class _Planner:
     def loop_body(self, loop: For, depth: int) -> Effects:
         """Decides for the body of a loop, after what is printed as its target."""
         item = loop.target.id
-        if is_temporary(item) and self.defs[item] == 1:
+        if is_temporary(item) and self.defs[item] == 1 and item not in self.held:
             target, start = loop_target(loop.body, item, self.uses)
             if start:
                 self.targets[item] = target, start
@@ -97,8 +96,9 @@ class _Planner:
 
     def is_single(self, name: str) -> bool:
         """Whether a temporary is assigned once and used once, not to be filled."""
-        once = (self.uses[name], self.defs[name]) == (1, 1)
-        return once and name not in self.filled and is_temporary(name)
+        if self.uses[name] != 1 or self.defs[name] != 1 or not is_temporary(name):
+            return False
+        return name not in self.filled and name not in self.held
 
 
 class _BlockPlanner:
@@ -122,7 +122,7 @@ class _BlockPlanner:
             else:
                 skip = self._step(index, stmt)
         if self.test is not None:
-            self._consume(len(self.body), list(names(self.test)), 0)
+            self._consume(len(self.body), reads_of(self.test), 0)
         self.owner.inline -= set(self.moves.waiting)
         return self.total
 
@@ -152,7 +152,7 @@ class _BlockPlanner:
         """Decides for one statement; returns how many following ones belong to it."""
         if isinstance(stmt, Assign) and is_temporary(stmt.target.id):
             group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
-            if group:
+            if group and stmt.target.id not in self.owner.held:
                 return self._unpack(index, stmt, group)
             if self.owner.is_single(stmt.target.id) or self._begins_join(index, stmt):
                 self._wait(index, stmt.target.id, stmt.rhs)
@@ -200,15 +200,16 @@ class _BlockPlanner:
     def _wait(self, index: int, name: str, rhs: Rhs) -> None:
         """An expression that may move to its use."""
         pure = is_pure(rhs)
-        parts = self._consume(index, _ordered(rhs), rhs_width(rhs))
+        reads, width = _ordered(rhs), rhs_width(rhs)
+        parts = self._consume(index, reads, width)
         self.moves.waiting[name] = Moved(
             name,
             index,
             min([index, *(p.start for p in parts)]),
             _first([p.effects for p in parts] + [None if pure else index]),
             reads_memory(rhs, self.owner.fixed) or any(p.memory for p in parts),
-            frozenset(names(rhs)).union(*(p.reads for p in parts)),
-            rhs_width(rhs) + sum(p.width for p in parts),
+            frozenset(reads).union(*(p.reads for p in parts)),
+            width + sum(p.width for p in parts),
         )
         slot = slot_of(rhs)
         if slot in self.owner.slots:
@@ -218,7 +219,7 @@ class _BlockPlanner:
 
     def _join(self, index: int, stmt: If, join: Join, inner: Effects) -> None:
         """`a and b`, `x if c else y`: a conditional that is an expression."""
-        parts = self._consume(index, list(names(stmt.test)), join.width)
+        parts = self._consume(index, reads_of(stmt.test), join.width)
         if join.first is not None and join.name not in self.owner.inline:
             self._emit(index, stmt, inner)
             return
@@ -228,7 +229,7 @@ class _BlockPlanner:
             min([index, *(p.start for p in parts)]),
             _first([p.effects for p in parts] + [index if join.impure else None]),
             True,
-            join.reads.union(names(stmt.test), *(p.reads for p in parts)),
+            join.reads.union(reads_of(stmt.test), *(p.reads for p in parts)),
             join.width + sum(p.width for p in parts),
         )
         self.total.add(inner)
@@ -236,11 +237,12 @@ class _BlockPlanner:
     def _collects(self, index: int, stmt: For, inner: Effects) -> bool:
         """`[e for x in xs]`: a loop that is an expression."""
         owner = self.owner
-        counts = owner.uses, owner.defs, owner.targets
-        found = find_collection(self.body, index, stmt, owner.inline, counts)
+        found = find_collection(
+            self.body, index, stmt, owner.inline, owner.scan, owner.targets
+        )
         if found is None:
             return False
-        parts = self._consume(index, list(names(stmt.iter)), found.width)
+        parts = self._consume(index, reads_of(stmt.iter), found.width)
         self.moves.waiting[found.name] = Moved(
             found.name,
             index,
@@ -280,7 +282,6 @@ class _BlockPlanner:
         return self.moves.consume(index, reads, room, accepts_effects)
 
 
-
 def _first(found: Iterable[int | None]) -> int | None:
     return min((f for f in found if f is not None), default=None)
 
@@ -288,15 +289,15 @@ def _first(found: Iterable[int | None]) -> int | None:
 def _ordered(rhs: Rhs) -> list[str]:
     """The names that a right-hand side reads, in the order in which Python evaluates its text."""
     if isinstance(rhs, Call) and rhs.fn is operator.contains:
-        return list(dict.fromkeys(n for a in reversed(rhs.args) for n in names(a)))
-    return list(names(rhs))
+        return [n for a in reversed(rhs.args) for n in reads_of(a)]
+    return reads_of(rhs)
 
 
 def _reads_in_order(stmt: Stmt) -> list[str]:
     """The names that a statement reads, in the order in which Python evaluates its text."""
     if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
-        return list(dict.fromkeys(n for a in (stmt.value, stmt.base, stmt.index) for n in names(a)))
-    return list(dict.fromkeys(n for o in operands(stmt) for n in _ordered(o)))
+        return [n for a in (stmt.value, stmt.base, stmt.index) for n in reads_of(a)]
+    return [n for o in operands(stmt) for n in _ordered(o)]
 
 
 def _statement_width(stmt: Stmt) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from srcdiff.ir import (
     Assign,
@@ -20,47 +20,41 @@ from srcdiff.ir import (
     Effect,
     For,
     Fresh,
-    Function,
     Loc,
     Method,
     Name,
     Ref,
     Rhs,
     Stmt,
-    all_names,
     bound,
     map_stmt,
-    names,
-    operands,
-    used,
     walk,
-    writes,
-)  # fmt: skip
+)
+
+from .counts import Scan, reads_of
 
 
-@dataclass(frozen=True)
-class _Header:
-    """What a loop over `range(n)` counts: the items of these sequences."""
-
-    bases: tuple[Name | Ref, ...]
-
-
-def with_sequences(function: Function) -> Function:
+def with_sequences(scan: Scan) -> Scan:
     """A function whose loops over the indices of sequences run over their items."""
-    if not any(_counts_up(s) for s in walk(function.body)):
-        return function
-    body = _Rewriter(function).block(function.body)
-    dead = _dead_lengths(body)
-    while dead:
-        body = _without(body, dead)
-        dead = _dead_lengths(body)
-    return replace(function, body=body)
+    if not any(_counts_up(s) for s in scan.stmts):
+        return scan
+    found = Scan(replace(scan.function, body=_Rewriter(scan).block(scan.function.body)))
+    dead = _dead_lengths(found)
+    if not dead:
+        return found
+    return Scan(replace(found.function, body=_without(found.function.body, dead)))
 
 
-def _dead_lengths(body: Block) -> set[str]:
+def _dead_lengths(scan: Scan) -> set[str]:
     """The temporaries for lengths that nothing reads any more."""
-    read = used(body)
-    return {n for s in walk(body) if (n := _length_name(s)) is not None and n not in read}
+    dead: set[str] = set()
+    uses = scan.uses.copy()
+    for stmt in reversed(scan.stmts):
+        name = _length_name(stmt)
+        if name is not None and not uses[name] and name not in scan.held:
+            dead.add(name)
+            uses.subtract(scan.reads(stmt))
+    return dead
 
 
 def _length_name(stmt: Stmt) -> str | None:
@@ -95,16 +89,13 @@ def _count_name(loop: For) -> str | None:
 class _Rewriter:
     """Knows, at every place, which names hold the lengths of which sequences."""
 
-    def __init__(self, function: Function) -> None:
-        self.fresh = Fresh(set(all_names(function)))
-        self.defs: Counter[str] = Counter()
-        self.reads: Counter[str] = Counter()
+    def __init__(self, scan: Scan) -> None:
+        self.scan = scan
+        self.fresh = Fresh(set(scan.names))
         self.own: Counter[str] = Counter()  # reads of a loop variable inside its loops
-        for stmt in walk(function.body):
-            self.defs.update(writes(stmt))
-            self.reads.update(_read(stmt))
-            if isinstance(stmt, For):
-                self.own[stmt.target.id] += reads_in(stmt.body, stmt.target.id)
+        for stmt in scan.stmts:
+            if isinstance(stmt, For) and stmt.target.id.startswith("_"):
+                self.own[stmt.target.id] += scan.reads_in(stmt.body, stmt.target.id)
 
     def block(self, block: Block) -> Block:
         """A block with its loops rewritten."""
@@ -120,11 +111,10 @@ class _Rewriter:
 
     def _learn(self, stmt: Stmt, lengths: dict[str, Rhs]) -> None:
         """Notes a length; forgets those of sequences that a statement may change."""
-        changed = {*writes(stmt), *_resized(stmt)}
-        for inner in (bound((stmt,)), *(_resized(s) for s in walk((stmt,)))):
-            changed.update(inner)
-        for name in [n for n, rhs in lengths.items() if changed & {n, *names(rhs)}]:
-            del lengths[name]
+        if lengths:
+            changed = set(bound((stmt,))).union(*(_resized(s) for s in walk((stmt,))))
+            for name in [n for n, rhs in lengths.items() if changed & {n, *reads_of(rhs)}]:
+                del lengths[name]
         if isinstance(stmt, Assign) and isinstance(stmt.rhs, Call) and not stmt.rhs.kwargs:
             if stmt.rhs.fn is len or stmt.rhs.fn is min:
                 lengths[stmt.target.id] = stmt.rhs
@@ -144,10 +134,11 @@ class _Rewriter:
             if not self._is_enumerated(loop, items):
                 return loop
             return self._enumerated(loop, bases, targets, rest)
-        if reads_in(rest, counter) or self.own[counter] != self.reads[counter]:
+        uses = self.scan.uses[counter]
+        if self.scan.reads_in(rest, counter) or self.own[counter] != uses:
             return loop
         if len(bases) == 1:
-            return replace(loop, target=targets[0], iter=_rhs(bases[0]), body=rest)
+            return replace(loop, target=targets[0], iter=bases[0], body=rest)
         each, unpacking = self._unpacking(targets, loop.loc)
         return replace(loop, target=each, iter=Call(zip, bases), body=(*unpacking, *rest))
 
@@ -210,10 +201,6 @@ def _resized(stmt: Stmt) -> tuple[str, ...]:
     return ()
 
 
-def _rhs(base: Name | Ref) -> Atom:
-    return base
-
-
 def _has_blocks(stmt: Stmt) -> bool:
     return hasattr(stmt, "body")
 
@@ -221,13 +208,3 @@ def _has_blocks(stmt: Stmt) -> bool:
 def _same(name: Name) -> Name:
     return name
 
-
-def _read(stmt: Stmt) -> list[str]:
-    found = [n for o in operands(stmt) for n in names(o)]
-    test = getattr(stmt, "test", None)
-    return found + (list(names(test)) if hasattr(stmt, "cond") else [])
-
-
-def reads_in(block: Block, name: str) -> int:
-    """How many times statements of a block read a name."""
-    return sum(_read(s).count(name) for s in walk(block))

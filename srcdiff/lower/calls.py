@@ -158,6 +158,11 @@ def inline(b: Builder, node: Node, fn: LocalFunction) -> Rhs:
     return _inlined(b, fn, scope, scan)
 
 
+def body_of(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Atom:
+    """The value of a nested function's body as an atom."""
+    return b.as_atom(_inlined(b, fn, scope, scan), fn.node)
+
+
 def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Rhs:
     """The value of a nested function's body, lowered in its scope."""
     saved = b.scope, b.frame, b.inlining
@@ -198,4 +203,4 @@ def _bound_arguments(b: Builder, node: Node, fn: LocalFunction) -> dict[str, Ato
 
 
 TABLE: Table = {"Call": call}
-__all__ = ["TABLE", "Frame", "inline", "local_function"]
+__all__ = ["TABLE", "Frame", "body_of", "inline", "local_function"]

@@ -24,7 +24,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )  # fmt: skip
-from srcdiff.lower import wrappers
+from srcdiff.lower import closures, wrappers
 from srcdiff.lower.builder import Adjoint, Builder, LocalFunction, Node, Pending, Spread, Table
 
 BINARY: dict[str, Any] = {
@@ -71,10 +71,12 @@ def name(b: Builder, node: Node) -> Rhs:
     meaning = b.scope.get(node.id)
     if isinstance(meaning, Name):
         return meaning
-    if isinstance(meaning, (LocalFunction, Pending)):
+    if isinstance(meaning, LocalFunction):
+        return closures.named(b, meaning, node)
+    if isinstance(meaning, Pending):
         b.refuse(
-            node, f"the nested function `{node.id}` is used as a value",
-            "A nested function can only be called here; move it out of the function.",
+            node, f"the nested function `{node.id}` is used before its definition",
+            "Define it first, or move it out of the function.",
         )  # fmt: skip
     if isinstance(meaning, Adjoint):
         b.refuse(node, "`d` stands alone", "Write `d[x]`, with `x` a name of the template.")
@@ -167,8 +169,13 @@ def _merged_dict(b: Builder, node: Node) -> Name:
 
 
 def opaque(b: Builder, node: Node) -> Rhs:
-    """A set or a lambda that is passed on: kept as text."""
+    """A set: kept as text."""
     return b.opaque(node)
+
+
+def lambda_(b: Builder, node: Node) -> Rhs:
+    """A lambda that is passed on."""
+    return closures.anonymous(b, node)
 
 
 def formatted(b: Builder, node: Node) -> Rhs:
@@ -277,7 +284,7 @@ TABLE: Table = {
     "Dict": dict_,
     "Set": opaque,
     "SetComp": opaque,
-    "Lambda": opaque,
+    "Lambda": lambda_,
     "JoinedStr": formatted,
     "NamedExpr": walrus,
     "IfExp": conditional,

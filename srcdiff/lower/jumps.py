@@ -80,9 +80,9 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 
 
 def declare_functions(b: Builder, scan: Scan) -> None:
-    """Mark the nested functions that are only called by their name, bound once."""
+    """Mark the nested functions whose name is bound once."""
     for name, node in scan.functions.items():
-        if scan.bound[name] == 1 and name not in scan.loaded:
+        if scan.bound[name] == 1:
             b.scope[name] = Pending(node)
 
 

@@ -155,9 +155,8 @@ def definition(b: Builder, node: Node) -> None:
     meaning = b.scope.get(node.name)
     if not isinstance(meaning, Pending) or meaning.node is not node:
         b.refuse(
-            node, f"the nested function `{node.name}` is used otherwise than to be called, "
-            "or defined more than once",
-            "Call it by its name only, or move it out of the function.",
+            node, f"the nested function `{node.name}` is defined more than once",
+            "Give each definition a name of its own, or move them out of the function.",
         )  # fmt: skip
     if node.decorator_list:
         b.refuse(

@@ -98,6 +98,8 @@ class _Sweep:
             return stmt if stmt.text else None
         if not self.is_needed(stmt, live):
             return None
+        if isinstance(stmt, ir.Permute):
+            stmt = _one_way(stmt, live)
         live.difference_update(ir.writes(stmt))
         base = stored_into(stmt)
         for name in self.looked_at(stmt, base):
@@ -186,6 +188,12 @@ class _Sweep:
                 live.update(head)
                 return replace(stmt, cond=cond, body=body)
             head |= inner
+
+
+def _one_way(stmt: ir.Permute, live: set[str]) -> ir.Stmt:
+    """A permutation of which only one result is needed is an assignment."""
+    needed = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in live]
+    return ir.Assign(*needed[0], stmt.loc) if len(needed) == 1 else stmt
 
 
 def _only_sets(body: ir.Block, stop: str, after: set[str]) -> bool:

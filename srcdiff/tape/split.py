@@ -41,7 +41,16 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)
     walker = _Split(facts, adjoint_names | provided, count_uses(body), steady)
-    return walker.block(body, frozenset(), Slots(facts))
+    slots = Slots(facts)
+    parts = walker.block(body, frozenset(), slots)
+    return replace(parts, forward=(*_bound_first(parts.forward, slots, function), *parts.forward))
+
+
+def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.Block:
+    """None for the variables that are saved, perhaps, before they have a value."""
+    up, _ = exposed(forward)
+    early = (up & slots.saved) - {p.name for p in function.params}
+    return tuple(ir.Assign(ir.Name(n), ir.NONE, function.loc) for n in sorted(early))
 
 
 class _Split:

@@ -21,13 +21,15 @@ class Slots:
     facts: Facts
     loops: int = 0
     lists: list[ir.Assign] = field(default_factory=list)
+    saved: set[str] = field(default_factory=set)  # every name that is saved somewhere
 
     def enter(self) -> Slots:
         """The slots of a loop inside."""
-        return Slots(self.facts, self.loops + 1)
+        return Slots(self.facts, self.loops + 1, saved=self.saved)
 
     def new(self, base: str, value: ir.Name, loc: ir.Loc) -> tuple[ir.Block, ir.Rhs]:
         """Statements that save a value, and the expression that loads it."""
+        self.saved.add(value.id)
         slot = self.facts.fresh(f"{base.lstrip('_') or 't'}_saved")
         if not self.loops:
             return (ir.Assign(slot, value, loc),), slot

@@ -1,0 +1,285 @@
+"""Loops over values that have no index, and unpackings of values of unknown length.
+
+Lowering takes what a loop runs over, and what is unpacked, for a sequence: `xs[k]`, and marks these
+subscripts by their text.  `iterated` comes when kinds are known.  A dict, and whatever may be one,
+is made a list first: `list(d)` are its keys, as Python has it.  Where the kinds do not say that
+there are as many items as names, a statement keeps Python's own check: `_, _ = xs`.  At the end
+`unpacked` lets it print as the unpacking that the user wrote.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from srcdiff import ir
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Range, Scalar, Text, Tuple
+from srcdiff.analyses.kinds import infer
+
+Kinds = Mapping[str, Kind]
+
+LOOP = "item in turn"
+_UNPACKED = re.compile(r"item of (\d+)(?: \* (\d+))?\Z")
+_INDEXED = (Array, Scalar, Tuple, List, Range, Text, NoneKind)
+_ROUNDS = 8
+
+
+def iterated(function: ir.Function, kinds: Kinds, params: Kinds) -> ir.Function:
+    """The function with loops and unpackings that are right for what they run over."""
+    if not any(_mark(s) for s in ir.walk(function.body)):
+        return function
+    for _ in range(_ROUNDS):
+        # The keys of a dict may in turn lead to dicts, so the kinds are inferred again.
+        new = _Listed(function, kinds, (Dict,)).function()
+        if new == function:
+            break
+        function, kinds = new, infer(new, params)
+    new = _Listed(function, kinds, None).function()
+    kinds = kinds if new == function else infer(new, params)
+    return _Checked(new, kinds).function()
+
+
+def _mark(stmt: ir.Stmt) -> str:
+    """The mark of a statement that takes an item, "" if it is none."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem and rhs.text:
+        return rhs.text
+    return ""
+
+
+def _base(stmt: ir.Stmt) -> ir.Atom:
+    """What a marked statement takes an item of."""
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    return stmt.rhs.args[0]
+
+
+def _with_base(stmt: ir.Stmt, base: ir.Name) -> ir.Stmt:
+    """A marked statement that takes its item of something else."""
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    return replace(stmt, rhs=replace(stmt.rhs, args=(base, *stmt.rhs.args[1:])))
+
+
+def _begins(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes the first item of an unpacking."""
+    if not _UNPACKED.match(_mark(stmt)):
+        return False
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    index = stmt.rhs.args[1]
+    return index == ir.Const(0) or (isinstance(index, ir.Slice) and index.lower == ir.NONE)
+
+
+class _Pass:
+    """A walk over a function that rewrites blocks."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.whole = function
+        self.kinds = kinds
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def function(self) -> ir.Function:
+        """The function rewritten."""
+        return replace(self.whole, body=self.block(self.whole.body))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block rewritten."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            self.stmt(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block), out)
+        return tuple(out)
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """One statement, after those before it."""
+        out.append(stmt)
+
+
+class _Listed(_Pass):
+    """Makes lists of what has no index: of some kinds, or (None) of all that may be such."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds, only: tuple[type, ...] | None) -> None:
+        super().__init__(function, kinds)
+        self.only = only
+
+    def needs_list(self, base: ir.Atom) -> bool:
+        """Whether a value is not to be indexed."""
+        kind = atom_kind(base, self.kinds)
+        return isinstance(kind, self.only) if self.only else not isinstance(kind, _INDEXED)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block: the items of an unpacking are those of the list from its first one on."""
+        lists: dict[ir.Atom, ir.Name] = {}
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if _UNPACKED.match(_mark(stmt)) and self.needs_list(_base(stmt)):
+                if _begins(stmt):
+                    lists[_base(stmt)] = self.listed(_base(stmt), stmt.loc, out)
+                stmt = _with_base(stmt, lists[_base(stmt)])
+            self.stmt(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block), out)
+        return tuple(out)
+
+    def listed(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+        """A list of the items."""
+        made = self.fresh()
+        out.append(ir.Assign(made, ir.Call(list, (base,), text="list"), loc))
+        return made
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """A loop runs over lists of the keys."""
+        if not isinstance(stmt, ir.For):
+            out.append(stmt)
+            return
+        taken = (_base(s) for s in stmt.body if _mark(s) == LOOP)
+        for base in dict.fromkeys(taken):
+            if self.needs_list(base):
+                keys = self.counted(base, stmt.loc, out)
+                stmt = replace(stmt, body=_instead(stmt.body, base, keys))
+        out.append(stmt)
+
+    def counted(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+        """The list of what a loop runs over, made before its length is taken."""
+        length = ir.Call(len, (base,))
+        found = [k for k, s in enumerate(out) if isinstance(s, ir.Assign) and s.rhs == length]
+        if not found:
+            return self.listed(base, loc, out)
+        rest = out[found[-1] :]
+        del out[found[-1] :]
+        made = self.listed(base, loc, out)
+        assert isinstance(rest[0], ir.Assign)
+        out += [replace(rest[0], rhs=ir.Call(len, (made,), text="len")), *rest[1:]]
+        return made
+
+
+def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
+    """The body of a loop that takes its items from the list of the keys."""
+    return tuple(
+        _with_base(s, keys) if _mark(s) == LOOP and _base(s) == base else s for s in body
+    )
+
+
+# --- how many items there are -------------------------------------------------------------------
+
+
+class _Checked(_Pass):
+    """Adds the check of the length where it is not known."""
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """The check comes before the first item."""
+        if _begins(stmt):
+            found = _UNPACKED.match(_mark(stmt))
+            assert found is not None
+            starred = found[2] is not None
+            count = int(found[1]) + int(found[2] or 0)
+            if not self.is_known(_base(stmt), count, starred):
+                self.check(stmt, int(found[1]), int(found[2]) if starred else None, out)
+        out.append(stmt)
+
+    def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
+        """Whether there are certainly so many items (at least, if one name takes the rest)."""
+        length = _length(base, atom_kind(base, self.kinds))
+        return length is not None and (length >= count if starred else length == count)
+
+    def check(
+        self, stmt: ir.Stmt, before: int, after: int | None, out: list[ir.Stmt]
+    ) -> None:
+        """`_, _ = xs`, which raises what Python raises."""
+        base = _base(stmt)
+        if not isinstance(base, ir.Name):
+            base = self.fresh()
+            out.append(ir.Assign(base, _base(stmt), stmt.loc))
+        unused = self.fresh("_").id
+        names = [unused] * before
+        names += [] if after is None else [f"*{unused}", *[unused] * after]
+        targets = ", ".join(names) + ("," if len(names) == 1 else "")
+        out.append(ir.Verbatim(f"{targets} = {base.id}", (base,), loc=stmt.loc))
+
+
+def _length(base: ir.Atom, kind: Kind) -> int | None:
+    """The number of items of a value, None if it is not known."""
+    if isinstance(base, ir.Ref) and isinstance(kind, (Tuple, Array)):
+        return len(base.value) if hasattr(base.value, "__len__") else None
+    if isinstance(kind, (Tuple, List)):
+        return None if kind.items is None else len(kind.items)
+    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
+        return kind.dims[0] if isinstance(kind.dims[0], int) else None
+    return None
+
+
+# --- at the end ---------------------------------------------------------------------------------
+
+_CHECK = re.compile(r"(_\w*)(?:, \1)*,? = (\w+)\Z")
+
+
+@dataclass
+class _Unpacking:
+    """A check, what it takes apart, and the items that are still taken after it."""
+
+    base: str
+    count: int
+    items: dict[int, ir.Assign]
+
+
+def unpacked(function: ir.Function) -> ir.Function:
+    """The function with checks of lengths as unpackings, where items are taken at all."""
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(_joined(inner, fresh, block))
+
+    return replace(function, body=block(function.body))
+
+
+def _joined(block: ir.Block, fresh: ir.Fresh, inner: object) -> Iterator[ir.Stmt]:
+    """The statements of a block, the items after a check completed."""
+    skip = 0
+    for index, stmt in enumerate(block):
+        if skip:
+            skip -= 1
+            continue
+        found = _unpacking(stmt, block[index + 1 :])
+        if found is not None and found.items:
+            skip = len(found.items)
+            yield from _all_items(found, stmt.loc, fresh)
+        else:
+            yield ir.map_stmt(stmt, lambda n: n, lambda n: n, inner)  # type: ignore[arg-type]
+
+
+def _unpacking(stmt: ir.Stmt, rest: ir.Block) -> _Unpacking | None:
+    """What a check and the statements after it take apart, None for any other statement."""
+    match = _CHECK.match(stmt.text) if isinstance(stmt, ir.Verbatim) else None
+    if match is None:
+        return None
+    assert isinstance(stmt, ir.Verbatim)
+    found = _Unpacking(match[2], stmt.text.split(" = ")[0].strip(",").count(",") + 1, {})
+    targets = {found.base}
+    for item in rest:
+        position = _position(item, found)
+        if position is None or position in found.items:
+            break
+        assert isinstance(item, ir.Assign)
+        if item.target.id in targets:
+            break
+        targets.add(item.target.id)
+        found.items[position] = item
+    return found
+
+
+def _position(stmt: ir.Stmt, found: _Unpacking) -> int | None:
+    """Which item of what is taken apart a statement takes, None if none."""
+    if _mark(stmt) != f"item of {found.count}" or _base(stmt) != ir.Name(found.base):
+        return None
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    index = stmt.rhs.args[1]
+    return index.value if isinstance(index, ir.Const) else None
+
+
+def _all_items(found: _Unpacking, loc: ir.Loc, fresh: ir.Fresh) -> Iterator[ir.Stmt]:
+    """Every item in order, those that nobody needs too."""
+    for k in range(found.count):
+        if k in found.items:
+            yield found.items[k]
+        else:
+            args = (ir.Name(found.base), ir.Const(k))
+            text = f"item of {found.count}"
+            yield ir.Assign(fresh("_"), ir.Call(operator.getitem, args, text=text), loc)
