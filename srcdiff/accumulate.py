@@ -140,7 +140,9 @@ class _Accumulate:
             return ir.Call(runtime.zeros_like, (like,))
         return ir.Call(trees.zero_tree, (like,))
 
-    def adjoint(self, block: ir.Block, states: dict[str, State]) -> tuple[ir.Block, dict[str, State]]:
+    def adjoint(
+        self, block: ir.Block, states: dict[str, State]
+    ) -> tuple[ir.Block, dict[str, State]]:
         """The adjoint statements of one pair."""
         now = dict(states)
         if self.nothing_flows(block, now):
@@ -162,7 +164,11 @@ class _Accumulate:
         """The adjoints whose value a statement passes on (not those that it adds to)."""
         if isinstance(stmt, (ir.Demand, ir.Reset)):
             return []
-        if isinstance(stmt, ir.Assign) and stmt.target.id in self.like and self.is_view(stmt.target.id):
+        if (
+            isinstance(stmt, ir.Assign)
+            and stmt.target.id in self.like
+            and self.is_view(stmt.target.id)
+        ):
             return []
         if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.base.id in self.like:
             return [n for n in ir.names(stmt.value) if n in self.like]

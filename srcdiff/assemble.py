@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Kind, Scalar, is_active_kind, is_float, is_real
+from srcdiff.analyses.kind_types import Scalar, is_float, is_real
 from srcdiff.containers import resized
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.facts import Facts
@@ -27,24 +27,29 @@ def select(function: ir.Function, request: Request) -> ir.Function:
     assert isinstance(last, ir.Return)
     fresh = ir.Fresh(ir.all_names(function))
     value = last.value
+    pre: list[ir.Stmt] = []
     if request.has_aux:
-        value = _item(value, 0, last, fresh, pre := [])
-    else:
-        pre = []
+        value = _item(value, 0, last, fresh, pre)
     if request.outputs is not None:
         value = _selected(function, value, request.outputs, last, fresh, pre)
     elif isinstance(value, ir.Const):
         raise TransformError(
             f"`{function.name}` returns {value.value!r}, which has no derivative",
             last.loc,
-            remedy='Return a number or an array, or name a parameter that it writes into: outputs="B".',
+            remedy="Return a number or an array, or name a parameter that it writes into: "
+            'outputs="B".',
         )
     both = replace(last, value=ir.Tup((last.value, value)))
     return replace(function, body=(*function.body[:-1], *pre, both))
 
 
 def _selected(
-    function: ir.Function, value: ir.Atom, outputs: Any, last: ir.Return, fresh: ir.Fresh, pre: list[ir.Stmt]
+    function: ir.Function,
+    value: ir.Atom,
+    outputs: Any,
+    last: ir.Return,
+    fresh: ir.Fresh,
+    pre: list[ir.Stmt],
 ) -> ir.Atom:
     """One selected output, or a tuple of them."""
     if isinstance(outputs, (tuple, list)):
@@ -251,7 +256,9 @@ def assemble_pair(
     unsure = [n for n in kept if n.id not in sure]
     out = [*(ir.Assign(n, ir.NONE, last.loc) for n in unsure), *out]
     base = request.name
-    forward = replace(function, name=f"{base}_forward", doc=_doc(function, request), body=(*out, both))
+    forward = replace(
+        function, name=f"{base}_forward", doc=_doc(function, request), body=(*out, both)
+    )
     plain = is_plain_scalar(last.value.items[1], facts)
     residuals = facts.fresh("residuals")
     params = (ir.Param(residuals.id), ir.Param(facts.seed, ir.Const(1.0) if plain else ir.NONE))
@@ -285,7 +292,7 @@ def _own_copies(
 def _refuse_shared(
     name: ir.Name, kept: tuple[ir.Name, ...], stored: set[str], facts: Facts, loc: ir.Loc
 ) -> None:
-    """Two residuals that share memory which the backward part writes into cannot be copied apart."""
+    """Residuals that share memory which the backward part writes into cannot be copied apart."""
     classes = facts.aliases.classes
     mates = [n.id for n in kept if n.id != name.id and classes.get(n.id) == classes.get(name.id)]
     if classes.get(name.id) is not None and mates and {name.id, *mates} & stored:

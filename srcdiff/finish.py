@@ -39,7 +39,7 @@ def spell(function: ir.Function, params: Mapping[str, Kind], ours: frozenset[str
     return replace(function, body=block(function.body))
 
 
-_SYMBOLS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
+_SYMBOLS: dict[Any, str] = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
 
 
 def _in_place(
@@ -48,7 +48,7 @@ def _in_place(
     """`x = x + y` as `x += y`."""
     meant = (call.text or "").endswith("=") or stmt.target.id in ours
     number = isinstance(kinds.get(stmt.target.id), Scalar)
-    symbol = _SYMBOLS.get(call.fn)  # type: ignore[call-overload]
+    symbol = _SYMBOLS.get(call.fn)
     if not meant or not number or symbol is None or call.args[0] != stmt.target:
         return stmt
     if stmt.target.id in ir.names(call.args[1]):

@@ -16,7 +16,17 @@ from dataclasses import dataclass, replace
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Range, Scalar, Text, Tuple
+from srcdiff.analyses.kind_types import (
+    Array,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Range,
+    Scalar,
+    Text,
+    Tuple,
+)
 from srcdiff.analyses.kinds import infer
 
 Kinds = Mapping[str, Kind]

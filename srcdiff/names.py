@@ -12,10 +12,10 @@ from typing import Any
 import gast
 
 from srcdiff.emit import is_temporary, tree_of
-from srcdiff.ir import Function, all_names, rename
+from srcdiff.ir import For, Function, all_names, rename, used, walk, writes
 
 _PARTS = re.compile(
-    r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
+    r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
 )
 _SLOT = re.compile(r"(?P<value>\w+)_saved(?:_\d+)?\Z")
 
@@ -29,7 +29,18 @@ def name(function: Function) -> Function:
     known = all_names(function)
     seen = {n: _temporary(n, known) for n in _identifiers(tree)}
     taken = known | set(build.globals.refs) | {function.name}
-    return _renamed(function, new_names({n: t for n, t in seen.items() if t}, taken))
+    new = new_names({n: t for n, t in seen.items() if t}, taken)
+    if any(n.startswith("_") for n in new):
+        unread = _unread_counters(function)
+        new.update((n, "_") for n in new if n in unread)
+    return _renamed(function, new)
+
+
+def _unread_counters(function: Function) -> set[str]:
+    """The variables of loops that nothing reads."""
+    loops = {s.target.id for s in walk(function.body) if isinstance(s, For)}
+    others = {n for s in walk(function.body) if not isinstance(s, For) for n in writes(s)}
+    return loops - others - used(function.body)
 
 
 def _temporary(identifier: str, known: frozenset[str]) -> str | None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir
 from srcdiff.accumulate import accumulate
-from srcdiff.analyses.activity import activity, edges, reachable
+from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases, written_params
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Tuple
 from srcdiff.analyses.kinds import infer
-from srcdiff.calls import Key, unmarked, user_calls
 from srcdiff.assemble import assemble, assemble_pair, seeds, select
-from srcdiff.containers import resized
+from srcdiff.calls import Key, unmarked, user_calls
 from srcdiff.emit import Emitted, emit
 from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
@@ -33,7 +31,7 @@ from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
 from srcdiff.request import Input, Request
 from srcdiff.reverse import reverse
-from srcdiff.simplify import simplify
+from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
 from srcdiff.webs import webs
 
@@ -78,7 +76,9 @@ def _without_seed(function: ir.Function) -> ir.Function:
     local = ir.Fresh(ir.all_names(function))("seed")
     start = ir.Assign(local, seed.default, function.loc)
     params = tuple(p for p in function.params if p is not seed)
-    return replace(function, params=params, body=(start, *ir.rename(function.body, {SEED: local.id})))
+    return replace(
+        function, params=params, body=(start, *ir.rename(function.body, {SEED: local.id}))
+    )
 
 
 def inline_pass(state: State) -> State:
@@ -202,6 +202,7 @@ def accumulate_pass(state: State) -> State:
         if i.param in facts.adjoints
     }
     function, final = accumulate(state.function, facts, wanted)
+    function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted)
     return _with(state, function, extra={"final": final})
 
 
@@ -230,7 +231,7 @@ def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Functio
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
-    """The function with the adjoints of views as temporaries, which may stand where they are used."""
+    """The function with the adjoints of views as temporaries, to stand where they are used."""
     fresh = ir.Fresh(ir.all_names(function))
     base = tuple(views)
     mine = [n for n in sorted(ir.bound(function.body)) if n in views or n.rsplit("_", 1)[0] in base]
@@ -286,11 +287,8 @@ def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, Sta
 
 def derive(origin: Any, request: Request, params: Kinds) -> Emitted:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
-    state = None
-    for _, state in run(origin, request, params):
-        pass
-    assert state is not None
-    return module_text([state.function])
+    *_, (_, last) = run(origin, request, params)
+    return module_text([last.function])
 
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Emitted:
@@ -318,7 +316,7 @@ def module_text(functions: list[ir.Function]) -> Emitted:
         function = todo.pop(0)
         for key, base in _keys(function):
             if key not in names:
-                names[key] = _unused(base, {f.name for f in functions}, names)
+                names[key] = _untaken(base, {f.name for f in functions}, names)
                 todo += pair_of(key.function, _part_request(key, names[key]), dict(key.kinds))
         made.append(function)
     own = made[len(functions) :]
@@ -336,7 +334,7 @@ def _keys(function: ir.Function) -> Iterator[tuple[Key, str]]:
             yield rhs.fn.key, rhs.fn.name
 
 
-def _unused(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
+def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
     """A base name for the two parts of a function that no other has."""
     used = {*names.values(), *taken}
     number, candidate = 0, base
@@ -372,10 +370,10 @@ def _merged(tables: list[Mapping[str, Any]]) -> dict[str, Any]:
     """The global names of several functions."""
     out: dict[str, Any] = {}
     for table in tables:
-        for name, value in table.items():
-            if out.setdefault(name, value) is not value:
+        for text, value in table.items():
+            if out.setdefault(text, value) is not value:
                 raise UnsupportedError(
-                    f"two of the functions involved mean different things by `{name}`",
+                    f"two of the functions involved mean different things by `{text}`",
                     remedy="Rename one of them.",
                 )
     return out

@@ -124,7 +124,8 @@ def _resolved(
             stmt.loc,
             remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
         )
-    if base.id not in shared or (kind is not None and is_scalar(kind)):
+    alone = base.id not in shared and not _may_be_zero_dimensional(kind)
+    if alone or (kind is not None and is_scalar(kind)):
         return _rebound(stmt, base, value, kind, kinds, fresh)
     if not is_array(kind):
         raise UnsupportedError(
@@ -140,6 +141,11 @@ def _resolved(
         out = [ir.Assign(result, replace(call, text=None), stmt.loc)]
         out.append(ir.SetItem(base, ir.Const(...), result, None, stmt.loc))
     return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]
+
+
+def _may_be_zero_dimensional(kind: Kind | None) -> bool:
+    """Whether `y op x` may be a number where y is an array without axes."""
+    return isinstance(kind, Array) and not kind.maybe_scalar and not kind.dims
 
 
 def _rebound(

@@ -1,9 +1,9 @@
 """Reverse mode: every statement of the primal is paired with its adjoint.
 
 Takes a function and the facts about it; returns the same function with a body of `Pair`s, nested in
-the same control flow.  The invariant: run backwards, the adjoint of a statement adds to the adjoints
-of what it read, and leaves the adjoint of what it bound absent.  Adjoints read primal names as they
-are after the statement, or, behind an `Undo`, as they were before it.
+the same control flow.  The invariant: run backwards, the adjoint of a statement adds to the
+adjoints of what it read, and leaves the adjoint of what it bound absent.  Adjoints read primal
+names as they are after the statement, or, behind an `Undo`, as they were before it.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ def _contributions(stmt: ir.Assign, facts: Facts) -> ir.Block:
         raise UnsupportedError(
             f"no derivative flows through the expression `{rhs.text}`",
             stmt.loc,
-            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in stop_gradient.",
+            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
+            "stop_gradient.",
         )
     return ()
 
@@ -213,7 +214,11 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
 
 def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
     """The adjoints of permuted names are permuted back."""
-    pairs = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in facts.active or s.id in facts.active]
+    pairs = [
+        (t, s)
+        for t, s in zip(stmt.targets, stmt.sources)
+        if t.id in facts.active or s.id in facts.active
+    ]
     if not pairs:
         return ()
     names = [ir.Name(n) for n in sorted({n.id for pair in pairs for n in pair})]
@@ -283,7 +288,9 @@ def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
             base = ir.Accum(facts.adjoint(view.base), stmt.value, view.rhs, stmt.loc)
             return _written_through(base, made, facts)
         return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
-    if isinstance(stmt, (ir.Demand, ir.Reset)) and stmt.target.id in {facts.adjoints[m] for m in made}:
+    if isinstance(stmt, (ir.Demand, ir.Reset)) and stmt.target.id in {
+        facts.adjoints[m] for m in made
+    }:
         return ()
     return (stmt,)
 

@@ -41,7 +41,8 @@ from srcdiff.ir import (
     make_list,
 )
 
-X, Y, I = Name("x"), Name("y"), Name("i")
+X, Y = Name("x"), Name("y")
+INDEX = Name("i")
 
 
 def atom(value):
@@ -86,9 +87,9 @@ def value(rhs):
         (call(operator.neg, "x"), "-x"),
         (call(operator.is_not, "x", NONE), "x is not None"),
         (call(operator.add, "x", Const(-2.0)), "x + -2.0"),
-        (call(operator.getitem, "x", I), "x[i]"),
-        (call(operator.getitem, "x", Slice(I, NONE, NONE)), "x[i:]"),
-        (call(operator.getitem, "x", Tup((Slice(NONE, I, NONE), Const(None)))), "x[:i, None]"),
+        (call(operator.getitem, "x", INDEX), "x[i]"),
+        (call(operator.getitem, "x", Slice(INDEX, NONE, NONE)), "x[i:]"),
+        (call(operator.getitem, "x", Tup((Slice(NONE, INDEX, NONE), Const(None)))), "x[:i, None]"),
         (call(operator.getitem, "x", Tup((Const(...), Const(0)))), "x[..., 0]"),
         (call(operator.getitem, "x", Tup(())), "x[()]"),
         (call(Method("sum"), "x", axis=Const(0)), "x.sum(axis=0)"),
@@ -98,7 +99,7 @@ def value(rhs):
         (Tup((X, Const(1))), "(x, 1)"),
         (call(np.where, "x", "y", Const(0.0)), "np.where(x, y, 0.0)"),
         (call(np.linalg.norm, "x"), "np.linalg.norm(x)"),
-        (call(np.add.at, "x", I, "y"), "np.add.at(x, i, y)"),
+        (call(np.add.at, "x", INDEX, "y"), "np.add.at(x, i, y)"),
         (call(np.float64, "x"), "np.float64(x)"),
         (call(math.sin, "x"), "math.sin(x)"),
         (call(len, "x"), "len(x)"),
@@ -209,7 +210,7 @@ def barrier(stmt, first=None):
 def test_nothing_moves_over_what_changes_its_operands():
     stays = "return _1"
     assert barrier(put("x", call(np.cos, "y"))) == stays
-    assert barrier(SetItem(Name("y"), I, X, None)) == stays
+    assert barrier(SetItem(Name("y"), INDEX, X, None)) == stays
     assert barrier(SetItem(Name("y"), None, X, "+")) == stays
     assert barrier(Effect(call(Method("sort"), "y"))) == stays
     assert barrier(Effect(call(helper, "y"))) == stays
@@ -218,7 +219,7 @@ def test_nothing_moves_over_what_changes_its_operands():
     assert barrier(put("z", call(np.random.normal))) == stays
     assert barrier(For(Name("x"), call(range, "y"), ())) == stays
     assert barrier(If(Y, (put("x", Const(1)),))) == stays
-    assert barrier(While((SetItem(Name("y"), I, X, None),), Y, ())) == stays
+    assert barrier(While((SetItem(Name("y"), INDEX, X, None),), Y, ())) == stays
     assert barrier(Permute((X, Y), (Y, X))) == stays
 
 
@@ -228,7 +229,7 @@ def test_pure_expressions_move_over_pure_statements():
 
 
 def test_what_no_store_can_change_moves_over_stores():
-    store = SetItem(Name("y"), I, X, None)
+    store = SetItem(Name("y"), INDEX, X, None)
     assert barrier(store, put("_1", call(Attr("shape"), "x"))) == "return x.shape"
     assert barrier(store, put("_1", call(len, "x"))) == "return len(x)"
     assert barrier(store, put("_1", X)) == "return x"
@@ -266,14 +267,14 @@ def test_a_read_does_not_move_past_an_effect_in_the_same_expression():
 
 
 def test_an_effect_does_not_move_into_an_operator_on_a_target():
-    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), I, Name("_1"), "+"))
+    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), INDEX, Name("_1"), "+"))
     assert found == ["_1 = helper(x)", "x[i] += _1"]
 
 
 def test_nothing_moves_into_a_loop_or_a_branch():
     use = (put("a", call(np.sin, "_1")),)
     first = put("_1", call(np.sin, "x"))
-    assert body(first, For(I, call(range, "y"), use))[0] == "_1 = np.sin(x)"
+    assert body(first, For(INDEX, call(range, "y"), use))[0] == "_1 = np.sin(x)"
     assert body(first, If(Y, use))[0] == "_1 = np.sin(x)"
     assert body(first, While((), Y, use))[0] == "_1 = np.sin(x)"
 
@@ -292,8 +293,8 @@ def test_long_backward_lines_are_not_nested():
 
 def test_simple_statements():
     found = body(
-        SetItem(X, I, Y, None),
-        SetItem(X, I, Y, "+"),
+        SetItem(X, INDEX, Y, None),
+        SetItem(X, INDEX, Y, "+"),
         SetItem(X, None, Y, "*"),
         put("x", call(operator.add, "x", "y")),
         Permute((X, Y), (Y, X)),
@@ -317,7 +318,8 @@ def test_simple_statements():
 
 def test_an_empty_body_is_a_pass():
     assert body(Return(NONE)) == ["pass"]
-    assert body(For(I, call(range, "x"), ()), Return(NONE)) == ["for i in range(x):", "    pass"]
+    found = body(For(INDEX, call(range, "x"), ()), Return(NONE))
+    assert found == ["for i in range(x):", "    pass"]
 
 
 def items(base, *targets, count=None):
@@ -393,7 +395,7 @@ def test_a_conditional_with_statements_stays_one():
 
 def test_elif_and_empty_branches():
     found = body(
-        If(X, (put("a", X),), (If(Y, (put("a", Y),), (put("a", I),)),)),
+        If(X, (put("a", X),), (If(Y, (put("a", Y),), (put("a", INDEX),)),)),
         If(X, (), (put("a", X),)),
     )
     assert found == [
@@ -414,14 +416,14 @@ STOP = put("_stop", Const(True))
 
 
 def test_break():
-    loop = For(I, call(range, "y"), (If(X, (STOP,), (put("x", I),)),), Name("_stop"))
+    loop = For(INDEX, call(range, "y"), (If(X, (STOP,), (put("x", INDEX),)),), Name("_stop"))
     assert body(put("_stop", Const(False)), loop, Return(X)) == [
         "for i in range(y):", "    if x:", "        break", "    x = i", "return x",
     ]  # fmt: skip
 
 
 def test_a_stop_flag_that_is_read_stays_a_variable():
-    loop = For(I, call(range, "y"), (If(X, (STOP,), (put("x", I),)),), Name("_stop"))
+    loop = For(INDEX, call(range, "y"), (If(X, (STOP,), (put("x", INDEX),)),), Name("_stop"))
     assert body(put("_stop", Const(False)), loop, Return(Name("_stop"))) == [
         "_stop = False", "for i in range(y):", "    if x:", "        _stop = True", "    else:",
         "        x = i", "    if _stop:", "        break", "return _stop",
@@ -429,13 +431,13 @@ def test_a_stop_flag_that_is_read_stays_a_variable():
 
 
 def test_a_stop_flag_set_before_other_statements_stays_a_variable():
-    inside = (If(X, (STOP,)), put("x", I))
-    found = body(put("_stop", Const(False)), For(I, call(range, "y"), inside, Name("_stop")))
+    inside = (If(X, (STOP,)), put("x", INDEX))
+    found = body(put("_stop", Const(False)), For(INDEX, call(range, "y"), inside, Name("_stop")))
     assert found[-2:] == ["    if _stop:", "        break"]
 
 
 def test_for_else():
-    loop = For(I, call(range, "y"), (If(X, (STOP,)),), Name("_stop"))
+    loop = For(INDEX, call(range, "y"), (If(X, (STOP,)),), Name("_stop"))
     orelse = If(Name("_stop"), (), (put("x", Y),))
     assert body(put("_stop", Const(False)), loop, orelse, Return(X)) == [
         "for i in range(y):", "    if x:", "        break", "else:", "    x = y", "return x",
@@ -443,14 +445,15 @@ def test_for_else():
 
 
 def test_continue():
-    inside = (put("a", I), If(X, (), (put("x", I), put("y", I))))
-    assert body(For(I, call(range, "y"), inside)) == [
-        "for i in range(y):", "    a = i", "    if x:", "        continue", "    x = i", "    y = i",
+    inside = (put("a", INDEX), If(X, (), (put("x", INDEX), put("y", INDEX))))
+    assert body(For(INDEX, call(range, "y"), inside)) == [
+        "for i in range(y):", "    a = i", "    if x:", "        continue", "    x = i",
+        "    y = i",
     ]  # fmt: skip
 
 
 def test_early_returns():
-    inner = If(Y, (put("_ret", Y),), (put("_ret", I),))
+    inner = If(Y, (put("_ret", Y),), (put("_ret", INDEX),))
     assert body(If(X, (put("_ret", X),), (put("a", Y), inner)), Return(Name("_ret"))) == [
         "if x:", "    return x", "a = y", "if y:", "    return y", "return i",
     ]  # fmt: skip

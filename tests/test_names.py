@@ -80,7 +80,8 @@ def test_visible_temporaries_are_renamed_everywhere():
 
 def test_a_global_name_is_not_taken():
     sigma = Ref("t", 2.0)
-    f = function(assign("_t_1", operator.mul, "x", sigma), assign("y", operator.mul, "_t_1", "_t_1"))
+    product = assign("_t_1", operator.mul, "x", sigma)
+    f = function(product, assign("y", operator.mul, "_t_1", "_t_1"))
     assert lines(f)[0] == "    t_1 = x * t"
 
 

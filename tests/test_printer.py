@@ -126,7 +126,7 @@ def test_expressions_are_printed_as_a_person_writes_them(text):
         "global a, b\n",
         "class A(B, metaclass=C):\n    x = 1\n\n    def f(self):\n        return 1\n\n    y = 2\n",
         "@a.b(1)\ndef f():\n    pass\n\n\nx = 1\n",
-        "async def f():\n    async for x in y:\n        await z\n    async with a as b:\n        pass\n",
+        "async def f():\n    async for x in y:\n        await z\n    async with a:\n        pass\n",
         "match x:\n    case [1, *_] | {'a': b, **c}:\n        pass\n".replace("'", '"'),
         "match x:\n    case A(1, b=None) as y if y:\n        pass\n    case _:\n        pass\n",
     ],
@@ -228,7 +228,7 @@ def inner(children):
         st.builds(gast.IfExp, children, children, children),
         st.builds(lambda v: gast.Attribute(v, "real", gast.Load()), children),
         st.builds(lambda v, i: gast.Subscript(v, i, gast.Load()), children, index),
-        st.builds(lambda f, a, k: gast.Call(f, a, [gast.keyword("k", k)]), children, several, children),
+        st.builds(called, children, several, children),
         several.map(lambda e: tuple_(e)),
         several.map(lambda e: gast.List(e, gast.Load())),
         st.builds(lambda k, v: gast.Dict([k, None], [v, v]), children, children),
@@ -236,6 +236,10 @@ def inner(children):
         st.builds(lambdas, children),
         st.builds(comprehension, children, children, children),
     )
+
+
+def called(function, args, value):
+    return gast.Call(function, args, [gast.keyword("k", value)])
 
 
 def tuple_(elements):

@@ -12,7 +12,7 @@ from tests.test_lower import _outcome, _same
 from tests.test_lower_fuzz import Writer, outcome
 
 FUNCTIONS = list(dict.fromkeys(p.function for p in PROGRAMS))
-SEEDS = range(0, 120)
+SEEDS = range(120)
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=[f.__name__ for f in FUNCTIONS])

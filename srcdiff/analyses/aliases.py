@@ -63,7 +63,9 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     counts = _definitions(function), _use_counts(function.body)
     stored, resized = _stored(function.body, kinds)
     one = _resolve(function, links, stored, kinds, counts)
-    between = [k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)]
+    between = [
+        k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)
+    ]
     two = _resolve(function, between, resized, kinds, counts)
     parts = _parts(links, {**two.classes, **one.classes}, kinds, counts)
     return Aliases({**two.classes, **one.classes}, {**parts, **two.views, **one.views}, stored)
@@ -148,8 +150,8 @@ def _shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
     if isinstance(stmt, ir.Assign):
         yield from _assign_shares(stmt, kinds)
     elif isinstance(stmt, ir.Permute):
-        for name in stmt.sources[1:]:
-            yield name.id, stmt.sources[0].id, "permute"
+        for other in stmt.sources[1:]:
+            yield other.id, stmt.sources[0].id, "permute"
     elif isinstance(stmt, ir.SetItem) and stmt.op is None and _container(stmt.base, kinds):
         for name in _arrays(stmt.value, kinds):
             yield stmt.base.id, name, "stored"
@@ -333,7 +335,9 @@ def _within(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
 def _is_array_view(link: Link, kinds: Kinds, function: ir.Function) -> bool:
     """Whether the target is certainly an array that is a view of the source."""
     rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    return rhs is not None and is_array(kinds.get(link.target)) and is_sure_view(rhs, kinds, function)
+    return (
+        rhs is not None and is_array(kinds.get(link.target)) and is_sure_view(rhs, kinds, function)
+    )
 
 
 def _overwritten(link: Link, classes: Mapping[str, str], kinds: Kinds) -> bool:
@@ -368,6 +372,8 @@ def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
     """The parameters whose memory the function writes into, by their own name or another."""
     links = list(_links(function.body, kinds, False))
     stored, resized = _stored(function.body, kinds)
-    between = [k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)]
+    between = [
+        k for k in links if _named_container(k.target, kinds) and _named_container(k.source, kinds)
+    ]
     written = {**_classes(links, stored), **_classes(between, resized)}
     return tuple(p.name for p in function.params if p.name in written)

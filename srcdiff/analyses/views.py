@@ -18,7 +18,7 @@ from srcdiff.analyses.kind_types import Array, Kind, rank_of
 
 Kinds = Mapping[str, Kind]
 
-_SURE_FUNCTIONS = frozenset(
+_SURE_FUNCTIONS: frozenset[Any] = frozenset(
     getattr(np, name)
     for name in (
         "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
@@ -26,11 +26,13 @@ _SURE_FUNCTIONS = frozenset(
     )
     if hasattr(np, name)
 )  # fmt: skip
-_SAME = frozenset({np.asarray, np.asanyarray})
+_SAME: frozenset[Any] = frozenset({np.asarray, np.asanyarray})
 _SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
 _SURE_ATTRIBUTES = frozenset({"T", "mT"})
-_RESHAPING = frozenset({np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")})
-_IN_C_ORDER = frozenset({np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye})
+_RESHAPING: frozenset[Any] = frozenset({np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")})
+_IN_C_ORDER: frozenset[Any] = frozenset(
+    {np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye}
+)
 
 
 def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:

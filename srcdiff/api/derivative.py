@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_kind, is_container
+from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_kind
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.options import Options, request_of, signature_of
 from srcdiff.api.watch import unchanged, watched
@@ -155,7 +155,7 @@ class Derivative:
         return (self._latest or self.generic()).text
 
     def __reduce__(self) -> Any:
-        """Pickled by reference: to itself where it is found under its name, else to its function."""
+        """Pickled by reference: to itself where its name leads to it, else to its function."""
         module = sys.modules.get(self.__module__)
         found: Any = module
         for part in self.__qualname__.split("."):
@@ -179,13 +179,22 @@ def _with_grad_outputs(signature: inspect.Signature) -> inspect.Signature:
 
 def _declared(param: inspect.Parameter) -> Kind:
     """The kind that a parameter's default or annotation declares."""
-    declared = {float: Scalar("float64"), "float": Scalar("float64"), int: Scalar("int64"), "int": Scalar("int64")}
+    declared = {
+        float: Scalar("float64"),
+        "float": Scalar("float64"),
+        int: Scalar("int64"),
+        "int": Scalar("int64"),
+    }
     try:
         if param.annotation in declared:
             return declared[param.annotation]
     except TypeError:  # an unhashable annotation declares nothing
         pass
     default = param.default
-    if default is inspect.Parameter.empty or isinstance(default, (int, float)) and not isinstance(default, bool):
+    if (
+        default is inspect.Parameter.empty
+        or isinstance(default, (int, float))
+        and not isinstance(default, bool)
+    ):
         return NUMERIC
     return kind_of(default, param.name)

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
@@ -63,22 +64,11 @@ def vjp(
     >>> value, pullback(), pullback(10.0)
     (9.0, 6.0, 60.0)
     """
-    from srcdiff.analyses.kind_types import is_active_kind
-
     if inputs is None:
         names = list(inspect.signature(f).parameters)[: len(args)]
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
-    return _vjp_of(f, inputs, outputs)(args, kwargs)
-
-
-def _vjp_of(f: Callable[..., Any], inputs: Any, outputs: Any) -> Callable[..., Any]:
-    """The function that runs `f` forwards and makes a pullback."""
     made = Derivative(f, Options(inputs, outputs))
-
-    def run(args: Any, kwargs: Any) -> tuple[Any, Pullback]:
-        forward, backward, scalar = made.pair(*args, **kwargs)
-        value, residuals = forward(*args, **kwargs)
-        return value, Pullback(backward, residuals, scalar)
-
-    return run
+    forward, backward, scalar = made.pair(*args, **kwargs)
+    value, residuals = forward(*args, **kwargs)
+    return value, Pullback(backward, residuals, scalar)

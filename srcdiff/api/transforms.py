@@ -89,7 +89,9 @@ def source(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **opt
     return made.source
 
 
-def stages(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any) -> dict[str, str]:
+def stages(
+    f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any
+) -> dict[str, str]:
     """The text of a function after every pass, by the name of the pass.
 
     >>> import srcdiff

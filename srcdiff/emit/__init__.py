@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +17,9 @@ from .comments import Comments, noted
 from .counts import Scan, is_temporary
 from .expressions import LOAD, Expressions
 from .jumps import with_jumps
+from .late import with_late_breaks
 from .nest import plan
-from .printer import Printer, expression_text, to_text
+from .printer import WIDTH, Printer, expression_text, to_text
 from .sequences import with_sequences
 from .statements import Statements
 
@@ -60,7 +62,7 @@ def tree_of(
     function: Function, namespace: Mapping[str, Any] | None = None
 ) -> tuple[Any, Expressions]:
     """The gast tree of a function, and what was found out while building it."""
-    scan = with_sequences(Scan(function))
+    scan = with_sequences(Scan(with_late_breaks(function)))
     build = Expressions(Globals(_locals(scan), namespace))
     planned = plan(scan)
     body, gone = with_jumps(scan, planned.inline)
@@ -86,10 +88,19 @@ def _locals(scan: Scan) -> frozenset[str]:
 
 def _indented(doc: str) -> str:
     """A docstring with its lines indented as those of the body."""
-    text = inspect.cleandoc(doc)
+    lines = inspect.cleandoc(doc).split("\n")
+    text = "\n".join(part for line in lines for part in _filled(line))
     if "\n" not in text:
         return text
     return "\n".join(line and "    " + line for line in f"{text}\n".split("\n")).lstrip() + "    "
+
+
+def _filled(line: str) -> list[str]:
+    """A line of a docstring, in several if it is too long."""
+    room = WIDTH - 8
+    if len(line) <= room:
+        return [line]
+    return textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
 
 
 def _arguments(params: tuple[Param, ...], build: Expressions) -> Any:

@@ -65,7 +65,8 @@ def _collection(name: str, loop: For) -> Collection:
     within = list(walk((loop,)))
     reads = frozenset(n for s in within for n in stmt_reads(s)) - {name} - bound((loop,))
     impure = any(isinstance(s, Assign) and not is_pure(s.rhs) for s in within)
-    return Collection(name, reads, impure, sum(rhs_width(o) for s in within for o in operands(s)) + 12)
+    width = sum(rhs_width(o) for s in within for o in operands(s))
+    return Collection(name, reads, impure, width + 12)
 
 
 def _is_empty(before: Block, name: str) -> bool:

@@ -178,7 +178,7 @@ class Expressions:
             return None
         if call.text and fn is not operator.getitem:
             return None  # the user wrote `operator.add(x, y)`
-        if any([type(a) is Star for a in args]):
+        if any(type(a) is Star for a in args):
             return None
         if len(args) == 2:
             return self._infix(fn, args[0], args[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 from srcdiff.ir import Attr, Call, Const, Derived, Method, Name, Opaque, Ref, Rhs, Slice, Star, Tup
@@ -10,12 +11,22 @@ from srcdiff.ir import Attr, Call, Const, Derived, Method, Name, Opaque, Ref, Rh
 _OPERATORS: frozenset[Any] = frozenset(vars(operator)[n] for n in operator.__all__)
 
 
+# A temporary and the name that it gets once it is seen have the same width, so that naming
+# changes nothing about what is nested.
+_NUMBERS = re.compile(r"[_\d]+")
+
+
+def name_width(name: str) -> int:
+    """About how many columns a name takes, whatever its number is."""
+    return len(_NUMBERS.sub("", name) or "t") + 2
+
+
 def rhs_width(rhs: Rhs) -> int:
-    """About how many columns a right-hand side takes; a temporary takes none."""
+    """About how many columns a right-hand side takes."""
     if isinstance(rhs, Call):
         return _callee_width(rhs) + sum(rhs_width(a) + 2 for a in rhs.args) + _keywords(rhs)
     if isinstance(rhs, Name):
-        return 0 if rhs.id.startswith(("_", "d__")) else len(rhs.id)
+        return name_width(rhs.id)
     if isinstance(rhs, Const):
         return len(repr(rhs.value))
     if isinstance(rhs, (Opaque, Ref)):

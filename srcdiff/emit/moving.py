@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .measure import name_width
+
 
 @dataclass(frozen=True)
 class Moved:
@@ -106,7 +108,7 @@ class Movement:
 
 def _too_wide(parts: list[Moved], room: int) -> Moved | None:
     """The longest part, if all of them take more columns than there are."""
-    if not parts or sum(p.width for p in parts) <= room:
+    if not parts or sum(p.width - name_width(p.name) for p in parts) <= room:
         return None
     return max(parts, key=lambda p: (p.width, -p.index))
 

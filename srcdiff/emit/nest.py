@@ -37,7 +37,7 @@ from .collect import filled, find_collection
 from .counts import Scan, is_temporary, reads_of
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
-from .measure import rhs_width
+from .measure import name_width, rhs_width
 from .moving import Effects, Moved, Movement
 from .unpack import items_of, loop_target, unpacked
 
@@ -150,6 +150,9 @@ class _BlockPlanner:
 
     def _step(self, index: int, stmt: Stmt) -> int:
         """Decides for one statement; returns how many following ones belong to it."""
+        count = self._group(index, stmt)
+        if count:
+            return count
         if isinstance(stmt, Assign) and is_temporary(stmt.target.id):
             group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
             if group and stmt.target.id not in self.owner.held:
@@ -157,9 +160,6 @@ class _BlockPlanner:
             if self.owner.is_single(stmt.target.id) or self._begins_join(index, stmt):
                 self._wait(index, stmt.target.id, stmt.rhs)
                 return 0
-        count = self._group(index, stmt)
-        if count:
-            return count
         inner = self._inside(index)
         if isinstance(stmt, For) and self._collects(index, stmt, inner):
             return 0
@@ -209,7 +209,7 @@ class _BlockPlanner:
             _first([p.effects for p in parts] + [None if pure else index]),
             reads_memory(rhs, self.owner.fixed) or any(p.memory for p in parts),
             frozenset(reads).union(*(p.reads for p in parts)),
-            width + sum(p.width for p in parts),
+            width + _widths(parts),
         )
         slot = slot_of(rhs)
         if slot in self.owner.slots:
@@ -230,7 +230,7 @@ class _BlockPlanner:
             _first([p.effects for p in parts] + [index if join.impure else None]),
             True,
             join.reads.union(reads_of(stmt.test), *(p.reads for p in parts)),
-            join.width + sum(p.width for p in parts),
+            join.width + _widths(parts),
         )
         self.total.add(inner)
 
@@ -250,7 +250,7 @@ class _BlockPlanner:
             _first([p.effects for p in parts] + [index if found.impure else None]),
             True,
             found.reads.union(*(p.reads for p in parts)),
-            found.width + sum(p.width for p in parts),
+            found.width + _widths(parts),
         )
         self.total.binds |= inner.binds
         self.total.stores |= found.impure
@@ -279,7 +279,14 @@ class _BlockPlanner:
     ) -> list[Moved]:
         """The expressions that move into a statement that takes `width` columns without them."""
         room = self.owner.width - 4 * self.depth - width
+        if index == len(self.body) - 1 and isinstance(self.body[index], Return):
+            room = FORWARD_WIDTH  # a long `return` has a line for every item
         return self.moves.consume(index, reads, room, accepts_effects)
+
+
+def _widths(parts: list[Moved]) -> int:
+    """How many columns more some expressions take than the names in their place."""
+    return sum(p.width - name_width(p.name) for p in parts)
 
 
 def _first(found: Iterable[int | None]) -> int | None:

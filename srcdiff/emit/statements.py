@@ -80,7 +80,7 @@ class Statements:
                 return self._unpack(block[index : index + 1 + count])
             found = items_of(block, index)
             if found is not None:
-                return self._items(found[0], block[index : index + len(found[1])])
+                return self._items(found[0], found[1], stmt.loc)
         if isinstance(stmt, If) and last:
             self._if(stmt, last)
         else:
@@ -112,14 +112,16 @@ class Statements:
         first = group[0]
         assert isinstance(first, Assign)
         self.build.moved[first.target.id] = self.build.rhs(first.rhs)
-        return 1 + self._items(first.target.id, group[1:])
+        found = items_of(group, 1)
+        assert found is not None
+        return 1 + self._items(found[0], found[1], group[1].loc)
 
-    def _items(self, base: str, group: Block) -> int:
+    def _items(self, base: str, names: tuple[str, ...], loc: Loc) -> int:
         """`a, b = e`, whose value may have moved here."""
-        self.before(group[0].loc)
-        targets = [name(s.target.id, STORE) for s in group if isinstance(s, Assign)]
+        self.before(loc)
+        targets = [name(n, STORE) for n in names]
         value = self.build.atom(Name(base))
-        self.add(gast.Assign([gast.Tuple(targets, STORE)], value, None), group[0].loc)
+        self.add(gast.Assign([gast.Tuple(targets, STORE)], value, None), loc)
         return len(targets) - 1
 
     def permute(self, stmt: Permute) -> None:

@@ -24,8 +24,10 @@ def items_of(block: Block, index: int) -> tuple[str, tuple[str, ...]] | None:
     base = _base(block[index]) if count else None
     if base is None or len(group) < count:
         return None
-    targets = [_target(s, base, k, count) for k, s in enumerate(group)]
-    found = tuple(t for t in targets if t is not None)
+    targets = {_position(s, base, count): s.target.id for s in group if isinstance(s, Assign)}
+    if set(targets) != set(range(count)):
+        return None
+    found = tuple(targets[k] for k in range(count))
     return (base, found) if len(set(found)) == count and base not in found else None
 
 
@@ -72,9 +74,8 @@ def _base(stmt: Stmt) -> str | None:
     return base.id if isinstance(base, Name) else None
 
 
-def _target(stmt: Stmt, base: str, position: int, count: int) -> str | None:
-    """The target of `target = base[position]`, one of `count` items."""
-    wanted = Call(operator.getitem, (Name(base), Const(position)))
-    if isinstance(stmt, Assign) and stmt.rhs == wanted and _count(stmt) == count:
-        return stmt.target.id
-    return None
+def _position(stmt: Assign, base: str, count: int) -> int | None:
+    """The position in `target = base[position]`, one of `count` items."""
+    index = stmt.rhs.args[1] if isinstance(stmt.rhs, Call) and _count(stmt) == count else None
+    position = index.value if isinstance(index, Const) and _base(stmt) == base else None
+    return position if isinstance(position, int) else None

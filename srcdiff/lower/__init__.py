@@ -23,6 +23,7 @@ Expressions
     (*a, b)           r = make_list(*a, b); tuple(r)
     {**a, k: v}       r = make_dict(); r.update(a); r[k] = v
     f(x), f nested    the parameters are assigned, the body stands in place of the call
+    g(f), f nested    r = Closure(f), an Opaque that `inline` knows how to call; g(r)
 
 Assignment
 
@@ -65,7 +66,8 @@ The only `return` of a function, last in its body, becomes the Return itself.  A
 whose returns have a value gets `_ret = None` where control falls off its end.
 """
 
+from srcdiff.lower.closures import Closure
 from srcdiff.lower.functions import lower
 from srcdiff.lower.template import Template, lower_template
 
-__all__ = ["Template", "lower", "lower_template"]
+__all__ = ["Closure", "Template", "lower", "lower_template"]

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir import NOWHERE, Atom, Block, Function, Loc, Name, Opaque, Param, Return
+from srcdiff.ir import NOWHERE, Atom, Block, Function, Loc, Name, Opaque, Param, Return, names, used
 from srcdiff.ir import bound as bound_names
-from srcdiff.ir import names, used
 from srcdiff.lower import calls
 from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.lower.scope import parameters, scan_function
@@ -42,13 +41,11 @@ def anonymous(b: Builder, node: Node) -> Opaque:
     """A lambda that is passed on; one that cannot be lowered stays text."""
     try:
         text = b.opaque(node)
-    except UnsupportedError as error:
-        return _closure(b, calls.local_function(b, node, "lambda"), node, None, error)
-    if node.args.vararg is not None or node.args.kwarg is not None:
-        return text
+    except UnsupportedError:  # its text would not do: it must be inlined
+        return _closure(b, calls.local_function(b, node, "lambda"), node, None)
     mark = len(b.out)
     try:
-        return _closure(b, calls.local_function(b, node, "lambda"), node, text, None)
+        return _closure(b, calls.local_function(b, node, "lambda"), node, text)
     except UnsupportedError:
         del b.out[mark:]
         return text
@@ -56,19 +53,14 @@ def anonymous(b: Builder, node: Node) -> Opaque:
 
 def named(b: Builder, fn: LocalFunction, node: Node) -> Opaque:
     """A nested function that is used as a value."""
-    return _closure(b, fn, node, None, None)
+    return _closure(b, fn, node, None)
 
 
-def _closure(
-    b: Builder, fn: LocalFunction, node: Node, text: Opaque | None, error: UnsupportedError | None
-) -> Closure:
-    """The value of a local function."""
+def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> Closure:
+    """The value of a local function; `text` makes it too."""
     function, keywords = _function(b, fn)
-    free = _free(function)
     before = text.reads if text is not None else ()
-    reads = tuple(dict.fromkeys((*before, *map(Name, free))))
-    if text is None and error is not None and fn.defaults:
-        raise error
+    reads = tuple(dict.fromkeys((*before, *map(Name, _free(function)))))
     return Closure(
         fn.name if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),

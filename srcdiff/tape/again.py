@@ -136,7 +136,6 @@ def _computed(
     stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
 ) -> Found | None:
     """The definition itself, run again."""
-    name = stmt.target.id
     if not _feasible(stmt, k, last, block, state):
         return None
     return last, stmt

@@ -141,7 +141,7 @@ _CHEAP = {
 
 
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
-    """Whether computing a value again costs no more than saving it: reads, views, index arithmetic."""
+    """Whether computing a value again costs no more than saving it: reads, views, indices."""
     from srcdiff.analyses.effects import is_pure, returns_view
     from srcdiff.analyses.kind_types import is_scalar
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.tape.needs import Item, exposed
-from srcdiff.tape.undo import Slots
+from srcdiff.tape.undo import Slots, saved_value
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ def keep_locals(scope: Scope, slots: Slots) -> Kept:
         loc = _loc_of(name, scope.block)
         if name not in sure:
             first.append(ir.Assign(ir.Name(name), ir.NONE, loc))
-        push, pop = slots.new(name, ir.Name(name), loc)
-        save += push
+        copied, value = saved_value(name, loc, slots.facts)
+        push, pop = slots.new(name, value, loc)
+        save += (*copied, *push)
         load.append(ir.Assign(ir.Name(name), pop, loc))
     return Kept(tuple(first), tuple(save), tuple(load), scope.needed - scope.own)
 

@@ -99,7 +99,9 @@ class _Split:
         primal = pair.primal
         bound = () if primal is None else ir.writes(primal)
         before = needed | self.reads(second, pair)
-        written = frozenset() if id(primal) in self.stable.safe else written_contents(primal, self.facts)
+        written = (
+            frozenset() if id(primal) in self.stable.safe else written_contents(primal, self.facts)
+        )
         lost = before & (frozenset(bound) | written)
         done = undo(primal, lost, slots) if primal is not None and lost else None
         # After the statement: the values that it bound are needed only by its own adjoint.
@@ -155,7 +157,10 @@ class _Split:
         if not body.backward:
             return Parts((self.forward_loop(stmt, body.forward),), (), needed)
         trip = trip_of(stmt, self.facts)
-        backward: ir.Block = (*trip.before, replace(trip.header, body=(*trip.first, *body.backward)))
+        backward: ir.Block = (
+            *trip.before,
+            replace(trip.header, body=(*trip.first, *body.backward)),
+        )
         forward: ir.Block = (self.forward_loop(stmt, body.forward),)
         if slots.loops:
             slots.lists += inner.lists

@@ -2,8 +2,8 @@
 
 Takes a `Pair` tree; returns the stores `A[e] = v` of which it is proved that no element that they
 write was read before, for an adjoint, in the same memory.  The proof compares affine subscripts
-(`t`, `i - 1`) along the loops that a read and a store share: either every later store is at a larger
-(or, in a falling loop, smaller) subscript, or the store precedes the read in every iteration.
+(`t`, `i - 1`) along the loops that a read and a store share: either every later store is at a
+larger (or, in a falling loop, smaller) subscript, or the store precedes the read in every iteration.
 """
 
 from __future__ import annotations
@@ -156,7 +156,11 @@ def _unequal(stmt: ir.If, branch: int, known: _Facts) -> frozenset[frozenset[ir.
 
 def _note_range(stmt: ir.For | ir.While, known: _Facts) -> None:
     """The bounds of a loop's target, if its step is one or minus one."""
-    if not isinstance(stmt, ir.For) or not isinstance(stmt.iter, ir.Call) or stmt.iter.fn is not range:
+    if (
+        not isinstance(stmt, ir.For)
+        or not isinstance(stmt.iter, ir.Call)
+        or stmt.iter.fn is not range
+    ):
         return
     args = stmt.iter.args
     start: ir.Atom = ir.Const(0) if len(args) == 1 else args[0]
@@ -182,9 +186,10 @@ def _collect_pair(
     if isinstance(stmt, ir.Assign):
         known.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
         rhs = stmt.rhs
-        reads = isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
-        if reads and stmt.target.id in needed and isinstance(rhs.args[0], ir.Name):  # type: ignore[union-attr]
-            base, index = rhs.args  # type: ignore[union-attr]
+        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+            return
+        base, index = rhs.args
+        if stmt.target.id in needed and isinstance(base, ir.Name):
             if contents_of(base.id, facts):
                 known.accesses.append(Access(base.id, index, *where.fields, stmt))
     if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
@@ -315,7 +320,9 @@ def _bound(atom: ir.Atom, var: str | None, known: _Facts, side: int, depth: int 
     return _bound_of_sum(defined[0], var, known, side, depth) if len(defined) == 1 else None
 
 
-def _bound_of_target(name: str, var: str | None, known: _Facts, side: int, depth: int) -> int | None:
+def _bound_of_target(
+    name: str, var: str | None, known: _Facts, side: int, depth: int
+) -> int | None:
     """A bound of a loop's target by the loop's range."""
     start, stop, step = known.ranges[name]
     if (side == 1) == (step == 1):

@@ -67,9 +67,34 @@ def _undo_permute(stmt: ir.Permute, items: frozenset[Item]) -> Undone:
     return Undone((), (inverse,), moved)
 
 
+def saved_value(name: str, loc: ir.Loc, facts: Facts) -> tuple[ir.Block, ir.Name]:
+    """What is saved of a variable: a copy where something writes into its memory.
+
+    Where another variable may hold the same memory the variable itself is saved, so that what is
+    put back into that memory is seen through both.
+    """
+    classes = facts.aliases.classes
+    if name not in classes or not _is_only_owner(name, facts):
+        return (), ir.Name(name)
+    copy = facts.fresh(f"_{name.lstrip('_')}")
+    kind = facts.kinds.get(name)
+    copying = np.copy if isinstance(kind, Array) and not kind.maybe_scalar else trees.kept
+    return (ir.Assign(copy, ir.Call(copying, (ir.Name(name),)), loc),), copy
+
+
+def _is_only_owner(name: str, facts: Facts) -> bool:
+    """Whether all other names of the memory of a variable are views of it."""
+    classes, views = facts.aliases.classes, facts.aliases.views
+    mates = (n for n, rep in classes.items() if rep == classes[name] and n != name)
+    return all(n in views for n in mates)
+
+
 def undo_name(name: str, loc: ir.Loc, slots: Slots) -> Undone:
     """The old value of a variable."""
-    save, load = slots.new(name, ir.Name(name), loc)
+    copied, value = saved_value(name, loc, slots.facts)
+    slots.saved.add(name)
+    save, load = slots.new(name, value, loc)
+    save = (*copied, *save)
     needed: frozenset[Item] = frozenset({load.id}) if isinstance(load, ir.Name) else frozenset()
     return Undone(save, (ir.Assign(ir.Name(name), load, loc),), needed)
 

@@ -20,7 +20,7 @@ from tests.check import Problem, assert_form, assert_unchanged, define, differen
 RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
 TOLERANCE = 1e-6
-SECONDS = 20  # a program that takes longer to transform or to run hangs
+SECONDS = 6  # a program that takes longer to transform or to run hangs
 
 
 @dataclass(frozen=True)

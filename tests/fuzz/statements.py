@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tests.fuzz.expressions import Expressions
 from tests.fuzz.kinds import (
@@ -214,7 +214,7 @@ class Statements(Expressions):
             self.line(f"{place} {self.r.choice(OPERATORS)} {value}")
 
     def write_augment(self, loop: bool) -> None:
-        names = [n for n in self.scope.arrays() + self.scope.of(NUMBER)]
+        names = self.scope.arrays() + self.scope.of(NUMBER)
         names = [n for n in names if n not in self.scope.constant]
         if names:
             name = self.r.choice(names)

@@ -1,0 +1,254 @@
+"""Callees that the source does not name: parameters, elements of tables, functions made here.
+
+`resolved` comes after inlining: a name whose kind is a known function becomes that function, and
+`*args` and `**kwargs` of known length are written out, until nothing changes.  `check_callees`
+refuses what stays unknown where a derivative would have to pass through it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from srcdiff import ir
+from srcdiff.analyses.activity import edges, reachable
+from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.effects import is_pure, mutated_args
+from srcdiff.analyses.kind_types import Array, Callable, Dict, Kind, List, Scalar, Tuple
+from srcdiff.analyses.kind_types import is_active_kind, is_container
+from srcdiff.analyses.kinds import infer
+from srcdiff.errors import UnsupportedError
+from srcdiff.expand import flows
+from srcdiff.inline import inline, is_user_function, is_written_out
+from srcdiff.lower import Closure, lower
+from srcdiff.parse import parse
+from srcdiff.rules import find, lookup
+
+Kinds = Mapping[str, Kind]
+
+_ROUNDS = 8
+
+
+def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Function:
+    """The function with callees and arguments in place of what is known to stand for them."""
+    for _ in range(_ROUNDS):
+        if not any(_is_open(c) for c in _calls(function.body)):
+            break
+        new = _Resolve(function, infer(function, params)).function()
+        if new == function:
+            break
+        function = inline(new, origin)
+    _refuse_closures(function)
+    return function
+
+
+def _calls(block: ir.Block) -> Iterator[ir.Call]:
+    for stmt in ir.walk(block):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call):
+            yield rhs
+
+
+def _is_open(call: ir.Call) -> bool:
+    """Whether a call's callee or arguments are known only by their kinds."""
+    return isinstance(call.fn, ir.Name) or not is_written_out(call)
+
+
+class _Resolve:
+    """One round."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.whole = function
+        self.kinds = kinds
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def function(self) -> ir.Function:
+        """The function after this round."""
+        return replace(self.whole, body=self.block(self.whole.body))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block after this round."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+                if _is_open(stmt.rhs):
+                    stmt = replace(stmt, rhs=self.call(stmt.rhs, stmt.loc, out))
+            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block))
+        return tuple(out)
+
+    def call(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
+        """A call with what is known of it; items are taken before it."""
+        fn = call.fn
+        kind = self.kinds.get(fn.id) if isinstance(fn, ir.Name) else None
+        if isinstance(kind, Callable) and kind.value is not None:
+            call = replace(call, fn=kind.value, text=None)
+        args: list[ir.Atom] = []
+        for arg in call.args:
+            args += self.spread(arg, loc, out)
+        kwargs: list[tuple[str | None, ir.Atom]] = []
+        for key, value in call.kwargs:
+            kwargs += self.keywords(key, value, loc, out)
+        return replace(call, args=tuple(args), kwargs=tuple(kwargs))
+
+    def spread(self, arg: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> list[ir.Atom]:
+        """The arguments that `*args` stands for, where it is known how many."""
+        if not isinstance(arg, ir.Star) or not isinstance(arg.value, ir.Name):
+            return [arg]
+        kind = self.kinds.get(arg.value.id)
+        if not isinstance(kind, (Tuple, List)) or kind.items is None:
+            return [arg]
+        return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+
+    def keywords(
+        self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
+    ) -> list[tuple[str | None, ir.Atom]]:
+        """The keyword arguments that `**kwargs` stands for, where its keys are known."""
+        if key is not None or not isinstance(value, ir.Name):
+            return [(key, value)]
+        kind = self.kinds.get(value.id)
+        if not isinstance(kind, Dict) or kind.item is not None:
+            return [(key, value)]
+        if not all(isinstance(k, str) for k, _ in kind.items):
+            return [(key, value)]
+        return [(k, self.item(value, k, loc, out)) for k, _ in kind.items]
+
+    def item(self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+        """An item in a temporary."""
+        taken = self.fresh()
+        out.append(ir.Assign(taken, ir.Call(operator.getitem, (base, ir.Const(key))), loc))
+        return taken
+
+
+# --- functions made here -------------------------------------------------------------------------
+
+
+def _refuse_closures(function: ir.Function) -> None:
+    """Refuse functions made here that stay values and whose text would not do."""
+    definitions = _definitions(function)
+    last: dict[str, ir.Stmt] = {}
+    for stmt in ir.walk(function.body):
+        last.update((n, stmt) for n in ir.reads(stmt))
+    for stmt in ir.walk(function.body):
+        made = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if not isinstance(made, Closure) or not isinstance(stmt, ir.Assign):
+            continue
+        if not made.whole:
+            raise UnsupportedError(
+                f"the nested function `{made.name}` is used as a value",
+                made.loc,
+                remedy="Pass it only to functions of your own that call it, or move it out of the "
+                "function.",
+            )
+        changing = [n.id for n in made.reads if definitions.get(n.id, 0) > 1]
+        if changing and not _used_at_once(last.get(stmt.target.id)):
+            raise UnsupportedError(
+                f"this lambda reads `{changing[0]}`, which is assigned more than once, and it is "
+                "kept as a value",
+                made.loc,
+                remedy=f"Bind the value that it means: `{changing[0]}={changing[0]}` among its "
+                "parameters.",
+            )
+
+
+def _definitions(function: ir.Function) -> dict[str, int]:
+    """How often each name is bound; in a loop that is more than once."""
+    count = {p.name: 1 for p in function.params}
+
+    def block(inner: ir.Block, weight: int) -> None:
+        for stmt in inner:
+            for name in ir.writes(stmt):
+                count[name] = count.get(name, 0) + weight
+            more = 2 if isinstance(stmt, (ir.For, ir.While)) else weight
+            for part in ir.blocks(stmt):
+                block(part, more)
+
+    block(function.body, 1)
+    return count
+
+
+def _used_at_once(stmt: ir.Stmt | None) -> bool:
+    """Whether the last use of a function is a call that does not keep it."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, (ir.Name, ir.Derived, ir.Attr)):
+        return False
+    if isinstance(rhs.fn, ir.Method):
+        return rhs.fn.name == "sort"
+    return rhs.fn not in (ir.make_list, ir.make_dict, list, tuple, map, filter, zip)
+
+
+# --- callees that nobody knows -------------------------------------------------------------------
+
+
+def check_callees(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> None:
+    """Refuse calls through which a derivative would have to pass and of which nothing is known."""
+    found = edges(function.body, kinds, Aliases(), flows)
+    varied = reachable(inputs, found)
+    useful = reachable(outputs, found, backward=True)
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call) and _is_strange(rhs, kinds):
+            active = {n for n in ir.names(rhs) if n in varied and _carries(n, kinds)}
+            written = {n for a in mutated_args(rhs, kinds) for n in ir.names(a)}
+            result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
+            if active and (result or active & written):
+                _refuse(rhs, stmt.loc, kinds)
+
+
+def _carries(name: str, kinds: Kinds) -> bool:
+    return name not in kinds or is_active_kind(kinds[name])
+
+
+def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether nothing is known of what a call does."""
+    fn = call.fn
+    if isinstance(fn, ir.Name):
+        return True
+    if isinstance(fn, (ir.Attr, ir.Derived)):
+        return False
+    if isinstance(fn, ir.Method):
+        receiver = call.args[0]
+        kind = kinds.get(receiver.id) if isinstance(receiver, ir.Name) else None
+        known = kind is not None and is_container(kind)
+        return not (is_pure(fn) or known or lookup(fn) is not None)
+    if fn is list:
+        kind = kinds.get(call.args[0].id) if call.args and isinstance(call.args[0], ir.Name) else None
+        return kind is not None and not isinstance(kind, (Array, Scalar)) and not is_container(kind)
+    return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
+
+
+def _refuse(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
+    """The error for a call of which nothing is known."""
+    fn = call.fn
+    if isinstance(fn, ir.Name):
+        raise UnsupportedError(
+            f"the function called here, `{call.text or fn.id}`, is known only when the program "
+            "runs",
+            loc,
+            remedy="Call functions by their names, with `if` to choose between them; or pass the "
+            "function as an argument of its own.",
+        )
+    if fn is list:
+        raise UnsupportedError(
+            "what is iterated here is known only when the program runs",
+            loc,
+            remedy="Give an example of the arguments, or loop by index: `for i in range(len(x))`.",
+        )
+    if isinstance(fn, type):
+        raise UnsupportedError(
+            f"`{fn.__qualname__}` makes an object that holds values with a derivative, which is "
+            "not supported",
+            loc,
+            remedy="Use a tuple or a dict in its place.",
+        )
+    if is_user_function(fn):
+        lower(parse(fn))  # type: ignore[arg-type]  # says why it could not be inlined
+    find(call, kinds, loc)
+    raise UnsupportedError(
+        f"nothing is known of what `{call.text or fn}` does",
+        loc,
+        remedy="Give it a rule with @srcdiff.rule, or wrap its arguments in srcdiff.stop_gradient.",
+    )

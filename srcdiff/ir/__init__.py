@@ -1,0 +1,80 @@
+"""The intermediate representation: flat operands, nested control flow, frozen nodes.
+
+Every operand of a call is an atom; every intermediate result has a name; control flow stays nested
+as the user wrote it.  Locations are carried along but never compared, so two functions that do the
+same are equal.
+"""
+
+from __future__ import annotations
+
+from srcdiff.ir.look import (
+    all_names,
+    atoms,
+    blocks,
+    bound,
+    names,
+    operands,
+    parts,
+    reads,
+    used,
+    walk,
+    writes,
+)
+from srcdiff.ir.nodes import (
+    NONE,
+    NOWHERE,
+    Accum,
+    Assign,
+    Atom,
+    Attr,
+    Block,
+    Call,
+    Callee,
+    Comment,
+    Const,
+    Demand,
+    Derived,
+    Effect,
+    For,
+    Function,
+    If,
+    Loc,
+    Method,
+    Name,
+    Opaque,
+    Pair,
+    Param,
+    Permute,
+    Ref,
+    Reset,
+    Return,
+    Rhs,
+    SetItem,
+    Slice,
+    Star,
+    Stmt,
+    Tup,
+    Undo,
+    Verbatim,
+    While,
+    make_dict,
+    make_list,
+)
+from srcdiff.ir.rebuild import (
+    Fresh,
+    map_atom,
+    map_opaque,
+    map_rhs,
+    map_stmt,
+    rename,
+)
+from srcdiff.ir.text import rename_text
+
+__all__ = [
+    "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
+    "Derived", "Effect", "For", "Fresh", "Function", "If", "Loc", "Method", "NONE", "NOWHERE",
+    "Name", "Opaque", "Pair", "Param", "Permute", "Ref", "Reset", "Return", "Rhs", "SetItem",
+    "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While", "all_names", "atoms", "blocks",
+    "bound", "make_dict", "make_list", "map_atom", "map_opaque", "map_rhs", "map_stmt", "names",
+    "operands", "parts", "reads", "rename", "rename_text", "used", "walk", "writes",
+]  # fmt: skip

@@ -1,0 +1,155 @@
+"""Looking at nodes: what they read and write, and what is inside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from srcdiff.ir.nodes import (
+    Accum,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Demand,
+    Effect,
+    For,
+    Function,
+    If,
+    Name,
+    Opaque,
+    Pair,
+    Permute,
+    Return,
+    Rhs,
+    SetItem,
+    Slice,
+    Star,
+    Stmt,
+    Tup,
+    Verbatim,
+    While,
+)
+
+
+def atoms(node: Rhs | None) -> Iterator[Atom]:
+    """Every atom of an atom or right-hand side, inner ones included."""
+    if node is None:
+        return
+    if isinstance(node, Call):
+        if isinstance(node.fn, Name):
+            yield node.fn
+        for item in (*node.args, *(v for _, v in node.kwargs)):
+            yield from atoms(item)
+    elif isinstance(node, Opaque):
+        yield from node.reads
+    else:
+        yield node
+        for item in parts(node):
+            yield from atoms(item)
+
+
+def parts(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms directly inside an atom."""
+    if isinstance(atom, Tup):
+        return atom.items
+    if isinstance(atom, Slice):
+        return atom.lower, atom.upper, atom.step
+    if isinstance(atom, Star):
+        return (atom.value,)
+    return ()
+
+
+def names(node: Rhs | None) -> tuple[str, ...]:
+    """The names read by an atom or right-hand side, in order, each once."""
+    return tuple(dict.fromkeys(a.id for a in atoms(node) if isinstance(a, Name)))
+
+
+def operands(stmt: Stmt) -> tuple[Rhs, ...]:
+    """What a statement itself reads (not what the statements inside it read)."""
+    if isinstance(stmt, Assign):
+        return (stmt.rhs,)
+    if isinstance(stmt, Permute):
+        return stmt.sources
+    if isinstance(stmt, SetItem):
+        return (stmt.base, *(() if stmt.index is None else (stmt.index,)), stmt.value)
+    if isinstance(stmt, Effect):
+        return (stmt.rhs,)
+    if isinstance(stmt, Verbatim):
+        return stmt.reads
+    if isinstance(stmt, If):
+        return (stmt.test,)
+    if isinstance(stmt, For):
+        return (stmt.iter,)
+    if isinstance(stmt, Return):
+        return (stmt.value,)
+    if isinstance(stmt, Accum):
+        return (stmt.value, stmt.like)
+    if isinstance(stmt, Demand):
+        return (stmt.like,)
+    return ()
+
+
+def reads(stmt: Stmt) -> tuple[str, ...]:
+    """The names that a statement itself reads; the base of a store counts as read.
+
+    The test and the stop flag of a `While`, and the stop flag of a `For`, are read inside the loop
+    (after `cond`, at the end of the body), so they are not listed here.
+    """
+    return tuple(dict.fromkeys(n for o in operands(stmt) for n in names(o)))
+
+
+def writes(stmt: Stmt) -> tuple[str, ...]:
+    """The names that a statement itself binds (a store into an array binds nothing)."""
+    if isinstance(stmt, (Assign, Accum, Demand)):
+        return (stmt.target.id,)
+    if isinstance(stmt, Permute):
+        return tuple(t.id for t in stmt.targets)
+    if isinstance(stmt, For):
+        return (stmt.target.id,)
+    if isinstance(stmt, Verbatim):
+        return tuple(w.id for w in stmt.writes)
+    return ()
+
+
+def blocks(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement."""
+    if isinstance(stmt, If):
+        return stmt.body, stmt.orelse
+    if isinstance(stmt, For):
+        return (stmt.body,)
+    if isinstance(stmt, While):
+        return stmt.cond, stmt.body
+    if isinstance(stmt, Pair):
+        return (() if stmt.primal is None else (stmt.primal,)), stmt.adjoint
+    return ()
+
+
+def walk(block: Block) -> Iterator[Stmt]:
+    """Every statement of a block, outer ones first, in source order."""
+    for stmt in block:
+        yield stmt
+        for inner in blocks(stmt):
+            yield from walk(inner)
+
+
+def bound(block: Block) -> frozenset[str]:
+    """Every name bound anywhere in a block."""
+    return frozenset(n for s in walk(block) for n in writes(s))
+
+
+def used(block: Block) -> frozenset[str]:
+    """Every name read anywhere in a block, tests and stop flags included."""
+    found: set[str] = set()
+    for stmt in walk(block):
+        found.update(reads(stmt))
+        if isinstance(stmt, While):
+            found.update(names(stmt.test))
+        if isinstance(stmt, (For, While)) and stmt.stop is not None:
+            found.add(stmt.stop.id)
+    return frozenset(found)
+
+
+def all_names(function: Function) -> frozenset[str]:
+    """Every name of a function: parameters, bound and read ones."""
+    params = {p.name for p in function.params}
+    return frozenset(params) | bound(function.body) | used(function.body)

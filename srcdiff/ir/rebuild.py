@@ -1,0 +1,174 @@
+"""Rebuilding nodes: names mapped, and names that are new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from srcdiff.ir.nodes import (
+    Accum,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Demand,
+    Effect,
+    For,
+    If,
+    Name,
+    Opaque,
+    Pair,
+    Permute,
+    Ref,
+    Reset,
+    Return,
+    Rhs,
+    SetItem,
+    Slice,
+    Star,
+    Stmt,
+    Tup,
+    Verbatim,
+    While,
+)
+from srcdiff.ir.text import rename_text
+
+
+def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
+    """An atom with every name replaced by `fn(name)`."""
+    if isinstance(atom, Name):
+        return fn(atom)
+    if isinstance(atom, Tup):
+        return Tup(tuple(map_atom(fn, a) for a in atom.items))
+    if isinstance(atom, Slice):
+        return Slice(map_atom(fn, atom.lower), map_atom(fn, atom.upper), map_atom(fn, atom.step))
+    if isinstance(atom, Star):
+        return Star(map_atom(fn, atom.value))
+    return atom
+
+
+def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
+    """A right-hand side with every name that it reads replaced."""
+    if isinstance(rhs, Call):
+        callee = rhs.fn
+        if isinstance(callee, Name):
+            new = fn(callee)
+            callee = new.value if isinstance(new, Ref) else new  # type: ignore[assignment]
+        args = tuple(map_atom(fn, a) for a in rhs.args)
+        return replace(
+            rhs, fn=callee, args=args, kwargs=tuple((k, map_atom(fn, v)) for k, v in rhs.kwargs)
+        )
+    if isinstance(rhs, Opaque):
+        return map_opaque(fn, rhs)
+    return map_atom(fn, rhs)
+
+
+def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
+    """An opaque expression with its names replaced, by names only."""
+    new = {n.id: fn(n) for n in rhs.reads}
+    if all(isinstance(v, Name) and v.id == k for k, v in new.items()):
+        return rhs
+    return replace(rhs, text=rename_text(rhs.text, new), reads=_only_names(new))
+
+
+def _only_names(new: Mapping[str, Atom]) -> tuple[Name, ...]:
+    return tuple(v for v in new.values() if isinstance(v, Name))
+
+
+def map_stmt(
+    stmt: Stmt,
+    read: Callable[[Name], Atom],
+    write: Callable[[Name], Name],
+    block: Callable[[Block], Block],
+) -> Stmt:
+    """A statement with its reads, its bound names and its inner blocks mapped.
+
+    The base of a store and the names of stop flags must map to names.
+    """
+
+    def name(n: Name) -> Name:
+        new = read(n)
+        assert isinstance(new, Name), f"{n.id} must stay a name"
+        return new
+
+    def stop(n: Name | None) -> Name | None:
+        return None if n is None else name(n)
+
+    if isinstance(stmt, Assign):
+        return replace(stmt, rhs=map_rhs(read, stmt.rhs), target=write(stmt.target))
+    if isinstance(stmt, Permute):
+        sources = tuple(name(s) for s in stmt.sources)
+        return replace(stmt, sources=sources, targets=tuple(write(t) for t in stmt.targets))
+    if isinstance(stmt, SetItem):
+        index = None if stmt.index is None else map_atom(read, stmt.index)
+        return replace(stmt, base=name(stmt.base), index=index, value=map_atom(read, stmt.value))
+    if isinstance(stmt, Effect):
+        return replace(stmt, rhs=map_rhs(read, stmt.rhs))  # type: ignore[arg-type]
+    if isinstance(stmt, Verbatim):
+        new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
+        bound_new = {n.id: write(n) for n in stmt.writes}
+        text = rename_text(stmt.text, {**new, **bound_new})
+        return replace(stmt, text=text, reads=_only_names(new), writes=_only_names(bound_new))
+    if isinstance(stmt, If):
+        test = map_atom(read, stmt.test)
+        return replace(stmt, test=test, body=block(stmt.body), orelse=block(stmt.orelse))
+    if isinstance(stmt, For):
+        it = map_rhs(read, stmt.iter)
+        target = write(stmt.target)
+        body = block(stmt.body)
+        return replace(stmt, iter=it, target=target, body=body, stop=stop(stmt.stop))  # type: ignore[arg-type]
+    if isinstance(stmt, While):
+        cond = block(stmt.cond)
+        test = map_atom(read, stmt.test)
+        return replace(stmt, cond=cond, test=test, body=block(stmt.body), stop=stop(stmt.stop))
+    if isinstance(stmt, Return):
+        return replace(stmt, value=map_atom(read, stmt.value))
+    if isinstance(stmt, Accum):
+        value = map_atom(read, stmt.value)
+        return replace(stmt, value=value, like=name(stmt.like), target=write(stmt.target))
+    if isinstance(stmt, Demand):
+        return replace(stmt, like=name(stmt.like), target=write(stmt.target))
+    if isinstance(stmt, Reset):
+        return replace(stmt, target=write(stmt.target))
+    if isinstance(stmt, Pair):
+        primal = None if stmt.primal is None else block((stmt.primal,))[0]
+        return replace(stmt, primal=primal, adjoint=block(stmt.adjoint))
+    return stmt
+
+
+def rename(block: Block, new: Mapping[str, str]) -> Block:
+    """A block with names replaced, where they are read and where they are bound."""
+
+    def one(n: Name) -> Name:
+        return Name(new[n.id]) if n.id in new else n
+
+    def many(inner: Block) -> Block:
+        return tuple(map_stmt(s, one, one, many) for s in inner)
+
+    return many(block)
+
+
+class Fresh:
+    """Makes names that no other name of a function has; temporaries start with `_`."""
+
+    def __init__(self, taken: Iterator[str] | frozenset[str] | set[str] = frozenset()) -> None:
+        self.taken = set(taken)
+        self.count: dict[str, int] = {}
+
+    def __call__(self, base: str = "_t") -> Name:
+        number = self.count.get(base, 0)
+        candidate = base if number == 0 and base != "_t" else f"{base}_{number}"
+        while candidate in self.taken:
+            number += 1
+            candidate = f"{base}_{number}"
+        self.count[base] = number + 1
+        self.taken.add(candidate)
+        return Name(candidate)
+
+    def state(self) -> tuple[set[str], dict[str, int]]:
+        """A state to which `reset` goes back."""
+        return set(self.taken), dict(self.count)
+
+    def reset(self, state: tuple[set[str], dict[str, int]]) -> None:
+        """Forget the names made since `state`."""
+        self.taken, self.count = set(state[0]), dict(state[1])
