@@ -116,7 +116,6 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
 
 
 def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
-    from srcdiff.containers import resized
 
     return {n for n in resized(function.body) if n in facts.active}
 

@@ -12,7 +12,15 @@ def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
     Raises:
         TransformError: the call does not fit the signature.
     """
-    bound: dict[str, ir.Atom] = {}
+    bound = bind_displays(callee, call, loc)
+    if any(param.style == "**" for param in callee.params):
+        raise _no_double_star(callee, loc)
+    return bound  # type: ignore[return-value]
+
+
+def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom | ir.Call]:
+    """Parameter -> atom, or a dict display for a parameter `**kwargs`."""
+    bound: dict[str, ir.Atom | ir.Call] = {}
     positional = list(_spread(call.args, callee, loc))
     keywords = dict(call.kwargs)
     if None in keywords:
@@ -26,7 +34,8 @@ def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
             bound[param.name] = ir.Tup(tuple(positional))
             positional = []
         elif param.style == "**":
-            raise _no_double_star(callee, loc)
+            bound[param.name] = _dict_display(keywords)
+            keywords = {}
         elif positional and param.style != "kw":
             bound[param.name] = positional.pop(0)
         elif param.name in keywords and param.style != "pos":
@@ -45,6 +54,14 @@ def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
             remedy="Compare the call with the definition.",
         )  # fmt: skip
     return bound
+
+
+def _dict_display(keywords: dict[str | None, ir.Atom]) -> ir.Call:
+    """The dict of the keyword arguments that no parameter takes."""
+    items: list[ir.Atom] = []
+    for key, value in keywords.items():
+        items += [ir.Const(key), value]
+    return ir.Call(ir.make_dict, tuple(items))
 
 
 def _spread(args: tuple[ir.Atom, ...], callee: ir.Function, loc: ir.Loc) -> tuple[ir.Atom, ...]:

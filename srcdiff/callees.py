@@ -16,8 +16,17 @@ from srcdiff import ir
 from srcdiff.analyses.activity import edges, reachable
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import is_pure, mutated_args
-from srcdiff.analyses.kind_types import Array, Callable, Dict, Kind, List, Scalar, Tuple
-from srcdiff.analyses.kind_types import is_active_kind, is_container
+from srcdiff.analyses.kind_types import (
+    Array,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    is_active_kind,
+    is_container,
+)
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
@@ -36,7 +45,7 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
     for _ in range(_ROUNDS):
         if not any(_is_open(c) for c in _calls(function.body)):
             break
-        new = _Resolve(function, infer(function, params)).function()
+        new = _Resolve(function, infer(function, params), _dicts(function, params)).function()
         if new == function:
             break
         function = inline(new, origin)
@@ -59,9 +68,12 @@ def _is_open(call: ir.Call) -> bool:
 class _Resolve:
     """One round."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(
+        self, function: ir.Function, kinds: Kinds, dicts: Mapping[str, tuple[str, ...]]
+    ) -> None:
         self.whole = function
         self.kinds = kinds
+        self.dicts = dicts
         self.fresh = ir.Fresh(ir.all_names(function))
 
     def function(self) -> ir.Function:
@@ -105,20 +117,53 @@ class _Resolve:
         self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
     ) -> list[tuple[str | None, ir.Atom]]:
         """The keyword arguments that `**kwargs` stands for, where its keys are known."""
-        if key is not None or not isinstance(value, ir.Name):
+        if key is not None or not isinstance(value, ir.Name) or value.id not in self.dicts:
             return [(key, value)]
-        kind = self.kinds.get(value.id)
-        if not isinstance(kind, Dict) or kind.item is not None:
-            return [(key, value)]
-        if not all(isinstance(k, str) for k, _ in kind.items):
-            return [(key, value)]
-        return [(k, self.item(value, k, loc, out)) for k, _ in kind.items]
+        return [(k, self.item(value, k, loc, out)) for k in self.dicts[value.id]]
 
     def item(self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
         """An item in a temporary."""
         taken = self.fresh()
         out.append(ir.Assign(taken, ir.Call(operator.getitem, (base, ir.Const(key))), loc))
         return taken
+
+
+def _dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ...]]:
+    """The dicts that nobody writes into, and their keys."""
+    found: dict[str, tuple[str, ...]] = {}
+    for param in function.params:
+        kind = params.get(param.name)
+        if isinstance(kind, Dict) and kind.item is None:
+            _add_dict(found, param.name, [k for k, _ in kind.items])
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
+            if rhs.fn is ir.make_dict:
+                keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
+                _add_dict(found, stmt.target.id, keys)
+            elif rhs.fn is dict and not rhs.args:
+                _add_dict(found, stmt.target.id, [k for k, _ in rhs.kwargs])
+    definitions = _definitions(function)
+    other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
+    return {n: k for n, k in found.items() if definitions[n] == 1 and n not in other}
+
+
+def _add_dict(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
+    if all(isinstance(k, str) for k in keys):
+        found[name] = tuple(dict.fromkeys(keys))
+
+
+_LOOKS = (operator.getitem, operator.contains, len, list)
+
+
+def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names in a statement that it may write into or keep, were they dicts."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if not isinstance(rhs, ir.Call):
+        return ir.reads(stmt)
+    rest = [*rhs.args, *(v for k, v in rhs.kwargs if k is not None)]
+    looks = rhs.fn in _LOOKS or (isinstance(rhs.fn, ir.Method) and rhs.fn.name == "get")
+    return tuple(n for a in (rest[1:] if looks else rest) for n in ir.names(a))
 
 
 # --- functions made here -------------------------------------------------------------------------

@@ -11,8 +11,10 @@ import operator
 from collections.abc import Iterable
 
 from srcdiff import ir
+from srcdiff.analyses.kind_types import is_numeric
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
+from srcdiff.trees import add_tree, zero_tree
 
 
 def _keys(keys: Iterable[object]) -> list[ir.Atom]:
@@ -70,9 +72,6 @@ def _add_at(
     d_base: ir.Name, key: ir.Atom, value: ir.Name, stmt: ir.Assign, facts: Facts
 ) -> ir.Block:
     """`d_base[key] += value`, or leaf by leaf where the element is itself a container."""
-    from srcdiff.analyses.kind_types import is_numeric
-    from srcdiff.trees import add_tree
-
     kind = facts.kinds.get(stmt.target.id)
     if kind is not None and is_numeric(kind):
         return (ir.SetItem(d_base, key, value, "+", stmt.loc),)
@@ -98,8 +97,6 @@ def _tuple_element_adjoint(
 
 def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     """`c[k] = v`: v takes the adjoint of its place, which becomes zero."""
-    from srcdiff.trees import zero_tree
-
     if stmt.op is not None:
         raise _unsupported("an in-place operator on an element of a container", stmt.loc)
     assert stmt.index is not None
@@ -142,7 +139,6 @@ def pop_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
         raise _unsupported("`pop` with a position on a container of active values", stmt.loc)
     d_base = facts.adjoint(base.id)
     if stmt.target.id not in facts.active:
-        from srcdiff.trees import zero_tree
 
         zero = facts.fresh()
         return (

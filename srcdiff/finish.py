@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,9 @@ def spell(function: ir.Function, params: Mapping[str, Kind], ours: frozenset[str
     return replace(function, body=block(function.body))
 
 
-_SYMBOLS: dict[Any, str] = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
+_SYMBOLS: Mapping[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+}  # fmt: skip
 
 
 def _in_place(

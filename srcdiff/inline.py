@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff import ir
-from srcdiff.bind import bind
+from srcdiff.bind import bind_displays
 from srcdiff.errors import TransformError
 from srcdiff.lower import Closure, lower
 from srcdiff.parse import parse
@@ -50,7 +50,7 @@ class _Made:
 
 
 class _Inline:
-    """The pass, with the functions that are being inlined and the names that stand for functions."""
+    """The pass, with the functions being inlined and the names that stand for functions."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class _Inline:
         callee = lowered(fn)
         if callee is None or _calls_any(callee.body, self.stack + (fn,)):
             return None
-        bound = bind(callee, call, stmt.loc)
+        bound = bind_displays(callee, call, stmt.loc)
         return self.renamed(callee, bound, target, (*self.stack, fn), stmt.loc)
 
     def called(
@@ -154,13 +154,13 @@ class _Inline:
             p if p.default is None else replace(p, default=ir.map_atom(now, p.default))
             for p in function.params
         )
-        bound = bind(replace(function, params=params), replace(call, kwargs=kwargs), loc)
+        bound = bind_displays(replace(function, params=params), replace(call, kwargs=kwargs), loc)
         return self.renamed(function, bound, target, (*made.stack, function), loc, variables)
 
     def renamed(
         self,
         callee: ir.Function,
-        bound: Mapping[str, ir.Rhs],
+        bound: Mapping[str, ir.Atom | ir.Call],
         target: ir.Name | None,
         stack: tuple[object, ...],
         loc: ir.Loc,
@@ -179,7 +179,6 @@ class _Inline:
                 new[param] = self.fresh(param)
                 start.append(ir.Assign(new[param], value, loc))  # type: ignore[arg-type]
             else:
-                assert not isinstance(value, ir.Opaque)
                 new[param] = value
         for name in sorted(ir.bound(callee.body) - set(bound)):
             new[name] = self.fresh(name if not name.startswith("_") else "_t")

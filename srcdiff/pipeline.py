@@ -16,7 +16,9 @@ from srcdiff.analyses.aliases import aliases, written_params
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.assemble import assemble, assemble_pair, seeds, select
+from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import Key, unmarked, user_calls
+from srcdiff.displays import displays
 from srcdiff.emit import Emitted, emit
 from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
@@ -84,6 +86,7 @@ def _without_seed(function: ir.Function) -> ir.Function:
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function = inline(made_here(state.function), state.origin)
+    function = resolved(function, state.params, state.origin)
     if not has_derivatives(function):
         return _with(state, function)
     named = webs(prepare(function))
@@ -93,7 +96,7 @@ def inline_pass(state: State) -> State:
 
 def select_pass(state: State) -> State:
     """The outputs asked for, and loops and conditions in their plain form."""
-    return _with(state, prepare(select(state.function, state.request)))
+    return _with(state, prepare(select(displays(state.function), state.request)))
 
 
 def webs_pass(state: State) -> State:
@@ -150,10 +153,11 @@ def _copy(param: str, kind: Kind | None) -> ir.Rhs:
 def analyse_pass(state: State) -> State:
     """Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
-    shared = aliases(function, kinds)
-    found = edges(function.body, kinds, shared, flows)
     inputs = {i.param for i in state.request.inputs}
     outputs = _outputs(function)
+    check_callees(function, kinds, tuple(inputs), outputs)
+    shared = aliases(function, kinds)
+    found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found)
     unused = [i.param for i in state.request.inputs if i.param not in active]
     if unused and not state.request.allow_unused:

@@ -288,6 +288,20 @@ def test_long_backward_lines_are_not_nested():
     assert lines[1:] == [f"_2 = x * {name} * {name}", f"return _2 * {name} * {name}"]
 
 
+def test_a_loop_is_left_at_its_end_if_that_is_the_same():
+    leave = If(X, (STOP,))
+    loop = For(INDEX, call(range, "y"), (leave, put("a", INDEX)), Name("_stop"))
+    assert body(put("_stop", Const(False)), loop) == [
+        "for i in range(y):", "    a = i", "    if x:", "        break",
+    ]  # fmt: skip
+
+
+def test_long_docstrings_are_wrapped():
+    lines = body(Return(X), doc="word " * 30)
+    assert len(lines) == 4
+    assert max(map(len, lines)) <= 96
+
+
 # --- statements --------------------------------------------------------------------------------
 
 
@@ -431,7 +445,7 @@ def test_a_stop_flag_that_is_read_stays_a_variable():
 
 
 def test_a_stop_flag_set_before_other_statements_stays_a_variable():
-    inside = (If(X, (STOP,)), put("x", INDEX))
+    inside = (If(X, (STOP,)), put("x", INDEX))  # which the condition reads
     found = body(put("_stop", Const(False)), For(INDEX, call(range, "y"), inside, Name("_stop")))
     assert found[-2:] == ["    if _stop:", "        break"]
 

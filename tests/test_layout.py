@@ -17,7 +17,7 @@ LAYERS = (
     ("verify", "locate", "parse", "bind", "facts", "analyses", "nested", "ir_text"),
     ("lower", "emit", "names", "containers", "webs", "prepare"),
     ("rules",),
-    ("expand", "inline", "calls", "displays"),
+    ("expand", "inline", "calls", "callees", "displays", "iterate"),
     ("forward", "reverse", "accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "assemble", "finish"),
     ("pipeline",),

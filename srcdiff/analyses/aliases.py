@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
 from srcdiff.analyses.kind_types import Kind, is_container, is_scalar
+from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.views import is_array, is_sure_view
 from srcdiff.errors import UnsupportedError
 
@@ -348,8 +349,6 @@ def _overwritten(link: Link, classes: Mapping[str, str], kinds: Kinds) -> bool:
 
 def _dead_after(link: Link, function: ir.Function) -> bool:
     """Whether the source is never read again after the statement, before it is bound anew."""
-    from srcdiff.analyses.liveness import live_after
-
     return link.source not in live_after(function, link.stmt)
 
 

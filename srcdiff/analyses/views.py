@@ -26,10 +26,12 @@ _SURE_FUNCTIONS: frozenset[Any] = frozenset(
     )
     if hasattr(np, name)
 )  # fmt: skip
-_SAME: frozenset[Any] = frozenset({np.asarray, np.asanyarray})
+_SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
 _SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
 _SURE_ATTRIBUTES = frozenset({"T", "mT"})
-_RESHAPING: frozenset[Any] = frozenset({np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")})
+_RESHAPING: frozenset[Any] = frozenset(
+    {np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")}
+)
 _IN_C_ORDER: frozenset[Any] = frozenset(
     {np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye}
 )

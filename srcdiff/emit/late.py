@@ -64,7 +64,7 @@ def _late(body: Block, flag: str) -> Block:
     place = places[-1]
     stmt, rest = body[place], body[place + 1 :]
     test = stmt.test if isinstance(stmt, If) else None
-    within = [s for s in walk(rest)]
+    within = list(walk(rest))
     touched = {n for s in within for n in (*writes(s), *stmt_reads(s))} | {
         s.stop.id for s in within if isinstance(s, (For, While)) and s.stop is not None
     }

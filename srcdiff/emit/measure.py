@@ -13,12 +13,14 @@ _OPERATORS: frozenset[Any] = frozenset(vars(operator)[n] for n in operator.__all
 
 # A temporary and the name that it gets once it is seen have the same width, so that naming
 # changes nothing about what is nested.
-_NUMBERS = re.compile(r"[_\d]+")
+_NAME = re.compile(r"((?:d_)*)_*(.*?)(?:_\d+)*\Z")
 
 
 def name_width(name: str) -> int:
     """About how many columns a name takes, whatever its number is."""
-    return len(_NUMBERS.sub("", name) or "t") + 2
+    match = _NAME.match(name)
+    assert match is not None
+    return len(match[1]) + len(match[2] or "t") + 2
 
 
 def rhs_width(rhs: Rhs) -> int:

@@ -25,6 +25,7 @@ from srcdiff.ir import (
     Rhs,
     SetItem,
     Stmt,
+    Tup,
     Verbatim,
     While,
     blocks,
@@ -201,7 +202,7 @@ class _BlockPlanner:
         """An expression that may move to its use."""
         pure = is_pure(rhs)
         reads, width = _ordered(rhs), rhs_width(rhs)
-        parts = self._consume(index, reads, width)
+        parts = self._consume(index, reads, width + name_width(name) + 3)
         self.moves.waiting[name] = Moved(
             name,
             index,
@@ -279,7 +280,8 @@ class _BlockPlanner:
     ) -> list[Moved]:
         """The expressions that move into a statement that takes `width` columns without them."""
         room = self.owner.width - 4 * self.depth - width
-        if index == len(self.body) - 1 and isinstance(self.body[index], Return):
+        last = self.body[index] if index < len(self.body) else None
+        if isinstance(last, Return) and isinstance(last.value, Tup):
             room = FORWARD_WIDTH  # a long `return` has a line for every item
         return self.moves.consume(index, reads, room, accepts_effects)
 
@@ -314,4 +316,4 @@ def _statement_width(stmt: Stmt) -> int:
     if isinstance(stmt, (If, For)):
         return 12
     own = sum(rhs_width(o) for o in operands(stmt))
-    return own + sum(len(w) + 3 for w in writes(stmt))
+    return own + sum(name_width(w) + 3 for w in writes(stmt))

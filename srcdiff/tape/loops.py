@@ -13,7 +13,7 @@ from srcdiff.tape.needs import Item
 
 @dataclass(frozen=True)
 class Trip:
-    """How a loop runs backwards: `before`, then the loop `header`, whose body starts with `first`."""
+    """How a loop runs backwards: `before`, then the loop `header`; its body starts with `first`."""
 
     header: ir.For
     before: ir.Block = ()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from srcdiff import ir, runtime, trees
+from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
+from srcdiff.analyses.kind_types import is_scalar
 from srcdiff.facts import Facts
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, runtime.zeros_like, len)
@@ -63,8 +65,6 @@ def contents_of(name: str, facts: Facts) -> frozenset[Item]:
 
 def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
     """The contents that a statement writes into."""
-    from srcdiff.analyses.effects import mutated_args
-
     found: set[Item] = set()
     if isinstance(stmt, ir.SetItem):
         found |= contents_of(stmt.base.id, facts)
@@ -142,9 +142,6 @@ _CHEAP = {
 
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether computing a value again costs no more than saving it: reads, views, indices."""
-    from srcdiff.analyses.effects import is_pure, returns_view
-    from srcdiff.analyses.kind_types import is_scalar
-
     if not isinstance(rhs, ir.Call):
         return isinstance(rhs, (ir.Name, ir.Const, ir.Ref, ir.Tup))
     if isinstance(rhs.fn, ir.Attr):

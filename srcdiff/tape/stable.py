@@ -3,7 +3,8 @@
 Takes a `Pair` tree; returns the stores `A[e] = v` of which it is proved that no element that they
 write was read before, for an adjoint, in the same memory.  The proof compares affine subscripts
 (`t`, `i - 1`) along the loops that a read and a store share: either every later store is at a
-larger (or, in a falling loop, smaller) subscript, or the store precedes the read in every iteration.
+larger (or, in a falling loop, smaller) subscript, or the store precedes the read in every
+iteration.
 """
 
 from __future__ import annotations
@@ -185,19 +186,22 @@ def _collect_pair(
     facts = known.facts
     if isinstance(stmt, ir.Assign):
         known.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
-        rhs = stmt.rhs
-        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
-            return
-        base, index = rhs.args
-        if stmt.target.id in needed and isinstance(base, ir.Name):
-            if contents_of(base.id, facts):
-                known.accesses.append(Access(base.id, index, *where.fields, stmt))
+        _collect_read(stmt, where, known, needed)
     if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
         known.stores.append(Access(stmt.base.id, stmt.index, *where.fields, stmt))
     mine = stmt if stmt is not None else pair
     for name in primal_reads(pair.adjoint, adjoint_names, facts):
         if isinstance(name, str) and contents_of(name, facts) and not _is_piece(name, facts):
             known.accesses.append(Access(name, None, *where.fields, mine))
+
+
+def _collect_read(stmt: ir.Assign, where: Where, known: _Facts, needed: frozenset[str]) -> None:
+    """A read `v = A[i]` whose value an adjoint needs."""
+    rhs = stmt.rhs
+    if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem and stmt.target.id in needed:
+        base, index = rhs.args
+        if isinstance(base, ir.Name) and contents_of(base.id, known.facts):
+            known.accesses.append(Access(base.id, index, *where.fields, stmt))
 
 
 def _is_piece(name: str, facts: Facts) -> bool:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcdiff import ir, trees
+from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import Array, is_scalar
+from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.facts import Facts
 from srcdiff.tape.needs import Contents, Item
 
@@ -126,7 +128,6 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     index = ir.Const(...) if stmt.index is None else stmt.index
     old = facts.fresh("_old")
     save: list[ir.Stmt] = [ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc)]
-    from srcdiff.analyses.kinds import kind_of_call
 
     kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
     if kind is None or not is_scalar(kind):
@@ -149,8 +150,6 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
 
 def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:
     """The old contents of an array that a call writes into: all of it."""
-    from srcdiff.analyses.effects import mutated_args
-
     call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     assert isinstance(call, ir.Call)
     written = [a for a in mutated_args(call, slots.facts.kinds) if isinstance(a, ir.Name)]
