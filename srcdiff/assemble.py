@@ -1,89 +1,21 @@
-"""The outputs of the primal, the seeds of its adjoints, and the finished derivative."""
+"""The seeds of the adjoints, and the finished derivative."""
 
 from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Scalar, is_float, is_real
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_float, is_real
 from srcdiff.containers import resized
-from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.request import Input, Request
 from srcdiff.reverse import through_views
 from srcdiff.tape import Parts
 from srcdiff.tape.needs import exposed
-
-# --- which outputs -----------------------------------------------------------------------------
-
-
-def select(function: ir.Function, request: Request) -> ir.Function:
-    """The function that returns `(what it returned, the selected outputs)`."""
-    last = function.body[-1]
-    assert isinstance(last, ir.Return)
-    fresh = ir.Fresh(ir.all_names(function))
-    value = last.value
-    pre: list[ir.Stmt] = []
-    if request.has_aux:
-        value = _item(value, 0, last, fresh, pre)
-    if request.outputs is not None:
-        value = _selected(function, value, request.outputs, last, fresh, pre)
-    elif isinstance(value, ir.Const):
-        raise TransformError(
-            f"`{function.name}` returns {value.value!r}, which has no derivative",
-            last.loc,
-            remedy="Return a number or an array, or name a parameter that it writes into: "
-            'outputs="B".',
-        )
-    both = replace(last, value=ir.Tup((last.value, value)))
-    return replace(function, body=(*function.body[:-1], *pre, both))
-
-
-def _selected(
-    function: ir.Function,
-    value: ir.Atom,
-    outputs: Any,
-    last: ir.Return,
-    fresh: ir.Fresh,
-    pre: list[ir.Stmt],
-) -> ir.Atom:
-    """One selected output, or a tuple of them."""
-    if isinstance(outputs, (tuple, list)):
-        return ir.Tup(tuple(_selected(function, value, o, last, fresh, pre) for o in outputs))
-    if isinstance(outputs, str) and outputs in {p.name for p in function.params}:
-        return ir.Name(outputs)
-    return _item(value, outputs, last, fresh, pre)
-
-
-def _item(
-    value: ir.Atom, key: Any, last: ir.Return, fresh: ir.Fresh, pre: list[ir.Stmt]
-) -> ir.Atom:
-    """One item of what the function returns."""
-    if isinstance(value, ir.Tup) and isinstance(key, int):
-        if not -len(value.items) <= key < len(value.items):
-            raise _unknown_output(key, f"there are {len(value.items)}", last)
-        return value.items[key]
-    if not isinstance(value, ir.Name):
-        if key == 0:
-            return value
-        raise _unknown_output(key, "the function returns a single value", last)
-    target = fresh("_out")
-    call = ir.Call(operator.getitem, (value, ir.Const(key)))
-    pre.append(ir.Assign(target, call, last.loc))
-    return target
-
-
-def _unknown_output(key: Any, why: str, last: ir.Return) -> TransformError:
-    return TransformError(
-        f"there is no output {key!r}: {why}",
-        last.loc,
-        remedy="Give a position or key of what is returned, or the name of a parameter.",
-    )
-
 
 # --- seeds -------------------------------------------------------------------------------------
 
@@ -116,7 +48,6 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
 
 
 def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
-
     return {n for n in resized(function.body) if n in facts.active}
 
 
@@ -193,7 +124,10 @@ def _kept_value(
 
 def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
     """The gradients in the form that was asked for."""
-    grads = [_gradient(i, request, facts, out, loc) for i in request.inputs]
+    grads: list[ir.Atom] = []
+    for k, item in enumerate(request.inputs):
+        again = any(other.param == item.param for other in request.inputs[:k])
+        grads.append(_gradient(item, request, facts, out, loc, again))
     if request.form == "bare":
         return grads[0]
     if request.form == "tuple":
@@ -205,9 +139,9 @@ def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> 
 
 
 def _gradient(
-    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc
+    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc, again: bool
 ) -> ir.Atom:
-    """One gradient, in the structure of its input."""
+    """One gradient, in the structure of its input; a copy if it was asked for before."""
     param = ir.Name(item.param)
     if item.param not in facts.adjoints:
         if not request.materialize:
@@ -223,7 +157,20 @@ def _gradient(
         part = facts.fresh("_grad")
         out.append(ir.Assign(part, ir.Call(operator.getitem, (grad, ir.Const(key))), loc))
         grad = part
+    if again:
+        copy = facts.fresh("_grad")
+        out.append(ir.Assign(copy, _copied(grad, facts.kinds.get(item.param)), loc))
+        grad = copy
     return grad
+
+
+def _copied(grad: ir.Name, like: Kind | None) -> ir.Rhs:
+    """A copy of the gradient of an input of a kind."""
+    if isinstance(like, Scalar):
+        return grad
+    if isinstance(like, Array) and not like.maybe_scalar:
+        return ir.Call(ir.Method("copy"), (grad,))
+    return ir.Call(trees.kept, (grad,))
 
 
 def _doc(function: ir.Function, request: Request) -> str:

@@ -13,9 +13,9 @@ from srcdiff import ir
 from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases, written_params
-from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Tuple
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Object, Tuple
 from srcdiff.analyses.kinds import infer
-from srcdiff.assemble import assemble, assemble_pair, seeds, select
+from srcdiff.assemble import assemble, assemble_pair, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import Key, unmarked, user_calls
 from srcdiff.displays import displays
@@ -29,6 +29,7 @@ from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
 from srcdiff.names import name
 from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
+from srcdiff.outputs import select
 from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
 from srcdiff.request import Input, Request
@@ -96,7 +97,20 @@ def inline_pass(state: State) -> State:
 
 def select_pass(state: State) -> State:
     """The outputs asked for, and loops and conditions in their plain form."""
-    return _with(state, prepare(select(displays(state.function), state.request)))
+    function = prepare(displays(state.function))
+    asks = state.request.outputs is not None or state.request.has_aux
+    kinds = _returned(function, state.params) if asks else {}
+    return _with(state, select(function, state.request, kinds))
+
+
+def _returned(function: ir.Function, params: Kinds) -> Kinds:
+    """The kinds of the names that a function returns."""
+    last, named = function.body[-1], webs(function)
+    final = named.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(final, ir.Return)
+    kinds = infer(named, params)
+    new = zip(ir.names(last.value), ir.names(final.value))
+    return {old: kinds[n] for old, n in new if n in kinds}
 
 
 def webs_pass(state: State) -> State:
@@ -120,7 +134,7 @@ def inplace_pass(state: State) -> State:
     state = _with(state, iterated(state.function, state.kinds, state.params))
     function = inplace(state.function, state.kinds)
     function = user_calls(function, infer(function, state.params))
-    written = written_params(function, infer(function, state.params))
+    written = _copied_params(function, state.params)
     if written and state.request.internal:
         raise UnsupportedError(
             f"the recursive function `{function.name}` writes into its argument `{written[0]}`",
@@ -135,7 +149,13 @@ def inplace_pass(state: State) -> State:
             for p, n in new.items()
         )
         function = replace(function, body=(*copies, *ir.rename(function.body, new)))
-    return _with(state, webs(function))
+    return _with(state, webs(function), extra={"written": written})
+
+
+def _copied_params(function: ir.Function, params: Kinds) -> tuple[str, ...]:
+    """The parameters that the function writes into; objects (random generators) are shared."""
+    found = written_params(function, infer(function, params))
+    return tuple(p for p in found if not isinstance(params.get(p), Object))
 
 
 def _copy(param: str, kind: Kind | None) -> ir.Rhs:
@@ -145,6 +165,8 @@ def _copy(param: str, kind: Kind | None) -> ir.Rhs:
         return ir.Call(list, (arg,))
     if isinstance(kind, Dict):
         return ir.Call(dict, (arg,))
+    if isinstance(kind, Tuple):
+        return ir.Call(trees.kept, (arg,))
     if isinstance(kind, Array) and not kind.maybe_scalar:
         return ir.Call(ir.Method("copy"), (arg,))
     return ir.Call(np.array, (arg,))
@@ -207,7 +229,7 @@ def accumulate_pass(state: State) -> State:
     }
     function, final = accumulate(state.function, facts, wanted)
     function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted)
-    return _with(state, function, extra={"final": final})
+    return _with(state, function, extra={**state.extra, "final": final})
 
 
 def tape_pass(state: State) -> State:
@@ -231,7 +253,7 @@ def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Functio
     if done != function:
         function = simplify(done, params)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
-    return spell(function, params, ours)
+    return unpacked(spell(function, params, ours))
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -244,7 +266,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    return _with(state, name(unpacked(state.function)))
+    return _with(state, name(state.function))
 
 
 def pair_pass(state: State) -> State:
@@ -255,7 +277,8 @@ def pair_pass(state: State) -> State:
     kept = two.body[: _unpacked(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
     backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
-    return _with(state, name(simplified(one, state.params, facts)), extra={"backward": backward})
+    forward = name(simplified(one, state.params, facts))
+    return _with(state, forward, extra={**state.extra, "backward": backward})
 
 
 def _unpacked(function: ir.Function) -> int:
@@ -289,26 +312,35 @@ def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, Sta
         yield label, state
 
 
-def derive(origin: Any, request: Request, params: Kinds) -> Emitted:
-    """The text of a derivative, with the parts of the recursive functions that it calls."""
+def derive(origin: Any, request: Request, params: Kinds) -> tuple[Emitted, tuple[str, ...]]:
+    """The text of a derivative, with the parts of the recursive functions that it calls.
+
+    Beside it the parameters that the function writes into.
+    """
     *_, (_, last) = run(origin, request, params)
-    return module_text([last.function])
+    return module_text([last.function]), last.extra["written"]
 
 
-def derive_pair(origin: Any, request: Request, params: Kinds) -> Emitted:
-    """The text of the forward and the backward part of a derivative."""
-    return module_text([*pair_of(origin, request, params)])
+def derive_pair(origin: Any, request: Request, params: Kinds) -> tuple[Emitted, tuple[str, ...]]:
+    """The text of the forward and the backward part, and the parameters written into."""
+    state = _pair(origin, request, params)
+    return module_text([state.function, state.extra["backward"]]), state.extra["written"]
 
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ir.Function]:
     """The forward and the backward part of a derivative."""
+    state = _pair(origin, request, params)
+    return state.function, state.extra["backward"]
+
+
+def _pair(origin: Any, request: Request, params: Kinds) -> State:
+    """The state whose function is the forward part, the backward part beside it."""
     state = State(ir.Function("", (), ()), request, params, origin)
     for label, step in PASSES:
         if label == "tape":
             break
         state = step(state)
-    state = pair_pass(state)
-    return state.function, state.extra["backward"]
+    return pair_pass(state)
 
 
 def module_text(functions: list[ir.Function]) -> Emitted:

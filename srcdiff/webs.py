@@ -141,7 +141,27 @@ class _Rename:
 
     def block(self, block: ir.Block, path: Path) -> ir.Block:
         """A block with its names replaced."""
-        return tuple(self.stmt(s, (*path, i)) for i, s in enumerate(block))
+        out: list[ir.Stmt] = []
+        for i, stmt in enumerate(block):
+            new = self.stmt(stmt, (*path, i))
+            out += self.moves(new) if isinstance(new, ir.Permute) else (new,)
+        return tuple(out)
+
+    def moves(self, stmt: ir.Permute) -> ir.Block:
+        """A permutation, or plain assignments where the targets are other names than the sources."""
+        targets, sources = set(stmt.targets), set(stmt.sources)
+        if targets == sources:
+            return (stmt,)
+        if not targets & sources:
+            return tuple(
+                ir.Assign(t, s, stmt.loc) for t, s in zip(stmt.targets, stmt.sources, strict=True)
+            )
+        held = [self.fresh("_" + s.id.lstrip("_")) for s in stmt.sources]
+        taken = [ir.Assign(h, s, stmt.loc) for h, s in zip(held, stmt.sources, strict=True)]
+        return (
+            *taken,
+            *(ir.Assign(t, h, stmt.loc) for t, h in zip(stmt.targets, held, strict=True)),
+        )
 
     def seen(self, name: ir.Name, path: Path) -> ir.Name:
         """The new name of a read at a path (a name that nothing binds stays)."""

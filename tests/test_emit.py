@@ -511,7 +511,9 @@ def test_a_sequence_that_changes_is_read_by_index():
     other = (put("x", Y),)
     assert body(*over("a", inside=other))[0] == "for _k in range(len(x)):"
     index = (put("b", call(operator.getitem, "y", "_k")),)
-    assert body(*over("a", inside=index))[0] == "for _k in range(len(x)):"
+    assert body(*over("a", inside=index))[0] == "for _k, a in enumerate(x):"
+    after = Effect(call(print, "_k"))
+    assert body(*over("a"), after)[0] == "for _k in range(len(x)):"
 
 
 def test_comprehensions():

@@ -12,6 +12,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_kind
 from srcdiff.analyses.kind_values import key_of, kind_of
+from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.options import Options, request_of, signature_of
 from srcdiff.api.watch import unchanged, watched
 from srcdiff.backends.numpy import compile_module, compile_text
@@ -22,12 +23,18 @@ from srcdiff.trees import cotangent
 
 @dataclass(frozen=True)
 class Compiled:
-    """One specialisation: its function and text, and what it was generated from."""
+    """One specialisation: its function and text, and what it was generated from.
+
+    `written` are the parameters that the primal writes into, `held` the arrays outside that it
+    may read.
+    """
 
     function: Any
     text: str
     scalar: bool
     watch: tuple[Any, ...]
+    written: tuple[str, ...] = ()
+    held: tuple[tuple[str, Any], ...] = ()
 
 
 class Derivative:
@@ -58,6 +65,8 @@ class Derivative:
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
             found = self._compile(key, args, kwargs)
+        if found.written:
+            self._check_memory(found.written, found.held, args, kwargs)
         if grad_outputs is None:
             return found.function(*args, **kwargs)
         if found.scalar:
@@ -85,10 +94,19 @@ class Derivative:
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         watch = watched(self.primal)
-        made = derive(self.primal, self.request, kinds)
+        made, written = derive(self.primal, self.request, kinds)
         function = compile_text(made.text, made.refs, self.request.name, self.primal)
         default = inspect.signature(function).parameters["grad_outputs"].default
-        return Compiled(function, made.text, default is not None, watch)
+        held = arrays_of(made.refs) if written else ()
+        return Compiled(function, made.text, default is not None, watch, written, held)
+
+    def _check_memory(
+        self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        """What the primal writes into is copied: nothing else may share its memory."""
+        bound = signature_of(self.primal).bind(*args, **kwargs)
+        bound.apply_defaults()
+        check_memory(bound.arguments, written, held, self.primal)
 
     def _check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""
@@ -118,20 +136,24 @@ class Derivative:
             if found is None or not unchanged(found[1]):
                 watch = watched(self.primal)
                 found = self._pairs[key] = (self._generate_pair(args, kwargs), watch)
-            return found[0]
+        (*result, written, held), _ = found
+        if written:
+            self._check_memory(written, held, args, kwargs)
+        return tuple(result)  # type: ignore[return-value]
 
-    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any, bool]:
-        """Compile the two parts."""
+    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Compile the two parts; with them what `Compiled` holds of them."""
         bound = signature_of(self.primal).bind(*args, **kwargs)
         bound.apply_defaults()
         kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
         self._check_inputs(bound.arguments, kinds)
-        made = derive_pair(self.primal, self.request, kinds)
+        made, written = derive_pair(self.primal, self.request, kinds)
         name = self.request.name
         namespace = compile_module(made.text, made.refs, name, self.primal)
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         default = inspect.signature(backward).parameters["grad_outputs"].default
-        return forward, backward, default is not None
+        held = arrays_of(made.refs) if written else ()
+        return forward, backward, default is not None, written, held
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """The generated Python function for arguments of these kinds."""

@@ -89,16 +89,16 @@ def _locals(scan: Scan) -> frozenset[str]:
 def _indented(doc: str) -> str:
     """A docstring with its lines indented as those of the body."""
     lines = inspect.cleandoc(doc).split("\n")
-    text = "\n".join(part for line in lines for part in _filled(line))
+    text = "\n".join(part for line in lines for part in _filled(line, len(lines) == 1))
     if "\n" not in text:
         return text
     return "\n".join(line and "    " + line for line in f"{text}\n".split("\n")).lstrip() + "    "
 
 
-def _filled(line: str) -> list[str]:
+def _filled(line: str, alone: bool) -> list[str]:
     """A line of a docstring, in several if it is too long."""
-    room = WIDTH - 8
-    if len(line) <= room:
+    room = WIDTH - 7  # indentation and quotes
+    if len(line) <= room - (3 if alone else 0):
         return [line]
     return textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
 

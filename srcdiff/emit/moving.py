@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from .measure import name_width
 
 
 @dataclass(frozen=True)
 class Moved:
-    """An expression that waits for its use; it spans the statements `start` to `index`."""
+    """An expression that waits for its use, assigned at the statement `index`.
+
+    It may consist of what several statements computed: `effects` is the first of them that has an
+    effect, `memory` the first that reads what a store can change, `reads` the first that reads
+    each name.
+    """
 
     name: str
     index: int
-    start: int
-    effects: int | None  # the first statement with an effect inside it
-    memory: bool
-    reads: frozenset[str]
+    effects: int | None
+    memory: int | None
+    reads: Mapping[str, int]
     width: int
+
+
+def merged(own: Moved, parts: list[Moved]) -> Moved:
+    """An expression with those that moved into it."""
+    if not parts:
+        return own
+    reads = dict(own.reads)
+    for part in parts:
+        for name, index in part.reads.items():
+            reads[name] = min(index, reads.get(name, index))
+    return replace(
+        own,
+        effects=_first([own.effects, *(p.effects for p in parts)]),
+        memory=_first([own.memory, *(p.memory for p in parts)]),
+        reads=reads,
+        width=own.width + sum(p.width - name_width(p.name) for p in parts),
+    )
+
+
+def _first(found: Iterable[int | None]) -> int | None:
+    return min((f for f in found if f is not None), default=None)
 
 
 @dataclass
@@ -90,16 +116,16 @@ class Movement:
 
     def _is_stale(self, part: Moved) -> bool:
         """Whether something after a part's beginning changed what it reads."""
-        if part.memory and self.stored_at > part.start:
+        if part.memory is not None and self.stored_at > part.memory:
             return True
-        return any(self.bound_at.get(n, -1) > part.start for n in part.reads)
+        return any(self.bound_at.get(n, -1) > index for n, index in part.reads.items())
 
     def _keeps_order(self, part: Moved, parts: list[Moved], accepts_effects: bool) -> bool:
         """Whether effects keep their order among all that moves and all that stays."""
         others = [w for w in self.waiting.values() if w not in parts]
         if part.effects is None:
-            return not part.memory or not any(
-                w.effects is not None and part.start < w.index for w in others
+            return part.memory is None or not any(
+                w.effects is not None and part.memory < w.index for w in others
             )
         if not accepts_effects or self.emitted_at > part.effects:
             return False
@@ -115,8 +141,9 @@ def _too_wide(parts: list[Moved], room: int) -> Moved | None:
 
 def _conflict(first: Moved, second: Moved) -> bool:
     """Whether evaluating `first` before `second` changes the order of an effect and a read."""
-    if first.effects is not None and (second.memory or second.effects is not None):
-        return first.index > second.start
-    if second.effects is not None and first.memory:
+    early = _first([second.memory, second.effects])
+    if first.effects is not None and early is not None and first.index > early:
+        return True
+    if second.effects is not None and first.memory is not None:
         return first.index > second.effects
     return False

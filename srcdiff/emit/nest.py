@@ -39,7 +39,7 @@ from .counts import Scan, is_temporary, reads_of
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
 from .measure import name_width, rhs_width
-from .moving import Effects, Moved, Movement
+from .moving import Effects, Moved, Movement, merged
 from .unpack import items_of, loop_target, unpacked
 
 FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
@@ -203,15 +203,8 @@ class _BlockPlanner:
         pure = is_pure(rhs)
         reads, width = _ordered(rhs), rhs_width(rhs)
         parts = self._consume(index, reads, width + name_width(name) + 3)
-        self.moves.waiting[name] = Moved(
-            name,
-            index,
-            min([index, *(p.start for p in parts)]),
-            _first([p.effects for p in parts] + [None if pure else index]),
-            reads_memory(rhs, self.owner.fixed) or any(p.memory for p in parts),
-            frozenset(reads).union(*(p.reads for p in parts)),
-            width + _widths(parts),
-        )
+        memory = reads_memory(rhs, self.owner.fixed)
+        self._begin(name, index, (not pure, memory), reads, width, parts)
         slot = slot_of(rhs)
         if slot in self.owner.slots:
             self.total.binds.add(str(slot))
@@ -224,15 +217,8 @@ class _BlockPlanner:
         if join.first is not None and join.name not in self.owner.inline:
             self._emit(index, stmt, inner)
             return
-        self.moves.waiting[join.name] = Moved(
-            join.name,
-            index,
-            min([index, *(p.start for p in parts)]),
-            _first([p.effects for p in parts] + [index if join.impure else None]),
-            True,
-            join.reads.union(reads_of(stmt.test), *(p.reads for p in parts)),
-            join.width + _widths(parts),
-        )
+        reads = [*join.reads, *reads_of(stmt.test)]
+        self._begin(join.name, index, (join.impure, True), reads, join.width, parts)
         self.total.add(inner)
 
     def _collects(self, index: int, stmt: For, inner: Effects) -> bool:
@@ -244,15 +230,7 @@ class _BlockPlanner:
         if found is None:
             return False
         parts = self._consume(index, reads_of(stmt.iter), found.width)
-        self.moves.waiting[found.name] = Moved(
-            found.name,
-            index,
-            min([index, *(p.start for p in parts)]),
-            _first([p.effects for p in parts] + [index if found.impure else None]),
-            True,
-            found.reads.union(*(p.reads for p in parts)),
-            found.width + _widths(parts),
-        )
+        self._begin(found.name, index, (found.impure, True), found.reads, found.width, parts)
         self.total.binds |= inner.binds
         self.total.stores |= found.impure
         return True
@@ -275,6 +253,20 @@ class _BlockPlanner:
         self.total.add(inner)
         self.moves.happen(index, inner)
 
+    def _begin(
+        self,
+        name: str,
+        index: int,
+        does: tuple[bool, bool],
+        reads: Iterable[str],
+        width: int,
+        parts: list[Moved],
+    ) -> None:
+        """An expression waits from now on; `does` is whether it has effects, and reads memory."""
+        effects, memory = (index if d else None for d in does)
+        own = Moved(name, index, effects, memory, dict.fromkeys(reads, index), width)
+        self.moves.waiting[name] = merged(own, parts)
+
     def _consume(
         self, index: int, reads: list[str], width: int, accepts_effects: bool = True
     ) -> list[Moved]:
@@ -284,15 +276,6 @@ class _BlockPlanner:
         if isinstance(last, Return) and isinstance(last.value, Tup):
             room = FORWARD_WIDTH  # a long `return` has a line for every item
         return self.moves.consume(index, reads, room, accepts_effects)
-
-
-def _widths(parts: list[Moved]) -> int:
-    """How many columns more some expressions take than the names in their place."""
-    return sum(p.width - name_width(p.name) for p in parts)
-
-
-def _first(found: Iterable[int | None]) -> int | None:
-    return min((f for f in found if f is not None), default=None)
 
 
 def _ordered(rhs: Rhs) -> list[str]:

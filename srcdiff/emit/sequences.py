@@ -130,13 +130,14 @@ class _Rewriter:
         counter = loop.target.id
         targets = [s.target for s in items if isinstance(s, Assign)]
         rest = loop.body[len(bases) :]
+        used = self.scan.reads_in(rest, counter)
         if not counter.startswith("_"):
-            if not self._is_enumerated(loop, items):
-                return loop
-            return self._enumerated(loop, bases, targets, rest)
-        uses = self.scan.uses[counter]
-        if self.scan.reads_in(rest, counter) or self.own[counter] != uses:
+            by_loop = _is_enumerated(loop, items)
+            return self._enumerated(loop, bases, targets, rest) if by_loop else loop
+        if self.own[counter] != self.scan.uses[counter]:
             return loop
+        if used:
+            return self._enumerated(loop, bases, targets, rest)
         if len(bases) == 1:
             return replace(loop, target=targets[0], iter=bases[0], body=rest)
         each, unpacking = self._unpacking(targets, loop.loc)
@@ -149,10 +150,6 @@ class _Rewriter:
         kept = not any(isinstance(b, Name) and b.id in changed for b in bases)
         targets = {s.target.id for s in items if isinstance(s, Assign)}
         return kept and found == list(bases) and len(targets | {loop.target.id}) == len(bases) + 1
-
-    def _is_enumerated(self, loop: For, items: Block) -> bool:
-        """Whether the items were bound by the loop itself, not by statements of its body."""
-        return bool(loop.loc.line) and all(s.loc == loop.loc for s in items)
 
     def _enumerated(
         self, loop: For, bases: tuple[Name | Ref, ...], targets: list[Name], rest: Block
@@ -169,6 +166,11 @@ class _Rewriter:
         each, text = self.fresh("_each"), f"item of {len(targets)}"
         taken = (Call(operator.getitem, (each, Const(k)), text=text) for k in range(len(targets)))
         return each, tuple(Assign(t, rhs, loc) for t, rhs in zip(targets, taken))
+
+
+def _is_enumerated(loop: For, items: Block) -> bool:
+    """Whether the items were bound by the loop itself, not by statements of its body."""
+    return bool(loop.loc.line) and all(s.loc == loop.loc for s in items)
 
 
 def _bases(count: str | None, lengths: Mapping[str, Rhs]) -> tuple[Name | Ref, ...]:

@@ -175,8 +175,7 @@ class _Split:
         """The loop of the forward part."""
         if isinstance(stmt, ir.For):
             return replace(stmt, body=body)
-        cond = tuple(s.primal if isinstance(s, ir.Pair) else s for s in stmt.cond)
-        return replace(stmt, cond=tuple(s for s in cond if s is not None), body=body)
+        return replace(stmt, cond=primal_only(stmt.cond), body=body)
 
     def loop_body(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
         """The body of a loop, with its local values kept per iteration."""
@@ -203,3 +202,14 @@ def _with_old_target(parts: Parts, stmt: ir.For, slots: Slots) -> Parts:
     return Parts(
         (*done.save, *parts.forward), (*parts.backward, *done.restore), parts.needed | done.needed
     )
+
+
+def primal_only(block: ir.Block) -> ir.Block:
+    """The primal statements of a Pair tree."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.Pair):
+            out += () if stmt.primal is None else (stmt.primal,)
+        else:
+            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, primal_only))
+    return tuple(out)

@@ -1,0 +1,81 @@
+"""Arguments that share memory with one that the function writes into.
+
+A derivative copies what the primal writes into, so that a write would not show in another argument
+as it does in the primal: such calls are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff.errors import UnsupportedError
+
+_WORK = 100_000
+"""How long `np.shares_memory` may look for a common element."""
+
+Leaf = tuple[str, Any]
+
+
+def check_memory(
+    values: Mapping[str, Any], written: Sequence[str], held: Sequence[Leaf], primal: Any
+) -> None:
+    """Raise if a written argument shares memory with another, or within itself.
+
+    Raises:
+        UnsupportedError: with the names of the parameters.
+    """
+    leaves = [leaf for name, value in values.items() for leaf in _leaves(name, value)]
+    for name in written:
+        own = [*_leaves(name, values.get(name))]
+        others = [leaf for leaf in leaves if _root(leaf[0]) != name]
+        for k, leaf in enumerate(own):
+            for other in (*own[k + 1 :], *others, *held):
+                if _overlap(leaf[1], other[1]):
+                    raise _refusal(leaf[0], other[0], primal)
+
+
+def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
+    """The arrays and containers among the global names of a text."""
+    return tuple(leaf for name, value in refs.items() for leaf in _leaves(name, value))
+
+
+def _root(path: str) -> str:
+    return path.partition("[")[0]
+
+
+def _leaves(path: str, value: Any) -> Iterator[Leaf]:
+    """Everything with memory in a value, and where it stands."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        if isinstance(value, list):
+            yield path, value
+        for k, item in enumerate(value):
+            yield from _leaves(f"{path}[{k}]", item)
+    elif isinstance(value, dict):
+        yield path, value
+        for key, item in value.items():
+            yield from _leaves(f"{path}[{key!r}]", item)
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    """Whether two values certainly or possibly share memory."""
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return a is b
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=_WORK))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _refusal(one: str, other: str, primal: Any) -> UnsupportedError:
+    name = getattr(primal, "__name__", "the function")
+    return UnsupportedError(
+        f"`{one}` and `{other}` share memory, and `{name}` writes into `{_root(one)}`",
+        remedy=f"Pass a copy: `{other}.copy()`.",
+    )

@@ -1,0 +1,127 @@
+"""The outputs that a request selects.
+
+Takes a function; returns it with `(what it returned, the selected outputs)` as its value.  Where
+the kind of what it returns is known, an output that does not exist is refused at once.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, NoneKind, Scalar, Tuple
+from srcdiff.errors import TransformError
+from srcdiff.request import Request
+
+
+def select(
+    function: ir.Function, request: Request, kinds: Mapping[str, Kind] | None = None
+) -> ir.Function:
+    """The function that returns `(what it returned, the selected outputs)`."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    chosen = _Chosen(function, last, kinds or {})
+    value = last.value
+    if request.has_aux:
+        value = chosen.first(value)
+    if request.outputs is not None:
+        value = chosen.selected(value, request.outputs)
+    elif isinstance(value, ir.Const):
+        raise TransformError(
+            f"`{function.name}` returns {value.value!r}, which has no derivative",
+            last.loc,
+            remedy="Return a number or an array, or name a parameter that it writes into: "
+            'outputs="B".',
+        )
+    both = replace(last, value=ir.Tup((last.value, value)))
+    return replace(function, body=(*function.body[:-1], *chosen.lines, both))
+
+
+@dataclass
+class _Chosen:
+    """The items of what a function returns, with the lines that take them out of it."""
+
+    function: ir.Function
+    last: ir.Return
+    kinds: Mapping[str, Kind]
+    lines: list[ir.Stmt] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.fresh = ir.Fresh(ir.all_names(self.function))
+
+    def kind(self, value: ir.Atom) -> Kind:
+        """What is known of a value."""
+        if isinstance(value, ir.Tup):
+            return Tuple(tuple(map(self.kind, value.items)))
+        return self.kinds.get(value.id, UNKNOWN) if isinstance(value, ir.Name) else UNKNOWN
+
+    def first(self, value: ir.Atom) -> ir.Atom:
+        """The output of `(output, aux)`."""
+        kind = self.kind(value)
+        single = isinstance(value, ir.Const) or isinstance(kind, (Scalar, Array, Dict, NoneKind))
+        items = kind.items if isinstance(kind, Tuple) else None
+        if single or (items is not None and len(items) != 2):
+            raise TransformError(
+                f"`{self.function.name}` does not return `(output, aux)`, as has_aux=True says",
+                self.last.loc,
+                remedy="Return a pair, or leave has_aux out.",
+            )
+        return self.item(value, 0)
+
+    def selected(self, value: ir.Atom, outputs: Any) -> ir.Atom:
+        """One selected output, or a tuple of them."""
+        if isinstance(outputs, (tuple, list)):
+            return ir.Tup(tuple(self.selected(value, o) for o in outputs))
+        if isinstance(outputs, str) and outputs in {p.name for p in self.function.params}:
+            return ir.Name(outputs)
+        return self.item(value, outputs)
+
+    def item(self, value: ir.Atom, key: Any) -> ir.Atom:
+        """One item of what the function returns."""
+        known = _known(self.kind(value))
+        if known is None or isinstance(value, ir.Const):
+            if key in (0, -1) and not isinstance(key, str):
+                return value
+            raise self.unknown(key, "it returns a single value")
+        if known and key not in known:
+            raise self.unknown(key, _listed(self.kind(value), known))
+        if isinstance(value, ir.Tup):
+            if not isinstance(key, int):
+                raise self.unknown(key, _listed(self.kind(value), known))
+            return value.items[key]
+        target = self.fresh("_out")
+        call = ir.Call(operator.getitem, (value, ir.Const(key)))
+        self.lines.append(ir.Assign(target, call, self.last.loc))
+        return target
+
+    def unknown(self, key: Any, why: str) -> TransformError:
+        """The error for an output that the function does not have."""
+        return TransformError(
+            f"`{self.function.name}` has no output {key!r}: {why}",
+            self.last.loc,
+            remedy="Give a position or key of what is returned, or the name of a parameter.",
+        )
+
+
+def _known(kind: Kind) -> tuple[Any, ...] | None:
+    """The keys of what is returned: none where they are unknown, None for a single value."""
+    if isinstance(kind, Array) and kind.maybe_scalar:
+        return ()
+    if isinstance(kind, (Scalar, Array)):
+        return None
+    if isinstance(kind, Dict) and kind.item is None:
+        return tuple(key for key, _ in kind.items)
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return tuple(range(-len(kind.items), len(kind.items)))
+    return ()
+
+
+def _listed(kind: Kind, known: tuple[Any, ...]) -> str:
+    """What there is instead."""
+    if isinstance(kind, Dict):
+        return f"the keys are {', '.join(map(repr, known))}"
+    count = len(known) // 2
+    return f"it returns {count} value{'s' if count != 1 else ''}"
