@@ -23,12 +23,15 @@ from srcdiff.errors import (
     UnsupportedError,
     UnusedInputError,
 )
+from srcdiff.rules import elementwise, forward, linear, load_rules, nondifferentiable, rule
+from srcdiff.runtime import stop_gradient
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "MissingRuleError", "Pullback", "ReleasedError", "SrcdiffError", "TransformError",
-    "UnsupportedError", "UnusedInputError", "differentiable", "grad", "source", "stages",
+    "UnsupportedError", "UnusedInputError", "differentiable", "elementwise", "forward", "grad",
+    "linear", "load_rules", "nondifferentiable", "rule", "source", "stages", "stop_gradient",
     "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 
 from srcdiff import ir, runtime, trees
-from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.effects import is_pure, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
 from srcdiff.facts import Facts
 
@@ -147,6 +147,7 @@ class _Accumulate:
         now = dict(states)
         if self.nothing_flows(block, now):
             return (), now
+        block = _doubled(block, self.facts.fresh)
         self.uses = _uses(block)
         self.fresh_temps: set[str] = set()
         self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
@@ -317,3 +318,27 @@ def _loop_join(start: States, end: States) -> dict[str, State]:
         if state and not start.get(name, State.ABSENT):
             out[name] = State.OWNED
     return out
+
+
+def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
+    """A block in which two equal contributions to one adjoint (of `x * x`) are one, doubled."""
+    values = {s.target.id: s.rhs for s in block if isinstance(s, ir.Assign)}
+    last: dict[tuple[str, ir.Rhs], int] = {}
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        value = stmt.value.id if isinstance(stmt, ir.Accum) and isinstance(stmt.value, ir.Name) else ""
+        made = values.get(value)
+        if not isinstance(stmt, ir.Accum) or not isinstance(made, ir.Call) or not is_pure(made.fn):
+            out.append(stmt)
+            continue
+        key = (stmt.target.id, made)
+        if key in last:
+            out[last.pop(key)] = ir.Comment("")
+            twice = fresh()
+            double = ir.Call(operator.mul, (ir.Const(2.0), stmt.value))
+            out.append(ir.Assign(twice, double, stmt.loc))
+            stmt = replace(stmt, value=twice)
+        else:
+            last[key] = len(out)
+        out.append(stmt)
+    return tuple(out)

@@ -260,7 +260,8 @@ def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
         known = kind is not None and is_container(kind)
         return not (is_pure(fn) or known or lookup(fn) is not None)
     if fn is list:
-        kind = kinds.get(call.args[0].id) if call.args and isinstance(call.args[0], ir.Name) else None
+        base = call.args[0] if call.args else ir.NONE
+        kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
         return kind is not None and not isinstance(kind, (Array, Scalar)) and not is_container(kind)
     return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 
@@ -81,6 +82,16 @@ class UnusedInputError(TransformError):
 
 class CotangentError(SrcdiffError, RuntimeError, ValueError):
     """`grad_outputs` does not fit the output."""
+
+
+def placed(error: CotangentError, returns: Sequence[Place]) -> CotangentError:
+    """An error with the lines that return the output that a cotangent does not fit."""
+    lines = [error.args[0]]
+    for loc in returns:
+        if "\n" not in lines[0] and loc.line > 0:
+            text = linecache.getline(loc.file, loc.line).strip()
+            lines.append(f"  {loc.file}:{loc.line}: {text}")
+    return type(error)("\n".join(lines))
 
 
 class CotangentTypeError(CotangentError, TypeError):

@@ -13,14 +13,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff import ir
+from srcdiff.augmented import together
 from srcdiff.bind import bind_displays
 from srcdiff.errors import TransformError
 from srcdiff.lower import Closure, lower
 from srcdiff.parse import parse
 from srcdiff.rules import find
 
-_FOREIGN = ("numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy",
-            "srcdiff", "builtins", "operator", "typing", "os", "sys", "time", "warnings")  # fmt: skip
+_FOREIGN = (
+    "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
+    "builtins", "operator", "typing", "os", "sys", "time", "warnings",
+)  # fmt: skip
 
 _DEEP = 60
 """How many calls may be inlined into each other."""
@@ -30,7 +33,7 @@ def inline(function: ir.Function, origin: object) -> ir.Function:
     """The function with the bodies of the functions that it calls."""
     fresh = ir.Fresh(ir.all_names(function))
     inliner = _Inline(fresh, (origin,))
-    return _without_unused(replace(function, body=inliner.block(function.body)))
+    return together(_without_unused(replace(function, body=inliner.block(function.body))))
 
 
 def is_user_function(fn: object) -> bool:
@@ -171,11 +174,13 @@ class _Inline:
         A parameter that a function made there captures is a variable of its own: what is
         passed for it may be bound anew before that function is called.
         """
-        changed = ir.bound(callee.body) | _stored_bases(callee.body) | _captured(callee.body)
+        changed = ir.bound(callee.body) | _rebound(callee.body) | _captured(callee.body)
+        stored = _stored_bases(callee.body)
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
         for param, value in bound.items():
-            if param in changed or isinstance(value, (ir.Tup, ir.Call)):
+            moved = param in stored and not isinstance(value, ir.Name)
+            if param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
                 new[param] = self.fresh(param)
                 start.append(ir.Assign(new[param], value, loc))  # type: ignore[arg-type]
             else:
@@ -244,6 +249,12 @@ def _only_names_function(stmt: ir.Stmt, gone: set[str]) -> bool:
 def _stored_bases(block: ir.Block) -> frozenset[str]:
     """The names that a block stores into (they must stay names)."""
     return frozenset(s.base.id for s in ir.walk(block) if isinstance(s, ir.SetItem))
+
+
+def _rebound(block: ir.Block) -> frozenset[str]:
+    """The names that `y += x` may bind anew, if they are numbers."""
+    found = (s for s in ir.walk(block) if isinstance(s, ir.SetItem) and s.index is None)
+    return frozenset(s.base.id for s in found)
 
 
 def _substituted(block: ir.Block, new: Mapping[str, ir.Atom]) -> ir.Block:

@@ -12,7 +12,19 @@ from typing import Any
 import gast
 
 from srcdiff.emit import is_temporary, tree_of
-from srcdiff.ir import For, Function, all_names, rename, used, walk, writes
+from srcdiff.ir import (
+    Call,
+    Effect,
+    For,
+    Function,
+    Method,
+    Name,
+    all_names,
+    rename,
+    used,
+    walk,
+    writes,
+)
 
 _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
@@ -27,7 +39,9 @@ def name(function: Function) -> Function:
     """
     tree, build = tree_of(function)
     known = all_names(function)
-    seen = {n: _temporary(n, known) for n in _identifiers(tree)}
+    visible = dict.fromkeys(_identifiers(tree))
+    saved = {n for n in visible if is_temporary(n)} | _appended(function)
+    seen = {n: _temporary(n, saved) for n in visible}
     taken = known | set(build.globals.refs) | {function.name}
     new = new_names({n: t for n, t in seen.items() if t}, taken)
     if any(n.startswith("_") for n in new):
@@ -43,12 +57,24 @@ def _unread_counters(function: Function) -> set[str]:
     return loops - others - used(function.body)
 
 
-def _temporary(identifier: str, known: frozenset[str]) -> str | None:
+def _temporary(identifier: str, saved: set[str]) -> str | None:
     """A temporary as it was first called; the list that saves one is called after it."""
     if is_temporary(identifier):
         return identifier
     slot = _SLOT.match(identifier)
-    return f"_{identifier}" if slot is not None and f"_{slot['value']}" in known else None
+    return f"_{identifier}" if slot is not None and f"_{slot['value']}" in saved else None
+
+
+def _appended(function: Function) -> set[str]:
+    """The temporaries that are appended to a list called after them."""
+    found = set()
+    for stmt in walk(function.body):
+        call = stmt.rhs if isinstance(stmt, Effect) else None
+        if isinstance(call, Call) and call.fn == Method("append") and len(call.args) == 2:
+            slot, value = call.args
+            if isinstance(slot, Name) and isinstance(value, Name) and is_temporary(value.id):
+                found.update([value.id] if slot.id.startswith(value.id.lstrip("_")) else [])
+    return found
 
 
 def _renamed(function: Function, new: dict[str, str]) -> Function:

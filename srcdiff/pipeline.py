@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases, written_params
@@ -132,7 +132,7 @@ def _steady_params(function: ir.Function) -> ir.Function:
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _with(state, iterated(state.function, state.kinds, state.params))
-    function = inplace(state.function, state.kinds)
+    function = _settled(state.function, state.params)
     function = user_calls(function, infer(function, state.params))
     written = _copied_params(function, state.params)
     if written and state.request.internal:
@@ -150,6 +150,15 @@ def inplace_pass(state: State) -> State:
         )
         function = replace(function, body=(*copies, *ir.rename(function.body, new)))
     return _with(state, webs(function), extra={"written": written})
+
+
+def _settled(function: ir.Function, params: Kinds) -> ir.Function:
+    """Operators in place resolved until what is in place makes nothing else so."""
+    while True:
+        new = inplace(function, infer(function, params))
+        if new == function:
+            return new
+        function = new
 
 
 def _copied_params(function: ir.Function, params: Kinds) -> tuple[str, ...]:
@@ -312,19 +321,26 @@ def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, Sta
         yield label, state
 
 
-def derive(origin: Any, request: Request, params: Kinds) -> tuple[Emitted, tuple[str, ...]]:
-    """The text of a derivative, with the parts of the recursive functions that it calls.
+@dataclass(frozen=True)
+class Made:
+    """A generated text, the parameters that its primal writes into, and where that returns."""
 
-    Beside it the parameters that the function writes into.
-    """
+    emitted: Emitted
+    written: tuple[str, ...]
+    returns: tuple[ir.Loc, ...]
+
+
+def derive(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
-    return module_text([last.function]), last.extra["written"]
+    return Made(module_text([last.function]), last.extra["written"], last.function.returns)
 
 
-def derive_pair(origin: Any, request: Request, params: Kinds) -> tuple[Emitted, tuple[str, ...]]:
-    """The text of the forward and the backward part, and the parameters written into."""
+def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of the forward and the backward part."""
     state = _pair(origin, request, params)
-    return module_text([state.function, state.extra["backward"]]), state.extra["written"]
+    emitted = module_text([state.function, state.extra["backward"]])
+    return Made(emitted, state.extra["written"], state.function.returns)
 
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ir.Function]:

@@ -19,6 +19,7 @@ from srcdiff import ir
 from srcdiff.analyses.aliases import linked_names
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_container, is_scalar
 from srcdiff.analyses.views import is_array
+from srcdiff.elements import check_elements
 from srcdiff.errors import UnsupportedError
 
 OPERATORS = {
@@ -81,6 +82,7 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh) -> ir.Block:
 def inplace(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with operators in place resolved by the kinds of what they write into."""
     fresh = ir.Fresh(ir.all_names(function))
+    check_elements(function, kinds)
     shared = linked_names(function, kinds)
     return replace(function, body=_inplace(function.body, kinds, shared, fresh))
 
@@ -161,7 +163,8 @@ def _rebound(
         wide = fresh()
         dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
         cast = ir.Call(ir.Method("astype"), (wide, dtype))
-        return [ir.Assign(wide, stmt.rhs, stmt.loc), ir.Assign(stmt.target, cast, stmt.loc)]
+        call = replace(stmt.rhs, text=None)  # type: ignore[type-var]
+        return [ir.Assign(wide, call, stmt.loc), ir.Assign(stmt.target, cast, stmt.loc)]
     return [stmt]
 
 

@@ -140,7 +140,7 @@ def _contributions(stmt: ir.Assign, facts: Facts) -> ir.Block:
             f"no derivative flows through the expression `{rhs.text}`",
             stmt.loc,
             remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
-            "stop_gradient.",
+            "srcdiff.stop_gradient.",
         )
     return ()
 

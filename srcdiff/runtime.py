@@ -375,3 +375,18 @@ def last_writes(x: Any, i: Any) -> Any:
     owner = np.empty(np.shape(x), place.dtype)
     owner[i] = place
     return owner[i] == place
+
+
+# --- markers -----------------------------------------------------------------------------------
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x` itself, as a constant: no derivative flows through it.
+
+    >>> import srcdiff
+    >>> def f(x):
+    ...     return x * srcdiff.stop_gradient(x)
+    >>> f(3.0), srcdiff.grad(f)(3.0)
+    (9.0, 3.0)
+    """
+    return x

@@ -34,6 +34,7 @@ from srcdiff.runtime import (
     shift,
     sinc_slope,
     spread,
+    stop_gradient,
     tensordot_left,
     tensordot_right,
     unbroadcast,
@@ -286,5 +287,5 @@ def cofactor_(a):
 
 nondifferentiable(
     along, axis_size, einsum_plain, einsum_subscripts, inside, inverse_axes, last_writes, negated,
-    other_axes, positions, winners, zeros_like,
+    other_axes, positions, stop_gradient, winners, zeros_like,
 )  # fmt: skip

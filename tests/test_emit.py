@@ -269,6 +269,8 @@ def test_a_read_does_not_move_past_an_effect_in_the_same_expression():
 def test_an_effect_does_not_move_into_an_operator_on_a_target():
     found = body(put("_1", call(helper, "x")), SetItem(Name("x"), INDEX, Name("_1"), "+"))
     assert found == ["_1 = helper(x)", "x[i] += _1"]
+    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), None, Name("_1"), "+"))
+    assert found == ["x += helper(x)"]
 
 
 def test_nothing_moves_into_a_loop_or_a_branch():
@@ -297,6 +299,8 @@ def test_a_loop_is_left_at_its_end_if_that_is_the_same():
 
 
 def test_long_docstrings_are_wrapped():
+    lines = body(Return(X), doc="One sentence " * 6 + "ends. Another one begins here.")
+    assert lines[1:3] == ["", "Another one begins here."]
     lines = body(Return(X), doc="word " * 30)
     assert len(lines) == 4
     assert max(map(len, lines)) <= 96

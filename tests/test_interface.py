@@ -11,6 +11,7 @@ import pytest
 import srcdiff
 
 from . import models
+from . import structures as st
 from .check import define
 
 X = np.array([0.5, -1.0, 2.0])
@@ -81,6 +82,18 @@ def test_same_input_twice_gives_two_equal_results():
     assert not np.shares_memory(a, b)
 
 
+@pytest.mark.parametrize("value", [X, [X, 2.0], {"a": X}], ids=["array", "list", "dict"])
+def test_same_input_twice_shares_no_memory(value):
+    def f(x):
+        return np.sum(x[0] * x[0]) if not isinstance(x, dict) else np.sum(x["a"] ** 2)
+
+    by_key = srcdiff.grad(f, {"p": 0, "q": "x"})(value)
+    for a, b in (srcdiff.grad(f, (0, 0))(value), by_key.values()):
+        arrays = [next(v for v in st.leaves(g) if isinstance(v, np.ndarray)) for g in (a, b)]
+        close(*arrays)
+        assert not np.shares_memory(*arrays)
+
+
 def test_structure_of_an_input_is_kept():
     layers = [(np.ones((3, 2)), np.zeros(2)), (np.ones((2, 1)), np.zeros(1))]
     result = srcdiff.grad(models.mlp)(layers, X)
@@ -128,6 +141,33 @@ def test_output_by_position():
 
 def test_output_by_key():
     close(srcdiff.grad(models.named, "a", "total")(X, 2.0), np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("function", "outputs", "reason"),
+    [
+        (models.pair, 2, "`pair` has no output 2: it returns 2 values"),
+        (models.pair, "total", "`pair` has no output 'total': it returns 2 values"),
+        (models.named, "sum", "`named` has no output 'sum': the keys are 'product', 'total', "),
+        (models.loss, 1, "`loss` has no output 1: it returns a single value"),
+        (models.loss, "w", None),
+    ],
+)
+def test_unknown_output(function, outputs, reason):
+    args = (2.0, X) if function is models.loss else (X, 2.0)
+    if reason is None:  # a parameter is an output, if only its own
+        assert srcdiff.grad(function, 0, outputs)(*args) == 1.0
+        return
+    with pytest.raises(srcdiff.TransformError) as info:
+        srcdiff.grad(function, 0, outputs)(*args)
+    assert info.value.reason.startswith(reason)
+    assert info.value.loc.file.endswith("models.py") and info.value.loc.line > 0
+
+
+def test_has_aux_needs_a_pair():
+    with pytest.raises(srcdiff.TransformError, match="has_aux=True"):
+        srcdiff.grad(models.loss, has_aux=True)(2.0, X)
+    close(srcdiff.grad(models.pair, "a", outputs=None, has_aux=True)(X, 2.0, grad_outputs=X), 2 * X)
 
 
 def test_several_outputs_contribute_their_sum():
@@ -247,6 +287,32 @@ def test_differentiable_on_a_method():
 
     assert Spring().energy(2.0) == 12.0
     close(Spring().energy.grad(2.0), 12.0)
+
+
+def test_transforms_of_a_method():
+    class Spring:
+        def __init__(self, k):
+            self.k = k
+
+        @srcdiff.differentiable(inputs="x")
+        def energy(self, x):
+            """The energy."""
+            return self.k * x**2
+
+        @srcdiff.grad(inputs="x")
+        def force(self, x):
+            return self.k * x**2
+
+    soft, hard = Spring(3.0), Spring(5.0)
+    assert (soft.energy(2.0), hard.energy(2.0)) == (12.0, 20.0)
+    assert (soft.energy.grad(2.0), hard.energy.grad(2.0)) == (12.0, 20.0)
+    assert soft.energy.value_and_grad(x=2.0) == (12.0, 12.0)
+    value, pullback = hard.energy.vjp(2.0)
+    assert (value, pullback(), pullback(0.5)) == (20.0, 20.0, 10.0)
+    assert srcdiff.grad(soft.energy)(2.0) == 12.0
+    assert (soft.force(2.0), hard.force(2.0)) == (12.0, 20.0)
+    assert soft.energy.__doc__ == "The energy." and "def energy_grad(self" in soft.energy.source
+    assert soft.energy.primal(2.0) == 12.0
 
 
 def test_bound_method():
@@ -396,6 +462,69 @@ def test_random_numbers_are_drawn_once():
 
     g = srcdiff.grad(noisy, "x")
     close(g(X, np.random.default_rng(0)), np.random.default_rng(0).standard_normal(3))
+
+
+def test_a_generator_is_shared_not_copied():
+    def noisy(rng, x, steps):
+        for _ in range(steps):
+            noise = rng.standard_normal(3)
+            noise[0] = x
+            x = np.sum(noise * noise)
+        return x
+
+    rng, same = np.random.default_rng(7), np.random.default_rng(7)
+    found = srcdiff.grad(noisy, "x")(rng, 0.5, 1)
+    assert found == 1.0
+    same.standard_normal(3)
+    assert rng.standard_normal() == same.standard_normal()
+    assert np.isfinite(srcdiff.grad(noisy, "x")(rng, 0.5, 3))
+
+
+def test_tuple_of_arrays_that_is_written_into():
+    def f(xs):
+        a, b = xs
+        a[0] = 2.0
+        return np.sum(a) * np.sum(b)
+
+    xs = (np.ones(3), np.ones(2))
+    a, b = srcdiff.grad(f)(xs)
+    close(a, [0.0, 2.0, 2.0])
+    close(b, [4.0, 4.0])
+    close(xs[0], np.ones(3))
+
+
+# --- stop_gradient ------------------------------------------------------------------------------
+
+
+def test_stop_gradient_is_the_identity():
+    params = {"w": X}
+    assert srcdiff.stop_gradient(params) is params and srcdiff.stop_gradient(X) is X
+
+
+def test_stop_gradient_is_a_constant():
+    def f(x):
+        return np.sum(x * srcdiff.stop_gradient(x * x))
+
+    def only(x):
+        return np.sum(srcdiff.stop_gradient(x))
+
+    close(srcdiff.grad(f)(X), X * X)
+    with pytest.raises(srcdiff.UnusedInputError, match="stop_gradient|depends"):
+        srcdiff.grad(only)(X)
+    close(srcdiff.grad(only, materialize_grads=True)(X), np.zeros(3))
+    again = srcdiff.grad(lambda x: np.sum(srcdiff.grad(f)(x)), materialize_grads=True)
+    close(again(X), np.zeros(3))  # x * x stays a constant, as in torch
+
+
+def test_stop_gradient_may_share_memory():
+    def f(x):
+        y = x * 2.0
+        c = srcdiff.stop_gradient(y)
+        y[0] = 3.0
+        return np.sum(c * y)
+
+    with pytest.raises(srcdiff.UnsupportedError, match="view"):
+        srcdiff.grad(f)(X)
 
 
 def test_second_order():

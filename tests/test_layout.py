@@ -15,7 +15,7 @@ CEILING = 400
 LAYERS = (
     ("errors", "ir", "runtime", "trees", "request"),
     ("verify", "locate", "parse", "bind", "facts", "analyses", "nested", "ir_text"),
-    ("lower", "emit", "names", "containers", "webs", "prepare"),
+    ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
     ("expand", "inline", "calls", "callees", "displays", "iterate"),
     ("forward", "reverse", "accumulate", "batch", "tape", "checkpoint")

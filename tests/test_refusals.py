@@ -52,7 +52,6 @@ STATEMENTS = {
     "grown list": ("for v in xs:\n    if v:\n        xs.append(v)", 3, 9, "`xs` is changed"),
     "zip strict": ("for v, w in zip(xs, xs, strict=True):\n    pass", 1, 13, "strict"),
     "reversed zip": ("for v in reversed(zip(xs)):\n    pass", 1, 19, "`reversed`"),
-    "function as value": ("def g(v):\n    return v\ny = [g]", 1, 1, "`g` is used"),
     "function twice": (
         "if x:\n    def g(v):\n        return v\nelse:\n    def g(v):\n        return 1\ny = g(x)",
         2, 5, "more than once",

@@ -118,11 +118,19 @@ def _resolve(
     """The classes of what is written, and the views in them."""
     classes = _classes(links, stored)
     views: dict[str, View] = {}
+    moved: list[Link] = []
+    derived = frozenset(k.source for k in links)
     for link in links:
+        if link.how == "view" and link.target in classes and link.target in derived:
+            _check_derived(link, function, classes, kinds)
         if link.target in classes:
             view = _judge(link, function, *counts, stored, classes, kinds)
             if view is not None:
                 views[link.target] = view
+            elif link.how in ("alias", "stored"):
+                moved.append(link)
+    for link in moved:
+        _check_moved(link, views, function)
     return Aliases(classes, views, stored)
 
 
@@ -275,6 +283,31 @@ def _judge(
     elif link.how == "element" and link.target not in stored:
         return None
     raise _refusal(link)
+
+
+def _check_moved(link: Link, views: Mapping[str, View], function: ir.Function) -> None:
+    """Memory is moved from its owner only, and not while a view of it is still in use."""
+    if link.source in views:
+        raise _refusal(link)
+    live = live_after(function, link.stmt)
+    for name in views:
+        base = name
+        while base in views:
+            base = views[base].base
+        if base == link.source and name in live:
+            raise _refusal(link)
+
+
+def _check_derived(
+    link: Link, function: ir.Function, classes: Mapping[str, str], kinds: Kinds
+) -> None:
+    """What may be a view or a copy, and has views itself: nothing may be written after it."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    if rhs is not None and is_array(kinds.get(link.target)) and is_sure_view(rhs, kinds, function):
+        return
+    written, _ = _stored(function.body if link.inside else link.rest, kinds)
+    if any(classes.get(n) == classes[link.target] for n in written):
+        raise _refusal(link)
 
 
 def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> bool:

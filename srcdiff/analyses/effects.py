@@ -20,6 +20,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import (
     Array,
     Kind,
+    Object,
     Scalar,
     Tuple,
     is_container,
@@ -257,6 +258,8 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
     """What the result of a method call may share memory with."""
     if name == "astype":
         return call.args[:1] if _asks_no_copy(call) else ()
+    if _is_generator(call.args[0], kinds):
+        return ()
     if name in VIEW_METHODS or (name in ELEMENT_METHODS and not _is_array(call.args[0], kinds)):
         return call.args[:1]
     return () if name in PURE_METHODS or name in MUTATORS else call.args
@@ -278,8 +281,15 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 
 _VIEWING_HELPERS = (
-    "unbroadcast", "spread", "matmul_left", "matmul_right", "dot_left", "dot_right",
+    "stop_gradient", "unbroadcast", "spread", "matmul_left", "matmul_right", "dot_left",
+    "dot_right",
 )  # fmt: skip
+
+
+def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an atom is a generator of random numbers, which returns new arrays."""
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
 
 
 def _is_array(atom: ir.Atom, kinds: Kinds | None) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +11,13 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_kind
 from srcdiff.analyses.kind_values import key_of, kind_of
+from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.options import Options, request_of, signature_of
 from srcdiff.api.watch import unchanged, watched
 from srcdiff.backends.numpy import compile_module, compile_text
-from srcdiff.errors import DtypeError
+from srcdiff.errors import CotangentError, DtypeError, placed
+from srcdiff.ir import Loc
 from srcdiff.pipeline import derive, derive_pair
 from srcdiff.trees import cotangent
 
@@ -26,7 +27,7 @@ class Compiled:
     """One specialisation: its function and text, and what it was generated from.
 
     `written` are the parameters that the primal writes into, `held` the arrays outside that it
-    may read.
+    may read, `returns` where it returns.
     """
 
     function: Any
@@ -35,6 +36,20 @@ class Compiled:
     watch: tuple[Any, ...]
     written: tuple[str, ...] = ()
     held: tuple[tuple[str, Any], ...] = ()
+    returns: tuple[Loc, ...] = ()
+
+
+@dataclass(frozen=True)
+class CompiledPair:
+    """A forward and a backward part, and what `Compiled` holds of them."""
+
+    forward: Any
+    backward: Any
+    scalar: bool
+    watch: tuple[Any, ...]
+    written: tuple[str, ...]
+    held: tuple[tuple[str, Any], ...]
+    returns: tuple[Loc, ...]
 
 
 class Derivative:
@@ -51,7 +66,7 @@ class Derivative:
         self.request = request_of(primal, options)
         self._cache: dict[Any, Compiled] = {}
         self._by_kinds: dict[Any, Compiled] = {}
-        self._pairs: dict[Any, Any] = {}
+        self._pairs: dict[Any, CompiledPair] = {}
         self._latest: Compiled | None = None
         self._lock = threading.RLock()
         functools.update_wrapper(self, primal, updated=())
@@ -67,15 +82,18 @@ class Derivative:
             found = self._compile(key, args, kwargs)
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
-        if grad_outputs is None:
-            return found.function(*args, **kwargs)
-        if found.scalar:
-            grad_outputs = cotangent(grad_outputs, 1.0)
-        return found.function(*args, grad_outputs=grad_outputs, **kwargs)
+        try:
+            if grad_outputs is None:
+                return found.function(*args, **kwargs)
+            if found.scalar:
+                grad_outputs = cotangent(grad_outputs, 1.0)
+            return found.function(*args, grad_outputs=grad_outputs, **kwargs)
+        except CotangentError as error:
+            raise placed(error, found.returns) from None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A derivative of a method, bound to an object."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else Bound(self, instance)
 
     def _compile(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """Generate the specialisation for some arguments, once."""
@@ -94,11 +112,13 @@ class Derivative:
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         watch = watched(self.primal)
-        made, written = derive(self.primal, self.request, kinds)
-        function = compile_text(made.text, made.refs, self.request.name, self.primal)
+        made = derive(self.primal, self.request, kinds)
+        text, refs = made.emitted.text, made.emitted.refs
+        function = compile_text(text, refs, self.request.name, self.primal)
         default = inspect.signature(function).parameters["grad_outputs"].default
-        held = arrays_of(made.refs) if written else ()
-        return Compiled(function, made.text, default is not None, watch, written, held)
+        held = arrays_of(refs) if made.written else ()
+        scalar = default is not None
+        return Compiled(function, text, scalar, watch, made.written, held, made.returns)
 
     def _check_memory(
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -128,32 +148,31 @@ class Derivative:
         key = (tuple(key_of(a) for a in args), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
         return self._compile(key, args, kwargs).function
 
-    def pair(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
-        """The forward and backward functions for these arguments, and if the output is a number."""
+    def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
+        """The forward and backward functions for these arguments."""
         key = ("pair", tuple(map(key_of, args)), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
         with self._lock:
             found = self._pairs.get(key)
-            if found is None or not unchanged(found[1]):
-                watch = watched(self.primal)
-                found = self._pairs[key] = (self._generate_pair(args, kwargs), watch)
-        (*result, written, held), _ = found
-        if written:
-            self._check_memory(written, held, args, kwargs)
-        return tuple(result)  # type: ignore[return-value]
+            if found is None or not unchanged(found.watch):
+                found = self._pairs[key] = self._generate_pair(args, kwargs)
+        if found.written:
+            self._check_memory(found.written, found.held, args, kwargs)
+        return found
 
-    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Compile the two parts; with them what `Compiled` holds of them."""
+    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
+        """Compile the two parts."""
+        watch = watched(self.primal)
         bound = signature_of(self.primal).bind(*args, **kwargs)
         bound.apply_defaults()
         kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
         self._check_inputs(bound.arguments, kinds)
-        made, written = derive_pair(self.primal, self.request, kinds)
-        name = self.request.name
-        namespace = compile_module(made.text, made.refs, name, self.primal)
+        made = derive_pair(self.primal, self.request, kinds)
+        name, refs = self.request.name, made.emitted.refs
+        namespace = compile_module(made.emitted.text, refs, name, self.primal)
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
-        default = inspect.signature(backward).parameters["grad_outputs"].default
-        held = arrays_of(made.refs) if written else ()
-        return forward, backward, default is not None, written, held
+        scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
+        held = arrays_of(refs) if made.written else ()
+        return CompiledPair(forward, backward, scalar, watch, made.written, held, made.returns)
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """The generated Python function for arguments of these kinds."""
@@ -178,13 +197,7 @@ class Derivative:
 
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function."""
-        module = sys.modules.get(self.__module__)
-        found: Any = module
-        for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is self:
-            return self.__qualname__
-        return Derivative, (self.primal, self.options)
+        return found_as(self) or (Derivative, (self.primal, self.options))
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"

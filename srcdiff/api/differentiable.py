@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
+from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.pullback import vjp
 from srcdiff.api.transforms import grad, value_and_grad
 
@@ -25,9 +25,7 @@ class Differentiable:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The function as a method."""
-        if instance is None:
-            return self
-        return functools.partial(self, instance)
+        return self if instance is None else Bound(self, instance)
 
     @property
     def __srcdiff_primal__(self) -> Callable[..., Any]:
@@ -56,10 +54,7 @@ class Differentiable:
 
     def __reduce__(self) -> Any:
         """Pickled by reference, like a function."""
-        found: Any = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
-        return self.__qualname__ if found is self else (Differentiable, (self.primal, self.options))
+        return found_as(self) or (Differentiable, (self.primal, self.options))
 
 
 def _vjp_options(options: dict[str, Any]) -> dict[str, Any]:

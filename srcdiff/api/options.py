@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcdiff.errors import TransformError
+from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.ir import Loc
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.request import Input, Request, parse_path
 
@@ -34,6 +35,7 @@ class Options:
 def request_of(f: Any, options: Options) -> Request:
     """The request for a derivative of `f`."""
     names = parameter_names(f)
+    _check_parameters(f, names)
     given = options.inputs
     form: Any = "bare"
     if isinstance(given, Mapping):
@@ -55,6 +57,29 @@ def request_of(f: Any, options: Options) -> Request:
         options.materialize_grads,
         f"{_base_name(f)}_{kind}",
     )
+
+
+def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
+    """The parameters leave room for the cotangent, and there are some."""
+    if SEED in names:
+        raise TransformError(
+            f"`{_base_name(f)}` has a parameter called `{SEED}`, which is the name of the "
+            "cotangent of its derivative",
+            _place(f),
+            remedy="Rename the parameter.",
+        )
+    if not names:
+        raise TransformError(
+            f"`{_base_name(f)}` has no parameters, so there is nothing to differentiate by",
+            _place(f),
+            remedy="Make what it reads a parameter.",
+        )
+
+
+def _place(f: Any) -> Loc | None:
+    """Where a function stands."""
+    code = getattr(inspect.unwrap(f), "__code__", None)
+    return None if code is None else Loc(code.co_filename, code.co_firstlineno)
 
 
 def _hashable(outputs: Any) -> Any:
@@ -93,13 +118,26 @@ def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
     if isinstance(item, int):
         if not -len(names) <= item < len(names):
             raise _unknown(item, names, f)
-        return Input(names[item])
+        return _no_star(Input(names[item]), f)
     try:
         found = parse_path(item)
     except (ValueError, SyntaxError) as error:
         raise _unknown(item, names, f) from error
     if found.param not in names:
         raise _unknown(item, names, f)
+    return _no_star(found, f)
+
+
+def _no_star(found: Input, f: Any) -> Input:
+    """An input that is no `*args` or `**kwargs`."""
+    param = signature_of(f).parameters[found.param]
+    if param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD):
+        raise UnsupportedError(
+            f"the input `{str(param).partition(':')[0]}` of `{_base_name(f)}` stands for any "
+            "number of arguments",
+            _place(f),
+            remedy="Name the parameters, or pass a list or dict as one of them.",
+        )
     return found
 
 

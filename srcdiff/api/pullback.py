@@ -8,19 +8,19 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
-from srcdiff.api.derivative import Derivative
+from srcdiff.api.derivative import CompiledPair, Derivative
 from srcdiff.api.options import Options
-from srcdiff.errors import ReleasedError
+from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.trees import cotangent
 
 
 class Pullback:
     """The backward part of one run: maps a cotangent of the output to gradients of the inputs."""
 
-    def __init__(self, backward: Callable[..., Any], residuals: Any, scalar: bool) -> None:
-        self._backward: Callable[..., Any] | None = backward
+    def __init__(self, made: CompiledPair, residuals: Any) -> None:
+        self._made = made
+        self._backward: Callable[..., Any] | None = made.backward
         self._residuals = residuals
-        self._scalar = scalar
 
     def __call__(self, grad_outputs: Any = None, retain_graph: bool = True) -> Any:
         """The gradients for one cotangent; `retain_graph=False` frees the residuals after it."""
@@ -32,9 +32,12 @@ class Pullback:
                 "retain_graph=True if you need to backward through the graph a second time or if "
                 "you need to access saved tensors after calling backward."
             )
-        if self._scalar:
-            grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
-        result = self._backward(self._residuals, grad_outputs)
+        try:
+            if self._made.scalar:
+                grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
+            result = self._backward(self._residuals, grad_outputs)
+        except CotangentError as error:
+            raise placed(error, self._made.returns) from None
         if not retain_graph:
             self.release()
         return result
@@ -69,6 +72,6 @@ def vjp(
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
     made = Derivative(f, Options(inputs, outputs))
-    forward, backward, scalar = made.pair(*args, **kwargs)
-    value, residuals = forward(*args, **kwargs)
-    return value, Pullback(backward, residuals, scalar)
+    pair = made.pair(*args, **kwargs)
+    value, residuals = pair.forward(*args, **kwargs)
+    return value, Pullback(pair, residuals)

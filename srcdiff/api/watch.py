@@ -58,6 +58,27 @@ def _watch(read: Read, seen: set[int]) -> Iterator[tuple[Read, Any]]:
     yield read, value
     if is_user_function(value):
         yield from _walk(_function(value), seen)
+    if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+        seen.add(id(value))
+        yield from _watch_items(value, seen)
+
+
+def _watch_items(table: Any, seen: set[int]) -> Iterator[tuple[Read, Any]]:
+    """The functions in a table: a call of one of them is generated for that function."""
+    keys = table if isinstance(table, dict) else range(len(table))
+    for key in list(keys):
+        if callable(table[key]) or isinstance(table[key], (dict, list, tuple)):
+            yield from _watch(_item_reader(table, key), seen)
+
+
+def _item_reader(table: Any, key: Any) -> Read:
+    def read() -> Any:
+        try:
+            return table[key]
+        except (KeyError, IndexError):
+            return None
+
+    return read
 
 
 def unchanged(values: tuple[tuple[Read, Any], ...]) -> bool:

@@ -97,9 +97,12 @@ def _indented(doc: str) -> str:
 
 def _filled(line: str, alone: bool) -> list[str]:
     """A line of a docstring, in several if it is too long."""
-    room = WIDTH - 7  # indentation and quotes
-    if len(line) <= room - (3 if alone else 0):
+    room = WIDTH - (10 if alone else 7)  # indentation and quotes
+    if len(line) <= room:
         return [line]
+    first, stop, rest = line.partition(". ")
+    if alone and rest and len(first) < room:
+        return [first + stop.strip(), "", *_filled(rest, False)]
     return textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
 
 

@@ -58,7 +58,7 @@ _IMPURE_WORDS = (
     errstate memmap"""
 )
 _IMPURE_NUMPY = frozenset(_IMPURE_WORDS.split())
-_IMPURE_RUNTIME = frozenset(("call_vjp",))
+_IMPURE_HELPERS = frozenset(("call_vjp",))
 # What gives numbers and tuples from numbers and tuples: nothing that a store can change.
 _NUMBER_MAKERS: frozenset[Any] = frozenset((len, int, float, bool, min, max, abs, range, slice))
 _IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift"
@@ -97,13 +97,15 @@ def _is_pure_callee(fn: Any) -> bool:
         return False
     if isinstance(fn, np.ufunc):
         return True
+    if isinstance(fn, np.vectorize):
+        return False
     module, name = getattr(fn, "__module__", None), getattr(fn, "__name__", "")
     if not isinstance(module, str):
         return False
     if module in ("math", "cmath") or module.startswith("scipy.special"):
         return True
-    if module == "srcdiff.runtime":
-        return name not in _IMPURE_RUNTIME
+    if module in ("srcdiff.runtime", "srcdiff.trees"):
+        return name not in _IMPURE_HELPERS
     random = module.startswith(("numpy.random", "numpy.testing"))
     return module.split(".")[0] == "numpy" and not random and name not in _IMPURE_NUMPY
 

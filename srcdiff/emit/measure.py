@@ -48,7 +48,9 @@ def _keywords(call: Call) -> int:
 
 def _callee_width(call: Call) -> int:
     fn = call.fn
-    if isinstance(fn, (Method, Attr, Derived)):
+    if isinstance(fn, Derived):
+        return 20  # it gets its name later
+    if isinstance(fn, (Method, Attr)):
         return len(fn.name) + 1
     if isinstance(fn, Name):
         return len(fn.id)

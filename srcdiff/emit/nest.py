@@ -241,7 +241,8 @@ class _BlockPlanner:
         rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
         pure = not isinstance(stmt, (Effect, Verbatim)) and (rhs is None or is_pure(rhs))
         quiet = is_slot_effect(stmt, self.owner.slots)
-        accepts_effects = not (isinstance(stmt, SetItem) and stmt.op is not None)
+        # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
+        accepts_effects = not (isinstance(stmt, SetItem) and stmt.op and stmt.index is not None)
         self._consume(index, reads, _statement_width(stmt), accepts_effects)
         inner.binds.update(writes(stmt))
         if quiet and isinstance(stmt, (Assign, Effect)):

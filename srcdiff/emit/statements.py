@@ -8,25 +8,20 @@ from typing import Any
 import gast
 
 from srcdiff.ir import (
-    Accum,
     Assign,
     Block,
     Call,
     Comment,
     Const,
-    Demand,
     Effect,
     For,
     If,
     Loc,
     Name,
-    Pair,
     Permute,
-    Reset,
     Return,
     Rhs,
     SetItem,
-    Undo,
     Verbatim,
     While,
 )  # fmt: skip
@@ -299,33 +294,6 @@ class Statements:
         else:
             self.while_(stmt.loop, stmt.orelse)
 
-    # --- what is left between passes -----------------------------------------------------------
-
-    def pair(self, stmt: Pair) -> None:
-        """A primal statement and its adjoint, as they stand between two passes."""
-        if stmt.primal is not None:
-            self._step((stmt.primal,), 0, False)
-        if stmt.adjoint:
-            self.out.append(Remark("adjoint:"))
-            self.out += self.block(stmt.adjoint)
-
-    def accum(self, stmt: Accum) -> None:
-        """An adjoint that is added to, as it stands between two passes."""
-        value = self.build.atom(stmt.value)
-        self.add(gast.AugAssign(name(stmt.target.id, STORE), AUGMENTED["+"], value), stmt.loc)
-
-    def demand(self, stmt: Demand) -> None:
-        """An adjoint that must be a buffer, as it stands between two passes."""
-        self.out.append(Remark(f"{stmt.target.id} is a buffer like {stmt.like.id}"))
-
-    def undo(self, stmt: Undo) -> None:
-        """The state before a statement is restored, as it stands between two passes."""
-        self.out.append(Remark("the state before"))
-
-    def reset(self, stmt: Reset) -> None:
-        """An adjoint that is absent, as it stands between two passes."""
-        self.out.append(Remark(f"{stmt.target.id} is absent"))
-
 
 def leaves(nodes: list[Node]) -> bool:
     """Whether control never comes to the end of some statements."""
@@ -357,7 +325,5 @@ _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
     Assign: Statements.assign, Permute: Statements.permute, SetItem: Statements.set_item,
     Effect: Statements.effect, Verbatim: Statements.verbatim, Comment: Statements.comment,
     Return: Statements.return_, Jump: Statements.jump, If: Statements.if_, For: Statements.for_,
-    While: Statements.while_, LoopElse: Statements.loop_else, Pair: Statements.pair,
-    Accum: Statements.accum, Demand: Statements.demand, Undo: Statements.undo,
-    Reset: Statements.reset,
+    While: Statements.while_, LoopElse: Statements.loop_else,
 }  # fmt: skip

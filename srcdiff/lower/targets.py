@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from types import FunctionType
 
+from srcdiff.analyses.effects import is_pure
 from srcdiff.ir import (
     NONE,
     Assign,
     Atom,
     Call,
     Const,
+    Effect,
     Loc,
+    Method,
     Name,
     Permute,
     Ref,
     Rhs,
     SetItem,
     Slice,
+    Stmt,
     names,
+    walk,
 )  # fmt: skip
 from srcdiff.lower.builder import Builder, LocalFunction, Node
 from srcdiff.lower.scope import scan_nodes
@@ -99,10 +105,54 @@ def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
     if kind == "Name":
         _augmented_name(b, target, value, op, loc)
     elif kind == "Subscript":
-        base, index, given = b.operands((target.value, target.slice, value))
-        b.emit(SetItem(_base(b, base, target), index, given, op, loc))
+        base, index = b.operands((target.value, target.slice))
+        if b.walrus:
+            bound = b.rebound([value])
+            base, index = b.held(base, bound, target), b.held(index, bound, target)
+        _augmented_item(b, _base(b, base, target), index, value, op, loc)
     else:
         refuse_target(b, target)
+
+
+def _augmented_item(
+    b: Builder, base: Name, index: Atom, value: Node, op: str, loc: Loc
+) -> None:
+    """`x[i] op= value`: the old `x[i]` is read before a value that may write into x."""
+    old: list[Name] = []
+    given: list[Atom] = []
+
+    def evaluate() -> None:
+        given.append(b.atom(value))
+
+    before = b.collect(lambda: old.append(_read_item(b, base, index, loc)))
+    block = b.collect(evaluate)
+    if any(_may_write(s) for s in walk(block)):
+        b.out += [*before, *block]
+        b.emit(SetItem(old[0], None, given[0], op, loc))
+        b.emit(SetItem(base, index, old[0], None, loc))
+    else:
+        b.out += block
+        b.emit(SetItem(base, index, given[0], op, loc))
+
+
+def _read_item(b: Builder, base: Name, index: Atom, loc: Loc) -> Name:
+    """The old item; the text lets `together` undo this where the value writes nothing."""
+    return b.temp(Call(operator.getitem, (base, index), text=OLD), loc)
+
+
+OLD = "old item"
+
+
+def _may_write(stmt: Stmt) -> bool:
+    """Whether a statement may write into an array."""
+    if isinstance(stmt, SetItem):
+        return True
+    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+    if not isinstance(rhs, Call):
+        return False
+    if isinstance(rhs.fn, Method):
+        return not is_pure(rhs.fn)
+    return isinstance(rhs.fn, (Name, FunctionType)) and not is_pure(rhs.fn)
 
 
 def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:

@@ -20,7 +20,8 @@ from tests.check import Problem, assert_form, assert_unchanged, define, differen
 RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
 TOLERANCE = 1e-6
-SECONDS = 6  # a program that takes longer to transform or to run hangs
+SECONDS = 3  # a program that takes longer to run hangs
+LONGEST = 10  # and to transform
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,12 @@ def limited(seconds: int) -> Iterator[None]:
         raise HangError(f"no result after {seconds} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    # Again and again, for an exception in a finalizer is lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -88,7 +90,7 @@ def judge(
         if isinstance(cases, Verdict):
             return cases
         try:
-            with limited(SECONDS):
+            with limited(LONGEST):
                 found = _compared(problem, cases)
                 return _twice(problem, seed) if order > 1 and found.kind == RIGHT else found
         except SrcdiffError as error:

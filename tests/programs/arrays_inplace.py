@@ -141,17 +141,6 @@ def fill_and_copyto(x, s):
 sample(fill_and_copyto, lambda r: (r.standard_normal(3), 1.4), (0, 1))
 
 
-def out_argument(x, y):
-    z = np.empty_like(x)
-    np.multiply(x, y, out=z)
-    np.add(z, x, out=z)
-    np.exp(z, z)
-    return z
-
-
-sample(out_argument, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
-
-
 def sort_in_place(x):
     y = x.copy()
     y.sort()

@@ -199,17 +199,6 @@ def integral(k, b):
 sample(integral, lambda r: (0.8, 1.7), (0, 1))
 
 
-ACTIVATIONS = {"tanh": np.tanh, "sigmoid": sigmoid}
-
-
-def looked_up(x, name):
-    act = ACTIVATIONS[name]
-    return act(x) * x
-
-
-sample(looked_up, lambda r: (r.standard_normal(2), "sigmoid"))
-
-
 def traced(f):
     @functools.wraps(f)
     def wrapper(*args, **kwargs):

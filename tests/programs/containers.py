@@ -1,7 +1,6 @@
 """Tuples, lists, dicts and records of arrays."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -114,18 +113,6 @@ def list_stores(x):
 sample(list_stores, lambda r: (r.standard_normal(3),))
 
 
-def pops(x):
-    stack = [x, x * x]
-    stack.append(np.sin(x))
-    a = stack.pop()
-    b = stack.pop()
-    stack.extend([a * b, a - b])
-    return stack[-1] * stack[1] + stack[0]
-
-
-sample(pops, lambda r: (0.8,))
-
-
 def two_outputs(x, y):
     return x * y, np.sum(x) * y
 
@@ -171,21 +158,6 @@ def energy_of(system, x):
 
 
 sample(energy_of, lambda r: (Oscillator(1.3, r.standard_normal(3)), 0.4), "x")
-sample(energy_of, lambda r: (Oscillator(1.3, r.standard_normal(3)), 0.4), ("system.springs", "x"))
-
-
-class State(NamedTuple):
-    position: np.ndarray
-    velocity: np.ndarray
-
-
-def one_kick(x, v):
-    s = State(x, v)
-    s = State(s.position + 0.1 * s.velocity, s.velocity - np.sin(s.position))
-    return s.position * s.velocity
-
-
-sample(one_kick, lambda r: (r.standard_normal(2), r.standard_normal(2)), (0, 1))
 
 
 def same_array_twice(x):

@@ -110,17 +110,6 @@ def newaxis_view(x):
 sample(newaxis_view, lambda r: (r.standard_normal(3),))
 
 
-def view_kept_in_tuple(x):
-    y = x.copy()
-    halves = (y[:2], y[2:])
-    halves[0][0] = halves[1][1] ** 2
-    halves[1][0] *= halves[0][0]
-    return y
-
-
-sample(view_kept_in_tuple, lambda r: (r.standard_normal(4),))
-
-
 def copies_are_no_views(x):
     y = x.copy()
     z = y[[0, 1]]
@@ -153,15 +142,3 @@ def moving_window(x):
 
 
 sample(moving_window, lambda r: (r.standard_normal(5),))
-
-
-def alias_by_branch(x, flag):
-    a = x.copy()
-    b = x * 2.0
-    c = a if flag else b
-    c[0] = x[1] ** 2
-    return np.sum(a * b)
-
-
-sample(alias_by_branch, lambda r: (r.standard_normal(3), True))
-sample(alias_by_branch, lambda r: (r.standard_normal(3), False))

@@ -1,0 +1,88 @@
+"""Operators in place on elements of containers: `xs[i] += v` where `xs[i]` is an array.
+
+Python writes into the array that the container holds.  srcdiff stores a new array instead, which
+is the same as long as no other name and no other place holds that array: this is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srcdiff import ir
+from srcdiff.analyses import aliases
+from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, contents, is_container, is_mutable
+from srcdiff.analyses.liveness import live_after
+from srcdiff.errors import UnsupportedError
+
+Kinds = Mapping[str, Kind]
+
+
+def check_elements(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse operators in place on elements that something else may hold."""
+    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds)]
+    if not stores:
+        return
+    links = list(aliases._links(function.body, kinds, False))
+    for stmt in stores:
+        assert isinstance(stmt, ir.SetItem)
+        other = _other_holder(stmt, links, function, kinds)
+        if other is not None:
+            also = "another place" if other.startswith("_") else f"`{other}`"
+            raise UnsupportedError(
+                f"`{stmt.op}=` writes into an array in the container `{stmt.base.id}`, and "
+                f"{also} may hold the same array",
+                stmt.loc,
+                remedy=f"Store a new array, `xs[i] = xs[i] {stmt.op} ...`, or copy it first.",
+            )
+
+
+def _is_store(stmt: ir.Stmt, kinds: Kinds) -> bool:
+    """Whether a statement is an operator in place on an element that may be an array."""
+    if not isinstance(stmt, ir.SetItem) or stmt.index is None or stmt.op is None:
+        return False
+    kind = kinds.get(stmt.base.id)
+    return isinstance(kind, (List, Dict)) and any(map(_is_shared, contents(kind)))
+
+
+def _is_shared(kind: Kind) -> bool:
+    return is_mutable(kind) or isinstance(kind, Tuple)
+
+
+def _other_holder(
+    stmt: ir.SetItem, links: list[aliases.Link], function: ir.Function, kinds: Kinds
+) -> str | None:
+    """A name or place that may hold an array of the container too, None if there is none."""
+    near = _component(stmt.base.id, links)
+    params = {p.name for p in function.params}
+    taken = {k.target for k in links if k.how == "element"}
+    for link in links:
+        if link.target in near and link.how == "stored":
+            array = link.source not in kinds or not is_container(kinds[link.source])
+            twice = _count(link.stmt, link.source) > 1 or link.source in taken
+            if twice or link.source in live_after(function, link.stmt):
+                return link.source
+            if array and link.source in params:
+                return link.source
+    for name in sorted(near & live_after(function, stmt)):
+        if name not in kinds or not is_container(kinds[name]):
+            return name
+    return None
+
+
+def _component(start: str, links: list[aliases.Link]) -> frozenset[str]:
+    """Every name that may share memory with a container or with what is in it."""
+    found = {start}
+    size = 0
+    while size != len(found):
+        size = len(found)
+        for link in links:
+            if link.target in found or link.source in found:
+                found |= {link.target, link.source}
+    return frozenset(found)
+
+
+def _count(stmt: ir.Stmt, name: str) -> int:
+    """How often a statement reads a name."""
+    return sum(
+        isinstance(a, ir.Name) and a.id == name for o in ir.operands(stmt) for a in ir.atoms(o)
+    )

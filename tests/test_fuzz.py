@@ -1,0 +1,41 @@
+"""Random programs (see `tests/fuzz`): a gradient is right or refused, never wrong."""
+
+import pytest
+
+from tests.fuzz.judge import CRASHED, INVALID, RIGHT, WRONG, judge_text
+from tests.fuzz.programs import program
+from tests.fuzz.reduce import reduced
+from tests.fuzz.statements import ALL
+
+PROGRAMS = 60
+BLOCKS = 6
+FEATURES = ALL - {"dict", "list", "recursion"}
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_random_programs(block):
+    verdicts = {}
+    for seed in range(block, PROGRAMS, BLOCKS):
+        made = program(seed, FEATURES)
+        verdict = judge_text(made.text, made.args)
+        assert verdict.kind not in (WRONG, CRASHED), f"seed {seed}: {verdict}\n{made.text}"
+        verdicts[seed] = verdict.kind
+    assert sum(v == RIGHT for v in verdicts.values()) >= len(verdicts) // 4
+
+
+def test_programs_are_the_same_for_the_same_seed():
+    assert [program(s) for s in range(5)][2].text == program(2).text
+
+
+def test_a_wrong_gradient_is_found():
+    """The judge sees what differences see: here a step function hides a slope."""
+    text = "import numpy as np\ndef f(x):\n    return np.sum(x * int(x[0] * 1e9)) * 1e-9\n"
+    made = program(0)
+    assert judge_text(text, made.args[:1]).kind == INVALID
+
+
+def test_reduction_keeps_what_matters():
+    text = "def f(x):\n    y = x\n    if x:\n        y = 2 * x\n        z = 3\n    return y\n"
+    assert reduced(text, lambda t: "2 * x" in t and "return y" in t) == (
+        "def f(x):\n    y = 2 * x\n    return y\n"
+    )
