@@ -230,7 +230,8 @@ class _Accumulate:
     def note_fresh(self, stmt: ir.Assign) -> None:
         """Remember a temporary that holds new memory."""
         rhs = stmt.rhs
-        if isinstance(rhs, ir.Call) and not returns_view(rhs, self.facts.kinds):
+        helper = isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", "") == runtime.__name__
+        if isinstance(rhs, ir.Call) and not helper and not returns_view(rhs, self.facts.kinds):
             self.fresh_temps.add(stmt.target.id)
 
     def accum(self, stmt: ir.Accum, now: dict[str, State]) -> list[ir.Stmt]:
@@ -326,7 +327,9 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     last: dict[tuple[str, ir.Rhs], int] = {}
     out: list[ir.Stmt] = []
     for stmt in block:
-        value = stmt.value.id if isinstance(stmt, ir.Accum) and isinstance(stmt.value, ir.Name) else ""
+        value = (
+            stmt.value.id if isinstance(stmt, ir.Accum) and isinstance(stmt.value, ir.Name) else ""
+        )
         made = values.get(value)
         if not isinstance(stmt, ir.Accum) or not isinstance(made, ir.Call) or not is_pure(made.fn):
             out.append(stmt)

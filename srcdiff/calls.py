@@ -22,6 +22,7 @@ from srcdiff.bind import bind
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.inline import inline, is_user_function
+from srcdiff.iterate import iterated
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
@@ -103,6 +104,7 @@ def _result_if(fn: Any, kinds: Kinds, assumed: Kind) -> Kind:
     """The kind of what a function returns if its calls of itself return the kind assumed."""
     function = webs(prepare(inline(lower(parse(fn)), fn)))
     function = replace(function, body=_assuming(function.body, assumed))
+    function = iterated(function, infer(function, kinds), kinds)
     function = webs(inplace(function, infer(function, kinds)))
     inferred = infer(function, kinds)
     written = written_params(function, inferred)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
 from srcdiff.analyses.aliases import Aliases
@@ -20,10 +20,24 @@ class Facts:
     adjoints: Mapping[str, str]
     fresh: ir.Fresh
     seed: str = "grad_outputs"
+    made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
 
     def adjoint(self, name: str) -> ir.Name:
         """The name of the adjoint of a primal name."""
         return ir.Name(self.adjoints[name])
+
+
+def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:
+    """The facts with one more name, of the same value and memory as an old one."""
+    kinds = {**facts.kinds, new: facts.kinds[old]} if old in facts.kinds else facts.kinds
+    shared = facts.aliases
+    if old in shared.classes:
+        shared = replace(shared, classes={**shared.classes, new: shared.classes[old]})
+    facts = replace(facts, kinds=kinds, aliases=shared)
+    if old not in facts.active:
+        return facts
+    name = adjoint or facts.fresh(f"d_{new.lstrip('_')}").id
+    return replace(facts, active=facts.active | {new}, adjoints={**facts.adjoints, new: name})
 
 
 def adjoint_names(function: ir.Function, active: frozenset[str], fresh: ir.Fresh) -> dict[str, str]:
@@ -32,6 +46,3 @@ def adjoint_names(function: ir.Function, active: frozenset[str], fresh: ir.Fresh
     for stmt in ir.walk(function.body):
         order += [*ir.writes(stmt), *ir.reads(stmt)]
     return {n: fresh(f"d_{n}").id for n in dict.fromkeys(order) if n in active}
-
-
-Select = Callable[[ir.Stmt], bool]

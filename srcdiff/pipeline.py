@@ -17,9 +17,9 @@ from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Object
 from srcdiff.analyses.kinds import infer
 from srcdiff.assemble import assemble, assemble_pair, seeds
 from srcdiff.callees import check_callees, resolved
-from srcdiff.calls import Key, unmarked, user_calls
+from srcdiff.calls import unmarked, user_calls
 from srcdiff.displays import displays
-from srcdiff.emit import Emitted, emit
+from srcdiff.emit import Emitted
 from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
@@ -27,12 +27,13 @@ from srcdiff.finish import finish, spell
 from srcdiff.inline import inline
 from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
+from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
 from srcdiff.outputs import select
 from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
-from srcdiff.request import Input, Request
+from srcdiff.request import Request
 from srcdiff.reverse import reverse
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
@@ -219,8 +220,8 @@ def _unused(param: str, function: ir.Function) -> UnusedInputError:
 def reverse_pass(state: State) -> State:
     """Every statement with its adjoint, and the seeds."""
     facts = _facts(state)
-    paired = reverse(state.function, facts)
-    return _with(state, seeds(paired, facts, state.request))
+    paired, facts = reverse(state.function, facts)
+    return _with(state, seeds(paired, facts, state.request), facts=facts)
 
 
 def _facts(state: State) -> Facts:
@@ -333,13 +334,13 @@ class Made:
 def derive(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
-    return Made(module_text([last.function]), last.extra["written"], last.function.returns)
+    return Made(module_text([last.function], pair_of), last.extra["written"], last.function.returns)
 
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward and the backward part."""
     state = _pair(origin, request, params)
-    emitted = module_text([state.function, state.extra["backward"]])
+    emitted = module_text([state.function, state.extra["backward"]], pair_of)
     return Made(emitted, state.extra["written"], state.function.returns)
 
 
@@ -357,75 +358,3 @@ def _pair(origin: Any, request: Request, params: Kinds) -> State:
             break
         state = step(state)
     return pair_pass(state)
-
-
-def module_text(functions: list[ir.Function]) -> Emitted:
-    """Functions as one text, behind the parts of recursive functions that they call."""
-    names: dict[Key, str] = {}
-    made: list[ir.Function] = []
-    todo = list(functions)
-    while todo:
-        function = todo.pop(0)
-        for key, base in _keys(function):
-            if key not in names:
-                names[key] = _untaken(base, {f.name for f in functions}, names)
-                todo += pair_of(key.function, _part_request(key, names[key]), dict(key.kinds))
-        made.append(function)
-    own = made[len(functions) :]
-    texts = [emit(_with_names(f, names)) for f in (*own, *functions)]
-    return Emitted(
-        "\n\n".join(t.text for t in texts), texts[-1].lines, _merged([t.refs for t in texts])
-    )
-
-
-def _keys(function: ir.Function) -> Iterator[tuple[Key, str]]:
-    """The recursive functions that a function calls."""
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
-            yield rhs.fn.key, rhs.fn.name
-
-
-def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
-    """A base name for the two parts of a function that no other has."""
-    used = {*names.values(), *taken}
-    number, candidate = 0, base
-    while candidate in used or f"{candidate}_forward" in used:
-        number += 1
-        candidate = f"{base}_{number}"
-    return candidate
-
-
-def _part_request(key: Key, base: str) -> Request:
-    """The request for the two parts of a recursive function."""
-    return Request(tuple(Input(p) for p in key.active), "tuple", name=base, internal=True)
-
-
-def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
-    """A function whose calls of parts have their final names."""
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(stmt(s) for s in inner)
-
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
-            fn = s.rhs.fn
-            if isinstance(fn, ir.Derived):
-                new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
-                s = replace(s, rhs=replace(s.rhs, fn=new, text=None))
-        return ir.map_stmt(s, lambda n: n, lambda n: n, block)
-
-    return replace(function, body=block(function.body)) if names else function
-
-
-def _merged(tables: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """The global names of several functions."""
-    out: dict[str, Any] = {}
-    for table in tables:
-        for text, value in table.items():
-            if out.setdefault(text, value) is not value:
-                raise UnsupportedError(
-                    f"two of the functions involved mean different things by `{text}`",
-                    remedy="Rename one of them.",
-                )
-    return out

@@ -163,7 +163,8 @@ def _rebound(
         wide = fresh()
         dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
         cast = ir.Call(ir.Method("astype"), (wide, dtype))
-        call = replace(stmt.rhs, text=None)  # type: ignore[type-var]
+        assert isinstance(stmt.rhs, ir.Call)
+        call = replace(stmt.rhs, text=None)
         return [ir.Assign(wide, call, stmt.loc), ir.Assign(stmt.target, cast, stmt.loc)]
     return [stmt]
 

@@ -27,14 +27,18 @@ from srcdiff.containers import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import expand
-from srcdiff.facts import Facts
+from srcdiff.facts import Facts, with_alias
 from srcdiff.rules import Store, find
 from srcdiff.trees import add_tree
 
 
-def reverse(function: ir.Function, facts: Facts) -> ir.Function:
-    """The function with every statement paired with its adjoint."""
-    return replace(function, body=_block(function.body, facts))
+def reverse(function: ir.Function, facts: Facts) -> tuple[ir.Function, Facts]:
+    """The function with every statement paired with its adjoint, and what is known of it now."""
+    made: dict[str, tuple[str, str]] = {}
+    body = _block(function.body, replace(facts, made=made))
+    for new, (old, adjoint) in made.items():
+        facts = with_alias(facts, new, old, adjoint)
+    return replace(function, body=body), facts
 
 
 def _block(block: ir.Block, facts: Facts) -> ir.Block:
@@ -67,11 +71,12 @@ def _pair_through_views(stmt: ir.Stmt, facts: Facts) -> ir.Stmt:
 def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """`z = f(z)`: the result and the argument share a name; their values must not be confused."""
     result = facts.fresh("_" + stmt.target.id.lstrip("_"))
-    inner = _with_alias(facts, result.id, stmt.target.id)
+    inner = with_alias(facts, result.id, stmt.target.id)
     adjoint = _adjoint(replace(stmt, target=result), inner)
     read = ir.used(adjoint)
     if stmt.target.id in read and result.id in read:
         copy = ir.Assign(stmt.target, result, stmt.loc)
+        facts.made[result.id] = stmt.target.id, inner.adjoints.get(result.id, "")
         return (*_stmt(replace(stmt, target=result), inner), *_stmt(copy, inner))
     # The adjoint of the result is moved aside before that of the argument is added to.
     held = inner.adjoint(result.id) if stmt.target.id in facts.active else None
@@ -84,17 +89,6 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
     else:
         body = (*moved, ir.Undo(stmt.loc), *adjoint)
     return (ir.Pair(stmt, through_views(body, facts, stmt.loc), stmt.loc),)
-
-
-def _with_alias(facts: Facts, new: str, old: str) -> Facts:
-    """The facts with one more name that is like an old one."""
-    kinds = dict(facts.kinds)
-    if old in kinds:
-        kinds[new] = kinds[old]
-    if old not in facts.active:
-        return replace(facts, kinds=kinds)
-    adjoints = {**facts.adjoints, new: facts.fresh(f"d_{new.lstrip('_')}").id}
-    return replace(facts, kinds=kinds, active=facts.active | {new}, adjoints=adjoints)
 
 
 def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:

@@ -103,7 +103,7 @@ def unpacks_all_unused(x, y):
 
 def unpacks_rows(table, x):
     total = 0.0
-    for i, j, weight in table:
+    for i, j, _weight in table:
         total += x[int(i)] * x[int(j)]
     return total
 
@@ -166,7 +166,7 @@ def affine(x, w, b=0.5, *, scale=1.0):
 def spread(x):
     args = (x[0], x[1])
     options = {"scale": x[2]}
-    return affine(*args, **options) + affine(*args, **{"b": x[2]}) + affine(*(x[0], x[2]))
+    return affine(*args, **options) + affine(*args, b=x[2]) + affine(*(x[0], x[2]))
 
 
 def passing_on(*args, **kwargs):
@@ -335,7 +335,8 @@ FUNCTIONS = {
     "class": ("def f(x, box):\n    s = Point(x, x)\n    return s.a * s.b\n", 2,
               "s = Point(x, x)", "s = ", "`Point` makes an object"),
     "list": ("def f(x, box):\n    def g(v):\n        return v * x\n    gs = [g]\n"
-             "    return gs[0](x)\n", 4, "gs = [g]", "g]", "nested function `g` is used as a value"),
+             "    return gs[0](x)\n", 4, "gs = [g]", "g]",
+             "nested function `g` is used as a value"),
     "changed": ("def f(x, box):\n    k = 1.0\n    key = lambda t: -t * k\n    keep = [key]\n"
                 "    k = 2.0\n    return x * sorted([1, 2], key=keep[0])[0]\n", 4,
                 "keep = [key]", "key]", "nested function `key` is used as a value"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
-from srcdiff.analyses.kind_types import Kind, is_container, is_scalar
+from srcdiff.analyses.kind_types import Kind, Object, is_container, is_scalar
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.views import is_array, is_sure_view
 from srcdiff.errors import UnsupportedError
@@ -101,7 +101,19 @@ def _is_part(stmt: ir.Stmt) -> bool:
 def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     """The names that may share memory with another name."""
     links = _links(function.body, kinds, False)
-    return frozenset(n for k in links for n in (k.target, k.source))
+    found = {n for k in links for n in (k.target, k.source)}
+    # What an operator in place on a shared array gives is that array.
+    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _is_marked(s.rhs)]
+    while True:
+        more = {s.target.id for s in marks if found & set(ir.names(s.rhs.args[0]))} - found  # type: ignore[union-attr]
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _is_marked(rhs: ir.Rhs) -> bool:
+    """Whether an expression stands for an operator in place (see `prepare`)."""
+    return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
 
 
 def _named_container(name: str, kinds: Kinds) -> bool:
@@ -130,7 +142,11 @@ def _resolve(
             elif link.how in ("alias", "stored"):
                 moved.append(link)
     for link in moved:
-        _check_moved(link, views, function)
+        if not _is_free(link, views, function):
+            if link.how != "alias" or not _steady(link, *counts):
+                raise _refusal(link)
+            assert isinstance(link.stmt, ir.Assign)
+            views[link.target] = View(link.source, link.stmt.rhs)
     return Aliases(classes, views, stored)
 
 
@@ -211,6 +227,7 @@ def _stored(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[st
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
         if isinstance(rhs, ir.Call):
             found.update(n for a in mutated_args(rhs, kinds) for n in ir.names(a))
+    found = {n for n in found if not isinstance(kinds.get(n), Object)}  # random generators
     containers = {n for n in found if _named_container(n, kinds)}
     return frozenset(found - containers), frozenset(containers)
 
@@ -270,10 +287,12 @@ def _judge(
         if _overwritten(link, classes, kinds):
             raise _refusal(link)
         return None  # nobody writes while it is used: a copy would be as good
+    if link.how == "alias" and _dead_after(link, function):
+        return None
     if link.how in ("alias", "view") and _steady(link, defs, uses):
         assert isinstance(link.stmt, ir.Assign)
         return View(link.source, link.stmt.rhs)
-    if link.how in ("alias", "stored") and _dead_after(link, function):
+    if link.how == "stored" and _dead_after(link, function):
         return None
     if link.how == "element" and _named_container(link.target, kinds):
         if not _is_part(link.stmt) or _dead_after(link, function):
@@ -285,17 +304,18 @@ def _judge(
     raise _refusal(link)
 
 
-def _check_moved(link: Link, views: Mapping[str, View], function: ir.Function) -> None:
-    """Memory is moved from its owner only, and not while a view of it is still in use."""
+def _is_free(link: Link, views: Mapping[str, View], function: ir.Function) -> bool:
+    """Whether memory may be moved: from its owner, and not while a view of it is in use."""
     if link.source in views:
-        raise _refusal(link)
+        return False
     live = live_after(function, link.stmt)
     for name in views:
         base = name
         while base in views:
             base = views[base].base
         if base == link.source and name in live:
-            raise _refusal(link)
+            return False
+    return True
 
 
 def _check_derived(

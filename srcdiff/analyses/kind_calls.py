@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_types import (
     Kind,
     List,
     NoneKind,
+    Object,
     Range,
     Scalar,
     Text,
@@ -278,6 +279,8 @@ _SPECIAL: dict[Any, Special] = {
     min: _extreme,
     max: _extreme,
     print: _constant(NoneKind()),
+    np.random.default_rng: _constant(Object("numpy.random.Generator")),
+    np.random.RandomState: _constant(Object("numpy.random.RandomState")),
     **dict.fromkeys((str, repr, format), _constant(Text())),
     **dict.fromkeys(
         (isinstance, hasattr, callable, issubclass, operator.not_, operator.is_, operator.is_not,

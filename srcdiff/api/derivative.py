@@ -124,9 +124,20 @@ class Derivative:
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
         """What the primal writes into is copied: nothing else may share its memory."""
-        bound = signature_of(self.primal).bind(*args, **kwargs)
-        bound.apply_defaults()
-        check_memory(bound.arguments, written, held, self.primal)
+        if kwargs or len(args) != len(self._positional):
+            bound = signature_of(self.primal).bind(*args, **kwargs)
+            bound.apply_defaults()
+            values: Mapping[str, Any] = bound.arguments
+        else:
+            values = dict(zip(self._positional, args))
+        check_memory(values, written, held, self.primal)
+
+    @functools.cached_property
+    def _positional(self) -> tuple[str, ...]:
+        """The names of the parameters, if all can be given by position; else none."""
+        params = signature_of(self.primal).parameters.values()
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in params)
+        return tuple(p.name for p in params) if plain else ()
 
     def _check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""

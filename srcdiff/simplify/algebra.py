@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_float, is_real, rank_of
 from srcdiff.analyses.kinds import atom_kind
 from srcdiff.simplify import shapes
@@ -129,6 +130,10 @@ class Algebra:
             return None
         inner = self.negated(x)
         if inner is None:
+            return None
+        # The negation made new memory; without it the result may be a view of the operand.
+        shares = returns_view(call, self.kinds) and isinstance(inner, ir.Name)
+        if shares and not self.memory.may_share(target, inner.id):  # type: ignore[union-attr]
             return None
         kind = self.kinds.get(target)
         if kind is None or not is_float(kind) or not self.is_real(inner):

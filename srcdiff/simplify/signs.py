@@ -14,7 +14,7 @@ from srcdiff.analyses.kinds import atom_kind
 from srcdiff.simplify.available import Available
 
 PRODUCTS = (operator.mul, operator.truediv, operator.matmul, np.outer)
-LINEAR = (np.sum, np.expand_dims, runtime.unbroadcast)
+LINEAR = (np.sum,)  # not those that return views: their operand may be written into
 DEPTH = 12
 
 

@@ -1,0 +1,91 @@
+"""Functions put together as one text, with the recursive functions that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.calls import Key
+from srcdiff.emit import Emitted, emit
+from srcdiff.errors import UnsupportedError
+from srcdiff.request import Input, Request
+
+PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ir.Function]]
+
+
+def module_text(functions: list[ir.Function], pair_of: PairOf) -> Emitted:
+    """Functions as one text, behind the parts of recursive functions that they call.
+
+    `pair_of` makes the forward and the backward part of a function.
+    """
+    names: dict[Key, str] = {}
+    made: list[ir.Function] = []
+    todo = list(functions)
+    while todo:
+        function = todo.pop(0)
+        for key, base in _keys(function):
+            if key not in names:
+                names[key] = _untaken(base, {f.name for f in functions}, names)
+                todo += pair_of(key.function, _part_request(key, names[key]), dict(key.kinds))
+        made.append(function)
+    own = made[len(functions) :]
+    texts = [emit(_with_names(f, names)) for f in (*own, *functions)]
+    return Emitted(
+        "\n\n".join(t.text for t in texts), texts[-1].lines, _merged([t.refs for t in texts])
+    )
+
+
+def _keys(function: ir.Function) -> Iterator[tuple[Key, str]]:
+    """The recursive functions that a function calls."""
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
+            yield rhs.fn.key, rhs.fn.name
+
+
+def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
+    """A base name for the two parts of a function that no other has."""
+    used = {*names.values(), *taken}
+    number, candidate = 0, base
+    while candidate in used or f"{candidate}_forward" in used:
+        number += 1
+        candidate = f"{base}_{number}"
+    return candidate
+
+
+def _part_request(key: Key, base: str) -> Request:
+    """The request for the two parts of a recursive function."""
+    return Request(tuple(Input(p) for p in key.active), "tuple", name=base, internal=True)
+
+
+def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
+    """A function whose calls of parts have their final names."""
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(stmt(s) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
+            fn = s.rhs.fn
+            if isinstance(fn, ir.Derived):
+                new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
+                s = replace(s, rhs=replace(s.rhs, fn=new, text=None))
+        return ir.map_stmt(s, lambda n: n, lambda n: n, block)
+
+    return replace(function, body=block(function.body)) if names else function
+
+
+def _merged(tables: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """The global names of several functions."""
+    out: dict[str, Any] = {}
+    for table in tables:
+        for text, value in table.items():
+            if out.setdefault(text, value) is not value:
+                raise UnsupportedError(
+                    f"two of the functions involved mean different things by `{text}`",
+                    remedy="Rename one of them.",
+                )
+    return out
