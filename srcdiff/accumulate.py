@@ -17,6 +17,7 @@ import numpy as np
 from srcdiff import ir, runtime, trees
 from srcdiff.analyses.effects import is_pure, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
+from srcdiff.analyses.views import is_reshaping
 from srcdiff.facts import Facts
 
 
@@ -59,6 +60,9 @@ class _Accumulate:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
+        # The adjoint of a reshaped array is reshaped as a view only if it lies in C order as well.
+        views = facts.aliases.views
+        self.in_c_order = {facts.aliases.owner(v) for v in views if is_reshaping(views[v].rhs)}
         self.like = {a: ir.Name(n) for n, a in facts.adjoints.items()}
 
     def block(self, block: ir.Block, states: States) -> Resolved:
@@ -242,6 +246,9 @@ class _Accumulate:
         value = stmt.value
         if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):
             return []
+        if stmt.like.id in self.in_c_order:
+            made = self.demand(stmt.target, stmt.like, now, stmt.loc)
+            return [*made, ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         if state == State.ABSENT:
             now[target] = self.state_of(value, now)
             return [ir.Assign(stmt.target, value, stmt.loc)]

@@ -75,28 +75,31 @@ def _kind(atom: ir.Atom, kinds: Kinds) -> Kind:
         return kinds.get(atom.id, UNKNOWN)
     if isinstance(atom, (ir.Const, ir.Ref)):
         return kind_of(atom.value, "x")
+    if isinstance(atom, ir.Tup):
+        return Tuple(tuple(_kind(a, kinds) for a in atom.items))
     return UNKNOWN
 
 
-def _plain(kind: Kind) -> Kind:
-    """A kind without what differs from call to call: values and the names of lengths."""
+def _plain(kind: Kind, depth: int = 0) -> Kind:
+    """A kind without what differs from call to call: values, names of lengths, deep structure."""
     if isinstance(kind, Scalar):
         return Scalar(kind.dtype, kind.python)
     if isinstance(kind, Array):
         dims = None if kind.dims is None else (None,) * len(kind.dims)
         return Array(kind.dtype, dims, kind.maybe_scalar)
-    return kind if isinstance(kind, type(UNKNOWN)) else UNKNOWN
+    if isinstance(kind, Tuple) and kind.items is not None and depth < 2:
+        return Tuple(tuple(_plain(k, depth + 1) for k in kind.items))
+    return UNKNOWN
 
 
 def _result(fn: Any, kinds: Kinds) -> Kind:
     """The kind of what a function returns, by induction over its calls of itself."""
     assumed: Kind = Scalar("float64", None)
-    for _ in range(4):
-        found = _result_if(fn, kinds, assumed)
-        joined = join(assumed, found)
-        if joined == assumed:
+    for _ in range(6):
+        found = _plain(_result_if(fn, kinds, assumed))
+        if join(assumed, found) == assumed:
             return assumed
-        assumed = _plain(joined)
+        assumed = join(assumed, found) if type(assumed) is type(found) else found
     return UNKNOWN
 
 
@@ -160,7 +163,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
         if not isinstance(atom, ir.Name):
             raise _display_argument(param, call.fn.name, loc)
         piece = facts.fresh()
-        adjoint.append(ir.Assign(piece, _item(grads, k), loc))
+        adjoint.append(ir.Assign(piece, _item(grads, k, len(active)), loc))
         adjoint.append(ir.Accum(facts.adjoint(atom.id), piece, atom, loc))
     return (
         ir.Pair(ir.Assign(both, forward, loc), (), loc),
@@ -169,8 +172,8 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     )
 
 
-def _item(base: ir.Name, k: int) -> ir.Call:
-    return ir.Call(operator.getitem, (base, ir.Const(k)))
+def _item(base: ir.Name, k: int, of: int = 2) -> ir.Call:
+    return ir.Call(operator.getitem, (base, ir.Const(k)), text=f"item of {of}")
 
 
 def _display_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:

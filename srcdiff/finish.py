@@ -52,10 +52,11 @@ def _in_place(
     meant = (call.text or "").endswith("=") or stmt.target.id in ours
     number = isinstance(kinds.get(stmt.target.id), Scalar)
     symbol = _SYMBOLS.get(call.fn)
+    plain = replace(stmt, rhs=replace(call, text=None)) if (call.text or "").endswith("=") else stmt
     if not meant or not number or symbol is None or call.args[0] != stmt.target:
-        return stmt
+        return plain
     if stmt.target.id in ir.names(call.args[1]):
-        return stmt
+        return plain
     return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
 
 

@@ -28,6 +28,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
 )
 from srcdiff.analyses.kinds import infer
+from srcdiff.inline import is_user_function, lowered
 
 Kinds = Mapping[str, Kind]
 
@@ -81,12 +82,36 @@ def _begins(stmt: ir.Stmt) -> bool:
     return index == ir.Const(0) or (isinstance(index, ir.Slice) and index.lower == ir.NONE)
 
 
+def _returned_tuples(function: ir.Function) -> dict[str, int]:
+    """The names of what calls of functions return that return a tuple, and its length."""
+    found: dict[str, int] = {}
+    other: set[str] = {p.name for p in function.params}
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        made = _tuple_length(rhs.fn) if isinstance(rhs, ir.Call) else None
+        for name in ir.writes(stmt):
+            if made is None or found.setdefault(name, made) != made:
+                other.add(name)
+    return {n: k for n, k in found.items() if n not in other}
+
+
+def _tuple_length(fn: object) -> int | None:
+    """The length of the tuple that a Python function ends in; None if it does not."""
+    callee = lowered(fn) if is_user_function(fn) else None
+    last = callee.body[-1] if callee is not None else None
+    value = last.value if isinstance(last, ir.Return) else None
+    if not isinstance(value, ir.Tup) or any(isinstance(i, ir.Star) for i in value.items):
+        return None
+    return len(value.items)
+
+
 class _Pass:
     """A walk over a function that rewrites blocks."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         self.whole = function
         self.kinds = kinds
+        self.tuples = _returned_tuples(function)
         self.fresh = ir.Fresh(ir.all_names(function))
 
     def function(self) -> ir.Function:
@@ -114,6 +139,8 @@ class _Listed(_Pass):
 
     def needs_list(self, base: ir.Atom) -> bool:
         """Whether a value is not to be indexed."""
+        if isinstance(base, ir.Name) and base.id in self.tuples:
+            return False
         kind = atom_kind(base, self.kinds)
         return isinstance(kind, self.only) if self.only else not isinstance(kind, _INDEXED)
 
@@ -187,7 +214,8 @@ class _Checked(_Pass):
 
     def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
         """Whether there are certainly so many items (at least, if one name takes the rest)."""
-        length = _length(base, atom_kind(base, self.kinds))
+        known = self.tuples.get(base.id) if isinstance(base, ir.Name) else None
+        length = _length(base, atom_kind(base, self.kinds)) if known is None else known
         return length is not None and (length >= count if starred else length == count)
 
     def check(

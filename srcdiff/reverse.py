@@ -16,7 +16,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.aliases import View
 from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar
-from srcdiff.analyses.views import is_reshaping
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
     append_adjoint,
@@ -157,7 +156,7 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         base = call.args[0]
         assert isinstance(base, ir.Name)
         return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
-    if call.fn is operator.getitem and _is_container(call.args[0], facts):
+    if call.fn is operator.getitem and not _is_numeric(call.args[0], facts):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return expand(bound, stmt, facts).adjoint
@@ -181,6 +180,12 @@ def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
 def _is_scalar(atom: ir.Atom, facts: Facts) -> bool:
     kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
     return kind is not None and is_scalar(kind)
+
+
+def _is_numeric(atom: ir.Atom, facts: Facts) -> bool:
+    """Whether a value is certainly a number or an array; else it may be a container."""
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return kind is not None and is_numeric(kind)
 
 
 def _is_container(atom: ir.Atom, facts: Facts) -> bool:
@@ -261,10 +266,6 @@ def _make_view(
     else:
         out.append(ir.Demand(facts.adjoint(view.base), ir.Name(view.base), loc))
     made.add(name)
-    if is_reshaping(view.rhs):
-        # The adjoint is reshaped as a view as well only if it lies in C order.
-        base = facts.adjoint(view.base)
-        out.append(ir.Assign(base, ir.Call(np.ascontiguousarray, (base,)), loc))
 
     def swap(n: ir.Name) -> ir.Atom:
         return facts.adjoint(n.id) if n.id == view.base else n

@@ -148,7 +148,7 @@ class _Rename:
         return tuple(out)
 
     def moves(self, stmt: ir.Permute) -> ir.Block:
-        """A permutation, or plain assignments where the targets are other names than the sources."""
+        """A permutation, or plain assignments where targets and sources are other names."""
         targets, sources = set(stmt.targets), set(stmt.sources)
         if targets == sources:
             return (stmt,)

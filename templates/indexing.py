@@ -114,8 +114,9 @@ def copyto(dst, src):
     np.copyto(dst, src)
     yield
     dst[...] = old
-    d[src] += unbroadcast(np.copy(d[dst]), src)
+    part = np.copy(d[dst])  # src may share memory with dst
     d[dst][...] = 0.0
+    d[src] += unbroadcast(part, src)
 
 
 @rule(np.add.at, mutates="a")

@@ -124,6 +124,8 @@ def is_pure(callee: ir.Callee) -> bool:
 @lru_cache(maxsize=4096)
 def _is_pure_function(fn: Any) -> bool:
     """Whether a function found outside the program has no effect."""
+    if hasattr(type(fn), "for_kinds"):
+        return True  # a derivative copies what its primal writes into
     if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
         return False
     if isinstance(fn, np.ufunc):
@@ -190,7 +192,7 @@ def _mutated_positional(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ..
     if isinstance(fn, np.ufunc):
         return call.args[fn.nin :]
     if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
-        return call.args[:1]
+        return _first(call)
     if isinstance(fn, ir.Name):
         return (*call.args, *(v for _, v in call.kwargs))
     if getattr(fn, "__name__", "") in ("shuffle", "setattr", "delattr", "next"):
@@ -198,6 +200,11 @@ def _mutated_positional(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ..
     if _is_known(fn) or getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
         return ()
     return (*call.args, *(v for _, v in call.kwargs))
+
+
+def _first(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """The first argument; any of them where all are given by keyword."""
+    return call.args[:1] or tuple(v for _, v in call.kwargs)
 
 
 def _unknown_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
@@ -246,7 +253,9 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     if isinstance(fn, np.ufunc):
         return args[fn.nin :]
     if fn in VIEW_FUNCTIONS:
-        return () if fn is np.array and not _asks_no_copy(call) else args[:1]
+        return () if fn is np.array and not _asks_no_copy(call) else _first(call)
+    if fn is np.einsum:
+        return args[1:2] if len(args) == 2 else args  # of one operand it may be a view
     if fn in IN_PLACE_OPERATORS:
         return args[:1]
     if fn in VIEW_ALL_FUNCTIONS or fn in (ir.make_list, ir.make_dict):
@@ -313,10 +322,10 @@ def _copies(call: ir.Call, kinds: Kinds | None) -> bool:
 
 
 def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
-    """Whether an index item is certainly an array of rank 1 or more, or a list."""
+    """Whether an index item is certainly an array, be it without axes, or a list."""
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
     if isinstance(kind, Array) and not kind.maybe_scalar:
-        return kind.dims is None or len(kind.dims) > 0
+        return True
     return kind is not None and is_container(kind) and not isinstance(kind, Tuple)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcdiff import ir, runtime
+from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, is_float, is_real
 from srcdiff.analyses.kinds import atom_kind
 from srcdiff.simplify.available import Available
