@@ -147,7 +147,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     params = [name for name, _ in key.kinds]
     active = [p for p, a in zip(params, call.args) if any(n in facts.active for n in ir.names(a))]
     kinds = dict(key.kinds)
-    gradients = Tuple(tuple(kinds[p] for p in active))
+    gradients = Tuple(tuple(_gradient_kind(kinds[p]) for p in active))
     there = replace(key, active=tuple(active), result=Tuple((key.result, UNKNOWN)))
     back = replace(key, active=tuple(active), result=gradients)
     both, kept = facts.fresh("_both"), facts.fresh(f"{call.fn.name}_residuals")
@@ -170,6 +170,11 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
         ir.Pair(ir.Assign(kept, _item(both, 1), loc), (), loc),
         ir.Pair(ir.Assign(stmt.target, _item(both, 0), loc), tuple(adjoint), loc),
     )
+
+
+def _gradient_kind(kind: Kind) -> Kind:
+    """The kind of the gradient of an argument: a number of Python or of NumPy."""
+    return Scalar(kind.dtype, None) if isinstance(kind, Scalar) else kind
 
 
 def _item(base: ir.Name, k: int, of: int = 2) -> ir.Call:

@@ -22,7 +22,7 @@ def check_elements(function: ir.Function, kinds: Kinds) -> None:
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds)]
     if not stores:
         return
-    links = list(aliases._links(function.body, kinds, False))
+    links = [k for k in aliases._links(function.body, kinds, False) if not _is_pop(k.stmt)]
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)
         other = _other_holder(stmt, links, function, kinds)
@@ -42,6 +42,12 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds) -> bool:
         return False
     kind = kinds.get(stmt.base.id)
     return isinstance(kind, (List, Dict)) and any(map(_is_shared, contents(kind)))
+
+
+def _is_pop(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes an element out of its container, which then holds it no more."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
 
 
 def _is_shared(kind: Kind) -> bool:

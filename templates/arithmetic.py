@@ -5,8 +5,8 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import conj, d, elementwise, isscalar, known, nondifferentiable, samples
-from srcdiff.runtime import log_or_zero, power_slope
+from srcdiff.rules import conj, d, elementwise, iscomplex, isscalar, known, nondifferentiable, samples
+from srcdiff.runtime import divide_or_zero, log_or_zero, power_slope
 
 
 @elementwise(operator.pos, np.positive)
@@ -138,6 +138,17 @@ def absolute(x):
     z = abs(x)
     yield z
     d[x] += d[z] * np.sign(x)
+
+
+@elementwise(np.sign)
+@samples("A(3)", "A()", "C(3)")
+def sign(x):
+    z = np.sign(x)
+    yield z
+    if iscomplex(x):
+        d[x] += divide_or_zero(d[z] - z * np.real(d[z] * conj(z)), np.abs(x))
+    else:
+        d[x] += 0.0
 
 
 @elementwise(np.ldexp, math.ldexp)

@@ -10,7 +10,7 @@ from srcdiff.rules import nondifferentiable
 
 # Steps: their derivative is zero wherever it exists, and zero where it does not.
 nondifferentiable(
-    np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.sign, np.signbit,
+    np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.signbit,
     math.floor, math.ceil, math.trunc, round, np.ndarray.round,
 )  # fmt: skip
 
