@@ -107,10 +107,7 @@ class _Accumulate:
             start = new
         before = (*copies, *self.zeros(outside, start, stmt.loc))
         tail = self.zeros(cond.states, start, stmt.loc)
-        inner = (*tail, *body.block) if isinstance(stmt, ir.For) else body.block
-        new_stmt: ir.Stmt = replace(stmt, body=inner)
-        if isinstance(stmt, ir.While):
-            new_stmt = replace(stmt, body=body.block, cond=(*tail, *cond.block))
+        new_stmt: ir.Stmt = replace(stmt, body=(*tail, *body.block))
         return Resolved((new_stmt, *before), start)
 
     def owned_before(

@@ -5,7 +5,16 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import conj, d, elementwise, iscomplex, isscalar, known, nondifferentiable, samples
+from srcdiff.rules import (
+    conj,
+    d,
+    elementwise,
+    iscomplex,
+    isscalar,
+    known,
+    nondifferentiable,
+    samples,
+)
 from srcdiff.runtime import divide_or_zero, log_or_zero, power_slope
 
 

@@ -147,6 +147,7 @@ def _resolve(
                 raise _refusal(link)
             assert isinstance(link.stmt, ir.Assign)
             views[link.target] = View(link.source, link.stmt.rhs)
+    _check_chains(links, views)
     return Aliases(classes, views, stored)
 
 
@@ -302,6 +303,19 @@ def _judge(
     elif link.how == "element" and link.target not in stored:
         return None
     raise _refusal(link)
+
+
+def _check_chains(links: list[Link], views: Mapping[str, View]) -> None:
+    """A view of a view is made again through all of them: none of their names may change before."""
+    for link in links:
+        base = link.source
+        if link.target not in views or views[link.target].base != base:
+            continue
+        later = ir.bound(_until_last_use(link))
+        while base in views:
+            if later & set(ir.names(views[base].rhs)):
+                raise _refusal(link)
+            base = views[base].base
 
 
 def _is_free(link: Link, views: Mapping[str, View], function: ir.Function) -> bool:

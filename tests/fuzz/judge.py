@@ -150,7 +150,18 @@ def _value(problem: Problem, cotangent: Any) -> Verdict:
     for x, y in zip(st.leaves(expected), st.leaves_as(expected, value), strict=True):
         if st.is_numeric(x) and not np.allclose(x, y, rtol=1e-12, atol=1e-12):
             return Verdict(WRONG, f"value is {y}, expected {x}")
-    del gradient
+    return _pulled(problem, cotangent, gradient)
+
+
+def _pulled(problem: Problem, cotangent: Any, expected: Any) -> Verdict:
+    """The two parts of a derivative, the second of them run twice, against the whole."""
+    names = problem.arguments()
+    _, pullback = srcdiff.vjp(problem.function, *names.values(), inputs=problem.inputs)
+    for time in ("first", "second"):
+        found = pullback(cotangent)
+        for x, y in zip(st.leaves(expected), st.leaves_as(expected, found), strict=True):
+            if y is not None and st.is_numeric(x) and not np.allclose(x, y, 1e-9, 1e-9):
+                return Verdict(WRONG, f"the {time} pullback is {y}, expected {x}")
     return Verdict(RIGHT)
 
 
