@@ -144,8 +144,8 @@ class _Accumulate:
     def adjoint(
         self, block: ir.Block, states: dict[str, State]
     ) -> tuple[ir.Block, dict[str, State]]:
-        """The adjoint statements of one pair."""
-        now = dict(states)
+        """The adjoint statements of one pair; `states` become those before it."""
+        now = states
         if self.nothing_flows(block, now):
             return (), now
         block = _doubled(block, self.facts.fresh)
@@ -155,7 +155,10 @@ class _Accumulate:
         out: list[ir.Stmt] = []
         for stmt in block:
             out += self.adjoint_stmt(stmt, now)
-        return tuple(out), {n: s for n, s in now.items() if n in self.like}
+        for name in ir.bound(block):
+            if name not in self.like:
+                now.pop(name, None)
+        return tuple(out), now
 
     def nothing_flows(self, block: ir.Block, states: States) -> bool:
         """Whether every adjoint that a pair starts from is absent, so that it adds nothing."""

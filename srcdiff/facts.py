@@ -20,6 +20,7 @@ class Facts:
     adjoints: Mapping[str, str]
     fresh: ir.Fresh
     seed: str = "grad_outputs"
+    theirs: frozenset[str] = frozenset()  # the names that the user gave
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
 
     def adjoint(self, name: str) -> ir.Name:

@@ -275,7 +275,7 @@ def _joined(block: ir.Block, fresh: ir.Fresh, inner: object) -> Iterator[ir.Stmt
         if skip:
             skip -= 1
             continue
-        found = _unpacking(stmt, block[index + 1 :])
+        found = _unpacking(stmt, block, index + 1)
         if found is not None and found.items:
             skip = len(found.items)
             yield from _all_items(found, stmt.loc, fresh)
@@ -283,7 +283,7 @@ def _joined(block: ir.Block, fresh: ir.Fresh, inner: object) -> Iterator[ir.Stmt
             yield ir.map_stmt(stmt, lambda n: n, lambda n: n, inner)  # type: ignore[arg-type]
 
 
-def _unpacking(stmt: ir.Stmt, rest: ir.Block) -> _Unpacking | None:
+def _unpacking(stmt: ir.Stmt, block: ir.Block, after: int) -> _Unpacking | None:
     """What a check and the statements after it take apart, None for any other statement."""
     match = _CHECK.match(stmt.text) if isinstance(stmt, ir.Verbatim) else None
     if match is None:
@@ -291,7 +291,7 @@ def _unpacking(stmt: ir.Stmt, rest: ir.Block) -> _Unpacking | None:
     assert isinstance(stmt, ir.Verbatim)
     found = _Unpacking(match[2], stmt.text.split(" = ")[0].strip(",").count(",") + 1, {})
     targets = {found.base}
-    for item in rest:
+    for item in block[after:]:
         position = _position(item, found)
         if position is None or position in found.items:
             break

@@ -104,10 +104,11 @@ def new_names(temporaries: Mapping[str, str], taken: Iterable[str]) -> dict[str,
     """
     used = {*(set(taken) - set(temporaries)), *keyword.kwlist, *keyword.softkwlist, *vars(builtins)}
     new: dict[str, str] = {}
+    first: dict[str, int] = {}
     for old, parts in sorted(_parsed(temporaries), key=lambda item: _is_derived(item[1])):
         primal = f"_{parts['base']}{parts['number']}"
         base = new.get(primal, parts["base"] or "t") if _is_derived(parts) else parts["base"] or "t"
-        new[old] = _free(f"{parts['adjoint']}{base}{parts['saved'] or ''}", used)
+        new[old] = _free(f"{parts['adjoint']}{base}{parts['saved'] or ''}", used, first)
         used.add(new[old])
     return new
 
@@ -123,11 +124,13 @@ def _is_derived(parts: re.Match[str]) -> bool:
     return bool(parts["adjoint"] or parts["saved"])
 
 
-def _free(base: str, used: set[str]) -> str:
-    """The base, or the base with the first number that gives a free name."""
+def _free(base: str, used: set[str], first: dict[str, int]) -> str:
+    """The base, or the base with the first number that gives a free name (none below `first`)."""
     base = base if base.isidentifier() else f"t_{base}"
-    candidate, number = base, 0
+    number = first.get(base, 0)
+    candidate = f"{base}_{number}" if number else base
     while candidate in used:
         number += 1
         candidate = f"{base}_{number}"
+    first[base] = number
     return candidate

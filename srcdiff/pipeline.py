@@ -37,6 +37,7 @@ from srcdiff.request import Request
 from srcdiff.reverse import reverse
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
+from srcdiff.tidy import fold, shorten
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -51,6 +52,7 @@ class State:
     params: Kinds
     origin: Any
     facts: Facts | None = None
+    theirs: frozenset[str] = frozenset()  # the names of the user's function
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @functools.cached_property
@@ -63,26 +65,32 @@ Pass = Callable[[State], State]
 
 
 def _with(state: State, function: ir.Function, **more: Any) -> State:
-    return replace(state, function=function, **more)
+    new = replace(state, function=function, **more)
+    if "kinds" in vars(state) and function == state.function:
+        vars(new)["kinds"] = state.kinds  # the same names with the same values
+    return new
 
 
 def lower_pass(state: State) -> State:
     """Source to IR; a derivative is read in the text generated for these kinds."""
     if is_derivative(state.origin):
-        return _with(state, _without_seed(lower(parse(state.origin.for_kinds(state.params)))))
-    return _with(state, lower(parse(state.origin)))
+        inner = _without_seed(lower(parse(state.origin.for_kinds(state.params))))
+        function = simplify(inner, state.params)
+    else:
+        function = lower(parse(state.origin))
+    return _with(state, function, theirs=frozenset(ir.all_names(function)))
 
 
 def _without_seed(function: ir.Function) -> ir.Function:
     """A generated function with its cotangent left at the default."""
     seed = next(p for p in function.params if p.name == SEED)
     assert seed.default is not None
-    local = ir.Fresh(ir.all_names(function))("seed")
+    local = ir.Fresh(ir.all_names(function))("_seed")
     start = ir.Assign(local, seed.default, function.loc)
     params = tuple(p for p in function.params if p is not seed)
-    return replace(
-        function, params=params, body=(start, *ir.rename(function.body, {SEED: local.id}))
-    )
+    body = (start, *ir.rename(function.body, {SEED: local.id}))
+    # The inner comment `# backward` would stand in the middle of the outer forward part.
+    return replace(function, params=params, body=body, comments={})
 
 
 def inline_pass(state: State) -> State:
@@ -197,7 +205,7 @@ def analyse_pass(state: State) -> State:
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
-    return replace(state, facts=Facts(kinds, shared, active, names, fresh, seed))
+    return replace(state, facts=Facts(kinds, shared, active, names, fresh, seed, state.theirs))
 
 
 def _outputs(function: ir.Function) -> tuple[str, ...]:
@@ -258,12 +266,13 @@ def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Functio
     """A finished function in its plainest form."""
     views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
     split = webs(function, lambda n: n.startswith("_") or n in views)
-    function = simplify(_temporary(split, views), params)
+    split = _temporary(split, views)
+    function = simplify(fold(split, infer(split, params)), params)
     done = finish(function, params)
     if done != function:
         function = simplify(done, params)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
-    return unpacked(spell(function, params, ours))
+    return shorten(unpacked(spell(function, params, ours)), facts.theirs)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:

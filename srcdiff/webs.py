@@ -33,6 +33,8 @@ class _Sets:
 
     def join(self, keys: frozenset[Key]) -> None:
         """Put definitions that one read can see into one web; the smallest represents it."""
+        if len(keys) == 1:
+            return
         roots = sorted({self.find(k) for k in keys}, key=_order)
         for other in roots[1:]:
             self.parent[other] = roots[0]
@@ -68,52 +70,80 @@ class _Reach:
             self.sets.join(env[name])
             self.seen[path, name] = next(iter(env[name]))
 
-    def block(self, block: ir.Block, env: Env, path: Path) -> Env:
-        """The definitions that reach the end of a block."""
+    def block(self, block: ir.Block, env: Env, path: Path) -> None:
+        """Let `env` become the definitions that reach the end of a block."""
         for i, stmt in enumerate(block):
-            env = self.stmt(stmt, env, (*path, i))
-        return env
+            self.stmt(stmt, env, (*path, i))
 
-    def stmt(self, stmt: ir.Stmt, env: Env, path: Path) -> Env:
-        """The definitions that reach the point after a statement."""
+    def stmt(self, stmt: ir.Stmt, env: Env, path: Path) -> None:
+        """Let `env` become the definitions that reach the point after a statement."""
         for name in ir.reads(stmt):
             self.read(name, env, path)
         if isinstance(stmt, ir.If):
-            one = self.block(stmt.body, dict(env), (*path, 0))
-            return _merge(one, self.block(stmt.orelse, dict(env), (*path, 1)))
-        if isinstance(stmt, (ir.For, ir.While)):
-            return self.loop(stmt, env, path)
-        env = dict(env)
-        for name in ir.writes(stmt):
-            env[name] = frozenset({(name, path)})
-        return env
+            self.branch(stmt, env, path)
+        elif isinstance(stmt, (ir.For, ir.While)):
+            self.loop(stmt, env, path)
+        else:
+            for name in ir.writes(stmt):
+                env[name] = frozenset({(name, path)})
 
-    def loop(self, stmt: ir.For | ir.While, env: Env, path: Path) -> Env:
+    def branch(self, stmt: ir.If, env: Env, path: Path) -> None:
+        """Both branches, from the same definitions."""
+        changed = ir.bound((stmt,))
+        start = _part(env, changed)
+        self.block(stmt.body, env, (*path, 0))
+        one = _part(env, changed)
+        _set(env, changed, start)
+        self.block(stmt.orelse, env, (*path, 1))
+        _set(env, changed, _merge(one, _part(env, changed)))
+
+    def loop(self, stmt: ir.For | ir.While, env: Env, path: Path) -> None:
         """The loop's body to a fixpoint of what reaches its start."""
-        start = _merge(env, self.loop_end.get(path, {}))
+        changed = ir.bound((stmt,))
+        start = _merge(_part(env, changed), self.loop_end.get(path, {}))
         while True:
-            top = dict(start)
+            _set(env, changed, start)
             if isinstance(stmt, ir.For):
-                top[stmt.target.id] = frozenset({(stmt.target.id, path)})
+                env[stmt.target.id] = frozenset({(stmt.target.id, path)})
             else:
-                top = self.block(stmt.cond, top, (*path, 0))
+                self.block(stmt.cond, env, (*path, 0))
                 for name in ir.names(stmt.test):
-                    self.read(name, top, (*path, 2))
-            end = self.block(stmt.body, top, (*path, 1))
+                    self.read(name, env, (*path, 2))
+            top = _part(env, changed)
+            self.block(stmt.body, env, (*path, 1))
             if stmt.stop is not None:
-                self.read(stmt.stop.id, end, (*path, 3))
+                self.read(stmt.stop.id, env, (*path, 3))
+            end = _part(env, changed)
             new = _merge(start, end)
             if new == start:
                 break
             start = new
         self.loop_end[path] = end
-        return _merge(_merge(start, top), end)
+        _set(env, changed, _merge(_merge(start, top), end))
+
+
+def _part(env: Env, names: frozenset[str]) -> Env:
+    """The definitions of some names."""
+    return {n: env[n] for n in names if n in env}
+
+
+def _set(env: Env, names: frozenset[str], part: Env) -> None:
+    """Give some names the definitions in `part`, and none where it has none."""
+    for name in names:
+        if name in part:
+            env[name] = part[name]
+        else:
+            env.pop(name, None)
 
 
 def _merge(a: Env, b: Env) -> Env:
-    if a == b:
-        return a
-    return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in (*a, *b)}
+    """The definitions that reach from either side."""
+    result = dict(a)
+    for name, found in b.items():
+        old = a.get(name)
+        if old is not found:
+            result[name] = found if old is None else old | found
+    return result
 
 
 class _Rename:
@@ -125,7 +155,7 @@ class _Rename:
         self.reach = reach
         self.only = only
         self.fresh = fresh
-        self.new: dict[Key, str] = {reach.sets.find((p, ())): p for p in params}
+        self.new = {reach.sets.find((p, ())): ir.Name(p) for p in params}
         self.owned = set(params)
 
     def name_of(self, key: Key) -> ir.Name:
@@ -136,8 +166,8 @@ class _Rename:
         if root not in self.new:
             plain = root[0] not in self.owned
             self.owned.add(root[0])
-            self.new[root] = root[0] if plain else self.fresh(root[0]).id
-        return ir.Name(self.new[root])
+            self.new[root] = ir.Name(root[0]) if plain else self.fresh(root[0])
+        return self.new[root]
 
     def block(self, block: ir.Block, path: Path) -> ir.Block:
         """A block with its names replaced."""
@@ -166,7 +196,8 @@ class _Rename:
     def seen(self, name: ir.Name, path: Path) -> ir.Name:
         """The new name of a read at a path (a name that nothing binds stays)."""
         key = self.reach.seen.get((path, name.id))
-        return name if key is None else self.name_of(key)
+        new = name if key is None else self.name_of(key)
+        return name if new == name else new
 
     def stmt(self, stmt: ir.Stmt, path: Path) -> ir.Stmt:
         """A statement with its names replaced."""

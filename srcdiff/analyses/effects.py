@@ -178,15 +178,19 @@ def _is_ufunc_at(fn: Any) -> bool:
 
 def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory a call may write into; `kinds` leaves out what has none."""
-    found = [*_mutated_positional(call, kinds), *_outs(call)]
-    return tuple(dict.fromkeys(a for a in found if _has_memory(a, kinds)))
+    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_mutated")
+    if found is None:
+        # Remembered beside the fields: it depends on nothing else.
+        found = tuple(dict.fromkeys((*_mutated_positional(call), *_outs(call))))
+        call.__dict__["_mutated"] = found
+    return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
 
 
-def _mutated_positional(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
     """The positional arguments that a call may write into."""
     fn = call.fn
     if isinstance(fn, ir.Method):
-        return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name, kinds)
+        return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name)
     if isinstance(fn, (ir.Attr, ir.Derived)) or fn in (ir.make_list, ir.make_dict):
         return ()
     if isinstance(fn, np.ufunc):
@@ -207,7 +211,7 @@ def _first(call: ir.Call) -> tuple[ir.Atom, ...]:
     return call.args[:1] or tuple(v for _, v in call.kwargs)
 
 
-def _unknown_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+def _unknown_method(call: ir.Call, name: str) -> tuple[ir.Atom, ...]:
     """What a method may write into that is none of those that are known to write."""
     if name in PURE_METHODS:
         return ()

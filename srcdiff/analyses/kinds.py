@@ -75,6 +75,7 @@ class _Inference:
         self.numbers: dict[tuple[str, int], int] = {}
         self.counts: dict[str, int] = {p.name: 1 for p in function.params}
         self.memo: dict[int, tuple[Any, Any, Kind]] = {}
+        self.rebound: dict[int, tuple[str, ...]] = {}
 
     def run(self) -> dict[str, Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
@@ -255,7 +256,7 @@ class _Inference:
             self.branches += 1
             one, other = self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env))
             self.branches -= 1
-            return self._merge(one, other)
+            return self._merge(stmt, one, other)
         elif isinstance(stmt, (ir.For, ir.While)):
             return self._loop(stmt, env)
         elif isinstance(stmt, ir.SetItem):
@@ -317,16 +318,23 @@ class _Inference:
 
     # --- control flow ---
 
-    def _merge(self, one: Env, other: Env) -> Env:
+    def _changed(self, stmt: ir.Stmt) -> tuple[str, ...]:
+        """The names whose kinds may differ after a statement with blocks."""
+        found = self.rebound.get(id(stmt))
+        if found is None:
+            wholes = {s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem)}
+            found = self.rebound[id(stmt)] = tuple(sorted(wholes | ir.bound((stmt,))))
+        return found
+
+    def _merge(self, stmt: ir.If, one: Env, other: Env) -> Env:
         """The kinds where two paths meet."""
-        result = dict(one)
-        for name, kind in other.items():
-            old = one.get(name)
-            if old is None:
-                result[name] = kind
-            elif old is not kind and old != kind:
-                result[name] = self.heap.join(old, kind)
-        return result
+        for name in self._changed(stmt):
+            old, kind = one.get(name), other.get(name)
+            if old is None and kind is not None:
+                one[name] = kind
+            elif kind is not None and old is not None and old is not kind and old != kind:
+                one[name] = self.heap.join(old, kind)
+        return one
 
     def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
         """The kinds after a loop, found by repeating it until nothing changes at its head."""
@@ -336,23 +344,25 @@ class _Inference:
             self.depth = level
             tested, end = self._iteration(stmt, items, dict(head))
             self.depth = level - 1
-            new = self._joined_at_head(self._joined_at_head(head, tested, level), end, level)
-            if new is head:
+            changed = self._changed(stmt)
+            moved = self._moved(changed, head, tested, level)
+            moved |= self._moved(changed, {**head, **moved}, end, level)
+            if not moved:
                 return head
-            head = {n: _widened(head.get(n), k, count) for n, k in new.items()}
+            head = {**head, **{n: _widened(head.get(n), k, count) for n, k in moved.items()}}
         return dict.fromkeys(head, UNKNOWN)
 
-    def _joined_at_head(self, head: Env, end: Env, level: int) -> Env:
-        """The kinds at the head of a loop after another iteration; `head` itself if the same."""
+    def _moved(self, changed: tuple[str, ...], head: Env, end: Env, level: int) -> Env:
+        """The kinds at the head of a loop that another iteration changes."""
         moved: Env = {}
-        for name, kind in end.items():
-            old = head.get(name)
-            if old is not kind:
+        for name in changed:
+            old, kind = head.get(name), end.get(name)
+            if kind is not None and old is not kind:
                 lasting = localless(kind, level)
                 new = lasting if old is None else self.heap.join(old, lasting)
                 if new != old:
                     moved[name] = new
-        return {**head, **moved} if moved else head
+        return moved
 
     def _iteration(self, stmt: ir.For | ir.While, items: Kind | None, env: Env) -> tuple[Env, Env]:
         """The kinds after the test of a loop and after its body."""

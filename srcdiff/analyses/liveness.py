@@ -66,10 +66,11 @@ def _stmt(stmt: ir.Stmt, live: Names, found: dict[int, Names]) -> Names:
 def _for(stmt: ir.For, live: Names, found: dict[int, Names]) -> Names:
     """The names live at the head of a `for`, which may run not at all."""
     stop = _stop(stmt)
-    head = live
+    head = live | found.get(-id(stmt), frozenset())
     while True:
         before = _block(stmt.body, head | stop, found) - {stmt.target.id}
         if before <= head:
+            found[-id(stmt)] = head
             return head
         head |= before
 
@@ -77,11 +78,12 @@ def _for(stmt: ir.For, live: Names, found: dict[int, Names]) -> Names:
 def _while(stmt: ir.While, live: Names, found: dict[int, Names]) -> Names:
     """The names live before a `while`, whose condition runs at least once."""
     stop, test = _stop(stmt), frozenset(ir.names(stmt.test))
-    head: Names = frozenset()
+    head: Names = found.get(-id(stmt), frozenset())
     while True:
         body = _block(stmt.body, head | live | stop, found)
         before = _block(stmt.cond, body | live | test, found)
         if before <= head:
+            found[-id(stmt)] = head
             return head
         head |= before
 
@@ -91,42 +93,24 @@ def _stop(stmt: ir.For | ir.While) -> Names:
     return frozenset() if stmt.stop is None else frozenset((stmt.stop.id,))
 
 
-def names_in(rhs: ir.Rhs, found: list[str] | None = None) -> list[str]:
+def names_in(rhs: ir.Rhs) -> tuple[str, ...]:
     """The names that an atom or right-hand side reads, as often as they occur (fast)."""
-    found = [] if found is None else found
-    kind = type(rhs)
-    if kind is ir.Name:
-        found.append(rhs.id)  # type: ignore[union-attr]
-    elif kind is ir.Call:
-        assert isinstance(rhs, ir.Call)
-        if type(rhs.fn) is ir.Name:
-            found.append(rhs.fn.id)
-        for atom in rhs.args:
-            if type(atom) is ir.Name:
-                found.append(atom.id)
-            elif type(atom) is not ir.Const:
-                names_in(atom, found)
-        for _, atom in rhs.kwargs:
-            names_in(atom, found)
-    elif kind is not ir.Const:
-        found += (a.id for a in ir.atoms(rhs) if type(a) is ir.Name)
-    return found
+    return ir.occurrences(rhs)
 
 
-def reads_of(stmt: ir.Stmt) -> list[str]:
+def reads_of(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur (fast)."""
-    if type(stmt) is ir.Assign:
-        return names_in(stmt.rhs)
-    found: list[str] = []
-    for operand in ir.operands(stmt):
-        names_in(operand, found)
-    return found
+    if isinstance(stmt, ir.Assign):
+        return ir.occurrences(stmt.rhs)
+    return tuple([n for operand in ir.operands(stmt) for n in ir.occurrences(operand)])
 
 
 def uses(block: ir.Block) -> Iterator[str]:
     """Every read of a name in a block, as often as it occurs, tests and stop flags included."""
     for stmt in ir.walk(block):
         yield from reads_of(stmt)
+        if type(stmt) in ir.PLAIN:
+            continue
         if isinstance(stmt, ir.While):
             yield from ir.names(stmt.test)
         if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:

@@ -8,11 +8,13 @@ same are equal.
 from __future__ import annotations
 
 from srcdiff.ir.look import (
+    PLAIN,
     all_names,
     atoms,
     blocks,
     bound,
     names,
+    occurrences,
     operands,
     parts,
     reads,
@@ -73,8 +75,8 @@ from srcdiff.ir.text import rename_text
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Fresh", "Function", "If", "Loc", "Method", "NONE", "NOWHERE",
-    "Name", "Opaque", "Pair", "Param", "Permute", "Ref", "Reset", "Return", "Rhs", "SetItem",
-    "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While", "all_names", "atoms", "blocks",
+    "Name", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset", "Return", "Rhs",
+    "SetItem", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While", "all_names", "atoms", "blocks",
     "bound", "make_dict", "make_list", "map_atom", "map_opaque", "map_rhs", "map_stmt", "names",
-    "operands", "parts", "reads", "rename", "rename_text", "used", "walk", "writes",
+    "occurrences", "operands", "parts", "reads", "rename", "rename_text", "used", "walk", "writes",
 ]  # fmt: skip

@@ -10,6 +10,8 @@ from srcdiff.ir.nodes import (
     Atom,
     Block,
     Call,
+    Comment,
+    Const,
     Demand,
     Effect,
     For,
@@ -19,6 +21,8 @@ from srcdiff.ir.nodes import (
     Opaque,
     Pair,
     Permute,
+    Ref,
+    Reset,
     Return,
     Rhs,
     SetItem,
@@ -26,6 +30,7 @@ from srcdiff.ir.nodes import (
     Star,
     Stmt,
     Tup,
+    Undo,
     Verbatim,
     While,
 )
@@ -59,9 +64,25 @@ def parts(atom: Atom) -> tuple[Atom, ...]:
     return ()
 
 
+def occurrences(node: Rhs | None) -> tuple[str, ...]:
+    """The names read by an atom or right-hand side, in order, as often as they occur."""
+    kind = type(node)
+    if kind is Name:
+        return (node.id,)  # type: ignore[union-attr]
+    if node is None or kind is Const or kind is Ref:
+        return ()
+    found = node.__dict__.get("_occurrences")
+    if found is None:
+        # Remembered beside the fields: a frozen node never reads other names.
+        found = tuple([a.id for a in atoms(node) if isinstance(a, Name)])
+        node.__dict__["_occurrences"] = found
+    return found
+
+
 def names(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, each once."""
-    return tuple(dict.fromkeys(a.id for a in atoms(node) if isinstance(a, Name)))
+    found = occurrences(node)
+    return found if len(found) < 2 else tuple(dict.fromkeys(found))
 
 
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
@@ -95,7 +116,9 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     The test and the stop flag of a `While`, and the stop flag of a `For`, are read inside the loop
     (after `cond`, at the end of the body), so they are not listed here.
     """
-    return tuple(dict.fromkeys(n for o in operands(stmt) for n in names(o)))
+    if isinstance(stmt, Assign):
+        return names(stmt.rhs)
+    return tuple(dict.fromkeys([n for o in operands(stmt) for n in occurrences(o)]))
 
 
 def writes(stmt: Stmt) -> tuple[str, ...]:
@@ -111,8 +134,16 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
     return ()
 
 
+PLAIN = frozenset((
+    Assign, Permute, SetItem, Effect, Verbatim, Return, Comment, Undo, Accum, Demand, Reset,
+))  # fmt: skip
+"""The statements without blocks inside."""
+
+
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement."""
+    if type(stmt) in PLAIN:
+        return ()
     if isinstance(stmt, If):
         return stmt.body, stmt.orelse
     if isinstance(stmt, For):
@@ -128,25 +159,46 @@ def walk(block: Block) -> Iterator[Stmt]:
     """Every statement of a block, outer ones first, in source order."""
     for stmt in block:
         yield stmt
-        for inner in blocks(stmt):
-            yield from walk(inner)
+        if type(stmt) not in PLAIN:
+            for inner in blocks(stmt):
+                yield from walk(inner)
 
 
 def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
-    return frozenset(n for s in walk(block) for n in writes(s))
+    found: set[str] = set()
+    for stmt in block:
+        found.update(writes(stmt) if type(stmt) in PLAIN else _bound_inside(stmt))
+    return frozenset(found)
+
+
+def _bound_inside(stmt: Stmt) -> frozenset[str]:
+    """Every name that a statement with blocks binds (remembered beside its fields)."""
+    found = stmt.__dict__.get("_bound")
+    if found is None:
+        found = frozenset(writes(stmt)).union(*map(bound, blocks(stmt)))
+        stmt.__dict__["_bound"] = found
+    return found
 
 
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
     found: set[str] = set()
-    for stmt in walk(block):
-        found.update(reads(stmt))
-        if isinstance(stmt, While):
-            found.update(names(stmt.test))
-        if isinstance(stmt, (For, While)) and stmt.stop is not None:
-            found.add(stmt.stop.id)
+    for stmt in block:
+        found.update(reads(stmt) if type(stmt) in PLAIN else _used_inside(stmt))
     return frozenset(found)
+
+
+def _used_inside(stmt: Stmt) -> frozenset[str]:
+    """Every name that a statement with blocks reads (remembered beside its fields)."""
+    found = stmt.__dict__.get("_used")
+    if found is None:
+        own = [*reads(stmt), *(names(stmt.test) if isinstance(stmt, While) else ())]
+        if isinstance(stmt, (For, While)) and stmt.stop is not None:
+            own.append(stmt.stop.id)
+        found = frozenset(own).union(*map(used, blocks(stmt)))
+        stmt.__dict__["_used"] = found
+    return found
 
 
 def all_names(function: Function) -> frozenset[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from srcdiff.ir.look import occurrences, parts
 from srcdiff.ir.nodes import (
     Accum,
     Assign,
@@ -38,29 +40,38 @@ def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
     """An atom with every name replaced by `fn(name)`."""
     if isinstance(atom, Name):
         return fn(atom)
+    if not occurrences(atom):
+        return atom
+    old = parts(atom)
+    new = tuple([map_atom(fn, a) for a in old])
+    if all(map(operator.is_, old, new)):
+        return atom
     if isinstance(atom, Tup):
-        return Tup(tuple(map_atom(fn, a) for a in atom.items))
-    if isinstance(atom, Slice):
-        return Slice(map_atom(fn, atom.lower), map_atom(fn, atom.upper), map_atom(fn, atom.step))
-    if isinstance(atom, Star):
-        return Star(map_atom(fn, atom.value))
-    return atom
+        return Tup(new)
+    return Slice(*new) if isinstance(atom, Slice) else Star(*new)
 
 
 def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
-    """A right-hand side with every name that it reads replaced."""
+    """A right-hand side with every name that it reads replaced (itself if they all stay)."""
     if isinstance(rhs, Call):
-        callee = rhs.fn
-        if isinstance(callee, Name):
-            new = fn(callee)
-            callee = new.value if isinstance(new, Ref) else new  # type: ignore[assignment]
-        args = tuple(map_atom(fn, a) for a in rhs.args)
-        return replace(
-            rhs, fn=callee, args=args, kwargs=tuple((k, map_atom(fn, v)) for k, v in rhs.kwargs)
-        )
+        return _map_call(fn, rhs) if occurrences(rhs) else rhs
     if isinstance(rhs, Opaque):
         return map_opaque(fn, rhs)
     return map_atom(fn, rhs)
+
+
+def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
+    """A call with every name that it reads replaced."""
+    callee = call.fn
+    if isinstance(callee, Name):
+        new = fn(callee)
+        callee = new.value if isinstance(new, Ref) else new  # type: ignore[assignment]
+    args = tuple([map_atom(fn, a) for a in call.args])
+    kwargs = tuple([(k, map_atom(fn, v)) for k, v in call.kwargs])
+    same = callee is call.fn and all(map(operator.is_, args, call.args))
+    if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
+        return call
+    return Call(callee, args, kwargs, call.text)
 
 
 def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
@@ -95,13 +106,14 @@ def map_stmt(
         return None if n is None else name(n)
 
     if isinstance(stmt, Assign):
-        return replace(stmt, rhs=map_rhs(read, stmt.rhs), target=write(stmt.target))
+        rhs = map_rhs(read, stmt.rhs)
+        return Assign(write(stmt.target), rhs, stmt.loc)
     if isinstance(stmt, Permute):
         sources = tuple(name(s) for s in stmt.sources)
         return replace(stmt, sources=sources, targets=tuple(write(t) for t in stmt.targets))
     if isinstance(stmt, SetItem):
         index = None if stmt.index is None else map_atom(read, stmt.index)
-        return replace(stmt, base=name(stmt.base), index=index, value=map_atom(read, stmt.value))
+        return SetItem(name(stmt.base), index, map_atom(read, stmt.value), stmt.op, stmt.loc)
     if isinstance(stmt, Effect):
         return replace(stmt, rhs=map_rhs(read, stmt.rhs))  # type: ignore[arg-type]
     if isinstance(stmt, Verbatim):
@@ -138,9 +150,10 @@ def map_stmt(
 
 def rename(block: Block, new: Mapping[str, str]) -> Block:
     """A block with names replaced, where they are read and where they are bound."""
+    made = {old: Name(name) for old, name in new.items()}
 
     def one(n: Name) -> Name:
-        return Name(new[n.id]) if n.id in new else n
+        return made.get(n.id, n)
 
     def many(inner: Block) -> Block:
         return tuple(map_stmt(s, one, one, many) for s in inner)

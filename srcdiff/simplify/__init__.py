@@ -27,11 +27,16 @@ def simplify(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
     """The function without what nobody needs, in its plainest form."""
     function = remove_dead(function)
     kinds = infer(function, params)
+    settled = False
     for _ in range(ROUNDS):
-        new = remove_dead(rewrite(function, kinds))
-        new = reorder(coalesce(new), kinds)
+        plain = remove_dead(rewrite(function, kinds))
+        if settled and plain == function:
+            break
+        new = reorder(coalesce(plain), kinds)
         if new == function:
             break
+        # Where coalescing and reordering change nothing, they need not be asked again.
+        settled = new == plain
         function = new
     return function
 

@@ -112,6 +112,7 @@ class Available:
         return name
 
     def _holds(self, fact: Fact) -> bool:
-        return all(self.names.get(n, 0) == v for n, v in fact.names) and all(
-            self.written.get(c, 0) == v for c, v in fact.memory
-        )
+        for name, version in fact.names:
+            if self.names.get(name, 0) != version:
+                return False
+        return not fact.memory or all(self.written.get(c, 0) == v for c, v in fact.memory)

@@ -7,6 +7,7 @@ statement looks at it: then its stores, appends and pops go, all of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from srcdiff import ir
@@ -28,7 +29,8 @@ def remove_dead(function: ir.Function) -> ir.Function:
     while True:
         sweep = _Sweep(private, needed)
         body = sweep.block(function.body, set())
-        if sweep.needed == needed:
+        # Another sweep leaves out the same, unless a list that was asked for has become needed.
+        if not (sweep.needed ^ needed) & sweep.asked:
             return replace(function, body=body)
         needed = sweep.needed
 
@@ -40,13 +42,14 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if not isinstance(rhs, ir.Call) or not rhs.args or not isinstance(rhs.args[0], ir.Name):
         return None
+    if mutated_args(rhs) != rhs.args[:1]:
+        return None
     fn = rhs.fn
     if isinstance(fn, ir.Method):
         writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
     else:
-        at = getattr(fn, "__name__", "") == "at" and mutated_args(rhs) == rhs.args[:1]
-        writes = fn in IN_PLACE_FUNCTIONS or at
-    return rhs.args[0].id if writes and mutated_args(rhs) == rhs.args[:1] else None
+        writes = fn in IN_PLACE_FUNCTIONS or getattr(fn, "__name__", "") == "at"
+    return rhs.args[0].id if writes else None
 
 
 def _private(function: ir.Function) -> frozenset[str]:
@@ -76,6 +79,8 @@ class _Sweep:
         self.private = private
         self.contents = frozenset(needed)
         self.needed = set(needed)
+        self.asked: set[str] = set()
+        self.heads: dict[int, set[str]] = {}
 
     def block(self, block: ir.Block, live: set[str]) -> ir.Block:
         """The needed statements of a block; `live` becomes what is live before it."""
@@ -119,6 +124,7 @@ class _Sweep:
         base = stored_into(stmt)
         bound = ir.writes(stmt)
         if base is not None and base in self.private:
+            self.asked.add(base)
             return base in self.contents or any(n in live for n in bound)
         if isinstance(stmt, ir.Assign):
             return stmt.target.id in live or not _is_pure(stmt.rhs)
@@ -126,7 +132,7 @@ class _Sweep:
             return any(n in live for n in bound)
         return True
 
-    def looked_at(self, stmt: ir.Stmt, base: str | None) -> list[str]:
+    def looked_at(self, stmt: ir.Stmt, base: str | None) -> Sequence[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
         if base is None or base not in self.private:
             return reads_of(stmt)
@@ -153,6 +159,7 @@ class _Sweep:
     def for_loop(self, stmt: ir.For, live: set[str]) -> ir.Stmt | None:
         """A `for`, unless nothing is left in it and its target is not read later."""
         after = set(live)
+        live |= self.heads.get(id(stmt), set())
         while True:
             inner = set(live)
             if stmt.stop is not None and not _is_empty(stmt.body):
@@ -167,13 +174,15 @@ class _Sweep:
             live.clear()
             live.update(after)
             return None
+        # What is live at its head already starts the next visit, if an outer loop makes one.
+        self.heads[id(stmt)] = set(live)
         for name in ir.names(stmt.iter):
             self.need(name, live)
         return replace(stmt, body=body)
 
     def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
         """A `while`, which might never end: it stays."""
-        head: set[str] = set()
+        head: set[str] = set(self.heads.get(id(stmt), ()))
         while True:
             inner = head | live
             if stmt.stop is not None:
@@ -186,6 +195,7 @@ class _Sweep:
             if inner <= head:
                 live.clear()
                 live.update(head)
+                self.heads[id(stmt)] = head
                 return replace(stmt, cond=cond, body=body)
             head |= inner
 

@@ -102,7 +102,7 @@ class Rewriter:
             rhs = self.plain(stmt, rhs, here)
         if rhs == stmt.target or self.is_still(stmt.target, rhs):
             return None
-        new = replace(stmt, rhs=rhs)
+        new = stmt if rhs is stmt.rhs else ir.Assign(stmt.target, rhs, stmt.loc)
         self.available.bind(target)
         self.available.change(new)
         self.learn(target, rhs, here)

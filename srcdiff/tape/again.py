@@ -78,16 +78,20 @@ def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
 def _again(block: ir.Block, state: _Again) -> ir.Block:
     """The values that one block defines, the last one first (what it reads comes after it)."""
     extra: dict[int, list[ir.Assign]] = {}
+    uses = _uses(block)
+    asked: dict[str, int] = {}
     own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
     for find in (_read_back, _computed):
         for k, stmt in reversed(own):
             if not isinstance(stmt, ir.Assign) or state.definitions[stmt.target.id] != 1:
                 continue
-            last = _last_use(stmt, k, block, extra, state)
+            last = _last_use(stmt, k, uses.get(stmt.target.id, {}), asked, state)
             found = None if last is None else find(stmt, k, last, block, state)
             if found is not None:
                 state.provided.add(stmt.target.id)
                 extra.setdefault(found[0], []).append(found[1])
+                for name in ir.names(found[1].rhs):
+                    asked[name] = max(found[0], asked.get(name, 0))
     out: list[ir.Stmt] = []
     for k, pair in enumerate(block):
         out.append(pair)
@@ -117,19 +121,31 @@ def _in_order(again: list[ir.Assign]) -> ir.Block:
 Found = tuple[int, ir.Assign]
 
 
+def _uses(block: ir.Block) -> dict[str, dict[int, int]]:
+    """How often each statement of a block needs each name on the way down."""
+    found: dict[str, dict[int, int]] = {}
+    for k, stmt in enumerate(block):
+        for name, count in backward_reads((stmt,)).items():
+            found.setdefault(name, {})[k] = count
+    return found
+
+
 def _last_use(
-    stmt: ir.Assign, k: int, block: ir.Block, extra: Mapping[int, list[ir.Assign]], state: _Again
+    stmt: ir.Assign, k: int, uses: Mapping[int, int], asked: Mapping[str, int], state: _Again
 ) -> int | None:
-    """The last statement of the block that needs a value, None if others need it or nobody does."""
+    """The last statement of the block that needs a value, None if others need it or nobody does.
+
+    `asked` maps a name to the last statement behind which something is computed again from it.
+    """
     name = stmt.target.id
     if name in state.provided:
         return None
-    uses = [j for j in range(k, len(block)) if _uses(name, block[j])]
-    asked = [j for j, again in extra.items() if any(name in ir.names(a.rhs) for a in again)]
-    here = sum(backward_reads((block[j],)).get(name, 0) for j in uses)
-    if here != state.reads.get(name, 0) or not (uses or asked):
+    places = [j for j in uses if j >= k]
+    if sum(uses[j] for j in places) != state.reads.get(name, 0):
         return None
-    return max((*uses, *asked))
+    if name in asked:
+        places.append(asked[name])
+    return max(places, default=None)
 
 
 def _computed(
@@ -164,11 +180,6 @@ def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
         if isinstance(stmt, ir.Assign) and stmt.target.id == name:
             return state.definitions[name] == 1 and _feasible(stmt, j, last, block, state)
     return True
-
-
-def _uses(name: str, stmt: ir.Stmt) -> bool:
-    """Whether some adjoint in a statement reads a name."""
-    return name in backward_reads((stmt,))
 
 
 def _unchanged(rhs: ir.Rhs, between: ir.Block, state: _Again) -> bool:

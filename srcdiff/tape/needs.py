@@ -35,14 +35,19 @@ def halves(adjoint: ir.Block) -> tuple[ir.Block, ir.Block]:
     return adjoint, ()
 
 
-def primal_reads(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> frozenset[Item]:
+def primal_reads(
+    block: ir.Block,
+    adjoint_names: frozenset[str],
+    facts: Facts,
+    local: frozenset[str] = frozenset(),
+) -> frozenset[Item]:
     """The primal names that adjoint statements read, and the contents that they look at."""
-    mine = ir.bound(block) | adjoint_names
-    found: set[Item] = set(ir.used(block) - mine)
+    local |= ir.bound(block)
+    found: set[Item] = {n for n in ir.used(block) - local if n not in adjoint_names}
     for stmt in ir.walk(block):
         for operand in ir.operands(stmt):
             for name in _contents_read(operand):
-                if name not in mine:
+                if name not in local and name not in adjoint_names:
                     found |= contents_of(name, facts)
     return frozenset(found)
 

@@ -72,17 +72,20 @@ class _Split:
         """A block; backward statements come out last statement first."""
         forward: list[ir.Stmt] = []
         backward: list[ir.Block] = []
+        now = set(needed)
         for stmt in block:
-            part = self.stmt(stmt, needed, slots)
-            forward += part.forward
-            backward.append(part.backward)
-            needed = part.needed
-        return Parts(tuple(forward), tuple(s for b in reversed(backward) for s in b), needed)
+            if isinstance(stmt, ir.Pair):
+                front, back = self.pair(stmt, now, slots)
+            else:
+                part = self.stmt(stmt, frozenset(now), slots)
+                front, back, now = part.forward, part.backward, set(part.needed)
+            forward += front
+            backward.append(back)
+        down = tuple(s for b in reversed(backward) for s in b)
+        return Parts(tuple(forward), down, frozenset(now))
 
     def stmt(self, stmt: ir.Stmt, needed: Needed, slots: Slots) -> Parts:
-        """One statement of the Pair tree."""
-        if isinstance(stmt, ir.Pair):
-            return self.pair(stmt, needed, slots)
+        """One statement of the Pair tree that has blocks, or none that matters."""
         if isinstance(stmt, ir.If):
             return self.branch(stmt, needed, slots)
         if isinstance(stmt, (ir.For, ir.While)):
@@ -91,28 +94,31 @@ class _Split:
 
     def reads(self, block: ir.Block, pair: ir.Pair) -> Needed:
         """What some of a pair's adjoint statements read of the primal."""
-        return primal_reads(block, self.adjoint_names | ir.bound(pair.adjoint), self.facts)
+        return primal_reads(block, self.adjoint_names, self.facts, ir.bound(pair.adjoint))
 
-    def pair(self, pair: ir.Pair, needed: Needed, slots: Slots) -> Parts:
-        """A statement: what it overwrites and is needed is saved before, and put back."""
+    def pair(self, pair: ir.Pair, needed: set[Item], slots: Slots) -> tuple[ir.Block, ir.Block]:
+        """A statement: what it overwrites and is needed is saved before, and put back.
+
+        `needed` becomes what is needed after the statement.
+        """
         first, second = halves(pair.adjoint)
         primal = pair.primal
         bound = () if primal is None else ir.writes(primal)
-        before = needed | self.reads(second, pair)
+        needed |= self.reads(second, pair)
         written = (
             frozenset() if id(primal) in self.stable.safe else written_contents(primal, self.facts)
         )
-        lost = before & (frozenset(bound) | written)
+        lost = needed & (frozenset(bound) | written)
         done = undo(primal, lost, slots) if primal is not None and lost else None
         # After the statement: the values that it bound are needed only by its own adjoint.
-        rest = before - frozenset(bound)
+        needed.difference_update(bound)
         if done is not None:
-            rest |= done.needed
-        after = rest | self.reads(first, pair)
+            needed |= done.needed
+        needed |= self.reads(first, pair)
         forward: ir.Block = () if primal is None else (primal,)
         if done is None:
-            return Parts(forward, (*first, *second), after)
-        return Parts((*done.save, *forward), (*first, *done.restore, *second), after)
+            return forward, (*first, *second)
+        return (*done.save, *forward), (*first, *done.restore, *second)
 
     def branch(self, stmt: ir.If, needed: Needed, slots: Slots) -> Parts:
         """Both branches; the test is needed if either has something to do on the way down."""

@@ -296,16 +296,25 @@ def _axes(
     if any(i in (ir.Const(...), ir.NONE) for i in (*one, *two)):
         return
     for e, f in zip(one, two):
-        if isinstance(e, (ir.Name, ir.Const)) and isinstance(f, (ir.Name, ir.Const)):
+        if _is_plain(e) and _is_plain(f):
             lows = _bound(e, None, known, -1), _bound(f, None, known, -1)
             if all(low is not None and low >= 0 for low in lows):
                 yield e, f
+
+
+def _is_plain(item: ir.Atom) -> bool:
+    """Whether a subscript is a number or `a:b`, whose bounds can be compared."""
+    if isinstance(item, ir.Slice):
+        return item.step == ir.NONE and item.upper != ir.NONE
+    return isinstance(item, (ir.Name, ir.Const))
 
 
 def _bound(atom: ir.Atom, var: str | None, known: _Facts, side: int, depth: int = 0) -> int | None:
     """A bound of `atom - var` (of `atom` itself for None): upper for side 1, lower for -1."""
     if depth > 8:
         return None
+    if isinstance(atom, ir.Slice):
+        return _bound_of_slice(atom, var, known, side, depth)
     if isinstance(atom, ir.Const):
         number = type(atom.value) is int and var is None
         return atom.value if number else None
@@ -322,6 +331,20 @@ def _bound(atom: ir.Atom, var: str | None, known: _Facts, side: int, depth: int 
         return _bound_of_target(atom.id, var, known, side, depth)
     defined = known.definitions.get(atom.id, [])
     return _bound_of_sum(defined[0], var, known, side, depth) if len(defined) == 1 else None
+
+
+def _bound_of_slice(
+    item: ir.Slice, var: str | None, known: _Facts, side: int, depth: int
+) -> int | None:
+    """A bound of the positions in `a:b`, if b cannot be negative."""
+    top = _bound(item.upper, None, known, -1, depth + 1)
+    if top is None or top < 0:
+        return None
+    if side == 1:
+        found = _bound(item.upper, var, known, 1, depth + 1)
+        return None if found is None else found - 1
+    lower = ir.Const(0) if item.lower == ir.NONE else item.lower
+    return _bound(lower, var, known, -1, depth + 1)
 
 
 def _bound_of_target(

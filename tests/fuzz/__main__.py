@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from tests.fuzz.judge import INVALID, Verdict, judge_text
-from tests.fuzz.programs import program
+from tests.fuzz.programs import Program, program
 from tests.fuzz.reduce import reduced
 from tests.fuzz.statements import ALL
 
@@ -26,7 +26,7 @@ def main() -> None:
         counts[verdict.kind] += 1
         if options.show or verdict.bad and (verdict.kind == "WRONG" or verdict.label not in seen):
             seen.add(verdict.label)
-            _report(seed, made.text, verdict, options)
+            _report(seed, made, verdict, options)
         elif verdict.kind in ("REFUSED", INVALID):
             reasons[f"{verdict.kind} {verdict.where} {_general(verdict.reason)}"] += 1
         elif verdict.bad:
@@ -36,18 +36,17 @@ def main() -> None:
         print(f"{number:5d} {reason}")
 
 
-def _report(seed: int, text: str, verdict: Verdict, options: argparse.Namespace) -> None:
+def _report(seed: int, made: Program, verdict: Verdict, options: argparse.Namespace) -> None:
     """Print a program as small as it gets."""
-    args = program(seed).args
+    text = made.text
+
+    def judged(smaller: str) -> Verdict:
+        return judge_text(smaller, made.args, order=options.order)
+
     if verdict.bad and options.reduce:
-        made = program(seed, (frozenset(options.only) or ALL) - frozenset(options.without))
-        args = made.args
-
-        def same(smaller: str) -> bool:
-            return judge_text(smaller, args, order=options.order).label == verdict.label
-
-        text = reduced(text, same, options.reduce)
-        verdict = judge_text(text, args, order=options.order)
+        label = verdict.label
+        text = reduced(text, lambda t: judged(t).label == label, options.reduce)
+        verdict = judged(text)
     print(f"seed {seed}: {verdict.label}: {verdict.reason}\n{text}", flush=True)
 
 

@@ -165,8 +165,10 @@ class Expressions:
                 lambda: f"np.where({self.mask(kind)}, {self.of(kind, depth)}, {self.constant()})",
                 lambda: f"{self.named(kind, depth)}[{self.indices(n, n)}]",
                 lambda: f"({self.named(kind, 0)} - {self.named(kind, 0)}.mean(axis=0))",
-                lambda: f"{self.named(kind, 0)} / (9.0 + np.sum({self.named(kind, 0)}, axis=1, "
-                "keepdims=True) ** 2)",
+                lambda: (
+                    f"{self.named(kind, 0)} / (9.0 + np.sum({self.named(kind, 0)}, axis=1, "
+                    "keepdims=True) ** 2)"
+                ),
             ]
         )()
 

@@ -63,7 +63,7 @@ def helper(writer: Statements, name: str) -> list[str]:
     result = r.choice([NUMBER, vector(), kinds["a"], None])
     if recursive and result is None:
         result = vector()
-    writer.features = features - {"dict"} - ({"leave"} if result is None else set())
+    writer.features = features - {"dict", "closure"} - ({"leave"} if result is None else set())
     begin(writer, {**kinds, **({"n": INT} if recursive else {})}, result)
     writer.scope.constant |= {"n"}
     if recursive:

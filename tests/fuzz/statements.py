@@ -11,7 +11,6 @@ from tests.fuzz.kinds import (
     INT,
     LONG,
     NUMBER,
-    ROWS,
     Kind,
     Scope,
     list_of,
@@ -25,7 +24,7 @@ LOCALS = ("a", "b", "c", "d", "u", "v", "w", "t", "out", "total")
 WEIGHTS = {
     "assign": 5, "store": 6, "augment": 4, "augment_item": 4, "alias": 2, "view": 4, "swap": 1,
     "pair": 2, "if": 4, "for": 3, "while": 1, "each": 2, "helper": 2, "list": 2, "method": 1,
-    "dict": 2, "leave": 2, "chain": 1,
+    "dict": 2, "leave": 2, "chain": 1, "closure": 1,
 }  # fmt: skip
 OPERATORS = ("+=", "-=", "*=")
 
@@ -83,6 +82,7 @@ class Statements(Expressions):
         return self.r.choice(free) if free else self.counter("z")
 
     def bind(self, name: str, kind: Kind) -> None:
+        """A name can be read from here on."""
         self.scope.names[name] = kind
 
     def counter(self, stem: str) -> str:
@@ -247,6 +247,20 @@ class Statements(Expressions):
                 self.line(f"{name} = {text}")
                 self.bind(name, function[2])
 
+    def write_closure(self, loop: bool) -> None:
+        """A function inside, which sees the names of now as they are when it is called."""
+        if self.indent > 1:
+            return
+        name, before = self.counter("g"), self.scope
+        self.scope = before.inner()
+        with self.block(f"def {name}(e):"):
+            self.scope.names["e"] = vector()
+            for _ in range(self.r.randint(0, 2)):
+                self.r.choice([self.write_store, self.write_augment_item])(False)
+            self.line(f"return {self.of(vector(), 2)}")
+        self.scope = before
+        self.functions.append((name, (vector(),), vector()))
+
     def write_list(self, loop: bool) -> None:
         lists = self.scope.lists()
         if not lists or self.r.random() < 0.2:
@@ -351,5 +365,4 @@ class Statements(Expressions):
         before.merge([Scope({n: k for n, k in after.names.items() if n in before.names})])
 
 
-ALL = frozenset(WEIGHTS) | {"ravel", "indices", "masks", "recursion", "closure"}
-SIZES = (LONG, ROWS)
+ALL = frozenset(WEIGHTS) | {"ravel", "indices", "masks", "recursion"}

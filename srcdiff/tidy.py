@@ -1,0 +1,126 @@
+"""Last touches on a finished derivative: whole numbers folded, names without needless endings.
+
+`fold` takes a function and the kinds of its names, and returns it with `n - 1 - 1` as `n - 2`.
+`shorten` returns it with `u_1` named `u` where nothing else needs that name any more: a copy of a
+parameter takes the parameter's name (`u = u.copy()`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind, Scalar
+
+_ENDING = re.compile(r"_\d+\Z")
+_SLOT = re.compile(r"(.+)_\d+_saved\Z")
+_SIGNS = {operator.add: 1, operator.sub: -1}
+
+
+def fold(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function with sums of a whole number and literals as one sum."""
+    return replace(function, body=_folded(function.body, kinds))
+
+
+def _folded(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
+    """A block, with what its temporaries are sums of, as long as that does not change."""
+    sums: dict[str, tuple[ir.Name, int]] = {}
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.Assign):
+            stmt = _folded_assign(stmt, sums, kinds)
+        else:
+            stmt = ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _folded(b, kinds))
+        changed = ir.bound((stmt,))
+        sums = {t: p for t, p in sums.items() if not {t, p[0].id} & changed}
+        parts = _sum_of(stmt.rhs, kinds) if isinstance(stmt, ir.Assign) else None
+        if parts is not None and isinstance(stmt, ir.Assign) and parts[0] != stmt.target:
+            sums[stmt.target.id] = parts
+        out.append(stmt)
+    return tuple(out)
+
+
+def _folded_assign(
+    stmt: ir.Assign, sums: Mapping[str, tuple[ir.Name, int]], kinds: Mapping[str, Kind]
+) -> ir.Assign:
+    """`t = u + 1`, where `u` is itself a sum."""
+    parts = _sum_of(stmt.rhs, kinds)
+    if parts is None or not parts[0].id.startswith("_") or parts[0].id not in sums:
+        return stmt
+    base, number = sums[parts[0].id]
+    return replace(stmt, rhs=_sum(base, number + parts[1]))
+
+
+def _sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None:
+    """`(x, c)` for `x + c` and `x - c` with a whole number x and a literal c."""
+    if not isinstance(rhs, ir.Call) or rhs.fn not in _SIGNS or len(rhs.args) != 2:
+        return None
+    base, number = rhs.args
+    if not isinstance(base, ir.Name) or not isinstance(number, ir.Const):
+        return None
+    kind = kinds.get(base.id)
+    whole = isinstance(kind, Scalar) and kind.dtype == "int64" and bool(kind.python)
+    if not whole or type(number.value) is not int:
+        return None
+    return base, _SIGNS[rhs.fn] * number.value  # type: ignore[index]
+
+
+def _sum(base: ir.Atom, number: int) -> ir.Rhs:
+    if number == 0:
+        return base
+    fn = operator.add if number > 0 else operator.sub
+    return ir.Call(fn, (base, ir.Const(abs(number))))
+
+
+def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
+    """The function with shorter names where they are free; `theirs` are the user's own."""
+    params = {p.name for p in function.params}
+    taken = {*ir.all_names(function), *_globals(function), *dir(builtins)}
+    new: dict[str, str] = {}
+    for name in sorted(ir.bound(function.body) - theirs):
+        base = _ENDING.sub("", name)
+        slot = _SLOT.match(name)
+        if slot and f"{slot[1]}_saved" not in {*taken, *new.values()}:
+            new[name] = f"{slot[1]}_saved"
+            continue
+        if base == name or base.startswith("_") or base in new.values():
+            continue
+        if base not in taken or (base in params and _takes_over(name, base, function)):
+            new[name] = base
+    if not new:
+        return function
+    body = ir.rename(function.body, new)
+    return replace(function, body=tuple(s for s in body if not _is_idle(s)))
+
+
+def _globals(function: ir.Function) -> set[str]:
+    """The first words of everything that a function names outside itself."""
+    texts: list[str] = [function.name]
+    for stmt in ir.walk(function.body):
+        for rhs in ir.operands(stmt):
+            texts += [a.text for a in ir.atoms(rhs) if isinstance(a, ir.Ref)]
+            if isinstance(rhs, ir.Call):
+                texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
+            elif isinstance(rhs, ir.Opaque):
+                texts += re.findall(r"\w+", rhs.text)
+    return {t.split(".")[0] for t in texts}
+
+
+def _takes_over(name: str, param: str, function: ir.Function) -> bool:
+    """Whether a variable starts as (a copy of) a parameter that nothing reads afterwards."""
+    for k, stmt in enumerate(function.body):
+        if name in ir.writes(stmt):
+            rest = function.body[k + 1 :]
+            starts = isinstance(stmt, ir.Assign) and param in ir.names(stmt.rhs)
+            return starts and param not in ir.used(rest) and param not in ir.bound(rest)
+        if name in ir.bound((stmt,)) or name in ir.used((stmt,)):
+            return False
+    return False
+
+
+def _is_idle(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
