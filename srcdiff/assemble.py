@@ -9,6 +9,7 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_float, is_real
+from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
@@ -116,7 +117,9 @@ def _kept_value(
         if name in facts.aliases.classes or name in changed:
             copy = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
             written = name in facts.aliases.classes
-            rhs: ir.Rhs = ir.Call(np.copy, (ir.Name(name),)) if written else ir.Name(name)
+            array = is_array(facts.kinds.get(name))
+            copying = ir.Call(np.copy if array else trees.kept, (ir.Name(name),))
+            rhs: ir.Rhs = copying if written else ir.Name(name)
             out.append(ir.Assign(copy, rhs, loc))
             new[name] = copy
     return ir.map_atom(lambda n: new.get(n.id, n), value)
@@ -214,27 +217,34 @@ def assemble_pair(
         ir.Assign(n, ir.Call(operator.getitem, (residuals, ir.Const(k))), last.loc)
         for k, n in enumerate(kept)
     )
-    body = (*unpack, *_own_copies(kept, down, facts, last.loc), *down, ir.Return(result, last.loc))
+    _check_shared(kept, down, facts, last.loc)
+    body = (*unpack, *down, ir.Return(result, last.loc))
     backward = ir.Function(
         f"{base}_backward", params, body, f"Backward part of `{base}_forward`.", function.loc
     )
     return forward, backward
 
 
-def _own_copies(
+def _check_shared(
     kept: tuple[ir.Name, ...], down: list[ir.Stmt], facts: Facts, loc: ir.Loc
-) -> ir.Block:
-    """Copies of the residuals that the backward part uses up, so that it can run again."""
-    popped = resized(tuple(down))
+) -> None:
+    """Refuse residuals that a pullback would have to copy together."""
     stored = {s.base.id for s in ir.walk(tuple(down)) if isinstance(s, ir.SetItem)}
-    out: list[ir.Stmt] = []
     for name in kept:
-        if name.id in popped:
-            out.append(ir.Assign(name, ir.Call(list, (name,)), loc))
-        elif name.id in stored or name.id in facts.aliases.classes:
+        if name.id in facts.aliases.classes:
             _refuse_shared(name, kept, stored, facts, loc)
-            out.append(ir.Assign(name, ir.Call(np.copy, (name,)), loc))
-    return tuple(out)
+
+
+def consumes(function: ir.Function) -> bool:
+    """Whether a backward part uses its residuals up: it can run once on the same ones."""
+    for stmt in ir.walk(function.body):
+        base = stmt.base if isinstance(stmt, ir.SetItem) else None
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call) and rhs.fn in (ir.Method("pop"), ir.Method("append")):
+            base = rhs.args[0]  # type: ignore[assignment]
+        if isinstance(base, ir.Name) and not base.id.lstrip("_").startswith("d_"):
+            return True
+    return False
 
 
 def _refuse_shared(
@@ -243,7 +253,8 @@ def _refuse_shared(
     """Residuals that share memory which the backward part writes into cannot be copied apart."""
     classes = facts.aliases.classes
     mates = [n.id for n in kept if n.id != name.id and classes.get(n.id) == classes.get(name.id)]
-    if classes.get(name.id) is not None and mates and {name.id, *mates} & stored:
+    partly = {name.id, *mates} & set(facts.aliases.views)  # one memory as a whole is copied once
+    if mates and partly and {name.id, *mates} & stored:
         raise UnsupportedError(
             f"the memory that `{name.id}` and `{mates[0]}` share is needed by a pullback",
             loc,

@@ -15,7 +15,7 @@ from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases, written_params
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Object, Tuple
 from srcdiff.analyses.kinds import infer
-from srcdiff.assemble import assemble, assemble_pair, seeds
+from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.displays import displays
@@ -297,7 +297,8 @@ def pair_pass(state: State) -> State:
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
     backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
     forward = name(simplified(one, state.params, facts))
-    return _with(state, forward, extra={**state.extra, "backward": backward})
+    more = {"backward": backward, "consumes": consumes(two)}
+    return _with(state, forward, extra={**state.extra, **more})
 
 
 def _unpacked(function: ir.Function) -> int:
@@ -338,6 +339,7 @@ class Made:
     emitted: Emitted
     written: tuple[str, ...]
     returns: tuple[ir.Loc, ...]
+    consumes: bool = False  # of a pair: the backward part uses its residuals up
 
 
 def derive(origin: Any, request: Request, params: Kinds) -> Made:
@@ -350,7 +352,8 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward and the backward part."""
     state = _pair(origin, request, params)
     emitted = module_text([state.function, state.extra["backward"]], pair_of)
-    return Made(emitted, state.extra["written"], state.function.returns)
+    extra = state.extra
+    return Made(emitted, extra["written"], state.function.returns, extra["consumes"])
 
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ir.Function]:

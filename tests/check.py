@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from . import structures as st
 
 DIRECTIONS = 3
 LEVELS = 8
+_numbers = itertools.count()
 FIRST_STEP = 0.02
 
 
@@ -196,7 +198,7 @@ def with_cotangent(g: Callable[..., Any], function: Callable[..., Any]) -> Calla
 
 def define(text: str, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
     """Run source text whose functions can be read again, and take one name of it."""
-    file = f"<checked {name} {len(linecache.cache)}>"
+    file = f"<checked {name} {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), namespace)
     return namespace[name]

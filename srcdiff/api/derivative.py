@@ -50,6 +50,7 @@ class CompiledPair:
     written: tuple[str, ...]
     held: tuple[tuple[str, Any], ...]
     returns: tuple[Loc, ...]
+    consumes: bool
 
 
 class Derivative:
@@ -183,7 +184,9 @@ class Derivative:
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
         held = arrays_of(refs) if made.written else ()
-        return CompiledPair(forward, backward, scalar, watch, made.written, held, made.returns)
+        return CompiledPair(
+            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes
+        )
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """The generated Python function for arguments of these kinds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +36,10 @@ class Pullback:
         try:
             if self._made.scalar:
                 grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
-            result = self._backward(self._residuals, grad_outputs)
+            residuals = self._residuals
+            if self._made.consumes and retain_graph:
+                residuals = copy.deepcopy(residuals)  # one memory stays one, in lists as well
+            result = self._backward(residuals, grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None
         if not retain_graph:
