@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.aliases import written_params
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple, join
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.links import written_params
 from srcdiff.bind import bind
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts

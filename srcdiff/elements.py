@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from srcdiff import ir
-from srcdiff.analyses import aliases
+from srcdiff.analyses.links import Link, links_of
 from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, contents, is_container, is_mutable
 from srcdiff.analyses.liveness import live_after
 from srcdiff.errors import UnsupportedError
@@ -22,7 +22,7 @@ def check_elements(function: ir.Function, kinds: Kinds) -> None:
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds)]
     if not stores:
         return
-    links = [k for k in aliases._links(function.body, kinds, False) if not _is_pop(k.stmt)]
+    links = [k for k in links_of(function.body, kinds, False) if not _is_pop(k.stmt)]
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)
         other = _other_holder(stmt, links, function, kinds)
@@ -55,7 +55,7 @@ def _is_shared(kind: Kind) -> bool:
 
 
 def _other_holder(
-    stmt: ir.SetItem, links: list[aliases.Link], function: ir.Function, kinds: Kinds
+    stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: Kinds
 ) -> str | None:
     """A name or place that may hold an array of the container too, None if there is none."""
     near = _component(stmt.base.id, links)
@@ -75,7 +75,7 @@ def _other_holder(
     return None
 
 
-def _component(start: str, links: list[aliases.Link]) -> frozenset[str]:
+def _component(start: str, links: list[Link]) -> frozenset[str]:
     """Every name that may share memory with a container or with what is in it."""
     found = {start}
     size = 0

@@ -12,9 +12,10 @@ import numpy as np
 from srcdiff import ir, trees
 from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
-from srcdiff.analyses.aliases import aliases, written_params
+from srcdiff.analyses.aliases import aliases
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Object, Tuple
 from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.links import written_params
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls

@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.aliases import linked_names
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_container, is_scalar
+from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.views import is_array
 from srcdiff.elements import check_elements
 from srcdiff.errors import UnsupportedError

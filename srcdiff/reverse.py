@@ -11,8 +11,6 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analyses.aliases import View
 from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar

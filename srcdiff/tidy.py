@@ -66,7 +66,7 @@ def _sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | Non
     whole = isinstance(kind, Scalar) and kind.dtype == "int64" and bool(kind.python)
     if not whole or type(number.value) is not int:
         return None
-    return base, _SIGNS[rhs.fn] * number.value  # type: ignore[index]
+    return base, _SIGNS[rhs.fn] * number.value
 
 
 def _sum(base: ir.Atom, number: int) -> ir.Rhs:

@@ -177,7 +177,7 @@ def take(a, indices, axis=None):
 
 @linear(np.take_along_axis)
 @samples("A(3, 4), np.array([[0, 0], [1, 2], [3, 3]]), 1", "A(4), np.array([1, 1]), 0")
-def take_along_axis(arr, indices, axis):
+def take_along_axis(arr, indices, axis=-1):
     z = np.take_along_axis(arr, indices, axis)
     yield z
     d[arr] += scatter(d[z], np.take_along_axis(positions(arr), indices, axis), arr)

@@ -33,6 +33,7 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "optimize": (True, False, "greedy", "optimal"),
         "UPLO": ("L",),
         "kind": (None, "stable", "quicksort", "heapsort", "mergesort"),
+        "stable": (None, True, False),
     }
 )
 

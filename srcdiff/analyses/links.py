@@ -1,0 +1,216 @@
+"""Every way in which two names may come to share memory, and what is written into.
+
+A `Link` is one such way at one statement.  `classes_of` joins what is linked, without regard to the
+order of statements, and keeps the classes that something writes into.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args, returns_view
+from srcdiff.analyses.kind_types import Kind, Object, is_container, is_scalar
+from srcdiff.errors import UnsupportedError
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class Link:
+    """`target` may share memory with `source` after the statement `stmt`; `how` it comes about."""
+
+    target: str
+    source: str
+    how: str  # "alias", "view", "element", "stored"
+    stmt: ir.Stmt
+    rest: ir.Block  # what follows the statement in its block
+    inside: bool  # in a loop
+
+
+def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names that may share memory with another name."""
+    links = links_of(function.body, kinds, False)
+    found = {n for k in links for n in (k.target, k.source)}
+    # What an operator in place on a shared array gives is that array.
+    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _is_marked(s.rhs)]
+    while True:
+        more = {s.target.id for s in marks if found & set(ir.names(s.rhs.args[0]))} - found  # type: ignore[union-attr]
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _is_marked(rhs: ir.Rhs) -> bool:
+    """Whether an expression stands for an operator in place (see `prepare`)."""
+    return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+
+
+def named_container(name: str, kinds: Kinds) -> bool:
+    """Whether a name is certainly a list, tuple or dict."""
+    return name in kinds and is_container(kinds[name])
+
+
+def _arrays(rhs: ir.Rhs | None, kinds: Kinds) -> list[str]:
+    """The names in an expression that may have memory to share."""
+    return [n for n in ir.names(rhs) if not _has_no_memory(kinds.get(n))]
+
+
+def _has_no_memory(kind: Kind | None) -> bool:
+    return kind is not None and is_scalar(kind)
+
+
+def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
+    """Every way in which a statement lets two names share memory."""
+    for k, stmt in enumerate(block):
+        rest = block[k + 1 :]
+        for target, source, how in _shares(stmt, kinds):
+            if not _has_no_memory(kinds.get(target)):
+                yield Link(target, source, how, stmt, rest, inside)
+        for inner in ir.blocks(stmt):
+            yield from links_of(inner, kinds, inside or isinstance(stmt, (ir.For, ir.While)))
+
+
+def _shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+    """(target, source, how) of one statement."""
+    if isinstance(stmt, ir.Assign):
+        yield from _assign_shares(stmt, kinds)
+    elif isinstance(stmt, ir.Permute):
+        for other in stmt.sources[1:]:
+            yield other.id, stmt.sources[0].id, "permute"
+    elif isinstance(stmt, ir.SetItem) and stmt.op is None and _container(stmt.base, kinds):
+        for name in _arrays(stmt.value, kinds):
+            yield stmt.base.id, name, "stored"
+    elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+        call = stmt.rhs
+        if isinstance(call.fn, ir.Method) and call.args and _container(call.args[0], kinds):
+            for atom in call.args[1:]:
+                for name in _arrays(atom, kinds):
+                    yield ir.names(call.args[0])[0], name, "stored"
+
+
+def _container(atom: ir.Atom, kinds: Kinds) -> bool:
+    return isinstance(atom, ir.Name) and atom.id in kinds and is_container(kinds[atom.id])
+
+
+def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+    """What the target of an assignment may share memory with."""
+    rhs, target = stmt.rhs, stmt.target.id
+    if isinstance(rhs, ir.Name):
+        if not _has_no_memory(kinds.get(rhs.id)):
+            yield target, rhs.id, "alias"
+    elif isinstance(rhs, ir.Tup):
+        yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
+    elif isinstance(rhs, ir.Call):
+        if rhs.fn in (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted):
+            yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
+        elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
+            yield target, ir.names(rhs.args[0])[0], "element"
+        else:
+            for atom in returns_view(rhs, kinds):
+                yield from ((target, n, "view") for n in _arrays(atom, kinds))
+
+
+def returns_fresh(call: ir.Call) -> bool:
+    """Whether a call on a container returns new memory (`len(xs)`, `np.stack(xs)`)."""
+    element = call.fn is operator.getitem or (
+        isinstance(call.fn, ir.Method) and call.fn.name in ("pop", "get", "copy", "items", "values")
+    )
+    return not element
+
+
+def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+    """The arrays and the containers that some statement writes into."""
+    found: set[str] = set()
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            found.add(stmt.base.id)
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call):
+            found.update(n for a in mutated_args(rhs, kinds) for n in ir.names(a))
+    found = {n for n in found if not isinstance(kinds.get(n), Object)}  # random generators
+    containers = {n for n in found if named_container(n, kinds)}
+    return frozenset(found - containers), frozenset(containers)
+
+
+def classes_of(links: list[Link], stored: frozenset[str]) -> dict[str, str]:
+    """Name -> representative, for the classes that are written."""
+    parent: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for link in links:
+        parent[find(link.target)] = find(link.source)
+    written = {find(n) for n in stored}
+    first: dict[str, str] = {}
+    for name in sorted({*parent, *stored}):
+        first.setdefault(find(name), name)
+    return {n: first[find(n)] for n in sorted({*parent, *stored}) if find(n) in written}
+
+
+def definitions(function: ir.Function) -> dict[str, int]:
+    """How many statements bind each name (a parameter counts as one)."""
+    count = {p.name: 1 for p in function.params}
+    for stmt in ir.walk(function.body):
+        for name in ir.writes(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def use_counts(block: ir.Block) -> dict[str, int]:
+    """How many statements read each name."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        for name in ir.reads(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def until_last_use(link: Link) -> ir.Block:
+    """The statements of the block from the link to the last one that uses its target."""
+    for k in range(len(link.rest) - 1, -1, -1):
+        if link.target in ir.used((link.rest[k],)):
+            return link.rest[: k + 1]
+    return ()
+
+
+def refusal(link: Link) -> UnsupportedError:
+    """The refusal of memory whose owner the source does not decide."""
+    target, source = _said(link.target), _said(link.source)
+    what = {
+        "alias": f"{target} and {source} may name the same array",
+        "view": f"{target} may be a view of {source}",
+        "element": f"{target} is an element of the container {source}",
+        "stored": f"the array {source} is stored in the container {target}",
+    }[link.how]
+    return UnsupportedError(
+        f"{what}, and its memory is written in place",
+        link.stmt.loc,
+        remedy="Make a copy here with `.copy()`, or write through one name only.",
+    )
+
+
+def _said(name: str) -> str:
+    """A name as the user knows it: without the number that we gave it, a temporary without name."""
+    return "a part of the expression" if name.startswith("_") else f"`{_NUMBER.sub('', name)}`"
+
+
+_NUMBER = re.compile(r"_\d+\Z")
+
+
+def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
+    """The parameters whose memory the function writes into, by their own name or another."""
+    links = list(links_of(function.body, kinds, False))
+    stored, resized = stored_names(function.body, kinds)
+    between = [
+        k for k in links if named_container(k.target, kinds) and named_container(k.source, kinds)
+    ]
+    written = {**classes_of(links, stored), **classes_of(between, resized)}
+    return tuple(p.name for p in function.params if p.name in written)
