@@ -281,7 +281,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     fresh = ir.Fresh(ir.all_names(function))
     base = tuple(views)
     mine = [n for n in sorted(ir.bound(function.body)) if n in views or n.rsplit("_", 1)[0] in base]
-    return replace(function, body=ir.rename(function.body, {n: fresh(f"_{n}").id for n in mine}))
+    return replace(function, body=ir.rename(function.body, {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}))
 
 
 def name_pass(state: State) -> State:

@@ -19,7 +19,7 @@ LAYERS = (
     ("rules",),
     ("expand", "inline", "calls", "callees", "displays", "iterate"),
     ("forward", "reverse", "accumulate", "batch", "tape", "checkpoint")
-    + ("simplify", "assemble", "finish", "outputs", "modules"),
+    + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),
     ("pipeline",),
     ("backends",),
     ("api", "testing", "cli"),

@@ -121,7 +121,7 @@ def test_other_stores():
         Assign(T0, Call(operator.getitem, (DX, II))),
         SetItem(T0, Slice(Const(1), NONE, NONE), dh, "+"),
         Demand(DX, X),
-        Assign(T1, Call(operator.getitem, (DX, II))),
+        Assign(T2, Call(operator.getitem, (DX, II))),
     )
-    assert t.below[8] == Effect(Call(np.copyto, (T1, Const(0.0))))
+    assert t.below[8] == Effect(Call(np.copyto, (T2, Const(0.0))))
     assert t.below[9].body == (Accum(dh, Name("k"), h),)
