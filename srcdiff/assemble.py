@@ -11,7 +11,6 @@ from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_float, is_real
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
-from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.request import Input, Request
 from srcdiff.reverse import through_views
@@ -220,22 +219,11 @@ def assemble_pair(
         ir.Assign(n, ir.Call(operator.getitem, (residuals, ir.Const(k))), last.loc)
         for k, n in enumerate(kept)
     )
-    _check_shared(kept, down, facts, last.loc)
     body = (*unpack, *down, ir.Return(result, last.loc))
     backward = ir.Function(
         f"{base}_backward", params, body, f"Backward part of `{base}_forward`.", function.loc
     )
     return forward, backward
-
-
-def _check_shared(
-    kept: tuple[ir.Name, ...], down: list[ir.Stmt], facts: Facts, loc: ir.Loc
-) -> None:
-    """Refuse residuals that a pullback would have to copy together."""
-    stored = {s.base.id for s in ir.walk(tuple(down)) if isinstance(s, ir.SetItem)}
-    for name in kept:
-        if name.id in facts.aliases.classes:
-            _refuse_shared(name, kept, stored, facts, loc)
 
 
 def consumes(function: ir.Function) -> bool:
@@ -245,21 +233,8 @@ def consumes(function: ir.Function) -> bool:
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
         if isinstance(rhs, ir.Call) and rhs.fn in (ir.Method("pop"), ir.Method("append")):
             base = rhs.args[0]  # type: ignore[assignment]
+        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
+            return True
         if isinstance(base, ir.Name) and not base.id.lstrip("_").startswith("d_"):
             return True
     return False
-
-
-def _refuse_shared(
-    name: ir.Name, kept: tuple[ir.Name, ...], stored: set[str], facts: Facts, loc: ir.Loc
-) -> None:
-    """Residuals that share memory which the backward part writes into cannot be copied apart."""
-    classes = facts.aliases.classes
-    mates = [n.id for n in kept if n.id != name.id and classes.get(n.id) == classes.get(name.id)]
-    partly = {name.id, *mates} & set(facts.aliases.views)  # one memory as a whole is copied once
-    if mates and partly and {name.id, *mates} & stored:
-        raise UnsupportedError(
-            f"the memory that `{name.id}` and `{mates[0]}` share is needed by a pullback",
-            loc,
-            remedy="Use grad, or make a copy of one of them.",
-        )

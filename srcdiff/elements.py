@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from srcdiff import ir
-from srcdiff.analyses.links import Link, links_of
 from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, contents, is_container, is_mutable
+from srcdiff.analyses.links import Link, links_of
 from srcdiff.analyses.liveness import live_after
 from srcdiff.errors import UnsupportedError
 

@@ -15,19 +15,47 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_real, same_shape
-from srcdiff.analyses.kinds import infer
 
 
-def finish(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+def finish(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The derivative with its results in their plain form."""
-    kinds = infer(function, params)
-    body = tuple(_finished(s, kinds) for s in function.body)
-    return replace(function, body=body)
+    body: list[ir.Stmt] = []
+    same: dict[str, ir.Name] = {}
+
+    def read(name: ir.Name) -> ir.Atom:
+        return same.get(name.id, name)
+
+    for k, stmt in enumerate(function.body):
+        plain = _finished(stmt, kinds)
+        if isinstance(stmt, ir.Assign) and isinstance(plain, ir.Name):
+            if _is_tail(function.body[k:]):
+                same[stmt.target.id] = plain
+                continue
+        if isinstance(stmt, ir.Assign) and plain is not None:
+            stmt = replace(stmt, rhs=plain)
+        body.append(ir.map_stmt(stmt, read, lambda n: n, lambda b: b) if same else stmt)
+    return replace(function, body=tuple(body))
 
 
-def spell(function: ir.Function, params: Mapping[str, Kind], ours: frozenset[str]) -> ir.Function:
+def _is_tail(rest: ir.Block) -> bool:
+    """Whether what follows only puts the results together, each under a name of its own."""
+    bound = [n for s in rest for n in ir.writes(s)]
+    plain = all(isinstance(s, (ir.Assign, ir.Return)) for s in rest)
+    return plain and len(bound) == len(set(bound)) and not set(bound) & _read_before(rest)
+
+
+def _read_before(rest: ir.Block) -> set[str]:
+    """The names that statements read before one of them binds it."""
+    found: set[str] = set()
+    done: set[str] = set()
+    for stmt in rest:
+        found.update(n for n in ir.reads(stmt) if n not in done)
+        done.update(ir.writes(stmt))
+    return found
+
+
+def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]) -> ir.Function:
     """The function with `x = x + y` on numbers as `x += y`, where the user or we meant that."""
-    kinds = infer(function, params)
 
     def block(inner: ir.Block) -> ir.Block:
         return tuple(stmt(s) for s in inner)
@@ -60,16 +88,16 @@ def _in_place(
     return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
 
 
-def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Stmt:
+def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Rhs | None:
+    """The plain form of a result, None for any other statement and where there is none."""
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
-        return stmt
+        return None
     if stmt.rhs.fn is not trees.like_tree:
-        return stmt
+        return None
     grad, like = stmt.rhs.args
     have = _kind(grad, kinds)
     want = _kind(like, kinds)
-    plain = None if have is None or want is None else _plain(grad, have, want)
-    return stmt if plain is None else replace(stmt, rhs=plain)
+    return None if have is None or want is None else _plain(grad, have, want)
 
 
 def _kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind | None:

@@ -142,9 +142,10 @@ def _steady_params(function: ir.Function) -> ir.Function:
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _with(state, iterated(state.function, state.kinds, state.params))
-    function = _settled(state.function, state.params)
-    function = user_calls(function, infer(function, state.params))
-    written = _copied_params(function, state.params)
+    state = _settled(state)
+    state = _with(state, user_calls(state.function, state.kinds))
+    function = state.function
+    written = _copied_params(state)
     if written and state.request.internal:
         raise UnsupportedError(
             f"the recursive function `{function.name}` writes into its argument `{written[0]}`",
@@ -162,19 +163,19 @@ def inplace_pass(state: State) -> State:
     return _with(state, webs(function), extra={"written": written})
 
 
-def _settled(function: ir.Function, params: Kinds) -> ir.Function:
+def _settled(state: State) -> State:
     """Operators in place resolved until what is in place makes nothing else so."""
     while True:
-        new = inplace(function, infer(function, params))
-        if new == function:
+        new = _with(state, inplace(state.function, state.kinds))
+        if new.function == state.function:
             return new
-        function = new
+        state = new
 
 
-def _copied_params(function: ir.Function, params: Kinds) -> tuple[str, ...]:
+def _copied_params(state: State) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
-    found = written_params(function, infer(function, params))
-    return tuple(p for p in found if not isinstance(params.get(p), Object))
+    found = written_params(state.function, state.kinds)
+    return tuple(p for p in found if not isinstance(state.params.get(p), Object))
 
 
 def _copy(param: str, kind: Kind | None) -> ir.Rhs:
@@ -268,20 +269,21 @@ def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Functio
     views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
     split = webs(function, lambda n: n.startswith("_") or n in views)
     split = _temporary(split, views)
-    function = simplify(fold(split, infer(split, params)), params)
-    done = finish(function, params)
-    if done != function:
-        function = simplify(done, params)
+    kinds = infer(split, params)
+    function = simplify(fold(split, kinds), params, kinds)
+    kinds = infer(function, params)
+    function = finish(function, kinds)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
-    return shorten(unpacked(spell(function, params, ours)), facts.theirs)
+    return shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     """The function with the adjoints of views as temporaries, to stand where they are used."""
     fresh = ir.Fresh(ir.all_names(function))
-    base = tuple(views)
-    mine = [n for n in sorted(ir.bound(function.body)) if n in views or n.rsplit("_", 1)[0] in base]
-    return replace(function, body=ir.rename(function.body, {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}))
+    bound = sorted(ir.bound(function.body))
+    mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
+    new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
+    return replace(function, body=ir.rename(function.body, new))
 
 
 def name_pass(state: State) -> State:

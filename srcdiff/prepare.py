@@ -22,13 +22,6 @@ from srcdiff.analyses.views import is_array
 from srcdiff.elements import check_elements
 from srcdiff.errors import UnsupportedError
 
-OPERATORS = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
-    ">>": operator.rshift,
-}  # fmt: skip
-
 
 def prepare(function: ir.Function) -> ir.Function:
     """The function with loop targets that only the loop binds, and plain `while` conditions."""
@@ -49,7 +42,7 @@ def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh) -> ir.Block:
     if isinstance(stmt, ir.While):
         return _rotated(replace(stmt, body=_prepare(stmt.body, fresh)), fresh)
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
-        call = ir.Call(OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
+        call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
         return (ir.Assign(stmt.base, call, stmt.loc),)
     return (stmt,)
 
@@ -193,7 +186,7 @@ def _resolved_item(
     read = ir.Assign(old, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
     result = fresh()
     assert stmt.op is not None
-    call = ir.Call(OPERATORS[stmt.op], (old, stmt.value))
+    call = ir.Call(ir.OPERATORS[stmt.op], (old, stmt.value))
     store = ir.SetItem(stmt.base, stmt.index, result, None, stmt.loc)
     return [read, ir.Assign(result, call, stmt.loc), store]
 

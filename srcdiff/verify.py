@@ -10,7 +10,6 @@ from srcdiff import ir
 from srcdiff.errors import InternalError
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(\[[^\W\d]\w*\])?\Z")  # `d[x]` stands in templates
-_OPERATORS = frozenset(("+", "-", "*", "/", "//", "%", "@", "**", "<<", ">>", "&", "|", "^"))
 _ADJOINT = (ir.Pair, ir.Accum, ir.Demand, ir.Reset)
 
 
@@ -88,7 +87,7 @@ def _check_permute(stmt: ir.Permute) -> None:
 def _check_store(stmt: ir.SetItem) -> None:
     if stmt.op is None and stmt.index is None:
         _fail("a plain store has no index", stmt)
-    if stmt.op is not None and stmt.op not in _OPERATORS:
+    if stmt.op is not None and stmt.op not in ir.OPERATORS:
         _fail(f"{stmt.op!r} is no operator of a store", stmt)
 
 

@@ -42,13 +42,6 @@ from srcdiff.analyses.kind_values import key_of, kind_of
 
 Env = dict[str, Kind]
 
-OPERATORS: dict[str, Any] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
-    ">>": operator.rshift,
-}  # fmt: skip
-
 ROUNDS = 12
 
 SEED = "grad_outputs"
@@ -303,7 +296,7 @@ class _Inference:
             else:
                 self.heap.add(base, UNKNOWN)
         elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
-            new = call_kind(OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
+            new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
             new = self.named(new, self.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
             self.bind(stmt.base.id, new if isinstance(base, Scalar) else join(base, new), env)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import CompiledPair, Derivative
 from srcdiff.api.options import Options
+from srcdiff.api.residuals import copied
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.trees import cotangent
 
@@ -38,7 +38,7 @@ class Pullback:
                 grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
             residuals = self._residuals
             if self._made.consumes and retain_graph:
-                residuals = copy.deepcopy(residuals)  # one memory stays one, in lists as well
+                residuals = copied(residuals)
             result = self._backward(residuals, grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None

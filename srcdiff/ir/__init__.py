@@ -62,6 +62,7 @@ from srcdiff.ir.nodes import (
     make_dict,
     make_list,
 )
+from srcdiff.ir.operators import OPERATORS
 from srcdiff.ir.rebuild import (
     Fresh,
     map_atom,
@@ -75,8 +76,9 @@ from srcdiff.ir.text import rename_text
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Fresh", "Function", "If", "Loc", "Method", "NONE", "NOWHERE",
-    "Name", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset", "Return", "Rhs",
-    "SetItem", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While", "all_names", "atoms", "blocks",
-    "bound", "make_dict", "make_list", "map_atom", "map_opaque", "map_rhs", "map_stmt", "names",
-    "occurrences", "operands", "parts", "reads", "rename", "rename_text", "used", "walk", "writes",
+    "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset", "Return",
+    "Rhs", "SetItem", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While", "all_names",
+    "atoms", "blocks", "bound", "make_dict", "make_list", "map_atom", "map_opaque", "map_rhs",
+    "map_stmt", "names", "occurrences", "operands", "parts", "reads", "rename", "rename_text",
+    "used", "walk", "writes",
 ]  # fmt: skip

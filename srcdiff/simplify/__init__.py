@@ -23,10 +23,15 @@ from srcdiff.simplify.rewrite import rewrite
 ROUNDS = 4
 
 
-def simplify(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
-    """The function without what nobody needs, in its plainest form."""
+def simplify(
+    function: ir.Function, params: Mapping[str, Kind], kinds: dict[str, Kind] | None = None
+) -> ir.Function:
+    """The function without what nobody needs, in its plainest form.
+
+    `kinds` are those of its names, inferred if not given; new names are added to them.
+    """
     function = remove_dead(function)
-    kinds = infer(function, params)
+    kinds = infer(function, params) if kinds is None else kinds
     settled = False
     for _ in range(ROUNDS):
         plain = remove_dead(rewrite(function, kinds))
