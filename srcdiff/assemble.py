@@ -226,15 +226,16 @@ def assemble_pair(
     return forward, backward
 
 
-def consumes(function: ir.Function) -> bool:
+def consumes(function: ir.Function, facts: Facts) -> bool:
     """Whether a backward part uses its residuals up: it can run once on the same ones."""
+    adjoints = frozenset(facts.adjoints.values())
     for stmt in ir.walk(function.body):
-        base = stmt.base if isinstance(stmt, ir.SetItem) else None
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and rhs.fn in (ir.Method("pop"), ir.Method("append")):
-            base = rhs.args[0]  # type: ignore[assignment]
-        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
+        if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
             return True
-        if isinstance(base, ir.Name) and not base.id.lstrip("_").startswith("d_"):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if not isinstance(rhs, ir.Call):
+            continue
+        changes = rhs.fn in (ir.Method("pop"), ir.Method("append"))
+        if isinstance(rhs.fn, ir.Derived) or (changes and not set(ir.names(rhs.args[0])) & adjoints):
             return True
     return False

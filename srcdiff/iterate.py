@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import FunctionType
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
@@ -29,6 +30,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.kinds import infer
 from srcdiff.inline import is_user_function, lowered
+from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]
 
@@ -96,10 +98,14 @@ def _returned_tuples(function: ir.Function) -> dict[str, int]:
 
 
 def _tuple_length(fn: object) -> int | None:
-    """The length of the tuple that a Python function ends in; None if it does not."""
-    callee = lowered(fn) if is_user_function(fn) else None
-    last = callee.body[-1] if callee is not None else None
-    value = last.value if isinstance(last, ir.Return) else None
+    """The length of the tuple that a Python function ends in, or that its rule yields, or None."""
+    rule = lookup(fn) if isinstance(fn, FunctionType) else None
+    if rule is not None and rule.template is not None:
+        value = rule.lowered.result
+    else:
+        callee = lowered(fn) if is_user_function(fn) else None
+        last = callee.body[-1] if callee is not None else None
+        value = last.value if isinstance(last, ir.Return) else None
     if not isinstance(value, ir.Tup) or any(isinstance(i, ir.Star) for i in value.items):
         return None
     return len(value.items)

@@ -300,7 +300,7 @@ def pair_pass(state: State) -> State:
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
     backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
     forward = name(simplified(one, state.params, facts))
-    more = {"backward": backward, "consumes": consumes(two)}
+    more = {"backward": backward, "consumes": consumes(two, facts)}
     return _with(state, forward, extra={**state.extra, **more})
 
 

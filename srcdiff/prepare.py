@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_container, is_scalar
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, SliceKind, is_container, is_scalar
 from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.views import is_array
 from srcdiff.elements import check_elements
@@ -44,6 +44,9 @@ def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh) -> ir.Block:
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
         return (ir.Assign(stmt.base, call, stmt.loc),)
+    if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+        if stmt.rhs.fn == ir.Method("pop"):
+            return (ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc),)
     return (stmt,)
 
 
@@ -197,8 +200,11 @@ def _distinct(index: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
     for item in items:
         if isinstance(item, ir.Name):
             kind = kinds.get(item.id)
+            if isinstance(kind, SliceKind):
+                continue
             integer = isinstance(kind, Scalar) and str(kind.dtype).startswith(("int", "uint"))
-            if not integer and getattr(kind, "dtype", None) != "bool":
+            plain = integer or isinstance(kind, SliceKind)
+            if not plain and getattr(kind, "dtype", None) != "bool":
                 return False
         elif not isinstance(item, (ir.Slice, ir.Const)):
             return False

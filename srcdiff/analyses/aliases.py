@@ -59,6 +59,8 @@ class Aliases:
 def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     """The aliases of a function whose memory is written in place."""
     links = [k for k in links_of(function.body, kinds, False) if not _is_taken(k, function)]
+    queues = _queues(links, function)
+    links = [k for k in links if not {k.target, k.source} & queues]
     counts = definitions(function), use_counts(function.body)
     stored, resized = stored_names(function.body, kinds)
     one = _resolve(function, links, stored, kinds, counts)
@@ -211,6 +213,30 @@ def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
         and not (needed & ir.bound(until))
         and use_counts(until).get(link.target, 0) == uses.get(link.target, 0)
     )
+
+
+def _queues(links: list[Link], function: ir.Function) -> frozenset[str]:
+    """The lists that arrays are only moved into (and are dead then) and taken off: they own them."""
+    made = {
+        s.target.id
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Assign) and s.rhs == ir.Call(ir.make_list)
+    }
+    return frozenset(
+        name
+        for name in made
+        if all(_moves(k, name, function) for k in links if name in (k.target, k.source))
+    )
+
+
+def _moves(link: Link, name: str, function: ir.Function) -> bool:
+    """Whether a link of a list is an append of what is dead then, or a pop."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, (ir.Assign, ir.Effect)) else None
+    if not isinstance(rhs, ir.Call):
+        return False
+    if link.target == name:
+        return rhs.fn == ir.Method("append") and _dead_after(link, function)
+    return rhs.fn == ir.Method("pop") and len(rhs.args) == 1
 
 
 def _is_taken(link: Link, function: ir.Function) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.analyses.kind_types import (
+    UNKNOWN,
     Array,
     Callable,
     Dict,
@@ -20,6 +21,7 @@ from srcdiff.analyses.kind_types import (
     Object,
     Range,
     Scalar,
+    SliceKind,
     Sym,
     Text,
     Tuple,
@@ -119,4 +121,5 @@ _KINDS: dict[type, Function[[Any, str], Kind]] = {
     list: _list,
     dict: _dict,
     range: lambda value, name: Range(),
+    slice: lambda value, name: SliceKind(UNKNOWN, UNKNOWN, UNKNOWN),
 }

@@ -293,8 +293,10 @@ class _Inference:
                 self._extend(base, value)
             elif stmt.op is None:
                 self.heap.store(base, index, value)
-            else:
-                self.heap.add(base, UNKNOWN)
+            elif index is not None:
+                item = call_kind(operator.getitem, (self.heap.resolve(base), index))
+                new = call_kind(ir.OPERATORS[stmt.op], (item, self.heap.resolve(value)))
+                self.heap.add(base, item if isinstance(item, Array) else new)
         elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
             new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
             new = self.named(new, self.label(stmt.base.id, stmt))

@@ -29,6 +29,7 @@ class Link:
     stmt: ir.Stmt
     rest: ir.Block  # what follows the statement in its block
     inside: bool  # in a loop
+    span: int  # how much of `rest` there is to the last use of the target
 
 
 def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
@@ -65,13 +66,20 @@ def _has_no_memory(kind: Kind | None) -> bool:
 
 def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
     """Every way in which a statement lets two names share memory."""
+    last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
-        rest = block[k + 1 :]
         for target, source, how in _shares(stmt, kinds):
             if not _has_no_memory(kinds.get(target)):
-                yield Link(target, source, how, stmt, rest, inside)
+                last = _last_uses(block) if last is None else last
+                span = max(0, last.get(target, 0) - k)
+                yield Link(target, source, how, stmt, block[k + 1 :], inside, span)
         for inner in ir.blocks(stmt):
             yield from links_of(inner, kinds, inside or isinstance(stmt, (ir.For, ir.While)))
+
+
+def _last_uses(block: ir.Block) -> dict[str, int]:
+    """The last statement of a block that uses each name."""
+    return {n: k for k, stmt in enumerate(block) for n in ir.used((stmt,))}
 
 
 def _shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
@@ -175,10 +183,7 @@ def use_counts(block: ir.Block) -> dict[str, int]:
 
 def until_last_use(link: Link) -> ir.Block:
     """The statements of the block from the link to the last one that uses its target."""
-    for k in range(len(link.rest) - 1, -1, -1):
-        if link.target in ir.used((link.rest[k],)):
-            return link.rest[: k + 1]
-    return ()
+    return link.rest[: link.span]
 
 
 def refusal(link: Link) -> UnsupportedError:

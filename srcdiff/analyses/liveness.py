@@ -22,7 +22,12 @@ def liveness(function: ir.Function) -> Mapping[int, Names]:
 
 def live_after(function: ir.Function, stmt: ir.Stmt) -> Names:
     """The names that are live after a statement of a function (the object itself)."""
-    return liveness(function)[id(stmt)]
+    found = function.__dict__.get("_liveness")
+    if found is None:
+        # Remembered beside the fields: a frozen function keeps its statements.
+        found = function.__dict__["_liveness"] = liveness(function)
+    after: Names = found[id(stmt)]
+    return after
 
 
 def live_before(block: ir.Block, live_out: Names) -> Names:

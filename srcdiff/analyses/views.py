@@ -66,10 +66,10 @@ def _in_c_order(base: ir.Atom, kinds: Kinds, function: ir.Function) -> bool:
         return False
     flat = rank_of(kinds[base.id]) == 1 if base.id in kinds else False
     made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
-    return all(isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds) for s in made)
+    return all(isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds, function) for s in made)
 
 
-def _makes_c_order(rhs: ir.Rhs, flat: bool, kinds: Kinds) -> bool:
+def _makes_c_order(rhs: ir.Rhs, flat: bool, kinds: Kinds, function: ir.Function) -> bool:
     """Whether an expression makes a new array in C order."""
     if not isinstance(rhs, ir.Call):
         return False
@@ -77,6 +77,8 @@ def _makes_c_order(rhs: ir.Rhs, flat: bool, kinds: Kinds) -> bool:
         return False
     if rhs.fn in _IN_C_ORDER or rhs.fn == ir.Method("copy"):
         return True
+    if rhs.fn in _LIKE_ANOTHER:
+        return _in_c_order(rhs.args[0], kinds, function)
     return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
 
 
