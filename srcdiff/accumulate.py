@@ -246,7 +246,7 @@ class _Accumulate:
         value = stmt.value
         if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):
             return []
-        if stmt.like.id in self.in_c_order:
+        if stmt.like.id in self.in_c_order or self.is_zero_dimensional(stmt.like):
             made = self.demand(stmt.target, stmt.like, now, stmt.loc)
             return [*made, ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         if state == State.ABSENT:
@@ -261,6 +261,11 @@ class _Accumulate:
             return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         now[target] = State.OWNED
         return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
+
+    def is_zero_dimensional(self, like: ir.Name) -> bool:
+        """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
+        kind = self.facts.kinds.get(like.id)
+        return isinstance(kind, Array) and not kind.maybe_scalar and kind.dims == ()
 
     def state_of(self, value: ir.Atom, now: States) -> State:
         """Who owns the memory of a contribution that is the first one."""

@@ -236,6 +236,7 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
         if not isinstance(rhs, ir.Call):
             continue
         changes = rhs.fn in (ir.Method("pop"), ir.Method("append"))
-        if isinstance(rhs.fn, ir.Derived) or (changes and not set(ir.names(rhs.args[0])) & adjoints):
+        primal = changes and not adjoints & set(ir.names(rhs.args[0]))
+        if primal or isinstance(rhs.fn, ir.Derived):
             return True
     return False

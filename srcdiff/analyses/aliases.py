@@ -216,7 +216,7 @@ def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
 
 
 def _queues(links: list[Link], function: ir.Function) -> frozenset[str]:
-    """The lists that arrays are only moved into (and are dead then) and taken off: they own them."""
+    """The lists that arrays are only moved into, to be dead then, and taken off again."""
     made = {
         s.target.id
         for s in ir.walk(function.body)

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.effects import LIST_MUTATORS, is_pure
+from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_equal import Equal
@@ -205,8 +205,10 @@ class _Inference:
         if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)):
             self._method_effects(fn.name, base, args[1:])
         elif not is_pure(fn) and fn is not print:
-            for kind in args:
-                self.heap.escape(kind)
+            written = mutated_args(call)
+            for atom, kind in zip((*call.args, *(v for _, v in call.kwargs)), args, strict=True):
+                if atom in written:
+                    self.heap.escape(kind)
 
     def _method_effects(self, name: str, base: List | Dict, rest: list[Kind]) -> None:
         """What a method of a list or dict does to its contents."""

@@ -37,6 +37,9 @@ _IN_C_ORDER: frozenset[Any] = frozenset(
 )
 
 
+_LIKE_ANOTHER = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
+
+
 def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
     """Whether an expression is certainly a view of the array that is its first operand."""
     if isinstance(rhs, ir.Name):
@@ -60,25 +63,33 @@ def is_reshaping(rhs: ir.Rhs) -> bool:
     return plain and rhs.fn in _RESHAPING  # type: ignore[union-attr]
 
 
-def _in_c_order(base: ir.Atom, kinds: Kinds, function: ir.Function) -> bool:
+def _in_c_order(
+    base: ir.Atom, kinds: Kinds, function: ir.Function, seen: frozenset[str] = frozenset()
+) -> bool:
     """Whether an array is certainly contiguous in C order, because it was made so."""
-    if not isinstance(base, ir.Name) or base.id in {p.name for p in function.params}:
+    if not isinstance(base, ir.Name) or base.id in {*seen, *(p.name for p in function.params)}:
         return False
+    seen |= {base.id}
     flat = rank_of(kinds[base.id]) == 1 if base.id in kinds else False
     made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
-    return all(isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds, function) for s in made)
+    return all(
+        isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds, function, seen)
+        for s in made
+    )
 
 
-def _makes_c_order(rhs: ir.Rhs, flat: bool, kinds: Kinds, function: ir.Function) -> bool:
-    """Whether an expression makes a new array in C order."""
-    if not isinstance(rhs, ir.Call):
-        return False
-    if any(k == "order" for k, _ in rhs.kwargs):
+def _makes_c_order(
+    rhs: ir.Rhs, flat: bool, kinds: Kinds, function: ir.Function, seen: frozenset[str]
+) -> bool:
+    """Whether an expression makes a new array in C order, or is one that was made so."""
+    if isinstance(rhs, ir.Name):
+        return _in_c_order(rhs, kinds, function, seen)
+    if not isinstance(rhs, ir.Call) or any(k == "order" for k, _ in rhs.kwargs):
         return False
     if rhs.fn in _IN_C_ORDER or rhs.fn == ir.Method("copy"):
         return True
     if rhs.fn in _LIKE_ANOTHER:
-        return _in_c_order(rhs.args[0], kinds, function)
+        return _in_c_order(rhs.args[0], kinds, function, seen)
     return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
 
 
