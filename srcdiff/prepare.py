@@ -18,7 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, SliceKind, is_container, is_scalar
 from srcdiff.analyses.links import linked_names
-from srcdiff.analyses.views import is_array
+from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.elements import check_elements
 from srcdiff.errors import UnsupportedError
 
@@ -79,8 +79,17 @@ def inplace(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with operators in place resolved by the kinds of what they write into."""
     fresh = ir.Fresh(ir.all_names(function))
     check_elements(function, kinds)
-    shared = linked_names(function, kinds)
+    shared = linked_names(function, kinds) | reshaped_names(function)
     return replace(function, body=_inplace(function.body, kinds, shared, fresh))
+
+
+def reshaped_names(function: ir.Function) -> frozenset[str]:
+    """`x.reshape` for every variable x that a function reshapes."""
+    found = set()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and is_reshaping(stmt.rhs):
+            found |= {f"{n}.reshape" for n in ir.names(stmt.rhs)}
+    return frozenset(found)
 
 
 def _inplace(
@@ -122,7 +131,9 @@ def _resolved(
             stmt.loc,
             remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
         )
-    alone = base.id not in shared and not _may_be_zero_dimensional(kind)
+    # In place an array keeps its layout, on which it depends what is a view of it.
+    reshaped = f"{stmt.target.id}.reshape" in shared
+    alone = base.id not in shared and not reshaped and not _may_be_zero_dimensional(kind)
     if alone or (kind is not None and is_scalar(kind)):
         return _rebound(stmt, base, value, kind, kinds, fresh)
     if not is_array(kind):

@@ -135,10 +135,11 @@ def test_partial():
 
 def test_code_of_exec():
     namespace = {}
-    exec("def f(x):\n    return x\n", namespace)
+    # Not "<string>", under which Python 3.13 shows the code of `python -c`.
+    exec(compile("def f(x):\n    return x\n", "<made>", "exec"), namespace)
     with pytest.raises(errors.TransformError, match="cannot be found") as info:
         parse(namespace["f"])
-    assert "'<string>'" in info.value.reason and "linecache" in info.value.remedy
+    assert "'<made>'" in info.value.reason and "linecache" in info.value.remedy
 
 
 def test_empty_cell():
