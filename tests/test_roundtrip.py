@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
+import srcdiff
 from tests.check import define
 from tests.lowering_loops import ALL
 from tests.programs import PROGRAMS
@@ -19,6 +22,13 @@ SEEDS = range(120)
 def test_text_of_a_program_reads_back(f):
     text, function = printed(f)
     assert again(function) == text
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_text_of_a_gradient_reads_back(program):
+    g = srcdiff.grad(program.function, program.inputs, program.outputs)
+    function = g.specialised(*program.arguments())
+    assert again(function).rstrip() == inspect.getsource(function).rstrip()
 
 
 @pytest.mark.parametrize("f,cases", ALL, ids=[f.__name__ for f, _ in ALL])

@@ -13,7 +13,7 @@ import numpy as np
 
 from srcdiff.errors import UnsupportedError
 
-_WORK = 100_000
+_WORK: Any = 100_000
 """How long `np.shares_memory` may look for a common element."""
 
 Leaf = tuple[str, Any]
