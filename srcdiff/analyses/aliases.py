@@ -216,7 +216,11 @@ def _steady(link: Link, defs: Mapping[str, int], uses: Mapping[str, int]) -> boo
 
 
 def _queues(links: list[Link], function: ir.Function) -> frozenset[str]:
-    """The lists that arrays are only moved into, to be dead then, and taken off again."""
+    """The lists that arrays are only moved into, to be dead then, and taken off again.
+
+    What is moved there must be memory of its own: no view or part of something else.
+    """
+    parts = {k.target for k in links if k.how in ("alias", "view", "element", "permute")}
     made = {
         s.target.id
         for s in ir.walk(function.body)
@@ -225,17 +229,18 @@ def _queues(links: list[Link], function: ir.Function) -> frozenset[str]:
     return frozenset(
         name
         for name in made
-        if all(_moves(k, name, function) for k in links if name in (k.target, k.source))
+        if all(_moves(k, name, parts, function) for k in links if name in (k.target, k.source))
     )
 
 
-def _moves(link: Link, name: str, function: ir.Function) -> bool:
+def _moves(link: Link, name: str, parts: set[str], function: ir.Function) -> bool:
     """Whether a link of a list is an append of what is dead then, or a pop."""
     rhs = link.stmt.rhs if isinstance(link.stmt, (ir.Assign, ir.Effect)) else None
     if not isinstance(rhs, ir.Call):
         return False
     if link.target == name:
-        return rhs.fn == ir.Method("append") and _dead_after(link, function)
+        own = link.source not in parts
+        return own and rhs.fn == ir.Method("append") and _dead_after(link, function)
     return rhs.fn == ir.Method("pop") and len(rhs.args) == 1
 
 

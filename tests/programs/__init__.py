@@ -26,6 +26,7 @@ TOPICS = (
     "ml",
     "stats",
     "higher_order",
+    "found",
     "golden_programs",
 )
 

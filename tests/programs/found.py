@@ -1,0 +1,267 @@
+"""Programs that the compiler once got wrong, reduced: what the fuzzer and the nasty minded found."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def four(r):
+    """Three arrays of four numbers and a number, away from kinks."""
+    return (*(r.standard_normal(4) + 2.0 for _ in range(3)), 0.7)
+
+
+def permuted_alias_written(x, y, m, s):
+    a = m
+    d = a
+    d, m = m, d
+    a[...] = x
+    return d + m
+
+
+sample(permuted_alias_written, four, ("x", "m"))
+
+
+def parameters_swapped_and_written(x, y, m, s):
+    y, x = x, y
+    x[[1, 0, 2]] -= s
+    return y
+
+
+sample(parameters_swapped_and_written, four)
+
+
+def alias_swapped_with_its_origin(x, y, m, s):
+    d = m
+    m[::2] = y[::2]
+    m, d = d, m
+    return m + d
+
+
+sample(alias_swapped_with_its_origin, four, ("y", "m"))
+
+
+def rotated_buffers(x, y, m, s):
+    a, b, c = x * 1.0, x, np.zeros(4)
+    for _ in range(4):
+        c[:] = b
+        a, b, c = b, c, a
+    return np.sum(a * b)
+
+
+sample(rotated_buffers, four)
+
+
+def swaps_that_undo_each_other(x, y, m, s):
+    for _ in range(3):
+        x, y = y * s, x
+        x, y = y, x
+        x = x * 2
+        y = y * x
+    return y
+
+
+sample(swaps_that_undo_each_other, four, ("x", "y", "s"))
+
+
+def _reset(a):
+    a -= a
+    a += 3
+
+
+def callee_resets_its_argument(x, y, m, s):
+    _reset(y)
+    return y + x
+
+
+sample(callee_resets_its_argument, four, ("x", "y"))
+
+
+def in_place_twice_through_an_alias(x, y, m, s):
+    y = y * 1.0
+    a = y
+    y[2:] = 2
+    y += m
+    y *= a
+    return a + y
+
+
+sample(in_place_twice_through_an_alias, four, ("y", "m"))
+
+
+def negated_sum_subtracted_in_place(x, y, m, s):
+    a = y
+    y[2:] = 2
+    y -= -np.outer(m, m).sum(axis=0)
+    return a
+
+
+sample(negated_sum_subtracted_in_place, four, ("y", "m"))
+
+
+def inverse_of_what_was_written(x, y, m, s):
+    a = np.outer(m, m) + np.diag(y)
+    b = x
+    for i in range(2):
+        a[i] += b
+        a = np.linalg.inv(a)
+    return a
+
+
+sample(inverse_of_what_was_written, four, ("x", "y", "m"), order2=False)
+
+
+def bound_together_in_a_loop(x, y, m, s):
+    n = 0
+    while n < 3:
+        n += 1
+        u = y
+        s, m, t = y, m, u
+    return t
+
+
+sample(bound_together_in_a_loop, four, "y")
+
+
+def two_conditions(x, y, m, s):
+    n = 0
+    while y @ x < 0.3 or n < 3:
+        n += 1
+        m[n] = s
+        y = y * 1.3
+    return m * y
+
+
+sample(two_conditions, four, ("y", "m", "s"))
+
+
+def number_then_array(x, y, m, s):
+    t = s
+    t += x
+    u = t
+    u *= s
+    return t * x
+
+
+sample(number_then_array, four, ("x", "s"))
+
+
+def zero_dimensional(x, y, m, s):
+    z = np.zeros(())
+    z += s
+    z[...] = z * s
+    w = z
+    w *= z
+    return z + s
+
+
+sample(zero_dimensional, four, "s", order2=False)
+
+
+def empty_subscript(x, y, m, s):
+    y = x[0] * 1.0
+    return y[()] * x[1] * x[0]
+
+
+sample(empty_subscript, four)
+
+
+def cast_is_a_copy(x, y, m, s):
+    z = x.astype(np.float64)
+    z[0] = x[1] ** 2
+    return np.sum(x**2) + np.sum(z)
+
+
+sample(cast_is_a_copy, four)
+
+
+def written_by_keyword(x, y, m, s):
+    z = x * 1.0
+    np.copyto(dst=z, src=y)
+    return z * x
+
+
+sample(written_by_keyword, four, ("x", "y"))
+
+
+def index_of_no_dimension_copies(x, y, m, s):
+    a = np.outer(m, m)
+    i = np.array(1)
+    b = a[i]
+    b[:] = x
+    return a * m
+
+
+sample(index_of_no_dimension_copies, four, "m")
+
+
+def rows_written_one_by_one(x, y, m, s):
+    a = np.outer(x, y)
+    for row in a:
+        row *= row[0]
+        row[1] = row[2] * m[0]
+    return a
+
+
+sample(rows_written_one_by_one, four, ("x", "y", "m"), order2=False)
+
+
+def sum_of_a_list_that_grows(x, y, m, s):
+    xs = [s, x[0]]
+    z = sum(xs)
+    xs.append(s * z)
+    return z * x
+
+
+sample(sum_of_a_list_that_grows, four, ("x", "s"))
+
+
+def _tree(x, n):
+    total = x * 1.0
+    for i in range(n):
+        total = total + _tree(x * 0.5, i) * x[i]
+    return total
+
+
+def recursion_in_a_loop(x, y, m, s):
+    return _tree(x, 3)
+
+
+sample(recursion_in_a_loop, four, order2=False)
+
+
+def aliases_of_a_swap(x, y, m, s):
+    a = u = x * 1.0
+    v = y * 1.0
+    u, v = v, u
+    a[0] = s
+    v[1] *= s
+    return u * v * a
+
+
+sample(aliases_of_a_swap, four, ("x", "y", "s"))
+
+
+def views_swapped(x, y, m, s):
+    u = x * 1.0
+    v = u[1:]
+    w = u[:-1]
+    v, w = w, v
+    v[0] = w[1] * s
+    w *= 2
+    return u
+
+
+sample(views_swapped, four, ("x", "s"))
+
+
+def left_early_with_an_array(x, y, m, s):
+    z = x * 0.5
+    for i in range(4):
+        z *= x[i]
+        if np.sum(z) < 20.0:
+            return z * x
+        z[i] += 1.0
+    return z
+
+
+sample(left_early_with_an_array, four, order2=False)
