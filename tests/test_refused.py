@@ -36,7 +36,7 @@ ONCE = [p for p in PROGRAMS if not p.order2 and p.function.__module__.endswith("
 
 @pytest.mark.parametrize("program", ONCE, ids=[p.name for p in ONCE])
 def test_second_order_that_is_not_accepted_yet(program):
-    """Right to first order; the gradient of the gradient is refused, with its place, not guessed."""
+    """Right to first order; the gradient of the gradient is refused, with its place."""
     args = program.arguments()
 
     first = srcdiff.grad(program.function, program.inputs)

@@ -1,4 +1,4 @@
-"""Programs that the compiler once got wrong, reduced: what the fuzzer and the nasty minded found."""
+"""Programs that the compiler once got wrong, reduced."""
 
 import numpy as np
 
