@@ -156,6 +156,10 @@ def _any_step(
     bounds: tuple[ir.Atom, ir.Atom, ir.Atom], ints: _Ints
 ) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
     """The reversed range of a range with any step."""
+    known = [b.value for b in bounds if isinstance(b, ir.Const) and type(b.value) is int]
+    if len(known) == len(bounds):
+        down = range(known[0], known[1], known[2])[::-1]
+        return ir.Const(down.start), ir.Const(down.stop), ir.Const(down.step)
     start, _, step = bounds
     whole, length = ints.facts.fresh(), ints.facts.fresh()
     ints.out.append(ir.Assign(whole, ir.Call(range, bounds), ints.loc))
