@@ -240,13 +240,14 @@ def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
 
 def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
-    return tuple(a for a in _viewed(call, kinds) if _has_memory(a, kinds))
+    viewed = _viewed(call, kinds)
+    return tuple([a for a in viewed if _has_memory(a, kinds)]) if viewed else ()
 
 
 def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with, by the callee alone."""
     fn, args = call.fn, call.args
-    if _outs(call):
+    if call.kwargs and _outs(call):
         return _outs(call)
     if isinstance(fn, ir.Attr):
         return () if fn.name in PLAIN_ATTRIBUTES else args[:1]

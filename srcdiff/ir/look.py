@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from srcdiff.ir.nodes import (
     Accum,
@@ -85,29 +86,38 @@ def names(node: Rhs | None) -> tuple[str, ...]:
     return found if len(found) < 2 else tuple(dict.fromkeys(found))
 
 
+def _stored(stmt: SetItem) -> tuple[Rhs, ...]:
+    return (stmt.base, *(() if stmt.index is None else (stmt.index,)), stmt.value)
+
+
+# By the class of the statement: this is asked more often than anything else.
+_OPERANDS: Mapping[type, Callable[[Any], tuple[Rhs, ...]]] = {
+    Assign: lambda stmt: (stmt.rhs,),
+    Permute: lambda stmt: stmt.sources,
+    SetItem: _stored,
+    Effect: lambda stmt: (stmt.rhs,),
+    Verbatim: lambda stmt: stmt.reads,
+    If: lambda stmt: (stmt.test,),
+    For: lambda stmt: (stmt.iter,),
+    Return: lambda stmt: (stmt.value,),
+    Accum: lambda stmt: (stmt.value, stmt.like),
+    Demand: lambda stmt: (stmt.like,),
+}
+
+_WRITES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
+    Assign: lambda stmt: (stmt.target.id,),
+    Accum: lambda stmt: (stmt.target.id,),
+    Demand: lambda stmt: (stmt.target.id,),
+    For: lambda stmt: (stmt.target.id,),
+    Permute: lambda stmt: tuple(t.id for t in stmt.targets),
+    Verbatim: lambda stmt: tuple(w.id for w in stmt.writes),
+}
+
+
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
-    if isinstance(stmt, Assign):
-        return (stmt.rhs,)
-    if isinstance(stmt, Permute):
-        return stmt.sources
-    if isinstance(stmt, SetItem):
-        return (stmt.base, *(() if stmt.index is None else (stmt.index,)), stmt.value)
-    if isinstance(stmt, Effect):
-        return (stmt.rhs,)
-    if isinstance(stmt, Verbatim):
-        return stmt.reads
-    if isinstance(stmt, If):
-        return (stmt.test,)
-    if isinstance(stmt, For):
-        return (stmt.iter,)
-    if isinstance(stmt, Return):
-        return (stmt.value,)
-    if isinstance(stmt, Accum):
-        return (stmt.value, stmt.like)
-    if isinstance(stmt, Demand):
-        return (stmt.like,)
-    return ()
+    found = _OPERANDS.get(type(stmt))
+    return () if found is None else found(stmt)
 
 
 def reads(stmt: Stmt) -> tuple[str, ...]:
@@ -116,22 +126,15 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     The test and the stop flag of a `While`, and the stop flag of a `For`, are read inside the loop
     (after `cond`, at the end of the body), so they are not listed here.
     """
-    if isinstance(stmt, Assign):
+    if type(stmt) is Assign:
         return names(stmt.rhs)
     return tuple(dict.fromkeys([n for o in operands(stmt) for n in occurrences(o)]))
 
 
 def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
-    if isinstance(stmt, (Assign, Accum, Demand)):
-        return (stmt.target.id,)
-    if isinstance(stmt, Permute):
-        return tuple(t.id for t in stmt.targets)
-    if isinstance(stmt, For):
-        return (stmt.target.id,)
-    if isinstance(stmt, Verbatim):
-        return tuple(w.id for w in stmt.writes)
-    return ()
+    found = _WRITES.get(type(stmt))
+    return () if found is None else found(stmt)
 
 
 PLAIN = frozenset((

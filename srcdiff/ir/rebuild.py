@@ -13,6 +13,7 @@ from srcdiff.ir.nodes import (
     Atom,
     Block,
     Call,
+    Const,
     Demand,
     Effect,
     For,
@@ -38,9 +39,10 @@ from srcdiff.ir.text import rename_text
 
 def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
     """An atom with every name replaced by `fn(name)`."""
-    if isinstance(atom, Name):
-        return fn(atom)
-    if not occurrences(atom):
+    kind = type(atom)
+    if kind is Name:
+        return fn(atom)  # type: ignore[arg-type]
+    if kind is Const or kind is Ref or not occurrences(atom):
         return atom
     old = parts(atom)
     new = tuple([map_atom(fn, a) for a in old])
@@ -66,12 +68,12 @@ def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
     if isinstance(callee, Name):
         new = fn(callee)
         callee = new.value if isinstance(new, Ref) else new  # type: ignore[assignment]
-    args = tuple([map_atom(fn, a) for a in call.args])
-    kwargs = tuple([(k, map_atom(fn, v)) for k, v in call.kwargs])
+    args = [map_atom(fn, a) for a in call.args]
+    kwargs = [(k, map_atom(fn, v)) for k, v in call.kwargs]
     same = callee is call.fn and all(map(operator.is_, args, call.args))
     if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
         return call
-    return Call(callee, args, kwargs, call.text)
+    return Call(callee, tuple(args), tuple(kwargs), call.text)
 
 
 def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
@@ -96,6 +98,11 @@ def map_stmt(
 
     The base of a store and the names of stop flags must map to names.
     """
+    if isinstance(stmt, Assign):
+        rhs, target = map_rhs(read, stmt.rhs), write(stmt.target)
+        if rhs is stmt.rhs and target is stmt.target:
+            return stmt
+        return Assign(target, rhs, stmt.loc)
 
     def name(n: Name) -> Name:
         new = read(n)
@@ -105,9 +112,6 @@ def map_stmt(
     def stop(n: Name | None) -> Name | None:
         return None if n is None else name(n)
 
-    if isinstance(stmt, Assign):
-        rhs = map_rhs(read, stmt.rhs)
-        return Assign(write(stmt.target), rhs, stmt.loc)
     if isinstance(stmt, Permute):
         sources = tuple(name(s) for s in stmt.sources)
         return replace(stmt, sources=sources, targets=tuple(write(t) for t in stmt.targets))
@@ -115,7 +119,7 @@ def map_stmt(
         index = None if stmt.index is None else map_atom(read, stmt.index)
         return SetItem(name(stmt.base), index, map_atom(read, stmt.value), stmt.op, stmt.loc)
     if isinstance(stmt, Effect):
-        return replace(stmt, rhs=map_rhs(read, stmt.rhs))  # type: ignore[arg-type]
+        return Effect(map_rhs(read, stmt.rhs), stmt.loc)  # type: ignore[arg-type]
     if isinstance(stmt, Verbatim):
         new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
         bound_new = {n.id: write(n) for n in stmt.writes}
@@ -123,7 +127,7 @@ def map_stmt(
         return replace(stmt, text=text, reads=_only_names(new), writes=_only_names(bound_new))
     if isinstance(stmt, If):
         test = map_atom(read, stmt.test)
-        return replace(stmt, test=test, body=block(stmt.body), orelse=block(stmt.orelse))
+        return If(test, block(stmt.body), block(stmt.orelse), stmt.loc)
     if isinstance(stmt, For):
         it = map_rhs(read, stmt.iter)
         target = write(stmt.target)
@@ -134,17 +138,18 @@ def map_stmt(
         test = map_atom(read, stmt.test)
         return replace(stmt, cond=cond, test=test, body=block(stmt.body), stop=stop(stmt.stop))
     if isinstance(stmt, Return):
-        return replace(stmt, value=map_atom(read, stmt.value))
+        return Return(map_atom(read, stmt.value), stmt.loc)
     if isinstance(stmt, Accum):
-        value = map_atom(read, stmt.value)
-        return replace(stmt, value=value, like=name(stmt.like), target=write(stmt.target))
+        value, like = map_atom(read, stmt.value), name(stmt.like)
+        return Accum(write(stmt.target), value, like, stmt.loc)
     if isinstance(stmt, Demand):
-        return replace(stmt, like=name(stmt.like), target=write(stmt.target))
+        like = name(stmt.like)
+        return Demand(write(stmt.target), like, stmt.loc)
     if isinstance(stmt, Reset):
-        return replace(stmt, target=write(stmt.target))
+        return Reset(write(stmt.target), stmt.loc)
     if isinstance(stmt, Pair):
         primal = None if stmt.primal is None else block((stmt.primal,))[0]
-        return replace(stmt, primal=primal, adjoint=block(stmt.adjoint))
+        return Pair(primal, block(stmt.adjoint), stmt.loc)
     return stmt
 
 

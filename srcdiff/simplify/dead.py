@@ -42,7 +42,8 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if not isinstance(rhs, ir.Call) or not rhs.args or not isinstance(rhs.args[0], ir.Name):
         return None
-    if mutated_args(rhs) != rhs.args[:1]:
+    written = mutated_args(rhs)
+    if not written or written != rhs.args[:1]:
         return None
     fn = rhs.fn
     if isinstance(fn, ir.Method):
