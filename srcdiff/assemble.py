@@ -204,10 +204,10 @@ def assemble_pair(
     out: list[ir.Stmt] = list(parts.forward[:-1])
     value = _kept_value(last.value.items[0], parts, facts, last.loc, out)
     both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
-    # A residual of a branch that is not taken is None.
+    # A residual of a branch that is not taken is None, or a number as where it is taken.
     sure = exposed(tuple(out))[1] | {p.name for p in function.params}
     unsure = [n for n in kept if n.id not in sure]
-    out = [*(ir.Assign(n, ir.NONE, last.loc) for n in unsure), *out]
+    out = [*(ir.Assign(n, _unset(facts.kinds.get(n.id)), last.loc) for n in unsure), *out]
     base = request.name
     forward = replace(
         function, name=f"{base}_forward", doc=_doc(function, request, True), body=(*out, both)
@@ -224,6 +224,12 @@ def assemble_pair(
         f"{base}_backward", params, body, f"Backward part of `{base}_forward`.", function.loc
     )
     return forward, backward
+
+
+def _unset(kind: Kind | None) -> ir.Const:
+    """What stands for a residual that is not computed."""
+    number = isinstance(kind, Scalar) and kind.dtype == "float64"
+    return ir.Const(0.0) if number else ir.NONE
 
 
 def consumes(function: ir.Function, facts: Facts) -> bool:

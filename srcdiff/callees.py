@@ -30,9 +30,8 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
-from srcdiff.inline import inline, is_user_function, is_written_out
-from srcdiff.lower import Closure, lower
-from srcdiff.parse import parse
+from srcdiff.inline import function_of, inline, is_user_function, is_written_out
+from srcdiff.lower import Closure
 from srcdiff.rules import find, lookup
 
 Kinds = Mapping[str, Kind]
@@ -291,7 +290,7 @@ def _refuse(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
             remedy="Use a tuple or a dict in its place.",
         )
     if is_user_function(fn):
-        lower(parse(fn))  # type: ignore[arg-type]  # says why it could not be inlined
+        function_of(fn)  # says why it could not be inlined
     find(call, kinds, loc)
     raise UnsupportedError(
         f"nothing is known of what `{call.text or fn}` does",

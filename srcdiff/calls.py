@@ -14,17 +14,28 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple, join
+from srcdiff.analyses.kind_atoms import kind_of_call
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    contents,
+    join,
+    join_all,
+)
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import written_params
 from srcdiff.bind import bind
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
-from srcdiff.inline import inline, is_user_function
+from srcdiff.inline import function_of, inline, is_user_function
 from srcdiff.iterate import iterated
-from srcdiff.lower import lower
-from srcdiff.parse import parse
+from srcdiff.lower import Lifted
 from srcdiff.prepare import inplace, prepare
 from srcdiff.webs import webs
 
@@ -60,7 +71,7 @@ def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
     """A call with its arguments in the order of the parameters."""
     fn: Any = call.fn
     try:
-        callee = lower(parse(fn))
+        callee = function_of(fn)
     except UnsupportedError:
         return call
     bound = bind(callee, call, loc)
@@ -89,12 +100,17 @@ def _plain(kind: Kind, depth: int = 0) -> Kind:
         return Array(kind.dtype, dims, kind.maybe_scalar)
     if isinstance(kind, Tuple) and kind.items is not None and depth < 2:
         return Tuple(tuple(_plain(k, depth + 1) for k in kind.items))
+    if isinstance(kind, List) and depth < 2:
+        found = join_all(_plain(k, depth + 1) for k in contents(kind))
+        return List(UNKNOWN if found is None else found)
+    if isinstance(kind, Callable):
+        return kind
     return UNKNOWN
 
 
 def _result(fn: Any, kinds: Kinds) -> Kind:
     """The kind of what a function returns, by induction over its calls of itself."""
-    assumed: Kind = Scalar("float64", None)
+    assumed = _base_case(fn, kinds)
     for _ in range(6):
         found = _plain(_result_if(fn, kinds, assumed))
         if join(assumed, found) == assumed:
@@ -103,9 +119,31 @@ def _result(fn: Any, kinds: Kinds) -> Kind:
     return UNKNOWN
 
 
+def _base_case(fn: Any, kinds: Kinds) -> Kind:
+    """The kind of what a function returns where it does not call itself."""
+    function, inferred = _inferred(fn, kinds, UNKNOWN)
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    given = (
+        _plain(kind_of_call(s.rhs, inferred) if isinstance(s.rhs, ir.Call) else _kind(s.rhs, inferred))
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Assign) and s.target == last.value and not isinstance(s.rhs, ir.Opaque)
+    )
+    known = [k for k in given if k != UNKNOWN]
+    return join_all(known) or Scalar("float64", None)
+
+
 def _result_if(fn: Any, kinds: Kinds, assumed: Kind) -> Kind:
     """The kind of what a function returns if its calls of itself return the kind assumed."""
-    function = webs(prepare(inline(lower(parse(fn)), fn)))
+    function, inferred = _inferred(fn, kinds, assumed)
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    return _kind(last.value, inferred)
+
+
+def _inferred(fn: Any, kinds: Kinds, assumed: Kind) -> tuple[ir.Function, Kinds]:
+    """A function and the kinds of its names if its calls of itself return the kind assumed."""
+    function = webs(prepare(inline(function_of(fn), fn)))
     function = replace(function, body=_assuming(function.body, assumed))
     function = iterated(function, infer(function, kinds), kinds)
     function = webs(inplace(function, infer(function, kinds)))
@@ -117,9 +155,7 @@ def _result_if(fn: Any, kinds: Kinds, assumed: Kind) -> Kind:
             function.loc,
             remedy="Return a new array instead, or write a loop.",
         )
-    last = function.body[-1]
-    assert isinstance(last, ir.Return)
-    return _kind(last.value, inferred)
+    return function, inferred
 
 
 def _assuming(block: ir.Block, assumed: Kind) -> ir.Block:
@@ -195,6 +231,7 @@ def unmarked(block: ir.Block) -> ir.Block:
     for stmt in block:
         if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
             call: Any = stmt.rhs
-            stmt = replace(stmt, rhs=replace(call, fn=call.fn.key.function))
+            if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
+                stmt = replace(stmt, rhs=replace(call, fn=call.fn.key.function))
         out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, unmarked))
     return tuple(out)

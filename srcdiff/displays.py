@@ -19,6 +19,8 @@ from srcdiff.rules import lookup
 
 # To these a list is an index of elements, a tuple is one of axes.
 _INDEXING = (operator.getitem, operator.setitem, np.add.at, np.subtract.at)
+# A list and a tuple cannot be added to each other.
+_JOINING = (operator.add, operator.mul)
 
 
 def displays(function: ir.Function) -> ir.Function:
@@ -65,7 +67,9 @@ def _same(name: ir.Name) -> ir.Name:
 
 def _takes_sequences(call: ir.Call) -> bool:
     """Whether a list and a tuple of the same items mean the same to a callee."""
-    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or call.fn in _INDEXING:
+    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or (
+        call.fn in (*_INDEXING, *_JOINING)
+    ):
         return False
     rule = lookup(call.fn)
     return rule is not None and rule.template is not None

@@ -68,6 +68,21 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
     return replace(function, body=block(function.body))
 
 
+def returned(function: ir.Function) -> frozenset[str]:
+    """The variables that take what a recursive function returns.
+
+    Its kind cannot be told from the text, so that `+=` might mean an array.
+    """
+    both: set[str] = set()
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
+            taken = rhs.fn is operator.getitem and rhs.args[0] in {ir.Name(n) for n in both}
+            if isinstance(rhs.fn, ir.Derived) or taken:
+                both.add(stmt.target.id)
+    return frozenset(both)
+
+
 _SYMBOLS: Mapping[Any, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
 }  # fmt: skip

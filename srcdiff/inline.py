@@ -16,7 +16,7 @@ from srcdiff import ir
 from srcdiff.augmented import together
 from srcdiff.bind import bind_displays
 from srcdiff.errors import TransformError
-from srcdiff.lower import Closure, lower
+from srcdiff.lower import Closure, Lifted, lower
 from srcdiff.parse import parse
 from srcdiff.rules import find
 
@@ -38,6 +38,8 @@ def inline(function: ir.Function, origin: object) -> ir.Function:
 
 def is_user_function(fn: object) -> bool:
     """Whether a callee is a Python function that is ours to look into."""
+    if isinstance(fn, Lifted):
+        return True
     if not isinstance(fn, (types.FunctionType, types.MethodType)) or find(fn) is not None:
         return False
     module = str(getattr(fn, "__module__", None) or "")
@@ -277,9 +279,17 @@ def _substituted(block: ir.Block, new: Mapping[str, ir.Atom]) -> ir.Block:
 def lowered(fn: object) -> ir.Function | None:
     """The lowered callee, None if it has no source or is not accepted."""
     try:
-        return lower(parse(fn))  # type: ignore[arg-type]
+        return function_of(fn)
     except TransformError:
         return None
+
+
+def function_of(fn: object) -> ir.Function:
+    """The IR of a function of the user; a TransformError where it has none."""
+    if isinstance(fn, Lifted):
+        assert fn.function is not None
+        return fn.function
+    return lower(parse(fn))  # type: ignore[arg-type]
 
 
 def _calls_any(block: ir.Block, functions: tuple[object, ...]) -> bool:

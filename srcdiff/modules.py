@@ -10,7 +10,6 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.calls import Key
 from srcdiff.emit import Emitted, emit
-from srcdiff.errors import UnsupportedError
 from srcdiff.request import Input, Request
 
 PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ir.Function]]
@@ -32,10 +31,19 @@ def module_text(functions: list[ir.Function], pair_of: PairOf) -> Emitted:
                 todo += pair_of(key.function, _part_request(key, names[key]), dict(key.kinds))
         made.append(function)
     own = made[len(functions) :]
-    texts = [emit(_with_names(f, names)) for f in (*own, *functions)]
-    return Emitted(
-        "\n\n".join(t.text for t in texts), texts[-1].lines, _merged([t.refs for t in texts])
-    )
+    return _joined([_with_names(f, names) for f in (*own, *functions)])
+
+
+def _joined(functions: list[ir.Function]) -> Emitted:
+    """Functions as one text, in which a global name means one object."""
+    refs: dict[str, Any] = {f.name: f for f in functions}
+    texts = []
+    for function in functions:
+        texts.append(emit(function, others=refs))
+        refs.update(texts[-1].refs)
+    for function in functions:
+        del refs[function.name]
+    return Emitted("\n\n".join(t.text for t in texts), texts[-1].lines, refs)
 
 
 def _keys(function: ir.Function) -> Iterator[tuple[Key, str]]:
@@ -76,16 +84,3 @@ def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
         return ir.map_stmt(s, lambda n: n, lambda n: n, block)
 
     return replace(function, body=block(function.body)) if names else function
-
-
-def _merged(tables: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """The global names of several functions."""
-    out: dict[str, Any] = {}
-    for table in tables:
-        for text, value in table.items():
-            if out.setdefault(text, value) is not value:
-                raise UnsupportedError(
-                    f"two of the functions involved mean different things by `{text}`",
-                    remedy="Rename one of them.",
-                )
-    return out

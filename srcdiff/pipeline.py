@@ -24,8 +24,8 @@ from srcdiff.emit import Emitted
 from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
-from srcdiff.finish import finish, spell
-from srcdiff.inline import inline
+from srcdiff.finish import finish, returned, spell
+from srcdiff.inline import function_of, inline
 from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
 from srcdiff.modules import module_text
@@ -78,7 +78,7 @@ def lower_pass(state: State) -> State:
         inner = _without_seed(lower(parse(state.origin.for_kinds(state.params))))
         function = simplify(inner, state.params)
     else:
-        function = lower(parse(state.origin))
+        function = function_of(state.origin)
     return _with(state, function, theirs=frozenset(ir.all_names(function)))
 
 
@@ -274,6 +274,7 @@ def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Functio
     kinds = infer(function, params)
     function = finish(function, kinds)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
+    ours -= returned(function)
     return shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
 
 

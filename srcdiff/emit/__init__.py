@@ -40,14 +40,19 @@ class Emitted:
 
 
 def emit(
-    function: Function, *, notes: bool = False, namespace: Mapping[str, Any] | None = None
+    function: Function,
+    *,
+    notes: bool = False,
+    namespace: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
 ) -> Emitted:
     """The source of a function.
 
     `notes` appends the primal file and line to lines; `namespace` tells what the user's global
-    names mean, so that `helpers.f` can be spelled as the user does.
+    names mean, so that `helpers.f` can be spelled as the user does; `others` are the global names
+    of the functions that stand beside this one.
     """
-    tree, build = tree_of(function, namespace)
+    tree, build = tree_of(function, namespace, others)
     printer = Printer()
     printer.dispatch(tree)
     printer.flush()
@@ -59,11 +64,13 @@ def emit(
 
 
 def tree_of(
-    function: Function, namespace: Mapping[str, Any] | None = None
+    function: Function,
+    namespace: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Expressions]:
     """The gast tree of a function, and what was found out while building it."""
     scan = with_sequences(Scan(with_late_breaks(function)))
-    build = Expressions(Globals(_locals(scan), namespace))
+    build = Expressions(Globals(_locals(scan), namespace, others))
     planned = plan(scan)
     body, gone = with_jumps(scan, planned.inline)
     statements = Statements(build, planned, gone)

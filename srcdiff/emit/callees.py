@@ -32,12 +32,18 @@ class Globals:
     """The global names of a generated text and the objects that they stand for.
 
     `taken` are the local names, which no global may have; `namespace` tells what the user's own
-    names mean.
+    names mean, `others` what the names mean that other functions of the text use.
     """
 
-    def __init__(self, taken: Iterable[str], namespace: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        taken: Iterable[str],
+        namespace: Mapping[str, Any] | None = None,
+        others: Mapping[str, Any] | None = None,
+    ) -> None:
         self.taken = frozenset(taken)
         self.namespace = namespace or {}
+        self.others = others or {}
         self.refs: dict[str, Any] = {}
         self._spelled: dict[tuple[int, str | None], str] = {}
 
@@ -52,7 +58,7 @@ class Globals:
         return candidate
 
     def _is_other(self, name: str, value: Any) -> bool:
-        known = self.refs.get(name, _MISSING)
+        known = self.refs.get(name, self.others.get(name, _MISSING))
         return known is not _MISSING and not _same(known, value)
 
     def spell(self, value: Any, text: str | None = None) -> str:

@@ -68,6 +68,7 @@ whose returns have a value gets `_ret = None` where control falls off its end.
 
 from srcdiff.lower.closures import Closure
 from srcdiff.lower.functions import lower
+from srcdiff.lower.lifted import Lifted
 from srcdiff.lower.template import Template, lower_template
 
-__all__ = ["Closure", "Template", "lower", "lower_template"]
+__all__ = ["Closure", "Lifted", "Template", "lower", "lower_template"]

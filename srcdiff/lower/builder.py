@@ -115,13 +115,17 @@ class Builder:
         self.expressions = expressions
         self.statements = statements
         self.walrus = scan.walrus
+        self.rebinding = set(scan.rebound)
         self.scope: dict[str, Meaning] = {}
         self.fresh = Fresh(set(scan.identifiers) | set(source.bound))
         self.frame = Frame(single=True, result=None)
         self.out: list[Stmt] = []
         self.eager: set[int] = set()  # generators (by id) whose call uses them up at once
         self.memo: dict[int, Any] = {}
+        self.made: list[Node] = []  # nodes that stand in no tree, so that their ids stay theirs
         self.inlining: tuple[Node, ...] = ()
+        self.lifted: list[tuple[LocalFunction, Any]] = []  # the recursive ones so far
+        self.heads: dict[int, Any] = {}
         self.imports: frozenset[str] = frozenset()
 
     # --- writing ---
@@ -190,7 +194,12 @@ class Builder:
         """The names (in the IR) that evaluating some expressions binds."""
         if not self.walrus:
             return frozenset()
-        return frozenset(self.ir_name(n) for n in scan_nodes(nodes).named)
+        scan = scan_nodes(nodes)
+        found = {*scan.named, *scan.rebound}
+        for name in scan.called:  # of a nested function, which may bind with `nonlocal`
+            if isinstance(self.scope.get(name), LocalFunction):
+                found |= self.rebinding
+        return frozenset(map(self.ir_name, found))
 
     def ir_name(self, name: str) -> str:
         """The spelling that a source name has in the IR."""

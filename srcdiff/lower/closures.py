@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import gast
+
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir import NOWHERE, Atom, Block, Function, Loc, Name, Opaque, Param, Return, names, used
-from srcdiff.ir import bound as bound_names
-from srcdiff.lower import calls
-from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
-from srcdiff.lower.scope import parameters, scan_function
+from srcdiff.ir import NOWHERE, Assign, Atom, Call, Function, Loc, Name, Opaque, Return, Rhs, Star
+from srcdiff.lower import jumps, lifted, local
+from srcdiff.lower.builder import Builder, LocalFunction, Node
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ def anonymous(b: Builder, node: Node) -> Opaque:
     try:
         text = b.opaque(node)
     except UnsupportedError:  # its text would not do: it must be inlined
-        return _closure(b, calls.local_function(b, node, "lambda"), node, None)
+        return _closure(b, local.local_function(b, node, "lambda"), node, None)
     mark = len(b.out)
     try:
-        return _closure(b, calls.local_function(b, node, "lambda"), node, text)
+        return _closure(b, local.local_function(b, node, "lambda"), node, text)
     except UnsupportedError:
         del b.out[mark:]
         return text
@@ -56,52 +56,57 @@ def named(b: Builder, fn: LocalFunction, node: Node) -> Opaque:
     return _closure(b, fn, node, None)
 
 
+def decorated(b: Builder, fn: LocalFunction, node: Node) -> Rhs:
+    """A nested function as its decorators make it."""
+    value: Rhs = named(b, fn, node)
+    for decorator in reversed(node.decorator_list):
+        if jumps.is_transparent(b, decorator):
+            continue
+        held = b.temp(value, b.loc(node))
+        b.scope[held.id] = held
+        argument = gast.copy_location(gast.Name(held.id, gast.Load(), None, None), decorator)
+        made = gast.copy_location(gast.Call(decorator, [argument], []), decorator)
+        b.made.append(made)
+        value = b.rhs(made)
+    return value
+
+
 def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> Closure:
     """The value of a local function; `text` makes it too."""
-    function, keywords = _function(b, fn)
+    top = lifted.head(b, fn)
+    if lifted.is_recursive(fn):
+        function = _calling(b, fn, top, node)
+    else:
+        function = lifted.function(b, fn, top)
     before = text.reads if text is not None else ()
-    reads = tuple(dict.fromkeys((*before, *map(Name, _free(function)))))
+    reads = tuple(dict.fromkeys((*before, *map(Name, lifted.free(function)))))
     return Closure(
         fn.name if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),
-        keywords=keywords, whole=text is not None, loc=b.loc(node),
+        keywords=top.keywords, whole=text is not None, loc=b.loc(node),
     )  # fmt: skip
 
 
-def _function(b: Builder, fn: LocalFunction) -> tuple[Function, dict[str, str]]:
-    """A local function by itself, its locals renamed apart, and its parameters' names."""
-    scan = scan_function(fn.node)
-    b.walrus = b.walrus or scan.walrus
-    scope: dict[str, Meaning] = dict(fn.scope)
-    new: dict[str, str] = {}
-    for local in scan.bound:
-        name = b.fresh(local)
-        scope[local], new[local] = name, name.id
-    values: list[Atom] = []
-    body = b.collect(lambda: values.append(calls.body_of(b, fn, scope, scan)))
-    params = tuple(
-        Param(new[name], fn.defaults.get(name), style) for name, style in _styles(fn.node.args)
+def _calling(b: Builder, fn: LocalFunction, top: lifted.Head, node: Node) -> Function:
+    """A function that calls a recursive one."""
+    loc = b.loc(node)
+    args = tuple(Name(p.name) for p in top.params if p.style in ("pos", "any"))
+    rest = tuple(Star(Name(p.name)) for p in top.params if p.style == "*")
+    kwargs = tuple(
+        (None if p.style == "**" else name, Name(p.name))
+        for name, p in zip(_sources(top), top.params, strict=True)
+        if p.style in ("kw", "**")
     )
-    block: Block = (*body, Return(values[0], b.loc(fn.node)))
-    function = Function(fn.name, params, block, loc=b.loc(fn.node))
-    return function, {name: new[name] for name in parameters(fn.node.args)}
+    given = Call(fn.name, (*args, *rest), kwargs)  # type: ignore[arg-type]
+    result = b.fresh("_t")
+    body = b.collect(lambda: b.emit(Assign(result, lifted.call(b, fn, given, loc), loc)))
+    return Function(fn.name, top.params, (*body, Return(result, loc)), loc=loc)
 
 
-def _styles(args: Node) -> list[tuple[str, str]]:
-    """The parameters of a definition and how they are given."""
-    return [
-        *((a.id, "pos") for a in args.posonlyargs),
-        *((a.id, "any") for a in args.args),
-        *((a.id, "kw") for a in args.kwonlyargs),
-    ]
-
-
-def _free(function: Function) -> tuple[str, ...]:
-    """The names that a function reads from outside, in the order of the text."""
-    own = bound_names(function.body) | {p.name for p in function.params}
-    read = used(function.body)
-    defaults = [n for p in function.params if p.default is not None for n in names(p.default)]
-    return tuple(sorted((read | set(defaults)) - own))
+def _sources(top: lifted.Head) -> list[str]:
+    """The parameters' names in the source, in the order of the parameters."""
+    names = {new: name for name, new in top.keywords.items()}
+    return [names[p.name] for p in top.params]
 
 
 __all__ = ["Closure", "anonymous", "named"]

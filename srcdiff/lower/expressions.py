@@ -129,7 +129,8 @@ def slice_(b: Builder, node: Node) -> Rhs:
 
 
 def starred(b: Builder, node: Node) -> Rhs:
-    """`*xs` in a call or a display."""
+    """`*xs` in a call or a display, which uses up an iterator at once."""
+    b.eager.add(id(node.value))
     return Star(b.atom(node.value))
 
 

@@ -6,7 +6,8 @@ import operator
 from dataclasses import dataclass
 from typing import Any, Union
 
-from srcdiff.ir import Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
+from srcdiff.ir import Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
+from srcdiff.lower import functional
 from srcdiff.lower.builder import Builder, Node
 
 _ONE, _ZERO, _BACK = Const(1), Const(0), Const(-1)
@@ -133,7 +134,26 @@ class DictItems:
         return value if self.what == "values" else (name, value)
 
 
-Items = Union[Sequence, Range, Zipped, Enumerated, Reverse, DictItems]
+@dataclass(frozen=True)
+class Mapped:
+    """`map(f, *parts)`: `call` is what computes an item from those of the parts, by `names`."""
+
+    parts: Zipped
+    names: tuple[str, ...]
+    call: Node
+
+    def length(self, b: Builder, loc: Loc) -> Atom:
+        """The number of items."""
+        return self.parts.length(b, loc)
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
+        """The function's value at an index."""
+        for name, item in zip(self.names, self.parts.at(b, k, loc), strict=True):
+            b.emit(Assign(Name(name), element_rhs(b, item, self.call), loc))
+        return b.rhs(self.call)
+
+
+Items = Union[Sequence, Range, Zipped, Enumerated, Reverse, DictItems, Mapped]
 
 
 def items_of(b: Builder, node: Node, bound: frozenset[str], nested: bool = False) -> Items:
@@ -175,6 +195,10 @@ def _known(
         return _zipped(b, node, bound)
     if fn is reversed and len(args) == 1 and not keywords:
         return _reversed(b, args[0], bound)
+    if fn is map and len(args) > 1 and not keywords:
+        names, step = functional.step(b, node)
+        parts = tuple(items_of(b, a, bound, nested=True) for a in args[1:])
+        return Mapped(Zipped(parts), names, step)
     return None
 
 

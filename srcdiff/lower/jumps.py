@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
@@ -82,8 +83,27 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 def declare_functions(b: Builder, scan: Scan) -> None:
     """Mark the nested functions whose name is bound once."""
     for name, node in scan.functions.items():
-        if scan.bound[name] == 1:
+        if scan.bound[name] == 1 and not any(
+            not is_transparent(b, d) for d in getattr(node, "decorator_list", ())
+        ):
             b.scope[name] = Pending(node)
+
+
+# What these give computes the same as the function that they get.
+_TRANSPARENT = (functools.wraps, functools.lru_cache, functools.cache)
+
+
+def is_transparent(b: Builder, node: Node) -> bool:
+    """Whether a decorator of a nested function changes nothing that it computes."""
+    while type(node).__name__ == "Call":
+        node = node.func
+    root = node
+    while type(root).__name__ == "Attribute":
+        root = root.value
+    if type(root).__name__ != "Name" or isinstance(b.scope.get(root.id), (Name, Pending)):
+        return False
+    known = b.static(node)
+    return known is not None and any(known.value is f for f in _TRANSPARENT)
 
 
 def frame_of(b: Builder, nodes: Sequence[Node]) -> Frame:

@@ -21,11 +21,13 @@ class Scan:
     functions: dict[str, Node] = field(default_factory=dict)  # bound to a def or a lambda
     imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)  # bound by `:=`
+    outer: dict[str, None] = field(default_factory=dict)  # declared nonlocal
+    rebound: dict[str, None] = field(default_factory=dict)  # by a nested function
 
     @property
     def walrus(self) -> bool:
-        """Whether there is a `:=` in this scope."""
-        return bool(self.named)
+        """Whether an expression in this scope may bind a name."""
+        return bool(self.named or self.rebound or self.outer)
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -48,6 +50,8 @@ def scan_function(node: Node) -> Scan:
     for name in parameters(node.args):
         scan.bind(name)
     _each(node.body if isinstance(node.body, list) else [node.body], scan)
+    for name in scan.outer:
+        scan.bound.pop(name, None)
     return scan
 
 
@@ -122,6 +126,14 @@ def _absorb(inner: Scan, scan: Scan) -> None:
     """Count what a nested scope reads from this one."""
     scan.loaded.update((n, None) for n in inner.loaded if n not in inner.bound)
     scan.called.update((n, None) for n in inner.called if n not in inner.bound)
+    for name in (*inner.outer, *inner.rebound):
+        if name not in inner.bound:
+            scan.bind(name)
+            scan.rebound[name] = None
+
+
+def _nonlocal(node: Node, scan: Scan) -> None:
+    scan.outer.update(dict.fromkeys(node.names))
 
 
 def _comprehension(node: Node, scan: Scan) -> None:
@@ -199,5 +211,6 @@ _SPECIAL = {
     "Import": _import,
     "ImportFrom": _import_from,
     "ClassDef": _class,
+    "Nonlocal": _nonlocal,
     **dict.fromkeys(COMPREHENSIONS, _comprehension),
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
-from srcdiff.ir import Call, Effect, If, Opaque, Verbatim
-from srcdiff.lower import calls, jumps, targets
+from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
+from srcdiff.lower import closures, jumps, local, targets
 from srcdiff.lower.builder import Builder, Node, Pending, Static, Table
 
 OPERATORS = {
@@ -33,7 +33,7 @@ def assign(b: Builder, node: Node) -> None:
         target = node.targets[0]
         meaning = b.scope.get(getattr(target, "id", ""))
         if isinstance(meaning, Pending) and meaning.node is value:
-            b.scope[target.id] = calls.local_function(b, value, target.id)
+            b.scope[target.id] = local.local_function(b, value, target.id)
             return
     targets.assign(b, node.targets, value, b.loc(node))
 
@@ -151,19 +151,21 @@ def delete(b: Builder, node: Node) -> None:
 
 
 def definition(b: Builder, node: Node) -> None:
-    """A nested function: it is inlined where it is called."""
+    """A nested function: it is inlined where it is called, or a value that a name is bound to."""
     meaning = b.scope.get(node.name)
-    if not isinstance(meaning, Pending) or meaning.node is not node:
-        b.refuse(
-            node, f"the nested function `{node.name}` is defined more than once",
-            "Give each definition a name of its own, or move them out of the function.",
-        )  # fmt: skip
-    if node.decorator_list:
-        b.refuse(
-            node, f"the nested function `{node.name}` is decorated",
-            "Move it out of the function.",
-        )  # fmt: skip
-    b.scope[node.name] = calls.local_function(b, node, node.name)
+    fn = local.local_function(b, node, node.name)
+    if isinstance(meaning, Pending) and meaning.node is node:
+        b.scope[node.name] = fn
+    else:
+        value = closures.decorated(b, fn, node)
+        b.emit(Assign(b.target(node.name), value, b.loc(node)))
+
+
+def nonlocal_(b: Builder, node: Node) -> None:
+    """`nonlocal x` in a nested function: its `x` is that of the function around it."""
+    for name in node.names:
+        if not b.inlining or not isinstance(b.scope.get(name), Name):
+            refused(b, node)
 
 
 _REFUSED = {
@@ -201,5 +203,6 @@ TABLE: Table = {
     "Delete": delete,
     "FunctionDef": definition,
     **dict.fromkeys(_REFUSED, refused),
+    "Nonlocal": nonlocal_,
 }
 

@@ -58,6 +58,7 @@ def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
     """`target = value`."""
     kind = type(target).__name__
     if kind in _SEQUENCES:
+        b.eager.add(id(value))
         _assign_tuple(b, target, value, loc)
     elif kind == "Subscript":
         given, base, index = b.operands((value, target.value, target.slice))

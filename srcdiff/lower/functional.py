@@ -1,0 +1,101 @@
+"""Functions that call functions: `map` and `filter` as what they compute of each item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from srcdiff.ir import Assign, Name
+from srcdiff.lower.builder import Builder, LocalFunction, Node, Static
+
+LAZY = (map, filter)
+
+
+def is_lazy(b: Builder, node: Node) -> bool:
+    """Whether an expression makes an iterator: a generator, or a call of `map` or `filter`."""
+    kind = type(node).__name__
+    if kind == "GeneratorExp":
+        return True
+    if kind != "Call" or node.keywords or type(node.func).__name__ != "Name":
+        return False
+    if node.func.id not in ("map", "filter") or len(node.args) < 2:
+        return False
+    known = b.static(node.func) if b.scope.get(node.func.id) is None else None
+    starred = any(type(a).__name__ == "Starred" for a in node.args)
+    return known is not None and any(known.value is f for f in LAZY) and not starred
+
+
+def generator(b: Builder, node: Node) -> Node:
+    """`map(f, xs)` and `filter(f, xs)` as generator expressions."""
+    if type(node).__name__ == "GeneratorExp":
+        return node
+    known = b.static(node.func)
+    assert known is not None
+    names, value = step(b, node)
+    targets: Any = [_name(n, node) for n in names]
+    target = targets[0] if len(targets) == 1 else _at(gast.Tuple(targets, gast.Store()), node)
+    test: list[Any] = []
+    if known.value is filter:
+        value, test = targets[0], [value]
+    sources = node.args[1:]
+    over = sources[0] if len(sources) == 1 else _zip(b, sources, node)
+    part = gast.comprehension(target, over, test, 0)
+    made = _at(gast.GeneratorExp(value, [part]), node)
+    b.made.append(made)
+    return made
+
+
+def step(b: Builder, node: Node) -> tuple[tuple[str, ...], Node]:
+    """What `map` and `filter` compute of an item, and the names of what it is computed from."""
+    names = tuple(variable(b, "item") for _ in node.args[1:])
+    if type(node.args[0]).__name__ == "Constant":  # filter(None, xs)
+        return names, _name(names[0], node)
+    return names, call_of(b, node.args[0], names, node)
+
+
+def _zip(b: Builder, sources: list[Node], node: Node) -> Node:
+    """`zip(xs, ys)` of the sources of a `map`."""
+    name = b.fresh("zip").id
+    b.scope[name] = Static(zip)
+    return _at(gast.Call(_name(name, node), sources, []), node)
+
+
+def variable(b: Builder, base: str) -> str:
+    """A new source name, which means itself."""
+    name = b.fresh(base)
+    b.scope[name.id] = name
+    return name.id
+
+
+def _at(new: Node, node: Node) -> Node:
+    return gast.copy_location(new, node)
+
+
+def _name(name: str, node: Node) -> Node:
+    return _at(gast.Name(name, gast.Load(), None, None), node)
+
+
+def call_of(b: Builder, function: Node, names: Sequence[str], node: Node) -> Node:
+    """A call of the function that an argument is; one that has to be computed is computed now."""
+    if not _is_ready(b, function):
+        value = b.atom(function)
+        held = b.fresh("function")
+        b.emit(Assign(held, value, b.loc(function)))
+        b.scope[held.id] = held
+        function = _name(held.id, function)
+    return _at(gast.Call(function, [_name(n, node) for n in names], []), node)
+
+
+def _is_ready(b: Builder, function: Node) -> bool:
+    """Whether an expression means the same function wherever it stands."""
+    kind = type(function).__name__
+    if kind == "Lambda":
+        return not function.args.defaults
+    if kind == "Name" and isinstance(b.scope.get(function.id), (LocalFunction, Name)):
+        return True
+    return kind in ("Name", "Attribute") and b.static(function) is not None
+
+
+__all__ = ["call_of", "generator", "is_lazy", "step", "variable"]
