@@ -81,6 +81,12 @@ def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
     return ir.Call(mark, tuple(bound.values()), (), call.text)
 
 
+def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
+    if isinstance(rhs, ir.Opaque):
+        return UNKNOWN
+    return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else _kind(rhs, kinds)
+
+
 def _kind(atom: ir.Atom, kinds: Kinds) -> Kind:
     if isinstance(atom, ir.Name):
         return kinds.get(atom.id, UNKNOWN)
@@ -125,9 +131,9 @@ def _base_case(fn: Any, kinds: Kinds) -> Kind:
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     given = (
-        _plain(kind_of_call(s.rhs, inferred) if isinstance(s.rhs, ir.Call) else _kind(s.rhs, inferred))
+        _plain(_rhs_kind(s.rhs, inferred))
         for s in ir.walk(function.body)
-        if isinstance(s, ir.Assign) and s.target == last.value and not isinstance(s.rhs, ir.Opaque)
+        if isinstance(s, ir.Assign) and s.target == last.value
     )
     known = [k for k in given if k != UNKNOWN]
     return join_all(known) or Scalar("float64", None)

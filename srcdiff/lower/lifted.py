@@ -76,8 +76,9 @@ def head(b: Builder, fn: LocalFunction) -> Head:
     scan = scan_function(fn.node)
     if scan.outer:
         b.refuse(
-            fn.node, f"the nested function `{fn.name}` with `nonlocal` is used as a value, or calls "
-            "itself", "Pass the value as an argument and return it.",
+            fn.node,
+            f"the nested function `{fn.name}` has `nonlocal`, and is a value or calls itself",
+            "Pass the value as an argument and return it.",
         )  # fmt: skip
     b.walrus = b.walrus or scan.walrus
     scope: dict[str, Meaning] = dict(fn.scope)
