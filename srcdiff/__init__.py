@@ -6,6 +6,8 @@ from srcdiff.api import (
     Pullback,
     differentiable,
     grad,
+    jvp,
+    linearize,
     source,
     stages,
     value_and_grad,
@@ -32,6 +34,6 @@ __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "MissingRuleError", "Pullback", "ReleasedError", "SrcdiffError", "TransformError",
     "UnsupportedError", "UnusedInputError", "differentiable", "elementwise", "forward", "grad",
-    "linear", "load_rules", "nondifferentiable", "rule", "source", "stages", "stop_gradient",
-    "value_and_grad", "vjp",
+    "jvp", "linear", "linearize", "load_rules", "nondifferentiable", "rule", "source", "stages",
+    "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

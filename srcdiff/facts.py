@@ -41,9 +41,11 @@ def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:
     return replace(facts, active=facts.active | {new}, adjoints={**facts.adjoints, new: name})
 
 
-def adjoint_names(function: ir.Function, active: frozenset[str], fresh: ir.Fresh) -> dict[str, str]:
+def adjoint_names(
+    function: ir.Function, active: frozenset[str], fresh: ir.Fresh, prefix: str = "d_"
+) -> dict[str, str]:
     """`d_` + name for every active name, in the order of appearance."""
     order = [p.name for p in function.params]
     for stmt in ir.walk(function.body):
         order += [*ir.writes(stmt), *ir.reads(stmt)]
-    return {n: fresh(f"d_{n}").id for n in dict.fromkeys(order) if n in active}
+    return {n: fresh(f"{prefix}{n}").id for n in dict.fromkeys(order) if n in active}

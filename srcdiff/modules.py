@@ -12,23 +12,24 @@ from srcdiff.calls import Key
 from srcdiff.emit import Emitted, emit
 from srcdiff.request import Input, Request
 
-PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ir.Function]]
+PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
 
 
 def module_text(functions: list[ir.Function], pair_of: PairOf) -> Emitted:
     """Functions as one text, behind the parts of recursive functions that they call.
 
-    `pair_of` makes the forward and the backward part of a function.
+    `pair_of` makes the forward and the backward part of a function, or its forward-mode function.
     """
     names: dict[Key, str] = {}
     made: list[ir.Function] = []
     todo = list(functions)
     while todo:
         function = todo.pop(0)
-        for key, base in _keys(function):
+        for key, fn in _keys(function):
             if key not in names:
-                names[key] = _untaken(base, {f.name for f in functions}, names)
-                todo += pair_of(key.function, _part_request(key, names[key]), dict(key.kinds))
+                names[key] = _untaken(fn.name, {f.name for f in functions}, names)
+                request = _part_request(key, names[key], fn.part)
+                todo += pair_of(key.function, request, dict(key.kinds))
         made.append(function)
     own = made[len(functions) :]
     return _joined([_with_names(f, names) for f in (*own, *functions)])
@@ -46,27 +47,30 @@ def _joined(functions: list[ir.Function]) -> Emitted:
     return Emitted("\n\n".join(t.text for t in texts), texts[-1].lines, refs)
 
 
-def _keys(function: ir.Function) -> Iterator[tuple[Key, str]]:
+def _keys(function: ir.Function) -> Iterator[tuple[Key, ir.Derived]]:
     """The recursive functions that a function calls."""
     for stmt in ir.walk(function.body):
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
         if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
-            yield rhs.fn.key, rhs.fn.name
+            yield rhs.fn.key, rhs.fn
 
 
 def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
     """A base name for the two parts of a function that no other has."""
     used = {*names.values(), *taken}
     number, candidate = 0, base
-    while candidate in used or f"{candidate}_forward" in used:
+    while {candidate, f"{candidate}_forward", f"{candidate}_jvp"} & used:
         number += 1
         candidate = f"{base}_{number}"
     return candidate
 
 
-def _part_request(key: Key, base: str) -> Request:
-    """The request for the two parts of a recursive function."""
-    return Request(tuple(Input(p) for p in key.active), "tuple", name=base, internal=True)
+def _part_request(key: Key, base: str, part: str) -> Request:
+    """The request for the two parts of a recursive function, or for its forward-mode function."""
+    inputs = tuple(Input(p) for p in key.active)
+    if part == "jvp":
+        return Request(inputs, "tuple", name=f"{base}_jvp", internal=True, mode="forward")
+    return Request(inputs, "tuple", name=base, internal=True)
 
 
 def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:

@@ -25,6 +25,7 @@ from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.finish import finish, returned, spell
+from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.inline import function_of, inline
 from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
@@ -210,6 +211,19 @@ def analyse_pass(state: State) -> State:
     return replace(state, facts=Facts(kinds, shared, active, names, fresh, seed, state.theirs))
 
 
+def tangents_pass(state: State) -> State:
+    """Tangents beside the values."""
+    request, kinds = state.request, state.kinds
+    check_callees(
+        state.function, kinds, tuple(i.param for i in request.inputs), _outputs(state.function)
+    )
+    facts = tangent_facts(state.function, kinds, request, _outputs(state.function), state.theirs)
+    function = forward(state.function, facts, request)
+    function = replace(function, body=unmarked(function.body))
+    params = {**state.params, **tangent_kinds(facts, request)}
+    return _with(state, function, facts=facts, params=params)
+
+
 def _outputs(function: ir.Function) -> tuple[str, ...]:
     """The names of the selected outputs."""
     last = function.body[-1]
@@ -328,10 +342,17 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 )
 
 
+FORWARD_PASSES: tuple[tuple[str, Pass], ...] = (
+    *PASSES[: [label for label, _ in PASSES].index("analyse")],
+    ("tangents", tangents_pass),
+    *PASSES[-2:],
+)
+
+
 def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, State]]:
     """The state after every pass."""
     state = State(ir.Function("", (), ()), request, params, origin)
-    for label, step in PASSES:
+    for label, step in FORWARD_PASSES if request.mode == "forward" else PASSES:
         state = step(state)
         yield label, state
 
@@ -360,8 +381,11 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     return Made(emitted, extra["written"], state.function.returns, extra["consumes"])
 
 
-def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ir.Function]:
-    """The forward and the backward part of a derivative."""
+def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
+    """The forward and the backward part of a derivative, or the function of forward mode."""
+    if request.mode == "forward":
+        *_, (_, last) = run(origin, request, params)
+        return (last.function,)
     state = _pair(origin, request, params)
     return state.function, state.extra["backward"]
 

@@ -32,6 +32,7 @@ class Request:
     materialize: bool = False
     name: str = ""
     internal: bool = False
+    mode: str = "reverse"
 
 
 Spec = Mapping[str, Any]

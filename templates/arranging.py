@@ -169,9 +169,11 @@ def rot90(m, k=1, axes=(0, 1)):
 @samples(
     "A(3), 1", "A(3, 4), ((1, 0), (2, 3))", "A(3, 4), (1, 2)", "A(3), 2, 'edge'",
     "A(3, 4), 2, mode='reflect'", "A(3), 2, 'symmetric'", "A(3), (1, 2), 'wrap'",
+    "A(3), 2, constant_values=5.0",
 )  # fmt: skip
 def pad(array, pad_width, mode="constant", constant_values=0):
-    z = np.pad(array, pad_width, mode)
+    values = {"constant_values": constant_values} if mode == "constant" else {}
+    z = np.pad(array, pad_width, mode, **values)
     yield z
     if mode == "constant":
         d[array] += d[z][inside(pad_width, np.ndim(array))]

@@ -134,27 +134,27 @@ def sinc_slope_(x, n=1):
 
 
 @rule(before)
-@samples("A(4), 0", "A(3, 4), 1", "V([2.0, 0.0, 3.0, 0.0]), 0")
+@samples("A(4), 0", "A(3, 4), 1", "V([2.0, 0.0, 3.0, 0.0]), 0", "C(4), 0")
 def before_(x, axis):
     z = before(x, axis)
     yield z
-    d[x] += z * recur_back(shift(d[z], -1, axis), x, axis)
+    d[x] += conj(z) * recur_back(shift(d[z], -1, axis), conj(x), axis)
 
 
 @rule(after)
-@samples("A(4), 0", "A(3, 4), 1", "V([2.0, 0.0, 3.0, 0.0]), 0")
+@samples("A(4), 0", "A(3, 4), 1", "V([2.0, 0.0, 3.0, 0.0]), 0", "C(4), 0")
 def after_(x, axis):
     z = after(x, axis)
     yield z
-    d[x] += z * recur(shift(d[z], 1, axis), shift(x, 1, axis), axis)
+    d[x] += conj(z) * recur(shift(d[z], 1, axis), shift(conj(x), 1, axis), axis)
 
 
 @rule(others)
-@samples("A(4)", "A(3, 4), 1", "A(2, 3, 4), (0, 2)", "V([2.0, 0.0, 3.0, 1.0])")
+@samples("A(4)", "A(3, 4), 1", "A(2, 3, 4), (0, 2)", "V([2.0, 0.0, 3.0, 1.0])", "C(4)")
 def others_(x, axis=None):
     z = others(x, axis)
     yield z
-    r, g = rows(x, axis), rows(d[z], axis)
+    r, g = rows(conj(x), axis), rows(d[z], axis)
     left, right = before(r, -1), after(r, -1)
     down = left * recur_back(shift(g * right, -1, -1), r, -1)
     up = right * recur(shift(g * left, 1, -1), shift(r, 1, -1), -1)
@@ -179,23 +179,23 @@ def unrows_(r, x, axis=None):
 
 
 @rule(recur)
-@samples("A(4), A(4), 0", "A(3, 4), A(3, 4), 1")
+@samples("A(4), A(4), 0", "A(3, 4), A(3, 4), 1", "C(4), C(4), 0")
 def recur_(b, a, axis):
     z = recur(b, a, axis)
     yield z
-    g = recur_back(d[z], a, axis)
+    g = recur_back(d[z], conj(a), axis)
     d[b] += g
-    d[a] += g * shift(z, 1, axis)
+    d[a] += g * shift(conj(z), 1, axis)
 
 
 @rule(recur_back)
-@samples("A(4), A(4), 0", "A(3, 4), A(3, 4), 1")
+@samples("A(4), A(4), 0", "A(3, 4), A(3, 4), 1", "C(4), C(4), 0")
 def recur_back_(b, a, axis):
     z = recur_back(b, a, axis)
     yield z
-    g = recur(d[z], a, axis)
+    g = recur(d[z], conj(a), axis)
     d[b] += g
-    d[a] += shift(g, 1, axis) * z
+    d[a] += shift(g, 1, axis) * conj(z)
 
 
 @rule(matmul_left)

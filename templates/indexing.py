@@ -24,7 +24,7 @@ def getitem(x, i):
         np.add.at(d[x], i, d[z])
 
 
-@rule(operator.setitem, Store(None), mutates="x")
+@linear(operator.setitem, Store(None), mutates="x")
 @samples(
     "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), (slice(None), 1), A()",
     "A(3, 4), 1, A(4)", "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()",
@@ -44,7 +44,7 @@ def setitem(x, i, v):
     d[x][i] = 0.0
 
 
-@rule(Store("+"), mutates="x")
+@linear(Store("+"), mutates="x")
 @samples(
     "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), 1, A()", "A(4), np.array([0, 2, 2]), A(3)"
 )
@@ -61,7 +61,7 @@ def add_item(x, i, v):
         d[v] += unbroadcast(d[x][i] * last_writes(x, i), v)
 
 
-@rule(Store("-"), mutates="x")
+@linear(Store("-"), mutates="x")
 @samples(
     "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), 1, A()", "A(4), np.array([0, 2, 2]), A(3)"
 )
@@ -76,7 +76,7 @@ def subtract_item(x, i, v):
         d[v] += unbroadcast(-d[x][i] * last_writes(x, i), v)
 
 
-@rule(Store("+", whole=True), mutates="x")
+@linear(Store("+", whole=True), mutates="x")
 @samples("A(4), A(4)", "A(3, 4), A(4)", "A(3), A()")
 def add_whole(x, v):
     old = np.copy(x)
@@ -86,7 +86,7 @@ def add_whole(x, v):
     d[v] += unbroadcast(np.copy(d[x]), v)
 
 
-@rule(Store("-", whole=True), mutates="x")
+@linear(Store("-", whole=True), mutates="x")
 @samples("A(4), A(4)", "A(3, 4), A(4)", "A(3), A()")
 def subtract_whole(x, v):
     old = np.copy(x)
@@ -96,7 +96,7 @@ def subtract_whole(x, v):
     d[v] += unbroadcast(-d[x], v)
 
 
-@rule(np.ndarray.fill, mutates="x")
+@linear(np.ndarray.fill, mutates="x")
 @samples("A(4), A()")
 def fill(x, value):
     old = np.copy(x)
@@ -107,7 +107,7 @@ def fill(x, value):
     d[x][...] = 0.0
 
 
-@rule(np.copyto, mutates="dst")
+@linear(np.copyto, mutates="dst")
 @samples("A(4), A(4)", "A(3, 4), A(4)", "A(4), A()")
 def copyto(dst, src):
     old = np.copy(dst)
@@ -119,7 +119,7 @@ def copyto(dst, src):
     d[src] += unbroadcast(part, src)
 
 
-@rule(np.add.at, mutates="a")
+@linear(np.add.at, mutates="a")
 @samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()")
 def add_at(a, indices, b):
     old = np.copy(a)
@@ -132,7 +132,7 @@ def add_at(a, indices, b):
         d[b] += unbroadcast(d[a][indices], b)
 
 
-@rule(np.subtract.at, mutates="a")
+@linear(np.subtract.at, mutates="a")
 @samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()")
 def subtract_at(a, indices, b):
     old = np.copy(a)
@@ -153,7 +153,7 @@ def sort_method(a, axis=-1):
     d[a][...] = np.take_along_axis(d[a], np.argsort(order, axis), axis)
 
 
-@rule(np.fill_diagonal, mutates="a")
+@linear(np.fill_diagonal, mutates="a")
 @samples("A(3, 3), A()", "A(3, 3), A(3)")
 def fill_diagonal(a, val):
     old = np.copy(a)

@@ -73,7 +73,7 @@ def math_remainder(x, y):
     d[y] += -d[z] * np.rint(x / y)
 
 
-@linear(math.modf)
+@rule(math.modf)
 @samples("A()")
 def modf(x):
     z = math.modf(x)

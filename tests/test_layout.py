@@ -18,7 +18,7 @@ LAYERS = (
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
     ("expand", "inline", "calls", "callees", "displays", "iterate"),
-    ("forward", "reverse", "accumulate", "batch", "tape", "checkpoint")
+    ("forward", "tangents", "transpose", "reverse", "accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),
     ("pipeline",),
     ("backends",),

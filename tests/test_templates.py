@@ -83,6 +83,37 @@ def test_first_derivative(sample):
         assert close(inner(found, way), slope(along), 1e-3 if "float32" in sample.id else TOLERANCE)
 
 
+def norm_of(value):
+    """The size of a structure."""
+    return np.sqrt(max(inner(value, value), 0.0))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
+def test_forward_mode(sample):
+    program, w = weighted(sample)
+    rng = np.random.default_rng(4)
+    before = program.args
+    for _ in range(2):
+        args, way = copies(before), tuple(direction(a, rng) for a in before)
+        value, tangent = srcdiff.jvp(program.function, args, way)
+        for x, y in zip(before, args, strict=True):
+            np.testing.assert_array_equal(x, y)
+        plain = program.function(*copies(before))
+        for z, v, t in zip(leaves(plain), leaves(value), leaves(tangent), strict=True):
+            np.testing.assert_array_equal(z, v)
+            assert np.shape(t) == np.shape(z)
+            assert np.result_type(t) == np.result_type(z) or np.result_type(z).kind not in "fc"
+        found = inner(w, tangent)
+        back = gradient(program)(*args, grad_outputs=w)
+        scale, single = norm_of(back) * norm_of(way), "float32" in sample.id
+        assert abs(found - inner(back, way)) <= (1e-6 if single else 1e-12) * max(scale, 1.0)
+
+        def along(h, way=way):
+            return inner(w, program.function(*moved(before, h, way)))
+
+        assert close(found, slope(along), 1e-3 if single else TOLERANCE)
+
+
 @pytest.mark.parametrize("sample", ONCE, ids=lambda s: s.id)
 def test_lines_above_the_yield(sample):
     args, kwargs = sample.arguments()

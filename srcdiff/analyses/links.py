@@ -212,10 +212,15 @@ _NUMBER = re.compile(r"_\d+\Z")
 
 def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
     """The parameters whose memory the function writes into, by their own name or another."""
+    written = written_classes(function, kinds)
+    return tuple(p.name for p in function.params if p.name in written)
+
+
+def written_classes(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+    """The class of every name that may share memory with one that the function writes into."""
     links = list(links_of(function.body, kinds, False))
     stored, resized = stored_names(function.body, kinds)
     between = [
         k for k in links if named_container(k.target, kinds) and named_container(k.source, kinds)
     ]
-    written = {**classes_of(links, stored), **classes_of(between, resized)}
-    return tuple(p.name for p in function.params if p.name in written)
+    return {**classes_of(between, resized), **classes_of(links, stored)}

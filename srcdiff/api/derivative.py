@@ -75,14 +75,7 @@ class Derivative:
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
-        key: Any = tuple([key_of(a) for a in args])
-        if kwargs:
-            key = (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
-        found = self._cache.get(key)
-        if found is None or not unchanged(found.watch):
-            found = self._compile(key, args, kwargs)
-        if found.written:
-            self._check_memory(found.written, found.held, args, kwargs)
+        found = self._found(args, kwargs)
         try:
             if grad_outputs is None:
                 return found.function(*args, **kwargs)
@@ -91,6 +84,18 @@ class Derivative:
             return found.function(*args, grad_outputs=grad_outputs, **kwargs)
         except CotangentError as error:
             raise placed(error, found.returns) from None
+
+    def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
+        """The specialisation for some arguments, which it may be called with."""
+        key: Any = tuple([key_of(a) for a in args])
+        if kwargs:
+            key = (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
+        found = self._cache.get(key)
+        if found is None or not unchanged(found.watch):
+            found = self._compile(key, args, kwargs)
+        if found.written:
+            self._check_memory(found.written, found.held, args, kwargs)
+        return found
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A derivative of a method, bound to an object."""
@@ -116,9 +121,9 @@ class Derivative:
         made = derive(self.primal, self.request, kinds)
         text, refs = made.emitted.text, made.emitted.refs
         function = compile_text(text, refs, self.request.name, self.primal)
-        default = inspect.signature(function).parameters["grad_outputs"].default
+        seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
-        scalar = default is not None
+        scalar = seed is not None and seed.default is not None
         return Compiled(function, text, scalar, watch, made.written, held, made.returns)
 
     def _check_memory(

@@ -23,6 +23,7 @@ class Options:
     materialize_grads: bool = False
     has_aux: bool = False
     value: bool = False
+    mode: str = "reverse"
 
     def __post_init__(self) -> None:
         if self.materialize_grads and self.allow_unused is False:
@@ -47,6 +48,8 @@ def request_of(f: Any, options: Options) -> Request:
     if not items:
         raise ValueError("grad requires non-empty inputs.")
     kind = "value_and_grad" if options.value else "grad"
+    if options.mode == "forward":
+        kind = "jvp"
     return Request(
         tuple(_input(item, names, f) for item in items),
         form,
@@ -56,6 +59,7 @@ def request_of(f: Any, options: Options) -> Request:
         bool(options.allow_unused) or options.materialize_grads,
         options.materialize_grads,
         f"{_base_name(f)}_{kind}",
+        mode=options.mode,
     )
 
 

@@ -91,6 +91,15 @@ class Rule:
         return lower_template(parse(self.template))
 
     @functools.cached_property
+    def lowered_tangent(self) -> Template:
+        """The tangent's template in the intermediate representation."""
+        from srcdiff.lower.template import lower_template
+        from srcdiff.parse import parse
+
+        assert self.tangent is not None, f"{self.name} has no tangent of its own"
+        return lower_template(parse(self.tangent))
+
+    @functools.cached_property
     def differentiable(self) -> frozenset[str]:
         """The parameters that the template gives a derivative, not one that is zero on purpose."""
         if self.template is None:
@@ -165,6 +174,8 @@ def forward(*functions: Any) -> Callable[..., Rule]:
     """Write the tangent of functions whose rule does not imply it."""
 
     def make(tangent: Callable[..., Any]) -> Rule:
+        if not inspect.isgeneratorfunction(tangent):
+            raise TypeError(f"the tangent `{tangent.__name__}` has no `yield`")
         found = Rule(tangent.__name__, "forward", functions, tangent=tangent)
         return _announce(found)
 
@@ -208,9 +219,11 @@ class Registry:
 
 
 def _joined(old: Rule | None, new: Rule) -> Rule:
-    """The rule that stands after `new` is declared: a tangent joins the template before it."""
-    if new.flavour == "forward" and old is not None:
+    """The rule that stands after `new` is declared: a tangent joins its template."""
+    if old is not None and new.flavour == "forward":
         return replace(old, tangent=new.tangent)
+    if old is not None and old.flavour == "forward":
+        return replace(new, tangent=old.tangent)
     return new
 
 

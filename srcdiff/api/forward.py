@@ -1,0 +1,215 @@
+"""`jvp` and `linearize`: derivatives along directions."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_types import is_active_kind
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.options import Options, parameter_names
+from srcdiff.errors import CotangentError, CotangentTypeError
+from srcdiff.trees import kept
+
+_CACHE = "__srcdiff_forward__"
+
+
+class Forward(Derivative):
+    """The function that computes a value and its derivative along a direction of some inputs."""
+
+    def __init__(self, primal: Any, inputs: tuple[Any, ...], outputs: Any = None) -> None:
+        super().__init__(primal, Options(inputs, outputs, mode="forward"))
+
+    def along(
+        self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...]
+    ) -> Any:
+        """`(value, tangent)` at some arguments, for the tangents of the inputs."""
+        function = self._found(primals, kwargs).function
+        names = _last_params(function, len(tangents))
+        return function(*primals, **kwargs, **dict(zip(names, tangents)))
+
+
+def _last_params(function: Any, count: int) -> list[str]:
+    """The names of the tangents, which come last."""
+    code = function.__code__
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount][-count:])
+
+
+def forward_of(f: Any, inputs: tuple[Any, ...], outputs: Any = None) -> Forward:
+    """The forward-mode function of `f`, made once as long as `f` lives."""
+    if not isinstance(f, types.FunctionType):
+        return Forward(f, inputs, outputs)
+    table = f.__dict__.setdefault(_CACHE, {})
+    key = inputs, repr(outputs)
+    found: Forward | None = table.get(key)
+    if found is None or found.primal is not f:  # a wrapper has the `__dict__` of what it wraps
+        found = table[key] = Forward(f, inputs, outputs)
+    return found
+
+
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    outputs: Any = None,
+    **kwargs: Any,
+) -> tuple[Any, Any]:
+    """The value of a function and its derivative along a direction (Jacobian-vector product).
+
+    Args:
+        f: the function.
+        primals: its positional arguments.
+        tangents: for each argument a direction of its structure and shapes; None for one that
+            stays constant (numbers and arrays of integers, strings, ...).
+        outputs: as in `grad`.
+        kwargs: its keyword arguments, which stay constant.
+
+    Returns:
+        `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
+
+    Raises:
+        TransformError: the function cannot be differentiated, with the place and the reason.
+        DtypeError: an argument with a tangent is no floating point or complex value.
+        CotangentError: a tangent does not fit its argument.
+
+    >>> import srcdiff
+    >>> def f(x, n):
+    ...     return x ** n
+    >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
+    (8.0, 12.0)
+    """
+    primals, tangents = _checked_pair(f, primals, tangents)
+    made = forward_of(f, _with_tangent(f, primals, tangents), outputs)
+    given = [
+        tangent_like(t, p, f"tangents[{k}]")
+        for k, (p, t) in enumerate(zip(primals, tangents))
+        if t is not None
+    ]
+    value, tangent = made.along(primals, kwargs, tuple(given))
+    return value, tangent
+
+
+def _checked_pair(f: Any, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Arguments and their tangents as tuples of one length."""
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise CotangentTypeError(
+                f"{name}: expected a tuple with an item for each argument, "
+                f"given {type(given).__name__}"
+            )
+    if len(primals) != len(tangents):
+        raise CotangentError(
+            f"tangents: expected {len(primals)} items, one for each of the primals, "
+            f"given {len(tangents)}"
+        )
+    if all(t is None for t in tangents):
+        raise CotangentError("tangents: expected at least one that is not None")
+    return tuple(primals), tuple(tangents)
+
+
+def _with_tangent(
+    f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[str | int, ...]:
+    """The parameters whose argument has a tangent."""
+    names = parameter_names(f)
+    return tuple(names[k] if k < len(names) else k for k, t in enumerate(tangents) if t is not None)
+
+
+def tangent_like(given: Any, like: Any, path: str) -> Any:
+    """A copy of a tangent, checked against its argument; zero where it is None.
+
+    Raises:
+        CotangentError: it does not have the structure or the shape of the argument.
+        CotangentTypeError: it is no number or array.
+    """
+    if isinstance(like, dict):
+        _check_items(given, like, path, dict)
+        new = {k: tangent_like((given or {}).get(k), v, f"{path}[{k!r}]") for k, v in like.items()}
+        return new
+    if isinstance(like, (list, tuple)):
+        _check_items(given, like, path, (list, tuple))
+        given = [None] * len(like) if given is None else given
+        items = [tangent_like(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, like))]
+        if isinstance(like, list):
+            return items
+        return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
+    if not _is_numeric(like):
+        return None
+    return _leaf(given, like, path)
+
+
+def _check_items(given: Any, like: Any, path: str, types: Any) -> None:
+    """A tangent has the items of its argument."""
+    if given is None:
+        return
+    if not isinstance(given, types):
+        raise CotangentTypeError(
+            f"{path}: expected a {type(like).__name__} of {len(like)} items like the argument, "
+            f"given {type(given).__name__}"
+        )
+    same = set(given) <= set(like) if isinstance(like, dict) else len(given) == len(like)
+    if not same:
+        raise CotangentError(f"{path}: expected {len(like)} items, given {len(given)}")
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, (int, float, complex, np.generic, np.ndarray)) and not isinstance(
+        value, bool
+    )
+
+
+def _leaf(given: Any, like: Any, path: str) -> Any:
+    """The tangent of a number or array, in its shape, dtype and layout."""
+    given = 0.0 if given is None and np.shape(like) == () else given
+    if given is None:
+        return np.zeros_like(like)
+    if isinstance(given, (bool, str, bytes)) or not _is_numeric(given):
+        raise CotangentTypeError(
+            f"{path}: expected a number or an array of shape {np.shape(like)}, "
+            f"given {type(given).__name__}"
+        )
+    if np.shape(given) != np.shape(like):
+        raise CotangentError(
+            f"{path}: expected shape {np.shape(like)}, given shape {np.shape(given)}"
+        )
+    if np.iscomplexobj(given) and not np.iscomplexobj(like):
+        raise CotangentError(f"{path}: expected real numbers for a real argument, given complex")
+    if not is_active_kind(kind_of(like, "x")):
+        return np.zeros(np.shape(like))[()]
+    if not isinstance(like, np.ndarray):
+        return type(like)(given)
+    new = np.empty_like(like)
+    new[...] = given
+    return new
+
+
+class Linear:
+    """The derivative of a function at a point, as a linear function of the direction."""
+
+    def __init__(self, f: Callable[..., Any], primals: tuple[Any, ...]) -> None:
+        self._f = f
+        self._primals = kept(primals)
+
+    def __call__(self, *tangents: Any) -> Any:
+        """The tangent of the value for the tangents of the arguments."""
+        return jvp(self._f, self._primals, tangents)[1]
+
+
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+    """The value of a function and its derivative as a linear function of the direction.
+
+    The linear function runs `f` again beside its tangents, at copies of the arguments.
+
+    >>> import srcdiff
+    >>> value, linear = srcdiff.linearize(lambda x: x * x, 3.0)
+    >>> value, linear(1.0), linear(10.0)
+    (9.0, 6.0, 60.0)
+    """
+    linear = Linear(f, primals)
+    value = f(*kept(primals))
+    return value, linear

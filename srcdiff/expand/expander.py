@@ -1,0 +1,289 @@
+"""The walk through the lines of a template: what is known is folded away, the rest is written."""
+
+from __future__ import annotations
+
+from srcdiff import ir, runtime
+from srcdiff.analyses.effects import is_pure
+from srcdiff.analyses.kind_types import Scalar
+from srcdiff.facts import Facts
+from srcdiff.rules import Bound, notation
+
+from .contribute import Statement, Writer, adjoint_of
+from .folding import spliced
+from .forms import UNSET
+
+
+class Expander(Writer):
+    """One expansion: runs through the lines of the template and writes what they come to."""
+
+    def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        super().__init__(bound, stmt, facts)
+        self.template = bound.rule.lowered
+        self.fixed: dict[str, ir.Name] = {}
+        self.parts: dict[str, ir.Atom] = {}
+        if isinstance(stmt, ir.Assign):
+            self._bind_result(stmt.target)
+
+    def _bind_result(self, target: ir.Name) -> None:
+        """Bind what the template yields to the target of the statement."""
+        result = self.template.result
+        self.result = target
+        if target.id not in self.facts.adjoints:
+            return
+        adjoint = self.facts.adjoint(target.id)
+        self.folder.kinds[adjoint.id] = self.folder.kind(target)
+        if isinstance(result, ir.Name):
+            self.env[result.id] = target
+        elif isinstance(result, ir.Tup):
+            for k, item in enumerate(result.items):
+                assert isinstance(item, ir.Name), "a template yields names"
+                self.env[item.id] = self.item(target, ir.Const(k))
+                self.parts[item.id] = self.item(adjoint, ir.Const(k))
+        else:
+            raise self.error("yields nothing, and its result is used")
+
+    # --- the whole ---
+
+    def check_arguments(self) -> None:
+        """Raise if an active argument is one that the template says nothing of."""
+        for param, atom in self.bound.args.items():
+            silent = param not in self.rule.mentioned and param != self.rule.mutates
+            if silent and any(self.active(n) for n in ir.names(atom)):
+                raise self.error(f"has no derivative for the argument `{param}`")
+
+    def run(self) -> ir.Block:
+        """The statements of the adjoint."""
+        if self.result is None and self.rule.mutates is None:
+            return ()
+        self.block(self._recomputed())
+        self.block(self.template.below)
+        return _without_dead(tuple(self.out))
+
+    def _recomputed(self) -> ir.Block:
+        """The lines above the `yield` whose results are read below it."""
+        known = set(self.env)
+        below = tuple(s for s in self.template.below if not self._restores(s))
+        wanted = set(ir.used(below)) - known
+        lines: list[ir.Stmt] = []
+        for stmt in reversed(self.template.above):
+            mine = ir.bound((stmt,))
+            if mine & wanted:
+                lines.append(stmt)
+                wanted |= ir.used((stmt,)) - known
+        if lines and self.rule.mutates is not None:
+            lines.append(ir.Undo(self.loc))
+        return tuple(reversed(lines))
+
+    def _restores(self, stmt: ir.Stmt) -> bool:
+        """Whether a line puts an argument back as it was: the tape does that where it is needed."""
+        return isinstance(stmt, ir.SetItem) and stmt.base.id == self.rule.mutates
+
+    # --- atoms and right-hand sides ---
+
+    def atom(self, atom: ir.Atom) -> ir.Atom:
+        """An atom of the template, in the names of the function."""
+        new = ir.map_atom(self._name, atom)
+        return ir.Tup(spliced(new.items)) if isinstance(new, ir.Tup) else new
+
+    def _name(self, name: ir.Name) -> ir.Atom:
+        primal = adjoint_of(name.id)
+        if primal is not None:
+            return self._adjoint(primal)
+        if name.id not in self.env:
+            raise AssertionError(f"`{name.id}` is not bound in the template {self.rule.name}")
+        return self.env[name.id]
+
+    def _adjoint(self, primal: str) -> ir.Atom:
+        """`d[primal]` where it is read."""
+        if primal in self.parts:
+            return self.parts[primal]
+        atom = self.env[primal]
+        if not isinstance(atom, ir.Name) or not self.active(atom.id):
+            return ir.Const(0.0)
+        return self.facts.adjoint(atom.id)
+
+    def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
+        """A right-hand side of the template, folded."""
+        if isinstance(rhs, ir.Call):
+            if rhs.fn is runtime.unbroadcast:
+                return self._explicit_unbroadcast(rhs)
+            args = tuple(map(self.atom, rhs.args))
+            kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
+            return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text))
+        if isinstance(rhs, ir.Opaque):
+            raise self.error(f"uses `{rhs.text}`, which cannot stand in a template")
+        return self.atom(rhs)
+
+    def _explicit_unbroadcast(self, call: ir.Call) -> ir.Rhs:
+        """`unbroadcast(d[z], x)` with what is known of `z`; of anything else, as it stands."""
+        value, x = (self.atom(a) for a in call.args)
+        if self.result is not None and value == self._result_adjoint():
+            return self.folder.unbroadcast(value, x, self.folder.kind(self.result), None)
+        return ir.Call(call.fn, (value, x), text=call.text)
+
+    def _result_adjoint(self) -> ir.Atom | None:
+        if self.result is None or self.result.id not in self.facts.adjoints:
+            return None
+        return self.facts.adjoint(self.result.id)
+
+    # --- statements ---
+
+    def block(self, block: ir.Block) -> None:
+        """Write the statements of a block of the template."""
+        for stmt in block:
+            self.one(stmt)
+
+    def one(self, stmt: ir.Stmt) -> None:
+        """Write one statement of the template."""
+        if isinstance(stmt, ir.Assign):
+            self.assign(stmt)
+        elif isinstance(stmt, ir.Accum):
+            self.accumulate(stmt)
+        elif isinstance(stmt, ir.SetItem):
+            self.set_item(stmt)
+        elif isinstance(stmt, ir.Effect):
+            self.effect(stmt)
+        elif isinstance(stmt, ir.If):
+            self.branch(stmt)
+        elif isinstance(stmt, ir.For):
+            self.loop(stmt)
+        elif isinstance(stmt, ir.Undo):
+            self.out.append(stmt)
+        elif not isinstance(stmt, (ir.Demand, ir.Comment)):
+            raise self.error(f"uses a statement that cannot stand in a template: {stmt!r}")
+
+    def assign(self, stmt: ir.Assign) -> None:
+        """`name = value`: known values and other names need no statement."""
+        name = stmt.target.id
+        primal = adjoint_of(name)
+        if primal is not None:
+            self.store(primal, ir.Const(...), self.value(stmt.rhs), None)
+            return
+        rhs = self.rhs(stmt.rhs)
+        if name in self.fixed:
+            self.out.append(ir.Assign(self.fixed[name], rhs, self.loc))
+            self.env[name] = self.fixed[name]
+        elif isinstance(rhs, ir.Call) or rhs in self.fixed.values():
+            self.env[name] = self.temp(rhs, "_t" if name.startswith("_") else f"_{name}")
+        else:
+            self.env[name] = rhs  # type: ignore[assignment]
+
+    def value(self, rhs: ir.Rhs) -> ir.Atom:
+        """A right-hand side of the template as an atom."""
+        found = self.rhs(rhs)
+        return self.temp(found) if isinstance(found, ir.Call) else found  # type: ignore[return-value]
+
+    def branch(self, stmt: ir.If) -> None:
+        """An `if`: the branch that is taken, where that is known."""
+        test = self.atom(stmt.test)
+        known = self.folder.static(test)
+        if known is not UNSET:
+            self.block(stmt.body if known else stmt.orelse)
+            return
+        assert isinstance(test, ir.Name)
+        both = ir.bound(stmt.body) & ir.bound(stmt.orelse)
+        fixed = self.fix((ir.bound(stmt.body) | ir.bound(stmt.orelse)) & (both | set(self.env)))
+        body, orelse = self.inner(stmt.body, fixed), self.inner(stmt.orelse, fixed)
+        self.out.append(ir.If(test, body, orelse, self.loc))
+        self.env.update(fixed)
+
+    def fix(self, names: frozenset[str] | set[str]) -> dict[str, ir.Name]:
+        """Variables for the names that run-time control flow binds, with their present values."""
+        found: dict[str, ir.Name] = {}
+        for name in sorted(n for n in names if adjoint_of(n) is None):
+            found[name] = self.facts.fresh(f"_{name.lstrip('_')}")
+            if name in self.env:
+                self.out.append(ir.Assign(found[name], self.env[name], self.loc))
+        return found
+
+    def inner(self, block: ir.Block, fixed: dict[str, ir.Name]) -> ir.Block:
+        """The statements of a block that runs or not, or many times."""
+        saved = self.out, dict(self.env), self.fixed
+        self.out, self.fixed = [], {**self.fixed, **fixed}
+        self.env.update({n: v for n, v in fixed.items() if n in self.env})
+        self.block(block)
+        found = tuple(self.out)
+        self.out, self.env, self.fixed = saved
+        return found
+
+    def loop(self, stmt: ir.For) -> None:
+        """A loop over a range: written out where its items are known."""
+        assert isinstance(stmt.iter, ir.Call) and stmt.iter.fn is range
+        args = tuple(map(self.atom, stmt.iter.args))
+        known = [self.folder.static(a) for a in args]
+        if not any(k is UNSET for k in known):
+            for value in range(*known):
+                self.env[stmt.target.id] = ir.Const(value)
+                self.block(stmt.body)
+            return
+        fixed = self.fix(ir.bound(stmt.body) & set(self.env))
+        target = self.facts.fresh("_k")
+        self.env[stmt.target.id] = target
+        self.folder.kinds[target.id] = Scalar("int64")
+        body = self.inner(stmt.body, fixed)
+        # A buffer is made once, before the loop that writes into it.
+        self.out += [s for s in body if isinstance(s, ir.Demand)]
+        rest = tuple(s for s in body if not isinstance(s, ir.Demand))
+        if rest:
+            steps = ir.Call(range, args, text="range")
+            self.out.append(ir.For(target, steps, rest, None, self.loc))
+        self.env.update(fixed)
+
+    def effect(self, stmt: ir.Effect) -> None:
+        """A call that writes into an adjoint, or a refusal."""
+        call = stmt.rhs
+        assert isinstance(call, ir.Call)
+        if call.fn is notation.refuse:
+            raise self.error(f"does not cover this call: {self.folder.static(call.args[0])}")
+        base = call.args[0]
+        primal = adjoint_of(base.id) if isinstance(base, ir.Name) else None
+        if primal is None:
+            raise self.error("calls a function for an effect that is not on an adjoint")
+        target = self.env[primal]
+        if not isinstance(target, ir.Name) or not self.active(target.id):
+            return
+        self.demand(target)
+        args = tuple(map(self.atom, call.args))
+        kwargs = tuple((k, self.atom(v)) for k, v in call.kwargs)
+        self.out.append(ir.Effect(ir.Call(call.fn, args, kwargs, call.text), self.loc))
+
+    # --- writing into adjoints ---
+
+    def accumulate(self, stmt: ir.Accum) -> None:
+        """`d[x] += value`."""
+        primal = adjoint_of(stmt.target.id)
+        assert primal is not None
+        self.add(self.env[primal], self.atom(stmt.value), primal)
+
+    def set_item(self, stmt: ir.SetItem) -> None:
+        """`d[x][i] += value` and `d[x][i] = value`."""
+        if self._restores(stmt):
+            return
+        primal = adjoint_of(stmt.base.id)
+        if primal is None or stmt.index is None:
+            raise self.error("writes into something that is not an adjoint")
+        self.store(primal, self.atom(stmt.index), self.atom(stmt.value), stmt.op)
+
+
+def _without_dead(block: ir.Block) -> ir.Block:
+    """A block without the assignments that nothing after them reads."""
+    kept: list[ir.Stmt] = []
+    wanted: set[str] = set()
+    for stmt in reversed(block):
+        if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted and _is_pure(stmt.rhs):
+            continue
+        if isinstance(stmt, (ir.If, ir.For)) and not _matters(stmt, wanted):
+            continue
+        wanted |= ir.used((stmt,))
+        kept.append(stmt)
+    return tuple(reversed(kept))
+
+
+def _is_pure(rhs: ir.Rhs) -> bool:
+    return not isinstance(rhs, ir.Call) or is_pure(rhs.fn)
+
+
+def _matters(stmt: ir.If | ir.For, wanted: set[str]) -> bool:
+    """Whether a branch or loop does more than bind names that nobody reads."""
+    inner = [s for s in ir.walk((stmt,)) if not isinstance(s, (ir.If, ir.For))]
+    return any(not isinstance(s, ir.Assign) or s.target.id in wanted for s in inner)

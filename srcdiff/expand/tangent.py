@@ -1,0 +1,99 @@
+"""Templates in forward mode: backward lines along one operand, lines of `@forward` templates."""
+
+from __future__ import annotations
+
+from srcdiff import ir
+from srcdiff.facts import Facts
+from srcdiff.rules import Bound
+
+from .contribute import Statement, adjoint_of
+from .expander import Expander
+
+NOTHING = ir.Ref("nothing", object())
+"""What is made of a tangent that is zero."""
+
+
+class Along(Expander):
+    """The backward lines of an elementwise rule with the tangent of an operand for `d[z]`."""
+
+    def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        super().__init__(bound, stmt, facts)
+        self.found: list[ir.Atom] = []
+
+    def values(self) -> list[ir.Atom]:
+        """What the lines add to the adjoint of the operand."""
+        self.check_arguments()
+        self.block(self._recomputed())
+        self.block(self.template.below)
+        return self.found
+
+    def add(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+        """A contribution is kept as it is: nothing is summed where an operand was broadcast."""
+        if isinstance(target, ir.Name) and self.active(target.id):
+            if not isinstance(value, ir.Const):
+                self.found.append(value)
+
+    def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
+        """An elementwise rule writes into no part."""
+        raise self.error("writes into a part of an adjoint, and has no tangent")
+
+
+class Tangent(Expander):
+    """The lines of a `@forward` template: `d[x]` is the tangent of `x`, and `d[z]` is added to."""
+
+    def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        super().__init__(bound, stmt, facts)
+        self.template = bound.rule.lowered_tangent
+        self.env = dict(bound.args)
+        self.parts.clear()
+        self.found: list[ir.Atom] = []
+        result = self.template.result
+        self.own = result.id if isinstance(result, ir.Name) else ""
+        if isinstance(stmt, ir.Assign):
+            if not self.own:
+                raise self.error("must yield one name in its tangent")
+            self.env[self.own] = stmt.target
+
+    def values(self) -> list[ir.Atom]:
+        """What the lines add to the tangent of the result; they see the operands as they were."""
+        self.block(tuple(s for s in self._recomputed() if not isinstance(s, ir.Undo)))
+        self.block(self.template.below)
+        return self.found
+
+    def _adjoint(self, primal: str) -> ir.Atom:
+        """`d[x]` where it is read."""
+        return self._mirrored(self.env[primal])
+
+    def _mirrored(self, atom: ir.Atom) -> ir.Atom:
+        """The tangent of an argument, NOTHING where it is zero."""
+        if isinstance(atom, ir.Tup):
+            items = tuple(map(self._mirrored, atom.items))
+            if all(i is NOTHING for i in items):
+                return NOTHING
+            return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
+        if isinstance(atom, ir.Name) and self.active(atom.id):
+            return self.facts.adjoint(atom.id)
+        return NOTHING
+
+    def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
+        """What is made of nothing is nothing."""
+        if isinstance(rhs, ir.Call):
+            if any(self.atom(a) is NOTHING for a in (*rhs.args, *(v for _, v in rhs.kwargs))):
+                return NOTHING
+        return super().rhs(rhs)
+
+    def accumulate(self, stmt: ir.Accum) -> None:
+        """`d[z] += value`."""
+        value = self.atom(stmt.value)
+        if adjoint_of(stmt.target.id) != self.own:
+            raise self.error("adds to something else than the tangent of its result")
+        if value is not NOTHING and not isinstance(value, ir.Const):
+            self.found.append(value)
+
+    def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
+        """A store into the tangent of what the function writes into."""
+        target = self.env[primal]
+        if isinstance(target, ir.Name) and self.active(target.id):
+            value = ir.Const(0.0) if value is NOTHING else value
+            tangent = self.facts.adjoint(target.id)
+            self.out.append(ir.SetItem(tangent, index, value, op, self.loc))

@@ -1,0 +1,232 @@
+"""The tangent of one call, by its rule.
+
+A function that is linear is its own tangent.  The backward lines of an elementwise function are
+`d[x] += d[z] * e`; they multiply element by element, so that `t_x * e` is the tangent.  Where a
+rule says its tangent (`@forward`), that is it; of any other the backward lines are transposed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir, runtime
+from srcdiff.analyses.kind_types import (
+    Array,
+    Callable,
+    Kind,
+    NoneKind,
+    Scalar,
+    SliceKind,
+    Text,
+    broadcasts_to_itself,
+    is_numeric,
+    is_scalar,
+)
+from srcdiff.errors import MissingRuleError
+from srcdiff.expand import Along, Tangent, expand
+from srcdiff.expand.folding import Folder
+from srcdiff.facts import Facts
+from srcdiff.rules import Bound, Rule, find
+from srcdiff.rules.arguments import ALIASES
+from srcdiff.transpose import TANGENT_REMEDY, summed, transposed
+
+Lines = list[ir.Stmt]
+
+
+class Scribe:
+    """The statements written so far, at one place."""
+
+    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
+        self.facts, self.loc = facts, loc
+        self.out: Lines = []
+
+    def temp(self, rhs: ir.Rhs) -> ir.Name:
+        """A new name for a value."""
+        name = self.facts.fresh()
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    def kind(self, name: str) -> Kind | None:
+        """What is known of a name."""
+        return self.facts.kinds.get(name)
+
+    def tangent(self, atom: ir.Atom) -> ir.Atom:
+        """The tangent of an atom: zero where it carries no derivative."""
+        if isinstance(atom, ir.Name) and atom.id in self.facts.active:
+            return self.facts.adjoint(atom.id)
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(map(self.tangent, atom.items)))
+        if isinstance(atom, ir.Star):
+            return ir.Star(self.tangent(atom.value))
+        return self.zero(atom)
+
+    def zero(self, atom: ir.Atom) -> ir.Atom:
+        """The tangent of something constant."""
+        if isinstance(atom, ir.Const):
+            number = isinstance(atom.value, (int, float, complex))
+            return ir.Const(0.0) if number else ir.NONE
+        kind = self.kind(atom.id) if isinstance(atom, ir.Name) else None
+        if isinstance(kind, Scalar):
+            return ir.Const(0.0)
+        if isinstance(kind, (NoneKind, Text, Callable, SliceKind)):
+            return ir.NONE
+        plain = isinstance(kind, Array) and not kind.maybe_scalar
+        return self.temp(ir.Call(np.zeros_like if plain else runtime.zeros_like, (atom,)))
+
+
+def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:
+    """The tangent of a call's result, None for zero; `written`: it must be memory of its own."""
+    facts = scribe.facts
+    bound = find(call, facts.kinds, stmt.loc)
+    if bound.rule.template is None:
+        return None
+    if bound.rule.tangent is not None or bound.rule.flavour == "linear":
+        if not flows_here(bound, stmt, facts):
+            return None
+        if bound.rule.tangent is None:
+            return mirrored(call, bound.rule, scribe)
+        return written_tangent(bound, stmt, scribe)
+    if bound.rule.flavour == "elementwise" and not _is_complex(stmt, call, facts):
+        total = _elementwise(bound, stmt, call, scribe)
+    else:
+        lines, total = transposed(bound, stmt, facts)
+        scribe.out += lines
+    if written and isinstance(total, ir.Name):
+        return ir.Call(np.array, (total,), text="np.array")
+    return total
+
+
+def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
+    """Whether a complex number may be involved: backward lines conjugate its factors."""
+    folder = Folder(facts.kinds, lambda rhs: ir.Name("_"))
+    return any(folder.is_complex(ir.Name(n)) for n in (stmt.target.id, *ir.names(call)))
+
+
+def flows_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> bool:
+    """Whether the rule has backward lines for this call (it may refuse it), not none on purpose."""
+    names = {n for o in ir.operands(stmt) for n in ir.names(o) if n in facts.active}
+    names |= {*ir.writes(stmt)}
+    own = {n: facts.fresh("_d").id for n in sorted(names)}
+    inner = replace(facts, active=frozenset(names), adjoints=own)
+    return bool(expand(bound, stmt, inner).adjoint)
+
+
+# --- a function that is its own tangent --------------------------------------------------------
+
+
+def mirrored(call: ir.Call, rule: Rule, scribe: Scribe) -> ir.Call:
+    """A call with tangents in the places in which it is linear."""
+    places = rule.differentiable | ({rule.mutates} if rule.mutates else set())
+
+    def one(atom: ir.Atom, role: str) -> ir.Atom:
+        here = role in places or ALIASES.get(role) in places
+        return scribe.tangent(atom) if here else atom
+
+    args = tuple(one(a, role) for a, role in zip(call.args, _roles(call, rule)))
+    kwargs = tuple((k, one(v, k or "")) for k, v in call.kwargs)
+    return ir.Call(call.fn, args, kwargs, call.text)
+
+
+def _roles(call: ir.Call, rule: Rule) -> list[str]:
+    """The parameter of the template that each positional argument belongs to."""
+    roles: list[str] = []
+    for param in rule.params:
+        if param.kind is param.VAR_POSITIONAL or param.name == rule.gather:
+            roles += [param.name] * (len(call.args) - len(roles))
+            break
+        roles.append(param.name)
+    return roles[: len(call.args)]
+
+
+# --- elementwise functions ---------------------------------------------------------------------
+
+
+def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Atom | None:
+    """The sum of the tangents of the operands, each times its derivative."""
+    facts = scribe.facts
+    operands = list(dict.fromkeys(n for n in ir.names(call) if n in facts.active))
+    values: list[ir.Atom] = []
+    start = len(scribe.out)
+    for name in operands:
+        tangent = facts.adjoint(name).id
+        both = frozenset({name, stmt.target.id})
+        inner = replace(facts, active=both, adjoints={stmt.target.id: tangent, name: "_d"})
+        along = Along(bound, stmt, inner)
+        values += along.values()
+        scribe.out += along.out
+    total = summed(values, scribe.temp)
+    if total is None:
+        return None
+    covered = _covered(scribe.out[start:], total, facts)
+    if stmt.target.id in covered or _has_result_shape(stmt, call, covered, facts):
+        return total
+    shape = scribe.temp(ir.Call(np.shape, (stmt.target,), text="np.shape"))
+    return scribe.temp(ir.Call(np.broadcast_to, (total, shape), text="np.broadcast_to"))
+
+
+def _covered(lines: Lines, total: ir.Atom, facts: Facts) -> set[str]:
+    """The names whose shapes take part in that of the tangent."""
+    primal = {facts.adjoint(n).id: n for n in facts.active}
+    wanted = set(ir.names(total))
+    for stmt in reversed(lines):
+        if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
+            wanted |= set(ir.names(stmt.rhs))
+    return wanted | {primal[n] for n in wanted if n in primal}
+
+
+def _has_result_shape(stmt: ir.Assign, call: ir.Call, covered: set[str], facts: Facts) -> bool:
+    """Whether operands whose shapes take part in the tangent have that of the result."""
+    names = set(ir.names(call))
+    missing = {n for n in names - covered if not _is_scalar(n, facts)}
+    if not missing:
+        return True
+    z = facts.kinds.get(stmt.target.id)
+    others = [facts.kinds.get(n) for n in names]
+    for name in names & covered:
+        kind = facts.kinds.get(name)
+        rest = [k for n, k in zip(names, others) if n != name and k is not None]
+        whole = len(rest) == len(names) - 1
+        if kind is not None and z is not None and is_numeric(kind):
+            if broadcasts_to_itself(kind, z, rest if whole else None):
+                return True
+    return False
+
+
+def _is_scalar(name: str, facts: Facts) -> bool:
+    kind = facts.kinds.get(name)
+    return kind is not None and (is_scalar(kind) or isinstance(kind, NoneKind))
+
+
+# --- tangents that are written -----------------------------------------------------------------
+
+
+def written_tangent(
+    bound: Bound, stmt: ir.Assign | ir.Effect | ir.SetItem, scribe: Scribe
+) -> ir.Atom | None:
+    """The tangent by the lines of a `@forward` template."""
+    tangent = Tangent(bound, stmt, scribe.facts)
+    found = tangent.values()
+    scribe.out += tangent.out
+    return summed(found, scribe.temp)
+
+
+def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool, ir.Block]:
+    """What a call that writes into memory does to its tangent; whether that comes first."""
+    bound = find(call, scribe.facts.kinds, stmt.loc)
+    rule = bound.rule
+    if rule.template is None:
+        return False, ()
+    flows_here(bound, stmt, scribe.facts)
+    if rule.tangent is not None:
+        written_tangent(bound, stmt, scribe)
+        return True, tuple(scribe.out)
+    if rule.flavour != "linear" or rule.mutates is None:
+        raise MissingRuleError(
+            f"{bound.name} has no tangent",
+            stmt.loc,
+            TANGENT_REMEDY,
+        )
+    effect = ir.Effect(mirrored(call, rule, scribe), stmt.loc)
+    return False, (*scribe.out, effect)

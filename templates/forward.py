@@ -1,0 +1,220 @@
+"""Tangents that are plainer than what follows from the backward lines, or that do not follow."""
+
+import math
+
+import numpy as np
+
+from srcdiff.rules import conj, d, forward, rank
+from srcdiff.runtime import (
+    axis_size,
+    before,
+    cofactor,
+    divide_or_zero,
+    keep_axes,
+    others,
+    recur,
+    winners,
+)  # fmt: skip
+
+# --- reductions --------------------------------------------------------------------------------
+
+
+@forward(np.max, np.amax, np.nanmax, np.ndarray.max)
+def max_tangent(a, axis=None, keepdims=False):
+    z = np.max(a, axis=axis, keepdims=keepdims)
+    yield z
+    hit = winners(a, keep_axes(z, axis, keepdims), axis)
+    d[z] += np.sum(d[a] * hit, axis=axis, keepdims=keepdims)
+
+
+@forward(np.min, np.amin, np.nanmin, np.ndarray.min)
+def min_tangent(a, axis=None, keepdims=False):
+    z = np.min(a, axis=axis, keepdims=keepdims)
+    yield z
+    hit = winners(a, keep_axes(z, axis, keepdims), axis)
+    d[z] += np.sum(d[a] * hit, axis=axis, keepdims=keepdims)
+
+
+@forward(np.prod, np.ndarray.prod)
+def prod_tangent(a, axis=None, keepdims=False):
+    z = np.prod(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[z] += np.sum(d[a] * others(a, axis), axis=axis, keepdims=keepdims)
+
+
+@forward(np.var, np.ndarray.var)
+def var_tangent(a, axis=None, ddof=0, keepdims=False):
+    z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    yield z
+    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+    total = np.sum(d[a] * (a - center), axis=axis, keepdims=keepdims)
+    d[z] += 2.0 * total / (axis_size(a, axis) - ddof)
+
+
+@forward(np.std, np.ndarray.std)
+def std_tangent(a, axis=None, ddof=0, keepdims=False):
+    z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    yield z
+    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+    total = np.sum(d[a] * (a - center), axis=axis, keepdims=keepdims)
+    d[z] += divide_or_zero(total, z * (axis_size(a, axis) - ddof))
+
+
+@forward(np.cumprod, np.ndarray.cumprod)
+def cumprod_tangent(a, axis=None):
+    z = np.cumprod(a, axis=axis)
+    yield z
+    if axis is None:
+        flat = np.ravel(a)
+        d[z] += recur(np.ravel(d[a]) * before(flat, 0), flat, 0)
+    else:
+        d[z] += recur(d[a] * before(a, axis), a, axis)
+
+
+@forward(max)
+def builtin_max_tangent(first, *more):
+    z = max(first, *more)
+    yield z
+    if len(more) == 0:
+        hit = np.asarray(first) == z
+        d[z] += np.sum(np.asarray(d[first]) * hit) / np.sum(hit)
+    elif len(more) == 1:
+        d[z] += d[first] * (first > more[0]) + 0.5 * d[first] * (first == more[0])
+        d[z] += d[more][0] * (more[0] > first) + 0.5 * d[more][0] * (first == more[0])
+    else:
+        count = first == z
+        for k in range(len(more)):
+            count = count + (more[k] == z)
+        d[z] += d[first] * (first == z) / count
+        for k in range(len(more)):
+            d[z] += d[more][k] * (more[k] == z) / count
+
+
+@forward(min)
+def builtin_min_tangent(first, *more):
+    z = min(first, *more)
+    yield z
+    if len(more) == 0:
+        hit = np.asarray(first) == z
+        d[z] += np.sum(np.asarray(d[first]) * hit) / np.sum(hit)
+    elif len(more) == 1:
+        d[z] += d[first] * (first < more[0]) + 0.5 * d[first] * (first == more[0])
+        d[z] += d[more][0] * (more[0] < first) + 0.5 * d[more][0] * (first == more[0])
+    else:
+        count = first == z
+        for k in range(len(more)):
+            count = count + (more[k] == z)
+        d[z] += d[first] * (first == z) / count
+        for k in range(len(more)):
+            d[z] += d[more][k] * (more[k] == z) / count
+
+
+# --- arrays ------------------------------------------------------------------------------------
+
+
+@forward(np.sort)
+def sort_tangent(a, axis=-1):
+    z = np.sort(a, axis)
+    yield z
+    if axis is None:
+        d[z] += np.ravel(d[a])[np.argsort(np.ravel(a), kind="stable")]
+    elif rank(a) == 1:
+        d[z] += d[a][np.argsort(a, kind="stable")]
+    else:
+        d[z] += np.take_along_axis(d[a], np.argsort(a, axis, kind="stable"), axis)
+
+
+@forward(np.ndarray.sort)
+def sort_in_place_tangent(a, axis=-1):
+    order = np.argsort(a, axis, kind="stable")
+    yield
+    d[a][...] = np.take_along_axis(d[a], order, axis)
+
+
+@forward(np.pad)
+def pad_tangent(array, pad_width, mode="constant", constant_values=0):
+    z = np.pad(array, pad_width, mode)
+    yield z
+    d[z] += np.pad(d[array], pad_width, mode)
+
+
+@forward(np.arange)
+def arange_tangent(start, stop=None, step=1):
+    z = np.arange(start) if stop is None else np.arange(start, stop, step)
+    yield z
+    if stop is not None:
+        d[z] += d[start] + np.zeros(len(z))
+    d[z] += d[step] * np.arange(len(z))
+
+
+# --- products and linear algebra ---------------------------------------------------------------
+
+
+@forward(np.linalg.norm)
+def norm_tangent(x, ord=None, axis=None, keepdims=False):
+    z = np.linalg.norm(x, ord, axis, keepdims)
+    yield z
+    if ord is None or ord == "fro" or (ord == 2 and (axis is not None or rank(x) == 1)):
+        total = np.sum(np.real(conj(x) * d[x]), axis=axis, keepdims=keepdims)
+        d[z] += divide_or_zero(total, z)
+    elif ord == 1:
+        d[z] += np.sum(d[x] * np.sign(x), axis=axis, keepdims=keepdims)
+    elif ord == np.inf:
+        hit = winners(np.abs(x), keep_axes(z, axis, keepdims), axis)
+        d[z] += np.sum(d[x] * np.sign(x) * hit, axis=axis, keepdims=keepdims)
+    else:
+        powers = np.sign(x) * np.abs(x) ** (ord - 1)
+        total = np.sum(d[x] * powers, axis=axis, keepdims=keepdims)
+        d[z] += divide_or_zero(total, z ** (ord - 1))
+
+
+@forward(np.linalg.inv)
+def inv_tangent(a):
+    z = np.linalg.inv(a)
+    yield z
+    d[z] += -(z @ d[a] @ z)
+
+
+@forward(np.linalg.solve)
+def solve_tangent(a, b):
+    z = np.linalg.solve(a, b)
+    yield z
+    d[z] += np.linalg.solve(a, d[b])
+    if rank(a) == 2 or np.ndim(b) > 1:
+        d[z] += -np.linalg.solve(a, d[a] @ z)
+    else:
+        d[z] += -np.linalg.solve(a, d[a] @ z[..., None])[..., 0]
+
+
+@forward(np.linalg.det)
+def det_tangent(a):
+    z = np.linalg.det(a)
+    yield z
+    d[z] += np.sum(d[a] * cofactor(a), axis=(-2, -1))
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+@forward(math.modf)
+def modf_tangent(x):
+    z = math.modf(x)
+    yield z
+    d[z] += (d[x], 0.0)
+
+
+@forward(math.dist)
+def dist_tangent(p, q):
+    z = math.dist(p, q)
+    yield z
+    d[z] += np.sum((np.asarray(p) - np.asarray(q)) * np.asarray(d[p])) / z
+    d[z] += np.sum((np.asarray(q) - np.asarray(p)) * np.asarray(d[q])) / z
+
+
+@forward(math.prod)
+def math_prod_tangent(iterable, start=1):
+    z = math.prod(iterable, start=start)
+    yield z
+    rest = others(np.asarray(iterable))
+    d[z] += start * np.sum(np.asarray(d[iterable]) * rest)
+    d[z] += d[start] * math.prod(iterable)
