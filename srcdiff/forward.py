@@ -26,7 +26,8 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.links import written_classes
-from srcdiff.calls import is_user_call
+from srcdiff.callees import check_callees
+from srcdiff.calls import is_user_call, unmarked
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
@@ -42,7 +43,8 @@ def tangent_facts(
     theirs: frozenset[str],
 ) -> Facts:
     """What forward mode knows of a function: the names that carry a derivative, their tangents."""
-    inputs = [i.param for i in request.inputs]
+    inputs = tuple(i.param for i in request.inputs)
+    check_callees(function, kinds, inputs, outputs)
     shared = Aliases(written_classes(function, kinds))
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found) | {*inputs}
@@ -77,7 +79,7 @@ def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Functio
         name=request.name,
         params=_with_tangents(function.params, facts, request),
         doc=_doc(function, request),
-        body=(*body, *scribe.out, end),
+        body=unmarked((*body, *scribe.out, end)),
     )
 
 

@@ -213,13 +213,9 @@ def analyse_pass(state: State) -> State:
 
 def tangents_pass(state: State) -> State:
     """Tangents beside the values."""
-    request, kinds = state.request, state.kinds
-    check_callees(
-        state.function, kinds, tuple(i.param for i in request.inputs), _outputs(state.function)
-    )
-    facts = tangent_facts(state.function, kinds, request, _outputs(state.function), state.theirs)
+    request, outputs = state.request, _outputs(state.function)
+    facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
     function = forward(state.function, facts, request)
-    function = replace(function, body=unmarked(function.body))
     params = {**state.params, **tangent_kinds(facts, request)}
     return _with(state, function, facts=facts, params=params)
 
