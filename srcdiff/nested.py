@@ -102,16 +102,13 @@ def _generated(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
 def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
-    signature = inspect.signature(fn.primal)
+    signature = inspect.signature(fn)
     signature = signature.replace(
         parameters=[p for p in signature.parameters.values() if p.name != SEED]
     )
     kwargs = {str(k): v for k, v in call.kwargs if k != SEED}
     bound = signature.bind(*call.args, **kwargs)
     found = {n: _kind(a, kinds) for n, a in bound.arguments.items()}
-    for name, param in signature.parameters.items():
-        if name not in found and param.default is not param.empty:
-            found[name] = kind_of(param.default, name)
     return replace(call, fn=fn.for_kinds(found), text=None)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import inspect
 import io
 import tokenize
@@ -162,12 +161,6 @@ def _wrapped(
 
 def _python_function(f: Any) -> tuple[types.FunctionType, tuple[Any, ...]]:
     """The function under decorators and bindings, and the object that it is bound to, if any."""
-    if isinstance(f, functools.partial):
-        raise UnsupportedError(
-            f"`functools.partial` objects are not differentiated yet: {f!r}",
-            remedy="Differentiate a function or lambda that makes the call: "
-            "`lambda x: f(x, option)`.",
-        )
     f = _unwrapped(f)
     if isinstance(f, types.MethodType):
         function, receiver = _python_function(f.__func__)
@@ -178,9 +171,9 @@ def _python_function(f: Any) -> tuple[types.FunctionType, tuple[Any, ...]]:
     if isinstance(call, types.FunctionType) and not isinstance(f, type):
         return _python_function(types.MethodType(call, f))
     raise TransformError(
-        f"{_describe(f)} has no Python source",
-        remedy="Only functions written in Python can be differentiated; "
-        "wrap it: `lambda x: f(x)`, and give `f` a rule if it has none.",
+        f"{describe(f)} has no Python source and no rule",
+        remedy="Only functions that are written in Python or have a rule can be differentiated: "
+        "give it one with @srcdiff.rule (see templates/README.md).",
     )
 
 
@@ -195,13 +188,13 @@ def _unwrapped(f: Any) -> Any:
     return f
 
 
-def _describe(f: Any) -> str:
+def describe(f: Any) -> str:
     """A short name of an object for messages."""
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
     if isinstance(f, type):
         return f"the class `{name}`"
     if not callable(f):
-        return f"a value of type `{type(f).__name__}` is not a function and"
+        return f"a value of type `{type(f).__name__}` is no function: it"
     return f"`{name or type(f).__name__}`"
 
 

@@ -32,6 +32,7 @@ from srcdiff.lower import lower
 from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
+from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select
 from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
@@ -78,6 +79,8 @@ def lower_pass(state: State) -> State:
     if is_derivative(state.origin):
         inner = _without_seed(lower(parse(state.origin.for_kinds(state.params))))
         function = simplify(inner, state.params)
+    elif is_one_call(state.origin):
+        function = as_call(state.origin, state.params)
     else:
         function = function_of(state.origin)
     return _with(state, function, theirs=frozenset(ir.all_names(function)))

@@ -171,7 +171,7 @@ def rot90(m, k=1, axes=(0, 1)):
     "A(3, 4), 2, mode='reflect'", "A(3), 2, 'symmetric'", "A(3), (1, 2), 'wrap'",
     "A(3), 2, constant_values=5.0",
 )  # fmt: skip
-def pad(array, pad_width, mode="constant", constant_values=0):
+def pad(array, pad_width, mode="constant", *, constant_values=0):
     values = {"constant_values": constant_values} if mode == "constant" else {}
     z = np.pad(array, pad_width, mode, **values)
     yield z

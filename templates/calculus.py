@@ -8,7 +8,7 @@ from srcdiff.runtime import axis_size, keep_axes, scatter, spread, unbroadcast
 
 @rule(np.average)
 @samples("A(4)", "A(3, 4), 0", "A(4), None, P(4)", "A(3, 4), 1, P(3, 4)", "A(3, 4), None, P(3, 4)")
-def average(a, axis=None, weights=None, keepdims=False):
+def average(a, axis=None, weights=None, *, keepdims=False):
     z = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
     yield z
     if weights is None:
@@ -95,7 +95,7 @@ def subtract_outer(a, b):
 
 @linear(np.add.reduce)
 @samples("A(3, 4)", "A(3, 4), 1", "A(3, 4), None", "A(3, 4), 0, keepdims=True")
-def add_reduce(array, axis=0, keepdims=False):
+def add_reduce(array, axis=0, *, keepdims=False):
     z = np.add.reduce(array, axis, keepdims=keepdims)
     yield z
     d[array] += spread(d[z], array, axis, keepdims)

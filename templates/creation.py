@@ -33,7 +33,7 @@ def copy(a):
 
 @linear(np.astype, np.ndarray.astype, view="x")
 @samples("A(3), np.float64", "A(3), float")
-def astype(x, dtype, copy=True):
+def astype(x, dtype, *, copy=True):
     z = x.astype(dtype)
     yield z
     if not discrete(dtype):

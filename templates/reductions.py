@@ -22,7 +22,7 @@ from srcdiff.runtime import (
     "A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()",
     "C(3, 4), 0",
 )  # fmt: skip
-def sum_(a, axis=None, keepdims=False):
+def sum_(a, axis=None, *, keepdims=False):
     z = np.sum(a, axis=axis, keepdims=keepdims)
     yield z
     d[a] += spread(d[z], a, axis, keepdims)
@@ -46,7 +46,7 @@ def builtin_sum(iterable, start=0):
     "A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()",
     "C(3, 4), 0",
 )  # fmt: skip
-def mean(a, axis=None, keepdims=False):
+def mean(a, axis=None, *, keepdims=False):
     z = np.mean(a, axis=axis, keepdims=keepdims)
     yield z
     d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
@@ -54,7 +54,7 @@ def mean(a, axis=None, keepdims=False):
 
 @rule(np.var, np.ndarray.var)
 @samples("A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-def var(a, axis=None, ddof=0, keepdims=False):
+def var(a, axis=None, *, ddof=0, keepdims=False):
     z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
@@ -63,7 +63,7 @@ def var(a, axis=None, ddof=0, keepdims=False):
 
 @rule(np.std, np.ndarray.std)
 @samples("A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-def std(a, axis=None, ddof=0, keepdims=False):
+def std(a, axis=None, *, ddof=0, keepdims=False):
     z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
     slope = divide_or_zero(d[z], z) / (axis_size(a, axis) - ddof)
@@ -77,7 +77,7 @@ def std(a, axis=None, ddof=0, keepdims=False):
     "V([0.0, 2.0, 3.0])", "V([0.0, 2.0, 0.0])",
     "C(3)",
 )  # fmt: skip
-def prod(a, axis=None, keepdims=False):
+def prod(a, axis=None, *, keepdims=False):
     z = np.prod(a, axis=axis, keepdims=keepdims)
     yield z
     d[a] += keep_axes(d[z], axis, keepdims) * conj(others(a, axis))
@@ -85,7 +85,7 @@ def prod(a, axis=None, keepdims=False):
 
 @rule(np.max, np.amax, np.nanmax, np.ndarray.max)
 @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-def max_(a, axis=None, keepdims=False):
+def max_(a, axis=None, *, keepdims=False):
     z = np.max(a, axis=axis, keepdims=keepdims)
     yield z
     hit = winners(a, keep_axes(z, axis, keepdims), axis)
@@ -94,7 +94,7 @@ def max_(a, axis=None, keepdims=False):
 
 @rule(np.min, np.amin, np.nanmin, np.ndarray.min)
 @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-def min_(a, axis=None, keepdims=False):
+def min_(a, axis=None, *, keepdims=False):
     z = np.min(a, axis=axis, keepdims=keepdims)
     yield z
     hit = winners(a, keep_axes(z, axis, keepdims), axis)
@@ -147,7 +147,7 @@ def builtin_min(first, *more):
 
 @rule(np.ptp)
 @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True")
-def ptp(a, axis=None, keepdims=False):
+def ptp(a, axis=None, *, keepdims=False):
     z = np.ptp(a, axis=axis, keepdims=keepdims)
     yield z
     top = winners(a, np.max(a, axis=axis, keepdims=True), axis)
@@ -157,7 +157,7 @@ def ptp(a, axis=None, keepdims=False):
 
 @rule(np.nansum)
 @samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
-def nansum(a, axis=None, keepdims=False):
+def nansum(a, axis=None, *, keepdims=False):
     z = np.nansum(a, axis=axis, keepdims=keepdims)
     yield z
     d[a] += keep_axes(d[z], axis, keepdims) * ~np.isnan(a)
@@ -165,7 +165,7 @@ def nansum(a, axis=None, keepdims=False):
 
 @rule(np.nanmean)
 @samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
-def nanmean(a, axis=None, keepdims=False):
+def nanmean(a, axis=None, *, keepdims=False):
     z = np.nanmean(a, axis=axis, keepdims=keepdims)
     yield z
     count = np.sum(~np.isnan(a), axis=axis, keepdims=True, dtype=np.result_type(a))

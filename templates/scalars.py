@@ -39,7 +39,7 @@ def fsum(seq):
 
 @rule(math.prod)
 @samples("[A(), A(), A()]", "A(3)")
-def math_prod(iterable, start=1):
+def math_prod(iterable, *, start=1):
     z = math.prod(iterable, start=start)
     yield z
     rest = others(np.asarray(iterable))

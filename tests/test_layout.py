@@ -17,7 +17,7 @@ LAYERS = (
     ("verify", "locate", "parse", "bind", "facts", "analyses", "nested", "ir_text"),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
-    ("expand", "inline", "calls", "callees", "displays", "iterate"),
+    ("expand", "inline", "calls", "callees", "displays", "iterate", "onecall"),
     ("forward", "tangents", "transpose", "reverse", "accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),
     ("pipeline",),

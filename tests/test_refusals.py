@@ -1,6 +1,5 @@
 """What parsing and lowering refuse: the class, the message, the line and the caret."""
 
-import functools
 import pickle
 
 import numpy as np
@@ -125,12 +124,6 @@ def test_long_sums_are_not_deep():
 def test_no_python_function(f):
     with pytest.raises(errors.TransformError, match="no Python source"):
         parse(f)
-
-
-def test_partial():
-    with pytest.raises(errors.UnsupportedError, match=r"functools.partial") as info:
-        parse(functools.partial(max, 1))
-    assert "lambda" in info.value.remedy
 
 
 def test_code_of_exec():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,12 @@ from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.memory import arrays_of, check_memory
-from srcdiff.api.options import Options, request_of, signature_of
+from srcdiff.api.options import Options, request_of
 from srcdiff.api.watch import unchanged, watched
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.errors import CotangentError, DtypeError, placed
 from srcdiff.ir import Loc
+from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import derive, derive_pair
 from srcdiff.trees import cotangent
 
@@ -106,21 +107,29 @@ class Derivative:
         with self._lock:
             found = self._cache.get(key)
             if found is None or not unchanged(found.watch):
-                bound = signature_of(self.primal).bind(*args, **kwargs)
-                bound.apply_defaults()
-                kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
-                self._check_inputs(bound.arguments, kinds)
-                found = self._generate(kinds)
+                found = self._generate(self.kinds(args, kwargs))
                 self._cache[key] = found
             self._latest = found
             return found
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by parameter."""
+        inputs = [i.param for i in self.request.inputs]
+        return arguments(self.primal, inputs, args, kwargs)
+
+    def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
+        """The kinds of the arguments by parameter."""
+        values = self._arguments(args, kwargs)
+        kinds = {n: kind_of(v, n) for n, v in values.items()}
+        self._check_inputs(values, kinds)
+        return kinds
 
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         watch = watched(self.primal)
         made = derive(self.primal, self.request, kinds)
         text, refs = made.emitted.text, made.emitted.refs
-        function = compile_text(text, refs, self.request.name, self.primal)
+        function = compile_text(text, refs, self.request.name, module_of(self.primal))
         seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
@@ -131,9 +140,7 @@ class Derivative:
     ) -> None:
         """What the primal writes into is copied: nothing else may share its memory."""
         if kwargs or len(args) != len(self._positional):
-            bound = signature_of(self.primal).bind(*args, **kwargs)
-            bound.apply_defaults()
-            values: Mapping[str, Any] = bound.arguments
+            values: Mapping[str, Any] = self._arguments(args, kwargs)
         else:
             values = dict(zip(self._positional, args))
         check_memory(values, written, held, self.primal)
@@ -179,13 +186,9 @@ class Derivative:
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
         watch = watched(self.primal)
-        bound = signature_of(self.primal).bind(*args, **kwargs)
-        bound.apply_defaults()
-        kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
-        self._check_inputs(bound.arguments, kinds)
-        made = derive_pair(self.primal, self.request, kinds)
+        made = derive_pair(self.primal, self.request, self.kinds(args, kwargs))
         name, refs = self.request.name, made.emitted.refs
-        namespace = compile_module(made.emitted.text, refs, name, self.primal)
+        namespace = compile_module(made.emitted.text, refs, name, module_of(self.primal))
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
         held = arrays_of(refs) if made.written else ()
@@ -195,6 +198,7 @@ class Derivative:
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """The generated Python function for arguments of these kinds."""
+        kinds = self.completed(kinds)
         with self._lock:
             key = tuple(sorted((n, repr(k)) for n, k in kinds.items()))
             found = self._by_kinds.get(key)
@@ -204,10 +208,27 @@ class Derivative:
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
-        kinds: dict[str, Kind] = {}
+        return self._generate(self.declared_kinds())
+
+    def declared_kinds(self) -> dict[str, Kind]:
+        """The kinds of the parameters as far as annotations and defaults declare them."""
+        params = signature_of(self.primal).parameters
+        return {n: _declared(p) for n, p in params.items() if self._has(p, ())}
+
+    def completed(self, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+        """The kinds of given arguments and of the defaults of those that are left out."""
+        found = dict(kinds)
         for name, param in signature_of(self.primal).parameters.items():
-            kinds[name] = _declared(param)
-        return self._generate(kinds)
+            left_out = name not in kinds and param.default is not param.empty
+            if left_out and self._has(param, kinds):
+                found[name] = kind_of(param.default, name)
+        return found
+
+    def _has(self, param: inspect.Parameter, given: Container[str]) -> bool:
+        """Whether the generated function has a parameter: a single call only what is given."""
+        if param.default is param.empty or not leaves_out(self.primal):
+            return True
+        return param.name in given or any(i.param == param.name for i in self.request.inputs)
 
     @property
     def source(self) -> str:

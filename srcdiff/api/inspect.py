@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from srcdiff.analyses.kind_values import kind_of
-from srcdiff.api.derivative import Derivative, _declared
+from srcdiff.api.derivative import Derivative
 from srcdiff.emit import emit
 from srcdiff.ir_text import show
 from srcdiff.pipeline import run
@@ -14,13 +12,7 @@ from srcdiff.pipeline import run
 
 def all_stages(made: Derivative, example: Any) -> dict[str, str]:
     """Pass -> text of the function after it; the last is the generated source."""
-    signature = inspect.signature(made.primal)
-    if example is None:
-        kinds = {n: _declared(p) for n, p in signature.parameters.items()}
-    else:
-        bound = signature.bind(*example)
-        bound.apply_defaults()
-        kinds = {n: kind_of(v, n) for n, v in bound.arguments.items()}
+    kinds = made.declared_kinds() if example is None else made.kinds(example, {})
     texts: dict[str, str] = {}
     for label, state in run(made.primal, made.request, kinds):
         texts[label] = show(state.function)

@@ -10,6 +10,7 @@ from typing import Any
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.ir import Loc
 from srcdiff.nested import SEED, is_derivative
+from srcdiff.onecall import named, signature_of
 from srcdiff.request import Input, Request, parse_path
 
 
@@ -94,22 +95,12 @@ def _base_name(f: Any) -> str:
     """The name from which that of a derivative is made."""
     if is_derivative(f):
         return str(f.request.name)
-    name = getattr(f, "__name__", type(f).__name__)
-    return "function" if name == "<lambda>" else str(name)
+    return named(f)
 
 
 def parameter_names(f: Any) -> tuple[str, ...]:
     """The names of the parameters of a function."""
     return tuple(signature_of(f).parameters)
-
-
-def signature_of(f: Any) -> inspect.Signature:
-    """The signature of a function, of a derivative without its `grad_outputs`."""
-    found = inspect.signature(f)
-    if is_derivative(f):
-        kept = [p for p in found.parameters.values() if p.name != SEED]
-        return found.replace(parameters=kept)
-    return found
 
 
 def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:

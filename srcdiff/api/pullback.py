@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from srcdiff.api.derivative import CompiledPair, Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.residuals import copied
 from srcdiff.errors import CotangentError, ReleasedError, placed
+from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
 
 
@@ -72,7 +72,7 @@ def vjp(
     (9.0, 6.0, 60.0)
     """
     if inputs is None:
-        names = list(inspect.signature(f).parameters)[: len(args)]
+        names = list(signature_of(f).parameters)[: len(args)]
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
     made = Derivative(f, Options(inputs, outputs))

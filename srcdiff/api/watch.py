@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,8 +19,8 @@ def watched(f: Any) -> tuple[tuple[Read, Any], ...]:
 
 def _function(f: Any) -> Any:
     """The Python function behind a callable, if there is one."""
-    while hasattr(f, "__wrapped__"):
-        f = f.__wrapped__
+    while hasattr(f, "__wrapped__") or isinstance(f, functools.partial):
+        f = f.func if isinstance(f, functools.partial) else f.__wrapped__
     return getattr(f, "__func__", f)
 
 

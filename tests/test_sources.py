@@ -1,0 +1,184 @@
+"""Where the function comes from: primitives, partials, consoles, notebooks, generated code."""
+
+import functools
+import inspect
+import math
+import operator
+import pickle
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff import rules
+from srcdiff.rules import d
+
+X = np.array([0.3, 0.7, 1.1])
+A = np.arange(12.0).reshape(3, 4)
+
+
+def close(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
+# --- bare primitives ----------------------------------------------------------------------------
+
+
+def test_ufuncs():
+    close(srcdiff.grad(np.sin)(X, grad_outputs=np.ones(3)), np.cos(X))
+    assert srcdiff.grad(np.sin)(0.5) == math.cos(0.5)
+    close(srcdiff.grad(np.multiply, inputs=(0, 1))(X, 2.0, grad_outputs=X)[1], np.sum(X * X))
+    assert srcdiff.source(np.sin, example=(1.0,)).startswith("def sin_grad(x, grad_outputs=1.0):")
+
+
+def test_other_primitives():
+    assert srcdiff.grad(math.exp)(1.0) == math.e
+    assert srcdiff.grad(operator.mul, inputs=(0, 1))(3.0, 4.0) == (4.0, 3.0)
+    assert srcdiff.grad(abs)(-3.0) == -1.0
+    assert srcdiff.grad(float)(2.0) == 1.0
+    close(srcdiff.grad(np.dot, inputs=(0, 1))(X, 2.0 * X), (2.0 * X, X))
+    close(srcdiff.grad(np.dot, inputs="b")(X, X), X)
+    value, pullback = srcdiff.vjp(np.linalg.solve, np.eye(3) * 2.0, X)
+    d_a, d_b = pullback(X)
+    close(value, X / 2.0)
+    close(d_b, X / 2.0)
+    close(d_a, -np.outer(X, X) / 4.0)
+
+
+def test_arguments_of_a_primitive_that_are_left_out():
+    close(srcdiff.grad(np.sum)(A), np.ones((3, 4)))
+    close(srcdiff.grad(np.sum)(A, 0, grad_outputs=np.ones(4)), np.ones((3, 4)))
+    ones = np.ones((3, 1))
+    close(srcdiff.grad(np.sum)(A, keepdims=True, axis=1, grad_outputs=ones), np.ones((3, 4)))
+    text = srcdiff.source(np.sum, example=(A,))
+    assert text.startswith("def sum_grad(a, grad_outputs=1.0):") and "axis" not in text
+    with pytest.raises(srcdiff.MissingRuleError, match="`dtype`"):
+        srcdiff.grad(np.sum)(A, dtype=np.float32)
+
+
+def test_second_order_of_a_primitive():
+    close(srcdiff.grad(srcdiff.grad(np.log))(2.0), -0.25)
+    close(srcdiff.grad(lambda x: srcdiff.grad(np.log)(x) * x * x)(2.0), 1.0)
+    close(srcdiff.grad(srcdiff.grad(np.prod))(X, grad_outputs=np.ones(3)), [1.8, 1.4, 1.0])
+
+
+def test_primitives_pickle_and_decorate():
+    again = pickle.loads(pickle.dumps(srcdiff.grad(np.log)))
+    assert again(2.0) == 0.5
+    assert srcdiff.differentiable(np.log).grad(4.0) == 0.25
+    assert list(inspect.signature(srcdiff.grad(np.dot)).parameters) == [
+        "a", "b", "out", "grad_outputs"
+    ]  # fmt: skip
+
+
+def test_a_function_with_a_rule_of_its_own_is_not_read():
+    def tripled(x):
+        return 3.0 * x
+
+    @srcdiff.rule(tripled)
+    def template(x):
+        z = tripled(x)
+        yield z
+        d[x] += 100.0 * d[z]
+
+    assert srcdiff.grad(tripled)(1.0) == srcdiff.grad(lambda x: tripled(x))(1.0) == 100.0
+
+
+@pytest.mark.parametrize("f", [np.frompyfunc(lambda x: x, 1, 1), X.dot, 3.0, "text", np, None])
+def test_no_function_and_no_rule(f):
+    if f is None:
+        f = object()
+    with pytest.raises(srcdiff.TransformError, match="no Python source and no rule") as info:
+        srcdiff.grad(f)(X)
+    assert "@srcdiff.rule" in info.value.remedy
+
+
+def test_integer_valued_primitive():
+    with pytest.raises(srcdiff.UnusedInputError, match="`floor`.*`x`"):
+        srcdiff.grad(np.floor)(2.5)
+
+
+def test_rules_take_arguments_where_their_functions_do():
+    """Else `np.sum(x, 0, np.float32)` would be read as `keepdims=np.float32`."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    other = {("a_min", "min"), ("a_max", "max"), ("y", "exp")}
+    for function, rule in rules.registry().by_key.items():
+        name = getattr(function, "name", None)
+        plain = getattr(np.ndarray, name, None) if isinstance(name, str) else function
+        try:
+            own = list(inspect.signature(plain).parameters.values())
+        except (TypeError, ValueError):
+            continue
+        for i, param in enumerate(rule.params):
+            if param.kind not in positional or param.default is param.empty or rule.gather:
+                continue
+            there = own[i] if i < len(own) and own[i].kind in positional else None
+            same = there is not None and (
+                there.name == param.name or (param.name, there.name) in other
+            )
+            assert same, (rule.name, function, param.name)
+
+
+# --- functools.partial --------------------------------------------------------------------------
+
+
+def line(a, x, b=0.0, *, k=1.0):
+    return a * x * x + b * k
+
+
+class Spring:
+    w = 2.0
+
+    def energy(self, x):
+        return self.w * x * x
+
+    def __call__(self, x):
+        return self.w * x**3
+
+
+PARTIALS = {
+    "position": (functools.partial(line, 3.0), 0, (2.0,), {}, 12.0),
+    "keyword": (functools.partial(line, b=3.0, k=2.0), (0, 1), (2.0, 3.0), {}, (9.0, 12.0)),
+    "by name": (functools.partial(line, b=3.0, k=2.0), "b", (2.0, 3.0), {}, 2.0),
+    "given anew": (functools.partial(line, b=3.0, k=2.0), "b", (2.0, 3.0), {"b": 1.0}, 2.0),
+    "default": (functools.partial(line, 3.0), "b", (2.0,), {}, 1.0),
+    "nested": (functools.partial(functools.partial(line, 3.0), k=2.0), "k", (2.0, 5.0), {}, 5.0),
+    "array": (functools.partial(line, X), 0, (2.0,), {"grad_outputs": X}, 4.0 * np.sum(X * X)),
+    "method": (functools.partial(Spring().energy), 0, (3.0,), {}, 12.0),
+    "object": (functools.partial(Spring.energy, Spring()), 0, (3.0,), {}, 12.0),
+    "callable": (functools.partial(Spring()), 0, (3.0,), {}, 54.0),
+    "primitive": (functools.partial(np.dot, X), 0, (X,), {}, X),
+    "option": (functools.partial(np.sum, axis=0), 0, (A,), {"grad_outputs": X[0]}, None),
+    "derivative": (functools.partial(srcdiff.grad(line, "x"), 3.0), 0, (2.0,), {}, 6.0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(PARTIALS) - {"option"}))
+def test_partial(name):
+    f, inputs, args, kwargs, expected = PARTIALS[name]
+    found = srcdiff.grad(f, inputs)(*args, **kwargs)
+    assert type(found) is type(expected) or name == "array"
+    close(found, expected)
+
+
+def test_partial_of_a_primitive():
+    f = functools.partial(np.sum, axis=0)
+    g = srcdiff.grad(f)
+    close(g(A, grad_outputs=np.arange(4.0)), np.broadcast_to(np.arange(4.0), (3, 4)))
+    close(g(A, axis=1, grad_outputs=X), np.broadcast_to(X[:, None], (3, 4)))
+    close(pickle.loads(pickle.dumps(g))(A, grad_outputs=np.ones(4)), np.ones((3, 4)))
+
+
+def test_text_of_a_partial():
+    text = srcdiff.source(functools.partial(line, 3.0), example=(2.0,))
+    assert text.startswith("def line_grad(x, grad_outputs=1.0):")
+    assert "3.0 * x" in text and "test_sources.py" in text
+
+
+def test_partial_that_does_not_fit():
+    with pytest.raises(srcdiff.TransformError, match="do not fit `line`"):
+        srcdiff.grad(functools.partial(line, 1.0, 2.0, 3.0, 4.0))
+
+
+def test_second_order_of_a_partial():
+    close(srcdiff.grad(srcdiff.grad(functools.partial(line, 3.0)))(2.0), 6.0)
