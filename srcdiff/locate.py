@@ -7,9 +7,10 @@ import functools
 import inspect
 import linecache
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from srcdiff.codes import alike, all_codes, compiled, future_flags, same_code
 from srcdiff.errors import TransformError
 from srcdiff.ir import Loc
 
@@ -34,9 +35,9 @@ def lines_of(function: types.FunctionType) -> tuple[str, ...]:
 def _no_source(function: types.FunctionType) -> TransformError:
     """The error for a function whose text is not to be had."""
     return TransformError(
-        f"the source of `{function.__qualname__}` cannot be found "
-        f"(it says that it comes from {function.__code__.co_filename!r})",
-        remedy="Define the function in a file or a notebook cell; for code made with `exec`, "
+        f"the source of `{function.__qualname__}` cannot be found",
+        Loc(function.__code__.co_filename, function.__code__.co_firstlineno),
+        "Define the function in a file or a notebook cell; for code made with `exec`, "
         "put its lines into `linecache.cache` under the file name given to `compile`.",
     )
 
@@ -47,7 +48,8 @@ def _stale(function: types.FunctionType) -> TransformError:
     return TransformError(
         f"the source of `{function.__qualname__}` is not at its place",
         Loc(code.co_filename, code.co_firstlineno),
-        "The file has changed since it was imported: import it again.",
+        "The file has changed since it was imported, or the cell has been run again: import or "
+        "define the function anew.",
     )
 
 
@@ -74,29 +76,43 @@ def _first_line(node: Node) -> int:
 
 
 def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
-    """The `def` or `lambda` of a function."""
+    """The `def` or `lambda` of a function.
+
+    A file may have been edited since it was imported, and a notebook cell run again: a definition
+    counts only if it compiles to the code that the function has.
+    """
     code = function.__code__
     text = "".join(lines)
     try:
         nodes = _index(text).get(code.co_firstlineno, ())
     except SyntaxError:
-        nodes = _nodes_of_block(lines, code.co_firstlineno)
-    same = [n for n in nodes if _fits(n, code)]
+        return _one(function, _in_block(lines, code), text)
+    known = compiled(text, future_flags(code))
+    if not any(c.co_firstlineno == code.co_firstlineno for c in alike(code, known)):
+        nodes = tuple(n for c in alike(code, known) for n in _index(text)[c.co_firstlineno])
+    return _one(function, nodes, text)
+
+
+def _one(function: types.FunctionType, nodes: tuple[Node, ...], text: str) -> Node:
+    """The node among some that a function was compiled from."""
+    same = [n for n in nodes if _fits(n, function.__code__)]
     if not same:
         raise _stale(function)
-    if len(same) == 1:
-        return same[0]
-    return _told_apart(function, same, text)
+    return same[0] if len(same) == 1 else _told_apart(function, same, text)
 
 
-def _nodes_of_block(lines: tuple[str, ...], first: int) -> tuple[Node, ...]:
+def _in_block(lines: tuple[str, ...], code: types.CodeType) -> tuple[Node, ...]:
     """The functions on a line of a file that as a whole is no Python (notebook magics)."""
+    first = code.co_firstlineno
     block = inspect.getblock(list(lines[first - 1 :]))
     indent = len(block[0]) - len(block[0].lstrip()) if block else 0
-    prefix = "if 1:\n" if indent else ""
+    text = ("if 1:\n" if indent else "") + "".join(block)
     try:
-        tree = ast.parse(prefix + "".join(block))
+        tree = ast.parse(text)
+        known = compiled(text, future_flags(code))
     except SyntaxError:
+        return ()
+    if not code.co_freevars and not alike(code, known):
         return ()
     ast.increment_lineno(tree, first - 1 - (1 if indent else 0))
     found = [n for n in ast.walk(tree) if isinstance(n, (*_FUNCTIONS, ast.Lambda))]
@@ -110,8 +126,8 @@ def _fits(node: Node, code: types.CodeType) -> bool:
     count = code.co_argcount + code.co_kwonlyargcount
     if name != code.co_name or tuple(args) != code.co_varnames[:count]:
         return False
-    last = max((line for *_, line in code.co_lines() if line), default=0)
-    return bool(last <= node.end_lineno)
+    lines = [line for *_, line in code.co_lines() if line]
+    return bool(max(lines, default=0) - code.co_firstlineno <= node.end_lineno - _first_line(node))
 
 
 # --- several lambdas on one line ---------------------------------------------------------------
@@ -119,13 +135,13 @@ def _fits(node: Node, code: types.CodeType) -> bool:
 
 def _told_apart(function: types.FunctionType, nodes: list[Node], text: str) -> Node:
     """The lambda of a line that a function is: by its columns, else by its code."""
-    by_column = _by_columns(function.__code__, nodes)
-    if by_column is not None:
-        return by_column
-    same = [n for n in nodes if any(_same_code(c, function.__code__) for c in _codes(n, text))]
+    code = function.__code__
+    same = [n for n in nodes if any(same_code(c, code) for c in _codes(n, text))]
     if len({ast.dump(n) for n in same}) == 1:
         return same[0]
-    code = function.__code__
+    by_column = _by_columns(code, same)
+    if by_column is not None:
+        return by_column
     raise TransformError(
         "there are several lambdas on this line, and nothing tells which one is meant",
         Loc(code.co_filename, code.co_firstlineno, nodes[0].col_offset + 1),
@@ -167,31 +183,8 @@ def _codes(node: Node, text: str) -> list[types.CodeType]:
         if isinstance(other, ast.Lambda) and _place(other) == _place(node):
             other.lineno = other.end_lineno = _MARK
     module = compile(tree, "<lambda>", "exec", dont_inherit=True)
-    return [c for c in _all_codes(module) if c.co_firstlineno == _MARK]
+    return [c for c in all_codes(module) if c.co_firstlineno == _MARK]
 
 
 def _place(node: Node) -> tuple[int, int]:
     return node.lineno, node.col_offset
-
-
-def _all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object and all that it holds."""
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _all_codes(const)
-
-
-def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
-    """Whether two code objects compute the same, wherever they stand."""
-    names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount")
-    if any(getattr(a, n) != getattr(b, n) for n in names):
-        return False
-    return len(a.co_consts) == len(b.co_consts) and all(map(_same, a.co_consts, b.co_consts))
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two constants of code objects are the same (1 and 1.0, 0.0 and -0.0 are not)."""
-    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
-        return _same_code(a, b)
-    return type(a) is type(b) and repr(a) == repr(b)

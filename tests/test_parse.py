@@ -150,12 +150,16 @@ def test_cell_with_magics():
 def test_file_that_has_changed():
     f = define("def f(x):\n    y = x\n    return y\n", "f", {})
     file = f.__code__.co_filename
-    texts = "\ndef f(x):\n    return x\n", "def f(z):\n    return z\n", "def f(x): return x\n"
+    texts = (
+        "\ndef f(x):\n    return x\n", "def f(z):\n    return z\n", "def f(x): return x\n",
+        "def f(x):\n    y = x\n    return -y\n", "!magic\ndef f(x):\n    y = x\n    return -y\n",
+        "def f(x):\n    y = x * 2\n    return y\n",
+    )  # fmt: skip
     for text in texts:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         with pytest.raises(TransformError, match="not at its place") as info:
             parse(f)
-        assert info.value.loc.line == 1 and "import it again" in info.value.remedy
+        assert info.value.loc.line == 1 and "define the function anew" in info.value.remedy
 
 
 # --- lambdas ---
