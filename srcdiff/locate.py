@@ -12,6 +12,7 @@ from typing import Any
 
 from srcdiff.codes import alike, all_codes, compiled, future_flags, same_code
 from srcdiff.errors import TransformError
+from srcdiff.history import typed_lines
 from srcdiff.ir import Loc
 
 Node = Any
@@ -25,6 +26,9 @@ def lines_of(function: types.FunctionType) -> tuple[str, ...]:
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
+        typed = typed_lines(code)
+        if typed:
+            return typed
         try:
             lines = inspect.findsource(code)[0]
         except (OSError, TypeError, IndexError):

@@ -14,7 +14,8 @@ CEILING = 400
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
     ("errors", "ir", "runtime", "trees", "request"),
-    ("verify", "locate", "codes", "parse", "bind", "facts", "analyses", "nested", "ir_text"),
+    ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
+    + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
     ("expand", "inline", "calls", "callees", "displays", "iterate", "onecall"),

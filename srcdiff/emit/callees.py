@@ -6,6 +6,7 @@ import builtins
 import cmath
 import functools
 import itertools
+import keyword
 import math
 import operator
 import sys
@@ -90,7 +91,8 @@ class Globals:
             found = self._in_modules(value, name) or self._member(value, name)
             if found is not None:
                 return found
-        return self.bind(_identifier(name if isinstance(name, str) else text), value)
+        known = isinstance(name, str) and name.isidentifier()
+        return self.bind(_identifier(name if known else text), value)
 
     def _in_modules(self, value: Any, name: str) -> str | None:
         """The spelling of what a well-known module holds."""
@@ -131,4 +133,4 @@ def _follow(value: Any, path: str) -> Any:
 def _identifier(text: str | None) -> str:
     """A name made of some text."""
     name = "".join(c if c.isalnum() else "_" for c in text or "").strip("_")
-    return name if name.isidentifier() else "constant"
+    return name if name.isidentifier() and not keyword.iskeyword(name) else "constant"

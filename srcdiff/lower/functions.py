@@ -85,14 +85,14 @@ def params(source: Source) -> tuple[Param, ...]:
     for i, node in enumerate(positional):
         style = "pos" if i < len(args.posonlyargs) else "any"
         at = i - first
-        default = None if at < 0 else _default(source, args.defaults[at], values[at])
+        default = None if at < 0 else _default(source, node, args.defaults[at], values[at])
         found.append(_param(source, node, style, default))
     if args.vararg is not None:
         found.append(_param(source, args.vararg, "*", None))
     by_name = source.function.__kwdefaults__ or {}
     for node, default_node in zip(args.kwonlyargs, args.kw_defaults, strict=False):
         has = default_node is not None and node.id in by_name
-        default = _default(source, default_node, by_name[node.id]) if has else None
+        default = _default(source, node, default_node, by_name[node.id]) if has else None
         found.append(_param(source, node, "kw", default))
     if args.kwarg is not None:
         found.append(_param(source, args.kwarg, "**", None))
@@ -104,10 +104,12 @@ def _param(source: Source, node: Node, style: str, default: Atom | None) -> Para
     return Param(node.id, default, style, annotation)
 
 
-def _default(source: Source, node: Node, value: object) -> Atom:
-    """A default: a literal, or the object with its spelling."""
+def _default(source: Source, param: Node, node: Node, value: object) -> Atom:
+    """A default: a literal, or the object with its spelling, if that is a name."""
     if type(node).__name__ == "Constant" and type(value) is type(node.value):
         return Const(value)
     if type(node).__name__ == "UnaryOp" and type(value) in (int, float):
         return Const(value)
-    return Ref(source.text(node), value)
+    text = source.text(node)
+    plain = all(part.isidentifier() for part in text.split("."))
+    return Ref(text if plain else f"{param.id}_default", value)

@@ -189,6 +189,12 @@ def refused(b: Builder, node: Node) -> None:
     b.refuse(node, f"`{word}` is not supported in a differentiated function", remedy)
 
 
+def global_(b: Builder, node: Node) -> None:
+    """`global` changes nothing for names that are only read."""
+    if any(name in b.scope for name in node.names):
+        refused(b, node)
+
+
 TABLE: Table = {
     "Assign": assign,
     "AugAssign": augmented,
@@ -204,5 +210,6 @@ TABLE: Table = {
     "FunctionDef": definition,
     **dict.fromkeys(_REFUSED, refused),
     "Nonlocal": nonlocal_,
+    "Global": global_,
 }
 
