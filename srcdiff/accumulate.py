@@ -182,6 +182,8 @@ class _Accumulate:
     def absent(self, adjoint: str, states: States) -> bool:
         """Whether an adjoint (or the one that it is a view of) is absent."""
         owner = self.facts.aliases.owner(self.like[adjoint].id)
+        if owner in self.facts.shadowed:
+            return False
         return states.get(self.facts.adjoints[owner], State.ABSENT) == State.ABSENT
 
     def adjoint_stmt(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
@@ -205,9 +207,13 @@ class _Accumulate:
         """Zeros for the adjoints that a plain statement reads and that are absent."""
         out: list[ir.Stmt] = []
         for name in ir.reads(stmt):
-            if name in self.like and name not in now and not self.is_view(name):
+            if name in self.like and name not in now and not self.is_elsewhere(name):
                 out += self.demand(ir.Name(name), self.like[name], now, ir.NOWHERE)
         return out
+
+    def is_elsewhere(self, adjoint: str) -> bool:
+        """Whether an adjoint is a view, or a shadow that the forward part makes."""
+        return self.is_view(adjoint) or self.like[adjoint].id in self.facts.shadowed
 
     def is_view(self, adjoint: str) -> bool:
         """Whether an adjoint is a view of another one, made where it is used."""
@@ -246,6 +252,8 @@ class _Accumulate:
         value = stmt.value
         if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):
             return []
+        if stmt.like.id in self.facts.shadowed:
+            return [self.added_into(stmt)]
         if stmt.like.id in self.in_c_order or self.is_zero_dimensional(stmt.like):
             made = self.demand(stmt.target, stmt.like, now, stmt.loc)
             return [*made, ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
@@ -261,6 +269,12 @@ class _Accumulate:
             return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         now[target] = State.OWNED
         return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
+
+    def added_into(self, stmt: ir.Accum) -> ir.Stmt:
+        """`target += value` in the memory of a shadow."""
+        if _is_array(self.facts.kinds.get(stmt.like.id)):
+            return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
+        return ir.Effect(ir.Call(trees.add_into, (stmt.target, stmt.value)), stmt.loc)
 
     def is_zero_dimensional(self, like: ir.Name) -> bool:
         """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
@@ -281,6 +295,8 @@ class _Accumulate:
         self, target: ir.Name, like: ir.Name, now: dict[str, State], loc: ir.Loc
     ) -> list[ir.Stmt]:
         """Statements after which `target` is present and owns its memory."""
+        if like.id in self.facts.shadowed:
+            return []
         state = now.get(target.id, State.ABSENT)
         now[target.id] = State.OWNED
         if state == State.OWNED:

@@ -232,7 +232,7 @@ def _unset(kind: Kind | None) -> ir.Const:
 
 def consumes(function: ir.Function, facts: Facts) -> bool:
     """Whether a backward part uses its residuals up: it can run once on the same ones."""
-    adjoints = frozenset(facts.adjoints.values())
+    adjoints = facts.value_adjoints
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
             return True

@@ -29,7 +29,7 @@ def display_adjoint(
     for key, item in zip(_keys(keys), items):
         for name, path in _leaves(item, (key,)):
             if name.id in facts.active:
-                out += _take(facts.adjoint(target.id), path, name, facts, loc)
+                out += take(facts.adjoint(target.id), path, name, facts, loc)
     return tuple(out)
 
 
@@ -42,7 +42,7 @@ def _leaves(item: ir.Atom, path: tuple[ir.Atom, ...]) -> list[tuple[ir.Name, tup
     return []
 
 
-def _take(
+def take(
     source: ir.Name, path: tuple[ir.Atom, ...], name: ir.Name, facts: Facts, loc: ir.Loc
 ) -> list[ir.Stmt]:
     """`d_name += source[k0][k1]`."""
@@ -124,7 +124,7 @@ def append_adjoint(stmt: ir.Effect, call: ir.Call, facts: Facts) -> ir.Block:
     out: list[ir.Stmt] = [pop]
     for name, path in _leaves(call.args[1], ()):
         if name.id in facts.active:
-            out += _take(piece, path, name, facts, stmt.loc)
+            out += take(piece, path, name, facts, stmt.loc)
     return tuple(out)
 
 

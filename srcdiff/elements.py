@@ -1,39 +1,68 @@
 """Operators in place on elements of containers: `xs[i] += v` where `xs[i]` is an array.
 
-Python writes into the array that the container holds.  srcdiff stores a new array instead, which
-is the same as long as no other name and no other place holds that array: this is checked here.
+Python writes into the array that the container holds.  Storing a new array instead is the same as
+long as no other name and no other place holds that array: this is what is asked here.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, contents, is_container, is_mutable
+from srcdiff.analyses.kind_types import (
+    Dict,
+    Kind,
+    List,
+    Tuple,
+    contents,
+    is_container,
+    is_mutable,
+    is_scalar,
+)
+from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.analyses.links import Link, links_of
 from srcdiff.analyses.liveness import live_after
+from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
 
 Kinds = Mapping[str, Kind]
 
 
-def check_elements(function: ir.Function, kinds: Kinds) -> None:
-    """Refuse operators in place on elements that something else may hold."""
+def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
+    """The identities of operators in place on elements that are arrays and held elsewhere too.
+
+    Raises:
+        UnsupportedError: an element may be held elsewhere, and be a number or an array.
+    """
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds)]
-    if not stores:
-        return
     links = [k for k in links_of(function.body, kinds, False) if not _is_pop(k.stmt)]
+    found: set[int] = set()
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)
         other = _other_holder(stmt, links, function, kinds)
+        if other is not None and not is_array(_element(stmt, kinds)):
+            raise _unclear(stmt, other)
         if other is not None:
-            also = "another place" if other.startswith("_") else f"`{other}`"
-            raise UnsupportedError(
-                f"`{stmt.op}=` writes into an array in the container `{stmt.base.id}`, and "
-                f"{also} may hold the same array",
-                stmt.loc,
-                remedy=f"Store a new array, `xs[i] = xs[i] {stmt.op} ...`, or copy it first.",
-            )
+            found.add(id(stmt))
+    return frozenset(found)
+
+
+def _unclear(stmt: ir.SetItem, other: str) -> UnsupportedError:
+    """The refusal of an element that may be a number or an array."""
+    also = "another place" if other.startswith("_") else f"`{other}`"
+    return UnsupportedError(
+        f"`{stmt.op}=` writes into the element of the container `{stmt.base.id}` if that is an "
+        f"array, and {also} may hold the same array",
+        stmt.loc,
+        remedy=f"Store a new array, `xs[i] = xs[i] {stmt.op} ...`, or copy it first.",
+    )
+
+
+def _element(stmt: ir.SetItem, kinds: Kinds) -> Kind:
+    """The kind of the element that a store is about."""
+    assert stmt.index is not None
+    return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
 
 
 def _is_store(stmt: ir.Stmt, kinds: Kinds) -> bool:
@@ -41,7 +70,9 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds) -> bool:
     if not isinstance(stmt, ir.SetItem) or stmt.index is None or stmt.op is None:
         return False
     kind = kinds.get(stmt.base.id)
-    return isinstance(kind, (List, Dict)) and any(map(_is_shared, contents(kind)))
+    if not isinstance(kind, (List, Dict)) or is_scalar(_element(stmt, kinds)):
+        return False
+    return any(map(_is_shared, contents(kind)))
 
 
 def _is_pop(stmt: ir.Stmt) -> bool:

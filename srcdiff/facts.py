@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from srcdiff import ir
 from srcdiff.analyses.aliases import Aliases
@@ -22,6 +23,16 @@ class Facts:
     seed: str = "grad_outputs"
     theirs: frozenset[str] = frozenset()  # the names that the user gave
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
+
+    @cached_property
+    def shadowed(self) -> frozenset[str]:
+        """The active names whose adjoints are shadows: variables of the forward part."""
+        return self.aliases.shadows & self.active
+
+    @cached_property
+    def value_adjoints(self) -> frozenset[str]:
+        """The adjoints that the backward part makes."""
+        return frozenset(a for n, a in self.adjoints.items() if n not in self.shadowed)
 
     def adjoint(self, name: str) -> ir.Name:
         """The name of the adjoint of a primal name."""

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from srcdiff import ir, trees
+from srcdiff import ir
 from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases
-from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, Object, Tuple
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Object, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import written_params
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
@@ -21,6 +19,7 @@ from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
+from srcdiff.entry import own_memory, with_copies
 from srcdiff.errors import UnsupportedError, UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
@@ -38,6 +37,7 @@ from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
 from srcdiff.request import Request
 from srcdiff.reverse import reverse
+from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
 from srcdiff.tidy import fold, shorten
@@ -157,13 +157,7 @@ def inplace_pass(state: State) -> State:
             remedy="Return a new array instead, or write a loop.",
         )
     if written:
-        fresh = ir.Fresh(ir.all_names(function))
-        new = {p: fresh(p).id for p in written}
-        copies = tuple(
-            ir.Assign(ir.Name(n), _copy(p, state.params.get(p)), function.loc)
-            for p, n in new.items()
-        )
-        function = replace(function, body=(*copies, *ir.rename(function.body, new)))
+        function = with_copies(function, written, state.params)
     return _with(state, webs(function), extra={"written": written})
 
 
@@ -182,20 +176,6 @@ def _copied_params(state: State) -> tuple[str, ...]:
     return tuple(p for p in found if not isinstance(state.params.get(p), Object))
 
 
-def _copy(param: str, kind: Kind | None) -> ir.Rhs:
-    """A copy of a parameter that the function writes into."""
-    arg = ir.Name(param)
-    if isinstance(kind, List):
-        return ir.Call(list, (arg,))
-    if isinstance(kind, Dict):
-        return ir.Call(dict, (arg,))
-    if isinstance(kind, Tuple):
-        return ir.Call(trees.kept, (arg,))
-    if isinstance(kind, Array) and not kind.maybe_scalar:
-        return ir.Call(ir.Method("copy"), (arg,))
-    return ir.Call(np.array, (arg,))
-
-
 def analyse_pass(state: State) -> State:
     """Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
@@ -203,6 +183,12 @@ def analyse_pass(state: State) -> State:
     outputs = _outputs(function)
     check_callees(function, kinds, tuple(inputs), outputs)
     shared = aliases(function, kinds)
+    if shared.shadows:
+        function, copied = own_memory(function, kinds, state.params)
+        more = {**state.extra, "written": (*state.extra["written"], *copied)}
+        state = _with(state, function, extra=more)
+        kinds = state.kinds
+        shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found)
     unused = [i.param for i in state.request.inputs if i.param not in active]
@@ -211,7 +197,8 @@ def analyse_pass(state: State) -> State:
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
-    return replace(state, facts=Facts(kinds, shared, active, names, fresh, seed, state.theirs))
+    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs)
+    return replace(state, facts=with_shadows(facts))
 
 
 def tangents_pass(state: State) -> State:

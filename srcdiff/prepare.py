@@ -19,7 +19,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, SliceKind, is_container, is_scalar
 from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.views import is_array, is_reshaping
-from srcdiff.elements import check_elements
+from srcdiff.elements import shared_elements
 from srcdiff.errors import UnsupportedError
 
 
@@ -78,9 +78,9 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh) -> ir.Block:
 def inplace(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with operators in place resolved by the kinds of what they write into."""
     fresh = ir.Fresh(ir.all_names(function))
-    check_elements(function, kinds)
+    held = shared_elements(function, kinds)
     shared = linked_names(function, kinds) | reshaped_names(function)
-    return replace(function, body=_inplace(function.body, kinds, shared, fresh))
+    return replace(function, body=_inplace(function.body, kinds, shared, held, fresh))
 
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
@@ -93,16 +93,23 @@ def reshaped_names(function: ir.Function) -> frozenset[str]:
 
 
 def _inplace(
-    block: ir.Block, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
+    block: ir.Block,
+    kinds: Mapping[str, Kind],
+    shared: frozenset[str],
+    held: frozenset[int],
+    fresh: ir.Fresh,
 ) -> ir.Block:
     def inner(b: ir.Block) -> ir.Block:
-        return _inplace(b, kinds, shared, fresh)
+        return _inplace(b, kinds, shared, held, fresh)
 
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, ir.SetItem) and stmt.op is not None:
             kind = kinds.get(stmt.base.id)
-            out += [stmt] if stmt.index is None else _resolved_item(stmt, kind, kinds, fresh)
+            if id(stmt) in held:
+                out += _resolved_element(stmt, fresh)
+            else:
+                out += [stmt] if stmt.index is None else _resolved_item(stmt, kind, kinds, fresh)
         elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
             out += _resolved(stmt, kinds, shared, fresh)
         else:
@@ -143,13 +150,30 @@ def _resolved(
             stmt.loc,
             remedy=f"Write `{base.id} = {base.id} {op} ...`, or give an example of the arguments.",
         )
-    if op in ("+", "-"):
-        out: list[ir.Stmt] = [ir.SetItem(base, None, value, op, stmt.loc)]
-    else:
-        result = fresh()
-        out = [ir.Assign(result, replace(call, text=None), stmt.loc)]
-        out.append(ir.SetItem(base, ir.Const(...), result, None, stmt.loc))
+    out = _written(base, value, op, stmt.loc, fresh)
     return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]
+
+
+def _written(
+    base: ir.Name, value: ir.Atom, op: str, loc: ir.Loc, fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """`base op= value` in the memory of an array."""
+    if op in ("+", "-"):
+        return [ir.SetItem(base, None, value, op, loc)]
+    result = fresh()
+    return [
+        ir.Assign(result, ir.Call(ir.OPERATORS[op], (base, value)), loc),
+        ir.SetItem(base, ir.Const(...), result, None, loc),
+    ]
+
+
+def _resolved_element(stmt: ir.SetItem, fresh: ir.Fresh) -> list[ir.Stmt]:
+    """`xs[i] op= v` in the memory of the array that is `xs[i]`."""
+    assert stmt.index is not None and stmt.op is not None
+    held = fresh()
+    read = ir.Assign(held, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
+    store = ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
+    return [read, *_written(held, stmt.value, stmt.op, stmt.loc, fresh), store]
 
 
 def _may_be_zero_dimensional(kind: Kind | None) -> bool:

@@ -12,8 +12,8 @@ import operator
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.analyses.aliases import View
 from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar
+from srcdiff.analyses.scene import View
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
     append_adjoint,
@@ -26,6 +26,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.expand import expand
 from srcdiff.facts import Facts, with_alias
 from srcdiff.rules import Store, find
+from srcdiff.shadows import shadow_pairs, touches_shadows
 from srcdiff.trees import add_tree
 
 
@@ -52,11 +53,21 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.While):
         cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
         return (replace(stmt, cond=cond, body=body),)
+    if touches_shadows(stmt, facts):
+        pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
+        return tuple(_pair_through_views(p, facts) for p in pairs)
     if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
         return tuple(_pair_through_views(p, facts) for p in call_adjoint(stmt, facts))
     if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
         return _self_assign(stmt, facts)
     return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
+
+
+def _made(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """The adjoint of a statement, or the pairs of a call."""
+    if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
+        return call_adjoint(stmt, facts)
+    return _adjoint(stmt, facts)
 
 
 def _pair_through_views(stmt: ir.Stmt, facts: Facts) -> ir.Stmt:
@@ -148,7 +159,7 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
     if call.fn is ir.make_dict:
         return _dict_adjoint(stmt, call, facts)
-    if call.fn in (list, tuple) and _is_container(call.args[0], facts):
+    if call.fn in (list, tuple, dict) and call.args and _is_container(call.args[0], facts):
         return _copied_container(stmt, call, facts)
     if call.fn is operator.getitem and _is_scalar(call.args[0], facts):
         base = call.args[0]
@@ -273,6 +284,11 @@ def _make_view(
 
 def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
     """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
+    if isinstance(stmt, ir.If):
+        one, two = (
+            tuple(t for s in b for t in _written_through(s, made, facts)) for b in ir.blocks(stmt)
+        )
+        return (replace(stmt, body=one, orelse=two),)
     if isinstance(stmt, ir.Accum) and stmt.like.id in made:
         view = facts.aliases.views[stmt.like.id]
         if isinstance(view.rhs, ir.Call) and view.rhs.fn is operator.getitem:

@@ -43,6 +43,21 @@ def kept(x: Any) -> Any:
     return np.copy(x) if isinstance(x, np.ndarray) else x
 
 
+def dense_copy(x: Any) -> Any:
+    """A copy of an array, of which the same reshapings are views.
+
+    Raises:
+        ValueError: `x` is part of a larger array, so that there is no such copy.
+    """
+    out = np.array(x)
+    if any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides)):
+        raise ValueError(
+            f"an argument of shape {x.shape} is written into through a reshaped view, and lies in "
+            "memory with gaps: pass a contiguous copy, np.array(x)"
+        )
+    return out
+
+
 def add_tree(a: Any, b: Any) -> Any:
     """The sum of two adjoints of one structure, in new memory; None is zero."""
     if a is None or b is None:
@@ -52,6 +67,30 @@ def add_tree(a: Any, b: Any) -> Any:
     if isinstance(a, (list, tuple)):
         return [add_tree(p, q) for p, q in zip(a, b)]
     return a + b
+
+
+def add_into(a: Any, b: Any) -> None:
+    """Add one adjoint to another of the same structure, in the memory of that; None is zero."""
+    if a is None or b is None:
+        return
+    for key in a if isinstance(a, dict) else range(len(a)):
+        if isinstance(a[key], np.ndarray) and b[key] is not None:
+            a[key] += b[key]
+        elif isinstance(a[key], (list, dict)):
+            add_into(a[key], b[key])
+        elif a[key] is not None and b[key] is not None:
+            a[key] = a[key] + b[key]
+
+
+def put_back(x: Any, old: Any) -> None:
+    """Write an earlier copy of `x` into the memory of `x`."""
+    for key in x if isinstance(x, dict) else range(len(x)):
+        if isinstance(x[key], np.ndarray):
+            x[key][...] = old[key]
+        elif isinstance(x[key], (list, dict)):
+            put_back(x[key], old[key])
+        else:
+            x[key] = old[key]
 
 
 def like_tree(d: Any, x: Any) -> Any:

@@ -1,7 +1,17 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.rules import d, linear, nondifferentiable, samples
-from srcdiff.trees import add_tree, copy_tree, cotangent, kept, like_tree, zero_tree
+from srcdiff.rules import d, linear, nondifferentiable, rule, samples
+from srcdiff.trees import (
+    add_into,
+    add_tree,
+    copy_tree,
+    cotangent,
+    dense_copy,
+    kept,
+    like_tree,
+    put_back,
+    zero_tree,
+)  # fmt: skip
 
 nondifferentiable(zero_tree)
 
@@ -10,6 +20,14 @@ nondifferentiable(zero_tree)
 @samples("A(3)", "A()")
 def kept_(x):
     z = kept(x)
+    yield z
+    d[x] += d[z]
+
+
+@linear(dense_copy)
+@samples("A(3)", "A(2, 3)")
+def dense_copy_(x):
+    z = dense_copy(x)
     yield z
     d[x] += d[z]
 
@@ -29,6 +47,16 @@ def add_tree_(x, y):
     yield z
     d[x] += d[z]
     d[y] += d[z]
+
+
+@rule(add_into, mutates="x")
+@samples("[A(3)], [A(3)]")
+def add_into_(x, y):
+    old = kept(x)
+    add_into(x, y)
+    yield
+    put_back(x, old)
+    d[y] += copy_tree(d[x])
 
 
 @linear(like_tree)

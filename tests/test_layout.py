@@ -19,7 +19,8 @@ LAYERS = (
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
     ("expand", "inline", "calls", "callees", "displays", "iterate", "onecall"),
-    ("forward", "tangents", "transpose", "reverse", "accumulate", "batch", "tape", "checkpoint")
+    ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
+    + ("tape", "checkpoint")
     + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),
     ("pipeline",),
     ("backends",),

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import (
     Array,
     Kind,
@@ -56,7 +56,7 @@ IN_PLACE_OPERATORS = frozenset(
 ) - {operator.is_, operator.is_not, operator.inv, operator.invert, operator.index}
 
 IN_PLACE_FUNCTIONS = frozenset(
-    {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+    {trees.add_into, np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
 )
 
 ARRAY_MUTATORS = frozenset(

@@ -203,6 +203,14 @@ def _to_tuple(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Tuple(getattr(_to_list(args, kwargs), "items", None))
 
 
+def _to_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`dict(d)`: what d holds, in a dict of its own."""
+    base = args[0] if args else Dict(())
+    if not isinstance(base, Dict):
+        return None
+    return Dict((*((k, v) for k, v in base.items if k not in kwargs), *kwargs.items()), base.item)
+
+
 def _extreme(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """`min` and `max`: one of the operands."""
     if kwargs:
@@ -277,6 +285,7 @@ _SPECIAL: dict[Any, Special] = {
     ir.make_list: _make_list,
     ir.make_dict: _make_dict,
     list: _to_list,
+    dict: _to_dict,
     tuple: _to_tuple,
     min: _extreme,
     max: _extreme,

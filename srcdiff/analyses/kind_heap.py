@@ -6,6 +6,7 @@ name.  Sites that one name may hold are one site.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,6 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     contents,
     join,
-    join_all,
 )
 
 
@@ -85,7 +85,7 @@ class Heap:
         if isinstance(a, List) and isinstance(b, List):
             if a.items is not None and b.items is not None and len(a.items) == len(b.items):
                 return List(item, tuple(map(self.join, a.items, b.items)), site)
-            rest = join_all((*contents(a), *contents(b)))
+            rest = self.join_all((*contents(a), *contents(b)))
             return List(rest, None, site)
         if isinstance(a, Dict) and isinstance(b, Dict):
             pairs = dict(a.items)
@@ -120,7 +120,7 @@ class Heap:
         held = self.held.get(site, kind)
         item = localless(self.intern(item, f"{site}[]"))
         if isinstance(held, List):
-            self.hold(site, List(join_all((*contents(held), item)), None, site))
+            self.hold(site, List(self.join_all((*contents(held), item)), None, site))
         else:
             rest = item if held.item is None else self.join(held.item, item)
             self.hold(site, Dict(held.items, rest, site))
@@ -130,7 +130,7 @@ class Heap:
         site = self.find(kind.site)
         held = self.held.get(site)
         if isinstance(held, List) and held.items is not None:
-            self.hold(site, List(join_all(contents(held)), None, site))
+            self.hold(site, List(self.join_all(contents(held)), None, site))
 
     def store(self, kind: List | Dict, key: Kind, value: Kind) -> None:
         """`kind[key] = value`."""
@@ -177,6 +177,13 @@ class Heap:
             self.escape(b)
         return result
 
+    def join_all(self, kinds: Iterable[Kind]) -> Kind | None:
+        """The join of all kinds; None for none."""
+        found: Kind | None = None
+        for kind in kinds:
+            found = kind if found is None else self.join(found, kind)
+        return found
+
     def _unified(self, a: Kind, b: Kind) -> Kind:
         """`a`, after its sites and those of `b` were made one."""
         if isinstance(a, Tuple) and isinstance(b, Tuple):
@@ -200,6 +207,11 @@ class Heap:
             held = self.held.pop(two, None)
             if held is not None:
                 self.hold(one, held)
+
+
+def is_empty(kind: Kind) -> bool:
+    """Whether nothing was put into a list so far."""
+    return isinstance(kind, List) and kind.item is None and not kind.items
 
 
 def localless(kind: Kind, depth: int = 1) -> Kind:

@@ -51,8 +51,22 @@ def _like_first(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return tree_kind(args[0])
 
 
-def _same(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return args[0]
+def _copy(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`kept`: the same structure, in lists and dicts of its own."""
+    return _siteless(args[0])
+
+
+def _siteless(kind: Kind) -> Kind:
+    """A kind whose lists and dicts are made here."""
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_siteless, kind.items)))
+    if isinstance(kind, List):
+        items = None if kind.items is None else tuple(map(_siteless, kind.items))
+        return List(None if kind.item is None else _siteless(kind.item), items)
+    if isinstance(kind, Dict):
+        known = tuple((k, _siteless(v)) for k, v in kind.items)
+        return Dict(known, None if kind.item is None else _siteless(kind.item))
+    return kind
 
 
 def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
@@ -85,7 +99,8 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.zero_tree: _like_first,
     trees.copy_tree: _like_first,
     trees.add_tree: _sum,
-    trees.kept: _same,
+    trees.dense_copy: _copy,
+    trees.kept: _copy,
     trees.like_tree: _gradient,
     trees.cotangent: _like_second,
 }

@@ -20,7 +20,7 @@ from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_equal import Equal
-from srcdiff.analyses.kind_heap import Heap, localless
+from srcdiff.analyses.kind_heap import Heap, is_empty, localless
 from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
     BIG,
@@ -43,13 +43,12 @@ from srcdiff.analyses.kind_values import key_of, kind_of
 Env = dict[str, Kind]
 
 ROUNDS = 12
-
 SEED = "grad_outputs"
 """The cotangent of generated functions: a number where its default is 1.0."""
 
 
 def infer(function: ir.Function, params: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The kind of every name of a function; parameters without a kind are numbers or arrays."""
+    """The kind of every name of a function; parameters without one are numbers or arrays."""
     return _Inference(function, params).run()
 
 
@@ -181,6 +180,8 @@ class _Inference:
         if isinstance(call.fn, ir.Name):
             self.read(call.fn.id, env)
         held = [self.heap.resolve(k) for k in args]
+        if call.fn in (operator.getitem, ir.Method("pop")) and is_empty(held[0]):
+            return None  # no item has come here so far
         result = self._result(call, tuple(held))
         if self.depth == self.branches == 0:
             self.equal.learn(call.fn, held)
@@ -298,7 +299,7 @@ class _Inference:
             elif index is not None:
                 item = call_kind(operator.getitem, (self.heap.resolve(base), index))
                 new = call_kind(ir.OPERATORS[stmt.op], (item, self.heap.resolve(value)))
-                self.heap.add(base, item if isinstance(item, Array) else new)
+                self.heap.store(base, index, item if isinstance(item, Array) else new)
         elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
             new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
             new = self.named(new, self.label(stmt.base.id, stmt))
@@ -381,7 +382,7 @@ class _Inference:
         if items is None:
             return
         held = self.heap.resolve(items)
-        kind: Kind = call_kind(operator.getitem, (held, Scalar("int64")))
+        kind = call_kind(operator.getitem, (held, Scalar("int64")))
         if isinstance(held, Range):
             kind = self.named(Scalar("int64"), self.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)

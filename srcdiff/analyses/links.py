@@ -113,13 +113,22 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
     elif isinstance(rhs, ir.Tup):
         yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
     elif isinstance(rhs, ir.Call):
-        if rhs.fn in (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted):
+        if rhs.fn in _DISPLAYS or (rhs.fn in _JOINS and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
         elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
             yield target, ir.names(rhs.args[0])[0], "element"
         else:
             for atom in returns_view(rhs, kinds):
                 yield from ((target, n, "view") for n in _arrays(atom, kinds))
+
+
+_DISPLAYS = (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted)
+_JOINS = (operator.add, operator.mul, operator.or_)
+
+
+def _joins(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether an operator joins containers: the new one holds what they hold."""
+    return any(isinstance(a, ir.Tup) or _container(a, kinds) for a in call.args)
 
 
 def returns_fresh(call: ir.Call) -> bool:

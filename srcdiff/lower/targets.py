@@ -153,7 +153,7 @@ def _may_write(stmt: Stmt) -> bool:
         return False
     if isinstance(rhs.fn, Method):
         return not is_pure(rhs.fn)
-    if isinstance(rhs.fn, FunctionType) and rhs.fn.__module__.startswith("srcdiff."):
+    if isinstance(rhs.fn, FunctionType) and (rhs.fn.__module__ or "").startswith("srcdiff."):
         return False  # helpers of generated code write into nothing
     return isinstance(rhs.fn, (Name, FunctionType)) and not is_pure(rhs.fn)
 

@@ -37,7 +37,7 @@ class Parts:
 def split(function: ir.Function, facts: Facts) -> Parts:
     """The forward and the backward part of a paired function."""
     body = countable(function.body, facts.fresh)
-    adjoint_names = frozenset(facts.adjoints.values())
+    adjoint_names = facts.value_adjoints
     steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)
     walker = _Split(facts, adjoint_names | provided, count_uses(body), steady)
@@ -161,7 +161,8 @@ class _Split:
             needed |= body.needed
             self.facts.fresh.reset(fresh)
         if not body.backward:
-            return Parts((self.forward_loop(stmt, body.forward),), (), needed)
+            parts = Parts((self.forward_loop(stmt, body.forward),), (), needed)
+            return _with_old_target(parts, stmt, entry, slots)
         trip = trip_of(stmt, self.facts)
         backward: ir.Block = (
             *trip.before,
@@ -173,9 +174,7 @@ class _Split:
         else:
             forward = (*inner.lists, *forward)
         parts = Parts(forward, backward, needed | (trip.needed - self.adjoint_names))
-        if isinstance(stmt, ir.For) and stmt.target.id in entry:
-            return _with_old_target(parts, stmt, slots)
-        return parts
+        return _with_old_target(parts, stmt, entry, slots)
 
     def forward_loop(self, stmt: ir.For | ir.While, body: ir.Block) -> ir.Stmt:
         """The loop of the forward part."""
@@ -186,13 +185,19 @@ class _Split:
     def loop_body(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
         """The body of a loop, with its local values kept per iteration."""
         part = self.block(stmt.body, needed, slots)
-        up, _ = exposed(stmt.body)
         target = {stmt.target.id} if isinstance(stmt, ir.For) else set()
-        own = ir.bound(stmt.body) - up - target
+        own = self.own_names(stmt.body) - target
         if isinstance(stmt, ir.While):
             part = replace(part, needed=part.needed - ir.bound(stmt.cond))
         kept = self.kept(stmt.body, part, frozenset(own), slots)
         return replace(kept, needed=(kept.needed - target) - self.local_contents(own))
+
+    def own_names(self, body: ir.Block) -> frozenset[str]:
+        """The names of which no iteration sees the value that another one, or nobody, gave it."""
+        up, sure = exposed(body)
+        inside = count_uses(body)
+        bound = ir.bound(body) - up
+        return frozenset(n for n in bound if n in sure or inside.get(n, 0) == self.uses.get(n, 0))
 
     def local_contents(self, own: frozenset[str]) -> Needed:
         """Contents of arrays that every iteration makes anew: a later one cannot overwrite them."""
@@ -202,8 +207,12 @@ class _Split:
         return frozenset(Contents(rep) for rep, members in classes.items() if members <= own)
 
 
-def _with_old_target(parts: Parts, stmt: ir.For, slots: Slots) -> Parts:
-    """A loop whose target had a value before the loop that is needed."""
+def _with_old_target(
+    parts: Parts, stmt: ir.For | ir.While, needed: Needed, slots: Slots
+) -> Parts:
+    """A loop whose target, if it had a value before the loop that is needed, gets that back."""
+    if isinstance(stmt, ir.While) or stmt.target.id not in needed:
+        return parts
     done = undo_name(stmt.target.id, stmt.loc, slots)
     return Parts(
         (*done.save, *parts.forward), (*parts.backward, *done.restore), parts.needed | done.needed

@@ -213,6 +213,8 @@ def _is_piece(name: str, facts: Facts) -> bool:
 
 def _is_safe(store: Access, known: _Facts) -> bool:
     """Whether a store writes over nothing that was read for an adjoint."""
+    if known.facts.aliases.is_unclear(store.owner):
+        return False
     rep = known.facts.aliases.classes[store.owner]
     mates = [a for a in known.accesses if known.facts.aliases.classes[a.owner] == rep]
     return all(_after(a, store, known) for a in mates)

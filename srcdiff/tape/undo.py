@@ -12,6 +12,7 @@ from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import Array, is_scalar
 from srcdiff.analyses.kinds import kind_of_call
+from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
 from srcdiff.tape.needs import Contents, Item
 
@@ -76,7 +77,7 @@ def saved_value(name: str, loc: ir.Loc, facts: Facts) -> tuple[ir.Block, ir.Name
     put back into that memory is seen through both.
     """
     classes = facts.aliases.classes
-    if name not in classes or not _is_only_owner(name, facts):
+    if name not in classes or facts.aliases.is_unclear(name) or not _is_only_owner(name, facts):
         return (), ir.Name(name)
     copy = facts.fresh(f"_{name.lstrip('_')}")
     kind = facts.kinds.get(name)
@@ -130,7 +131,8 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     save: list[ir.Stmt] = [ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc)]
 
     kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
-    if kind is None or not is_scalar(kind):
+    held = facts.aliases.is_unclear(stmt.base.id) and not is_array(facts.kinds.get(stmt.base.id))
+    if not held and (kind is None or not is_scalar(kind)):
         copy = facts.fresh("_old")
         copying = np.copy if isinstance(kind, Array) and not kind.maybe_scalar else trees.kept
         save.append(ir.Assign(copy, ir.Call(copying, (old,)), stmt.loc))

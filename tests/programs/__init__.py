@@ -17,6 +17,7 @@ TOPICS = (
     "control",
     "arrays_inplace",
     "views",
+    "aliases",
     "calls",
     "helpers",
     "containers",

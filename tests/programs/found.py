@@ -107,7 +107,7 @@ def inverse_of_what_was_written(x, y, m, s):
     return a
 
 
-sample(inverse_of_what_was_written, four, ("x", "y", "m"), order2=False)
+sample(inverse_of_what_was_written, four, ("x", "y", "m"))
 
 
 def bound_together_in_a_loop(x, y, m, s):
@@ -202,7 +202,7 @@ def rows_written_one_by_one(x, y, m, s):
     return a
 
 
-sample(rows_written_one_by_one, four, ("x", "y", "m"), order2=False)
+sample(rows_written_one_by_one, four, ("x", "y", "m"))
 
 
 def sum_of_a_list_that_grows(x, y, m, s):
@@ -264,4 +264,4 @@ def left_early_with_an_array(x, y, m, s):
     return z
 
 
-sample(left_early_with_an_array, four, order2=False)
+sample(left_early_with_an_array, four)

@@ -59,39 +59,6 @@ refused(
 )
 
 
-def view_kept_in_tuple(x):
-    y = x.copy()
-    halves = (y[:2], y[2:])
-    halves[0][0] = halves[1][1] ** 2
-    halves[1][0] *= halves[0][0]
-    return y
-
-
-refused(
-    view_kept_in_tuple,
-    lambda r: (r.standard_normal(4),),
-    line="halves[0][0] = halves[1][1] ** 2",
-    reason="is an element of the container `halves`",
-)
-
-
-def alias_by_branch(x, flag):
-    a = x.copy()
-    b = x * 2.0
-    c = a if flag else b
-    c[0] = x[1] ** 2
-    return np.sum(a * b)
-
-
-for _flag in (True, False):
-    refused(
-        alias_by_branch,
-        lambda r, flag=_flag: (r.standard_normal(3), flag),
-        line="c = a if flag else b",
-        reason="may name the same array",
-    )
-
-
 ACTIVATIONS = {"tanh": np.tanh, "sigmoid": sigmoid}
 
 

@@ -1,0 +1,130 @@
+"""The names whose memory nobody can follow, and how each of them comes by its shadow.
+
+Takes all links and those that are unclear.  Whatever may share memory with an unclear name has a
+shadow: an adjoint made in the forward part where the memory is made, and viewed, aliased, stored in
+containers and swapped as that is, by the same statements.  The invariant: two names share memory if
+and only if their shadows do.  Where a statement cannot be repeated on shadows it is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import is_container
+from srcdiff.analyses.links import Link, refusal
+from srcdiff.analyses.scene import Scene, View, chain_is_steady
+from srcdiff.analyses.views import is_array, is_reshaping
+
+
+@dataclass(frozen=True)
+class Shadowed:
+    """Shadowed names with their classes; those that are views, and those that are new memory."""
+
+    classes: dict[str, str]
+    views: dict[str, View]
+    copies: frozenset[str]
+
+
+def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
+    """What is shadowed if the links `unclear` are.
+
+    Raises:
+        UnsupportedError: a statement lets names share memory that cannot be repeated on shadows.
+    """
+    group = _groups(links)
+    reasons = {group[k.target]: k for k in reversed(unclear)}
+    classes = {n: rep for n, rep in group.items() if rep in reasons}
+    mine = [k for k in links if k.target in classes]
+    copies: set[str] = set()
+    for link in mine:
+        if link.how == "view" and not is_mirrored(link.stmt):
+            if not _is_copy(link, classes, scene):
+                raise refusal(link)
+            copies.add(link.target)
+        elif not is_mirrored(link.stmt):
+            raise refusal(reasons[classes[link.target]] if link.how == "stored" else link)
+    for name in sorted(classes):
+        if not _has_shadow(name, scene):
+            raise refusal(reasons[classes[name]])
+    return Shadowed(classes, _views(mine, scene), frozenset(copies))
+
+
+def _groups(links: list[Link]) -> dict[str, str]:
+    """Name -> the first name of all that it may share memory with, written or not."""
+    parent: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for link in links:
+        one, two = sorted((find(link.target), find(link.source)))
+        parent[two] = one
+    return {n: find(n) for n in parent}
+
+
+def _views(links: list[Link], scene: Scene) -> dict[str, View]:
+    """The shadowed arrays whose shadow need not be kept: a view made where it is used."""
+    found: dict[str, View] = {}
+    for link in links:
+        sure = link.how in ("alias", "view") and scene.is_array_view(link)
+        if sure and scene.steady(link) and chain_is_steady(link, found):
+            assert isinstance(link.stmt, ir.Assign)
+            found[link.target] = View(link.source, link.stmt.rhs)
+    return found
+
+
+def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
+    """Whether what may be a view is as good as a copy: nobody writes while it is used."""
+    read = link.target not in scene.stored[0] and scene.within(link)
+    return read and not scene.overwritten(link, classes)
+
+
+def _has_shadow(name: str, scene: Scene) -> bool:
+    """Whether a name certainly stands for memory that a shadow can mirror."""
+    kind = scene.kinds.get(name)
+    return is_array(kind) or (kind is not None and is_container(kind))
+
+
+# --- what can be repeated on shadows -------------------------------------------------------------
+
+_VIEWS = frozenset(
+    getattr(np, name)
+    for name in (
+        "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
+        "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90", "reshape", "ravel",
+        "asarray", "asanyarray", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack",
+        "atleast_1d", "atleast_2d", "atleast_3d",
+    )
+    if hasattr(np, name)
+)  # fmt: skip
+_METHODS = frozenset({"reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append"})
+_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
+_CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
+
+
+def is_mirrored(stmt: ir.Stmt) -> bool:
+    """Whether a statement that shares memory does the same to shadows."""
+    if isinstance(stmt, (ir.Permute, ir.SetItem)):
+        return True
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, (ir.Name, ir.Tup)):
+        return True
+    if not isinstance(rhs, ir.Call) or any(isinstance(a, ir.Star) for a in rhs.args):
+        return False
+    if isinstance(rhs.fn, ir.Method):
+        return rhs.fn.name in _METHODS
+    if isinstance(rhs.fn, ir.Attr):
+        return rhs.fn.name in _ATTRIBUTES
+    return rhs.fn in _CONTAINERS or rhs.fn in _VIEWS
+
+
+def may_copy(rhs: ir.Rhs) -> bool:
+    """Whether the layout of the memory decides between a view and a copy."""
+    fns = (np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel"))
+    return is_reshaping(rhs) or (isinstance(rhs, ir.Call) and rhs.fn in fns)

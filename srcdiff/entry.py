@@ -1,0 +1,125 @@
+"""What a derivative copies when it is entered: the parameters that its primal writes into.
+
+`own_memory` makes a function ready for shadows.  It takes a function of which some names have
+shadows; returns one of which no parameter has, and in which no such name is bound to new memory
+that is made of what it was (`x = x + 1` becomes `t = x + 1; x = t`), and the parameters copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir, trees
+from srcdiff.analyses.aliases import Aliases, aliases
+from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Tuple
+from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.shadowed import may_copy
+from srcdiff.webs import webs
+
+Kinds = Mapping[str, Kind]
+
+
+def with_copies(function: ir.Function, names: Iterable[str], kinds: Kinds) -> ir.Function:
+    """The function with some parameters copied to variables that take their place."""
+    fresh = ir.Fresh(ir.all_names(function))
+    new = {p: fresh(p).id for p in names}
+    copies = tuple(
+        ir.Assign(ir.Name(n), _copy(p, kinds.get(p)), function.loc) for p, n in new.items()
+    )
+    return replace(function, body=(*copies, *ir.rename(function.body, new)))
+
+
+def _copy(param: str, kind: Kind | None) -> ir.Rhs:
+    """A copy of a parameter that the function writes into."""
+    arg = ir.Name(param)
+    if isinstance(kind, List):
+        return ir.Call(list, (arg,))
+    if isinstance(kind, Dict):
+        return ir.Call(dict, (arg,))
+    if isinstance(kind, Tuple):
+        return ir.Call(trees.kept, (arg,))
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return ir.Call(ir.Method("copy"), (arg,))
+    return ir.Call(np.array, (arg,))
+
+
+def own_memory(
+    function: ir.Function, kinds: Kinds, params: Kinds
+) -> tuple[ir.Function, tuple[str, ...]]:
+    """The function ready for shadows, and the parameters that are copied now."""
+    function = _deep_copies(function)
+    shared = aliases(function, infer(function, params))
+    more = tuple(p.name for p in function.params if p.name in shared.shadows)
+    function = _deep_copies(with_copies(function, more, params))
+    function = _same_layout(function, shared)
+    return webs(_split_selfs(function, shared.shadows)), more
+
+
+def _deep_copies(function: ir.Function) -> ir.Function:
+    """The function with all copied that the parameters hold that are copied at its start."""
+    own = {p.name for p in function.params}
+
+    def deep(stmt: ir.Assign) -> ir.Stmt:
+        shallow = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (list, dict)
+        if not shallow or not own.issuperset(ir.names(stmt.rhs)):
+            return stmt
+        assert isinstance(stmt.rhs, ir.Call)
+        return replace(stmt, rhs=ir.Call(trees.kept, stmt.rhs.args))
+
+    return _at_entry(function, deep)
+
+
+def _at_entry(function: ir.Function, change: Callable[[ir.Assign], ir.Stmt]) -> ir.Function:
+    """The function with its first statements, which copy parameters, changed."""
+    body = list(function.body)
+    for k, stmt in enumerate(body):
+        if not isinstance(stmt, ir.Assign) or stmt.loc != function.loc:
+            break
+        body[k] = change(stmt)
+    return replace(function, body=tuple(body))
+
+
+def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
+    """Copies of arrays in the layout that decides what is a view of them."""
+    reshaped = {
+        shared.classes[s.target.id]
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Assign) and s.target.id in shared.classes and may_copy(s.rhs)
+    }
+
+    def laid(stmt: ir.Assign) -> ir.Stmt:
+        rhs = stmt.rhs
+        array = isinstance(rhs, ir.Call) and rhs.fn in (np.array, ir.Method("copy"))
+        if not array or shared.classes.get(stmt.target.id) not in reshaped:
+            return stmt
+        assert isinstance(rhs, ir.Call)
+        return replace(stmt, rhs=ir.Call(trees.dense_copy, rhs.args))
+
+    return _at_entry(function, laid)
+
+
+def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
+    """The function with `x = x + 1`, for an x with a shadow, as `t = x + 1; x = t`."""
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def split(block: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, ir.Assign) and _is_new_self(stmt, shadows):
+                temp = fresh("_" + stmt.target.id.lstrip("_"))
+                out += [replace(stmt, target=temp), ir.Assign(stmt.target, temp, stmt.loc)]
+            else:
+                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, split))
+        return tuple(out)
+
+    return replace(function, body=split(function.body))
+
+
+def _is_new_self(stmt: ir.Assign, shadows: frozenset[str]) -> bool:
+    """Whether a statement binds a shadowed name to what may be new memory made of itself."""
+    if stmt.target.id not in shadows or stmt.target.id not in ir.names(stmt.rhs):
+        return False
+    return not isinstance(stmt.rhs, ir.Name)

@@ -1,0 +1,316 @@
+"""Statements on memory that nobody can follow, repeated on its shadows.
+
+Takes a statement that binds, or stores, names with shadows; returns it as pairs, beside the same
+statement on the shadows.  The invariant: after every pair the shadow of each name is aliased with
+other shadows exactly as the name is with their names, and new memory has a shadow of zeros.
+A shadow is a variable of the forward part; the backward part adds to what it refers to.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from srcdiff import ir, trees
+from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.kind_trees import tree_kind
+from srcdiff.analyses.kind_types import is_scalar
+from srcdiff.analyses.shadowed import is_mirrored, may_copy
+from srcdiff.analyses.views import is_array
+from srcdiff.containers import take
+from srcdiff.errors import UnsupportedError
+from srcdiff.facts import Facts
+
+Adjoint = Callable[[ir.Stmt], ir.Block]
+
+
+def with_shadows(facts: Facts) -> Facts:
+    """The facts with the kinds and the classes of the shadows, which are memory of their own."""
+    shared = facts.aliases
+    if not shared.shadows:
+        return facts
+    kinds, classes, unclear = dict(facts.kinds), dict(shared.classes), set(shared.unclear)
+    for name in shared.shadows & facts.active:
+        shadow = facts.adjoints[name]
+        kinds[shadow] = tree_kind(kinds[name])
+        classes[shadow] = f"shadows of {classes[name]}"
+        unclear.add(classes[shadow])
+    shared = replace(shared, classes=classes, unclear=frozenset(unclear))
+    return replace(facts, kinds=kinds, aliases=shared)
+
+
+def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
+    """Whether a statement binds a shadowed name, or changes what a shadowed container holds."""
+    mine = facts.shadowed
+    if not mine:
+        return False
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base.id in mine and not is_array(facts.kinds.get(stmt.base.id))
+    if isinstance(stmt, ir.Effect):
+        call = stmt.rhs
+        method = isinstance(call, ir.Call) and isinstance(call.fn, ir.Method)
+        return method and bool(mine & set(ir.names(call.args[0])) - _arrays(facts))  # type: ignore[union-attr]
+    if isinstance(stmt, ir.Assign) and _is_pop(stmt.rhs):
+        return bool(mine & set(ir.names(stmt.rhs)))
+    return bool(mine & set(ir.writes(stmt)))
+
+
+def _arrays(facts: Facts) -> set[str]:
+    return {n for n in facts.shadowed if is_array(facts.kinds.get(n))}
+
+
+def _is_pop(rhs: ir.Rhs) -> bool:
+    return isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+
+
+def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
+    """A statement and what it does to the shadows, as pairs."""
+    work = _Mirror(facts, stmt.loc)
+    if isinstance(stmt, ir.Assign):
+        return work.assign(stmt, adjoint)
+    if isinstance(stmt, ir.SetItem):
+        return work.store(stmt)
+    if isinstance(stmt, ir.Permute):
+        return work.permute(stmt)
+    assert isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call)
+    return work.append(stmt, stmt.rhs)
+
+
+@dataclass
+class _Mirror:
+    """The shadows of one statement."""
+
+    facts: Facts
+    loc: ir.Loc
+
+    def pair(self, primal: ir.Stmt | None, adjoint: ir.Block = ()) -> ir.Pair:
+        """A pair at the place of the statement."""
+        return ir.Pair(primal, adjoint, self.loc)
+
+    def pairs(self, block: ir.Block) -> ir.Block:
+        """Forward statements without adjoints."""
+        return tuple(self.pair(s) for s in block)
+
+    def has_shadow(self, name: str) -> bool:
+        """Whether a name has a shadow in the forward part."""
+        return name in self.facts.shadowed
+
+    # --- binding ---
+
+    def assign(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+        """`x = ...`: a shadow of the same origin, or one of zeros for new memory."""
+        if _is_pop(stmt.rhs):
+            return self.pop(stmt, adjoint)
+        if not self.is_shared(stmt):
+            zero = ir.Assign(self.facts.adjoint(stmt.target.id), self.zero(stmt.target), self.loc)
+            *first, last = self.as_pairs(stmt, adjoint(stmt))
+            assert isinstance(last, ir.Pair)
+            return (*first, replace(last, adjoint=()), self.pair(zero, last.adjoint))
+        out: list[ir.Stmt] = []
+        mirrored = self.mirrored(stmt.rhs, out)
+        out.append(ir.Assign(self.facts.adjoint(stmt.target.id), mirrored, self.loc))
+        if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
+            back = self.if_copied(stmt, adjoint)
+        else:
+            back = self.from_display(stmt)
+        if back:
+            return (self.pair(stmt), *self.pairs(tuple(out[:-1])), self.pair(out[-1], back))
+        return (*self.pairs(tuple(out)), self.pair(stmt))
+
+    def as_pairs(self, stmt: ir.Stmt, made: ir.Block) -> ir.Block:
+        """What `adjoint` gave: pairs already, or the adjoint of the statement."""
+        if made and isinstance(made[-1], ir.Pair):
+            return made
+        return (self.pair(stmt, made),)
+
+    def is_shared(self, stmt: ir.Assign) -> bool:
+        """Whether the target's memory is that of names with shadows."""
+        if stmt.target.id in self.facts.aliases.copies or not is_mirrored(stmt):
+            return False
+        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (operator.add, operator.mul):
+            return not is_array(self.facts.kinds.get(stmt.target.id))
+        if not isinstance(stmt.rhs, ir.Call):
+            return True
+        if stmt.rhs.fn in (ir.make_list, ir.make_dict):
+            return True
+        viewed = returns_view(stmt.rhs, self.facts.kinds)
+        return any(self.has_memory(n) for a in viewed for n in ir.names(a))
+
+    def has_memory(self, name: str) -> bool:
+        """Whether a name has a shadow, kept or made where it is used."""
+        return name in self.facts.active and self.facts.aliases.is_unclear(name)
+
+    def zero(self, name: ir.Name) -> ir.Rhs:
+        """A shadow for new memory."""
+        array = is_array(self.facts.kinds.get(name.id))
+        return ir.Call(np.zeros_like if array else trees.zero_tree, (name,))
+
+    def if_copied(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+        """The adjoint of what turns out to be a copy and no view."""
+        assert isinstance(stmt.rhs, ir.Call)
+        base = stmt.rhs.args[0]
+        assert isinstance(base, ir.Name)
+        both = (self.facts.adjoint(stmt.target.id), self.facts.adjoint(base.id))
+        shared, apart = self.facts.fresh(), self.facts.fresh()
+        return (
+            ir.Assign(shared, ir.Call(np.may_share_memory, both), self.loc),
+            ir.Assign(apart, ir.Call(operator.not_, (shared,)), self.loc),
+            ir.If(apart, adjoint(stmt), (), self.loc),
+        )
+
+    # --- expressions ---
+
+    def mirrored(self, rhs: ir.Rhs, out: list[ir.Stmt]) -> ir.Rhs:
+        """An expression on names as the same one on their shadows."""
+        if isinstance(rhs, ir.Tup):
+            return ir.Call(ir.make_list, tuple(self.item(a, out) for a in rhs.items))
+        if not isinstance(rhs, ir.Call):
+            return self.item(rhs, out)  # type: ignore[arg-type]
+        if rhs.fn is ir.make_list:
+            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+        if rhs.fn is ir.make_dict:
+            pairs = zip(rhs.args[::2], rhs.args[1::2])
+            return replace(rhs, args=tuple(x for k, v in pairs for x in (k, self.item(v, out))))
+        if rhs.fn is tuple:
+            rhs = replace(rhs, fn=list, text=None)
+        if rhs.fn is operator.add:
+            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+        return replace(rhs, args=(self.item(rhs.args[0], out), *rhs.args[1:]))
+
+    def item(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+        """The shadow of what a container holds: zero for a number, None where nothing is active."""
+        if isinstance(atom, ir.Tup):
+            display = ir.Call(ir.make_list, tuple(self.item(a, out) for a in atom.items))
+            name = self.facts.fresh("_d")
+            out.append(ir.Assign(name, display, self.loc))
+            return name
+        if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
+            number = isinstance(atom, ir.Const) and isinstance(atom.value, (float, complex))
+            return ir.Const(0.0) if number else ir.NONE
+        if self.has_shadow(atom.id):
+            return self.facts.adjoint(atom.id)
+        if atom.id in self.facts.aliases.views:
+            return self.view(atom, out)
+        kind = self.facts.kinds.get(atom.id)
+        if kind is None or not is_scalar(kind):
+            raise UnsupportedError(
+                f"`{atom.id}` is put into a container whose arrays are written in place, and may "
+                "be a number or an array",
+                self.loc,
+                remedy="Give an example of the arguments, or annotate the parameter.",
+            )
+        return ir.Const(0.0)
+
+    def view(self, name: ir.Name, out: list[ir.Stmt]) -> ir.Name:
+        """The shadow of a view, made here."""
+        found = self.facts.aliases.views[name.id]
+        base = self.item(ir.Name(found.base), out)
+        made = self.facts.fresh(f"_{self.facts.adjoints[name.id]}")
+
+        def swap(n: ir.Name) -> ir.Atom:
+            return base if n.id == found.base else n
+
+        out.append(ir.Assign(made, ir.map_rhs(swap, found.rhs), self.loc))
+        return made
+
+    # --- containers ---
+
+    def from_display(self, stmt: ir.Assign) -> ir.Block:
+        """The adjoint of a display: its numbers take the adjoints of their places."""
+        rhs = stmt.rhs
+        source = self.facts.adjoint(stmt.target.id)
+        if isinstance(rhs, ir.Tup):
+            return self.numbers(rhs, source, ())
+        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list:
+            return self.numbers(ir.Tup(rhs.args), source, ())
+        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_dict:
+            pairs = zip(rhs.args[::2], rhs.args[1::2])
+            return tuple(s for k, v in pairs for s in self.numbers(v, source, (k,)))
+        return ()
+
+    def numbers(self, atom: ir.Atom, source: ir.Name, path: tuple[ir.Atom, ...]) -> ir.Block:
+        """The active numbers in a display take what stands at their place."""
+        if isinstance(atom, ir.Tup):
+            items = enumerate(atom.items)
+            return tuple(
+                s for k, a in items for s in self.numbers(a, source, (*path, ir.Const(k)))
+            )
+        if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
+            return ()
+        if self.facts.aliases.is_unclear(atom.id):
+            return ()
+        return tuple(take(source, path, atom, self.facts, self.loc))
+
+    def store(self, stmt: ir.SetItem) -> ir.Block:
+        """`c[k] = v`."""
+        assert stmt.index is not None and stmt.op is None
+        base = self.facts.adjoint(stmt.base.id)
+        out: list[ir.Stmt] = []
+        value = self.item(stmt.value, out)
+        mirrored = ir.SetItem(base, stmt.index, value, None, self.loc)
+        taken = self.numbers(stmt.value, base, (stmt.index,))
+        return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
+
+    def append(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
+        """`xs.append(v)`."""
+        assert isinstance(call.fn, ir.Method)
+        if call.fn.name != "append":
+            raise UnsupportedError(
+                f"`{call.fn.name}` on a container whose arrays are written in place is not "
+                "supported",
+                self.loc,
+                remedy="Use `append`, or store copies of the arrays.",
+            )
+        base = call.args[0]
+        assert isinstance(base, ir.Name)
+        shadow = self.facts.adjoint(base.id)
+        out: list[ir.Stmt] = []
+        value = self.item(call.args[1], out)
+        mirrored = ir.Effect(replace(call, args=(shadow, value)), self.loc)
+        taken = self.numbers(call.args[1], shadow, (ir.Const(-1),))
+        return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
+
+    def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+        """`v = xs.pop()`: a number gives its adjoint back to the place that it came from."""
+        call = stmt.rhs
+        assert isinstance(call, ir.Call)
+        base = call.args[0]
+        assert isinstance(base, ir.Name)
+        if not self.has_shadow(base.id):
+            return self.as_pairs(stmt, adjoint(stmt))
+        if len(call.args) > 1:
+            raise UnsupportedError(
+                "`pop` with a position, on a list whose arrays are written in place, is not "
+                "supported",
+                self.loc,
+                remedy="Read the item and rebuild the list without it.",
+            )
+        shadow = self.facts.adjoint(base.id)
+        target = stmt.target
+        shadowed = self.has_shadow(target.id)
+        name = self.facts.adjoint(target.id) if shadowed else self.facts.fresh("_gone")
+        mirrored = ir.Assign(name, replace(call, args=(shadow,)), self.loc)
+        back: ir.Block = ()
+        if target.id in self.facts.active and not shadowed:
+            value = self.facts.adjoint(target.id)
+            add = ir.SetItem(shadow, ir.Const(-1), value, "+", self.loc)
+            back = (add, ir.Reset(value, self.loc))
+        return (self.pair(stmt, back), self.pair(mirrored))
+
+    def permute(self, stmt: ir.Permute) -> ir.Block:
+        """`a, b = b, a`."""
+        names = {n.id for n in (*stmt.targets, *stmt.sources)} & self.facts.active
+        if any(not self.has_shadow(n) for n in names):
+            raise UnsupportedError(
+                "variables change places of which some are written in place and some are not",
+                self.loc,
+                remedy="Use variables of their own for the new values.",
+            )
+        both = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in names]
+        targets = tuple(self.facts.adjoint(t.id) for t, _ in both)
+        sources = tuple(self.facts.adjoint(s.id) for _, s in both)
+        mirrored = ir.Permute(targets, sources, self.loc)
+        return (self.pair(stmt), self.pair(mirrored))

@@ -1,0 +1,202 @@
+"""Memory of which the source does not decide who holds it: by branches, in containers, in loops."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def two(r):
+    """Two arrays of four numbers."""
+    return r.standard_normal(4) + 2.0, r.standard_normal(4)
+
+
+def alias_by_branch(x, flag):
+    a = x.copy()
+    b = x * 2.0
+    c = a if flag else b
+    c[0] = x[1] ** 2
+    return np.sum(a * b)
+
+
+for _flag in (True, False):
+    sample(alias_by_branch, lambda r, flag=_flag: (r.standard_normal(3), flag))
+
+
+def view_kept_in_tuple(x):
+    y = x.copy()
+    halves = (y[:2], y[2:])
+    halves[0][0] = halves[1][1] ** 2
+    halves[1][0] *= halves[0][0]
+    return y
+
+
+sample(view_kept_in_tuple, lambda r: (r.standard_normal(4),))
+
+
+def alias_or_new(x, y, c):
+    a = x * 2.0
+    if c > 0:
+        b = a
+    else:
+        b = np.zeros(4)
+    b[0] = y[1]
+    a[1:] += b[:3] * y[1:]
+    return np.sum(a * b)
+
+
+for _c in (1.0, -1.0):
+    sample(alias_or_new, lambda r, c=_c: (*two(r), c), ("x", "y"))
+
+
+def buffers_chosen_in_a_loop(x, y):
+    even, odd = x * 1.0, y * 1.0
+    for k in range(5):
+        here = even if k % 2 == 0 else odd
+        there = odd if k % 2 == 0 else even
+        here[1:] += 0.5 * there[:-1]
+        there[0] *= np.sin(here[3])
+    return even * odd
+
+
+sample(buffers_chosen_in_a_loop, two, ("x", "y"))
+
+
+def weights_updated_in_place(params, x):
+    for _ in range(3):
+        h = np.tanh(params["w"] @ x + params["b"])
+        params["w"] -= 0.1 * np.outer(h, x)
+        params["b"] -= 0.1 * h
+    return np.sum(np.tanh(params["w"] @ x + params["b"]) ** 2)
+
+
+def _weights(r):
+    return {"w": r.standard_normal((3, 4)), "b": r.standard_normal(3)}, r.standard_normal(4)
+
+
+sample(weights_updated_in_place, _weights, ("params", "x"))
+
+
+def arrays_of_a_list_written(x, y):
+    layers = [x * 1.0, y * 1.0, x * y]
+    first = layers[0]
+    for k in range(2):
+        layers[k][1:] += layers[k + 1][:-1] ** 2
+        first[0] *= layers[2][k]
+    return layers[0] + first * layers[1]
+
+
+sample(arrays_of_a_list_written, two, ("x", "y"))
+
+
+def rows_kept_and_written(m, s):
+    rows = [m[k] for k in range(len(m))]
+    rows[0][1] = s
+    for row in rows:
+        row *= row[0]
+    rows[2][:] = rows[0] + rows[1]
+    return m
+
+
+sample(rows_kept_and_written, lambda r: (r.standard_normal((3, 2)), 1.3), ("m", "s"), outputs="m")
+
+
+def history_of_one_buffer(x, n):
+    u = x * 1.0
+    seen = []
+    for k in range(n):
+        u[1:-1] = u[1:-1] + 0.3 * (u[2:] - u[:-2]) * x[k]
+        seen.append(u)
+    seen[0][0] = seen[-1][2] ** 2
+    return u * np.sum(seen[1])
+
+
+sample(history_of_one_buffer, lambda r: (r.standard_normal(5), 3))
+
+
+def snapshots_and_numbers(x, s):
+    u = x * 1.0
+    stack = [(u, s)]
+    for k in range(3):
+        v, t = stack[-1]
+        v[k] = v[k + 1] * t
+        stack.append((v, t * v[0]))
+    v, t = stack.pop()
+    return v * t + u
+
+
+sample(snapshots_and_numbers, lambda r: (r.standard_normal(4), 0.8), ("x", "s"))
+
+
+def reshaped_parameter_written(x, s):
+    flat = x.reshape(-1)
+    flat[::2] *= s
+    flat[1] = flat[0] ** 2
+    return x * np.sum(flat)
+
+
+sample(reshaped_parameter_written, lambda r: (r.standard_normal((2, 3)), 1.7), ("x", "s"))
+
+
+def reshaped_columns_written(x, s):
+    flat = x.reshape(-1)  # a copy: the columns lie one behind the other
+    flat[::2] *= s
+    flat[1] = flat[0] ** 2
+    return x * np.sum(flat)
+
+
+sample(
+    reshaped_columns_written,
+    lambda r: (np.asfortranarray(r.standard_normal((2, 3))), 1.7),
+    ("x", "s"),
+)
+
+
+def numbers_and_arrays_popped(x, s):
+    u = x * 1.0
+    parts, factors = [u, u[:2]], [s, s * s]
+    while parts:
+        part = parts.pop()
+        part *= factors.pop()
+        u[3] *= part[0]
+    factors.append(u[1])
+    return u * factors[0]
+
+
+sample(numbers_and_arrays_popped, lambda r: (r.standard_normal(4), 0.6), ("x", "s"))
+
+
+def nested_dict_of_buffers(x, y):
+    grid = {"u": {"now": x * 1.0, "new": y * 1.0}, "dt": 0.1}
+    for _ in range(3):
+        now, new = grid["u"]["now"], grid["u"]["new"]
+        new[1:-1] = now[1:-1] + grid["dt"] * (now[2:] - 2.0 * now[1:-1] + now[:-2])
+        grid["u"]["now"], grid["u"]["new"] = new, now
+    return grid["u"]["now"] * x
+
+
+sample(nested_dict_of_buffers, two, ("x", "y"))
+
+
+def variable_rebound_or_not_at_all(x, p, n):
+    z = x * x
+    for _ in range(2):
+        for _ in range(n):
+            x = p * 2.0
+    return np.sum(z) + np.sum(x * x)
+
+
+for _n in (0, 2):
+    sample(variable_rebound_or_not_at_all, lambda r, n=_n: (*two(r), n), ("x", "p"))
+
+
+def inner_loop_moves_the_counter(y, s):
+    for k, q in enumerate(y):
+        if k == 1:
+            for k, _ in enumerate(y):  # noqa: B007
+                pass
+            if k > 1:
+                s = s * q
+    return s
+
+
+sample(inner_loop_moves_the_counter, lambda r: (r.standard_normal(3), 1.1), ("y", "s"))
