@@ -39,7 +39,8 @@ def name(function: Function) -> Function:
     """
     tree, build = tree_of(function)
     known = all_names(function)
-    visible = dict.fromkeys(_identifiers(tree))
+    params = {p.name for p in function.params}  # called by keyword: never renamed
+    visible = dict.fromkeys(n for n in _identifiers(tree) if n not in params)
     saved = {n for n in visible if is_temporary(n)} | _appended(function)
     seen = {n: _temporary(n, saved) for n in visible}
     taken = known | set(build.globals.refs) | {function.name}

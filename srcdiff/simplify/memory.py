@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_mutable
 from srcdiff.analyses.liveness import names_in
@@ -105,6 +105,8 @@ class Memory:
         """The names whose memory a value may share."""
         if isinstance(rhs, ir.Call):
             atoms = (*returns_view(rhs, self.kinds), *self._kept(rhs))
+            if rhs.fn is trees.like_tree:
+                atoms += rhs.args[:1]  # `finish` returns it as it is where its kind is right
             return tuple(n for a in atoms for n in names_in(a))
         return names_in(rhs)
 
