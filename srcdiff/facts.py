@@ -22,6 +22,7 @@ class Facts:
     fresh: ir.Fresh
     seed: str = "grad_outputs"
     theirs: frozenset[str] = frozenset()  # the names that the user gave
+    complex: bool = False  # what has no known dtype may be complex
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
 
     @cached_property

@@ -11,6 +11,7 @@ from srcdiff import ir
 from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases
+from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Object, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import written_params
@@ -197,7 +198,8 @@ def analyse_pass(state: State) -> State:
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
-    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs)
+    mixed = has_complex(function, kinds)
+    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, mixed)
     return replace(state, facts=with_shadows(facts))
 
 

@@ -26,6 +26,11 @@ def unbroadcast(d: Any, x: Any) -> Any:
     return np.reshape(np.sum(d, axis=axes), shape)[()]
 
 
+def real_like(d: Any, x: Any) -> Any:
+    """`d`, without its imaginary part where `x` is real."""
+    return d if np.iscomplexobj(x) else np.real(d)
+
+
 def zeros_like(x: Any) -> Any:
     """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
     if isinstance(x, np.ndarray):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
+from srcdiff.runtime import real_like
 
 
 @elementwise(np.where)
@@ -143,3 +144,12 @@ def choose(a, choices):
 
 
 nondifferentiable(np.heaviside)
+
+
+@linear(real_like, view="g")
+@samples("A(3), A(3)", "C(3), A(3)", "C(3), C(3)", "C(), A()")
+def real_like_(g, x):
+    z = real_like(g, x)
+    yield z
+    d[g] += d[z]
+    d[x] += 0.0

@@ -295,8 +295,8 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 
 _VIEWING_HELPERS = (
-    "stop_gradient", "unbroadcast", "spread", "matmul_left", "matmul_right", "dot_left",
-    "dot_right",
+    "stop_gradient", "unbroadcast", "real_like", "spread", "matmul_left", "matmul_right",
+    "dot_left", "dot_right",
 )  # fmt: skip
 
 

@@ -7,8 +7,17 @@ from typing import Union
 
 import numpy as np
 
-from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, List, Tuple, is_active_kind, is_numeric
+from srcdiff import ir, runtime, trees
+from srcdiff.analyses.complexes import is_complex_kind
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Kind,
+    List,
+    Tuple,
+    is_active_kind,
+    is_numeric,
+    is_real,
+)  # fmt: skip
 from srcdiff.errors import MissingRuleError
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound
@@ -29,7 +38,7 @@ class Writer:
         self.out: list[ir.Stmt] = []
         rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
         scalar_math = getattr(getattr(rhs, "fn", None), "__module__", "") == "math"
-        self.folder = Folder(facts.kinds, self.temp, scalar_math)
+        self.folder = Folder(facts.kinds, self.temp, scalar_math, facts.complex)
         self.result: ir.Name | None = None
 
     @property
@@ -80,10 +89,12 @@ class Writer:
         if self.rule.flavour == "elementwise" and self.result is not None:
             kind = self.folder.kind(self.result)
             value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
-        known = getattr(self.folder.kind(target), "dtype", None) is not None
-        if known and self.folder.is_complex(value) and not self.folder.is_complex(target):
+        kind = self.folder.kind(target)
+        if not is_numeric(kind) or is_complex_kind(kind) or not self.folder.is_complex(value):
+            return value
+        if is_real(kind):
             return self.temp(ir.Call(np.real, (value,), text="np.real"))
-        return value
+        return self.temp(ir.Call(runtime.real_like, (value, target)))
 
     def _other_kinds(self, target: ir.Name) -> list[Kind]:
         """The kinds of the other operands of an elementwise call."""

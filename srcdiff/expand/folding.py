@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import runtime
+from srcdiff.analyses.complexes import is_complex_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -22,6 +23,7 @@ from srcdiff.analyses.kind_types import (
     SliceKind,
     Text,
     Tuple,
+    Unknown,
     broadcasts_to_itself,
     dims_of,
     is_big,
@@ -58,11 +60,16 @@ class Folder:
     """Answers what can be answered when expanding; `emit` names the result of a call."""
 
     def __init__(
-        self, kinds: Mapping[str, Kind], emit: Callable[[Rhs], Name], scalar_math: bool = False
+        self,
+        kinds: Mapping[str, Kind],
+        emit: Callable[[Rhs], Name],
+        scalar_math: bool = False,
+        mixed: bool = False,
     ) -> None:
         self.kinds = dict(kinds)
         self.emit = emit
         self.scalar_math = scalar_math
+        self.mixed = mixed  # what has no known dtype may be complex
         self.complex: set[str] = set()
 
     # --- atoms ---
@@ -105,10 +112,15 @@ class Folder:
         return UNSET
 
     def is_complex(self, atom: Atom) -> bool:
-        """Whether a value is known to be able to be complex."""
-        if isinstance(atom, Name) and atom.id in self.complex:
+        """Whether a value may be complex."""
+        if not isinstance(atom, Name):
+            return is_complex_kind(self.kind(atom))
+        if atom.id in self.complex:
             return True
-        return _complex_kind(self.kind(atom))
+        kind = self.kinds.get(atom.id)
+        if kind is None:
+            return False  # of the template: `note` has seen what it is made from
+        return is_complex_kind(kind) or (self.mixed and _is_open(kind))
 
     def note(self, name: Name, rhs: Rhs) -> None:
         """Remember whether a new temporary may be complex."""
@@ -247,8 +259,9 @@ def _is_safe(value: Any) -> bool:
     return isinstance(value, float) and value in _SAFE_NUMBERS
 
 
-def _complex_kind(kind: Kind) -> bool:
-    return (getattr(kind, "dtype", None) or "").startswith(("complex", "clong"))
+def _is_open(kind: Kind) -> bool:
+    """Whether a value may have any dtype."""
+    return isinstance(kind, Unknown) or (isinstance(kind, (Scalar, Array)) and not kind.dtype)
 
 
 def _short(value: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
 from srcdiff.facts import Facts
@@ -25,8 +25,9 @@ class _Again:
     facts: Facts
     stable: Stable
     definitions: Mapping[str, int]
-    reads: Mapping[str, int]
+    reads: dict[str, int]
     provided: set[str]
+    places: dict[str, int] = field(default_factory=dict)  # of the block that is looked at
 
 
 def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
@@ -61,9 +62,10 @@ def backward_reads(block: ir.Block) -> dict[str, int]:
 
 
 def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
-    """A block; inside loops its own values are computed again where that is cheap."""
-    if looping:
-        block = _again(block, state)
+    """A block; inside loops its own values are computed again where that is cheap.
+
+    The blocks inside it come first: what they compute again reads values of this one.
+    """
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, ir.If):
@@ -72,12 +74,13 @@ def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
         elif isinstance(stmt, (ir.For, ir.While)):
             stmt = replace(stmt, body=_inside(stmt.body, state, True))
         out.append(stmt)
-    return tuple(out)
+    return _again(tuple(out), state) if looping else tuple(out)
 
 
 def _again(block: ir.Block, state: _Again) -> ir.Block:
     """The values that one block defines, the last one first (what it reads comes after it)."""
     extra: dict[int, list[ir.Assign]] = {}
+    state.places = {}
     uses = _uses(block)
     asked: dict[str, int] = {}
     own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
@@ -89,6 +92,7 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
             found = None if last is None else find(stmt, k, last, block, state)
             if found is not None:
                 state.provided.add(stmt.target.id)
+                state.places[stmt.target.id] = found[0]
                 extra.setdefault(found[0], []).append(found[1])
                 for name in ir.names(found[1].rhs):
                     asked[name] = max(found[0], asked.get(name, 0))
@@ -96,7 +100,10 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
     for k, pair in enumerate(block):
         out.append(pair)
         if k in extra:
-            out.append(ir.Pair(None, _in_order(extra[k]), extra[k][0].loc))
+            made = ir.Pair(None, _in_order(extra[k]), extra[k][0].loc)
+            out.append(made)
+            for name, count in backward_reads((made,)).items():
+                state.reads[name] = state.reads.get(name, 0) + count
     return tuple(out)
 
 
@@ -173,7 +180,9 @@ def _feasible(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
 
 def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
     """Whether a name that a computation reads is there already, or can be computed again."""
-    if name in state.provided or state.reads.get(name, 0):
+    if name in state.provided:
+        return state.places.get(name, -1) >= last
+    if state.reads.get(name, 0):
         return True
     for j, pair in enumerate(block):
         stmt = pair.primal if isinstance(pair, ir.Pair) else None

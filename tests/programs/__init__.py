@@ -29,6 +29,21 @@ TOPICS = (
     "higher_order",
     "found",
     "golden_programs",
+    "published_models",
+    "published_stats",
+    "published_fluids",
+    "published_stencils",
+    "published_blas",
+    "published_solvers",
+    "published_motion",
+    "published_descent",
+    "published_vision",
+    "published_images",
+    "published_sequences",
+    "published_learning",
+    "published_finance",
+    "published_sciences",
+    "published_small",
 )
 
 for _topic in TOPICS:

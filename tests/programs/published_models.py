@@ -37,21 +37,6 @@ def _one_hot(r, shape, size):
     return np.eye(size)[r.integers(0, size, shape)]
 
 
-sample(
-    rnn_text_loss,
-    lambda r: (
-        {
-            "init hiddens": 0.1 * r.standard_normal((1, 3)),
-            "change": 0.5 * r.standard_normal((4 + 3 + 1, 3)),
-            "predict": 0.5 * r.standard_normal((3 + 1, 4)),
-        },
-        _one_hot(r, (3, 2), 4),
-        _one_hot(r, (3, 2), 4),
-    ),
-    "params",
-)
-
-
 def sigmoid(x):
     return 0.5 * (np.tanh(x / 2.0) + 1.0)
 
@@ -163,18 +148,6 @@ def _layers(r, sizes):
     ]
 
 
-sample(
-    vae_lower_bound,
-    lambda r: (
-        _layers(r, [2, 4, 5]),
-        _layers(r, [5, 3, 4]),
-        np.sign(r.standard_normal((3, 5))),
-        r.standard_normal((3, 2)),
-    ),
-    ("gen_params", "rec_params"),
-)
-
-
 def multi_head_attention(x, p, heads):
     n, d = x.shape
     size = d // heads
@@ -222,13 +195,6 @@ def _block(r, d):
             "w2": 0.5 * r.standard_normal((3, d)),
         },
     }
-
-
-sample(
-    transformer_loss,
-    lambda r: ([_block(r, 4), _block(r, 4)], r.standard_normal((5, 4)), np.array([0, 3, 1, 1, 4])),
-    ("blocks", "embedding"),
-)
 
 
 def neural_ode(params, z0, t_grid, target):

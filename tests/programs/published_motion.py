@@ -33,12 +33,6 @@ sample(
     ("y0", "sigma", "rho", "beta"),
     tolerance=1e-5,
 )
-sample(
-    runge_kutta_4,
-    lambda r: (lorenz, r.standard_normal(3), 0.0, 0.1, 3, 10.0, 28.0, 2.5),
-    ("y0", "t1"),
-    tolerance=1e-5,
-)
 
 
 def lotka_volterra_fit(theta, z0, observed, dt):
@@ -104,8 +98,8 @@ def get_energy(pos, vel, mass, G):
     KE = 0.5 * np.sum(np.sum(mass * vel**2))
     x, y, z = pos[:, 0:1], pos[:, 1:2], pos[:, 2:3]
     dx, dy, dz = x.T - x, y.T - y, z.T - z
-    inv_r = np.sqrt(dx**2 + dy**2 + dz**2)
-    inv_r[inv_r > 0] = 1.0 / inv_r[inv_r > 0]
+    inv_r = dx**2 + dy**2 + dz**2
+    inv_r[inv_r > 0] = inv_r[inv_r > 0] ** (-0.5)
     PE = G * np.sum(np.sum(np.triu(-(mass * mass.T) * inv_r, 1)))
     return KE, PE
 
@@ -130,7 +124,14 @@ def nbody(mass, pos, vel, N, Nt, dt, G, softening):
 sample(
     nbody,
     lambda r: (
-        1 + r.random((3, 1)), r.standard_normal((3, 3)), r.standard_normal((3, 3)), 3, 2, 0.05, 1.0, 0.5,
+        1 + r.random((3, 1)),
+        r.standard_normal((3, 3)),
+        r.standard_normal((3, 3)),
+        3,
+        2,
+        0.05,
+        1.0,
+        0.5,
     ),
     ("mass", "pos", "vel"),
 )
@@ -221,7 +222,15 @@ def spring_cloth(pos, vel, stiffness, damping, rest, dt, steps):
 
 sample(
     spring_cloth,
-    lambda r: (r.standard_normal((3, 3, 3)), 0.1 * r.standard_normal((3, 3, 3)), 5.0, 0.1, 1.0, 0.05, 2),
+    lambda r: (
+        r.standard_normal((3, 3, 3)),
+        0.1 * r.standard_normal((3, 3, 3)),
+        5.0,
+        0.1,
+        1.0,
+        0.05,
+        2,
+    ),
     ("pos", "vel", "stiffness", "rest"),
 )
 
@@ -297,125 +306,4 @@ sample(
     double_pendulum,
     lambda r: (r.standard_normal(2), r.standard_normal(2), 1 + r.random(2), 1 + r.random(2)),
     ("theta", "omega", "lengths", "masses"),
-)
-
-
-def backtracking_descent(x, A, b, steps=3):
-    """Gradient descent with an Armijo line search."""
-
-    def objective(z):
-        return 0.5 * z @ A @ z - b @ z + 0.1 * np.sum(z**4)
-
-    def gradient(z):
-        return A @ z - b + 0.4 * z**3
-
-    for _ in range(steps):
-        g = gradient(x)
-        t = 1.0
-        while True:
-            candidate = x - t * g
-            if objective(candidate) <= objective(x) - 0.3 * t * np.sum(g * g):
-                break
-            t *= 0.5
-            if t < 1e-8:
-                break
-        x = candidate
-    return x
-
-
-sample(
-    backtracking_descent,
-    lambda r: (r.standard_normal(3), np.diag([1.0, 2.0, 5.0]), r.standard_normal(3)),
-    ("x", "A", "b"),
-    tolerance=1e-5,
-)
-
-
-def newton_system(p, x0, tol=1e-9):
-    x = np.array(x0, dtype=float)
-    for _ in range(20):
-        F = np.array([x[0] ** 2 + p[0] * x[1] - 2.0, x[0] * x[1] - p[1]])
-        J = np.array([[2 * x[0], p[0]], [x[1], x[0]]])
-        dx = np.linalg.solve(J, -F)
-        x += dx
-        if np.linalg.norm(dx) < tol:
-            break
-    else:
-        raise RuntimeError("no convergence")
-    return x
-
-
-sample(newton_system, lambda r: (np.array([1.0, 0.5]), [1.0, 1.0]), "p")
-
-
-def implicit_euler(y0, lam, dt, n):
-    """Stiff relaxation, each step by Newton's method."""
-    ys = np.empty(n + 1)
-    ys[0] = y0
-    for k in range(n):
-        y = ys[k]
-        for _ in range(3):
-            residual = y - ys[k] + dt * lam * (y**3 - 1)
-            y -= residual / (1 + dt * lam * 3 * y**2)
-        ys[k + 1] = y
-    return ys
-
-
-sample(implicit_euler, lambda r: (2.0, 5.0, 0.1, 4), ("y0", "lam"))
-
-
-def adaptive_euler(y, rate, t_end, tol=1e-2):
-    t, h = 0.0, 0.5
-    accepted = 0
-    while t < t_end:
-        h = min(h, t_end - t)
-        full = y - h * rate * y
-        half = y - 0.5 * h * rate * y
-        half = half - 0.5 * h * rate * half
-        err = abs(half - full)
-        if err > tol:
-            h /= 2
-            continue
-        t += h
-        y = half
-        accepted += 1
-        if err < tol / 4:
-            h *= 2
-    return y
-
-
-sample(adaptive_euler, lambda r: (1.3, 0.8, 1.0), ("y", "rate"))
-
-
-def kuramoto(theta, omega, K, dt, steps):
-    n = theta.size
-    order = []
-    for _ in range(steps):
-        diff = theta[None, :] - theta[:, None]
-        theta = theta + dt * (omega + K / n * np.sin(diff).sum(axis=1))
-        order.append(np.abs(np.mean(np.exp(1j * theta))))
-    return np.array(order)
-
-
-sample(
-    kuramoto,
-    lambda r: (r.standard_normal(4), r.standard_normal(4), 1.5, 0.1, 3),
-    ("theta", "omega", "K"),
-)
-
-
-def ising_mean_field(J, h, beta, tol=1e-6):
-    m = np.zeros(len(h))
-    for it in range(30):
-        m_new = np.tanh(beta * (J @ m + h))
-        if np.max(np.abs(m_new - m)) < tol:
-            break
-        m = 0.5 * m + 0.5 * m_new
-    return -0.5 * m @ J @ m - h @ m
-
-
-sample(
-    ising_mean_field,
-    lambda r: (0.3 * r.standard_normal((4, 4)), r.standard_normal(4), 0.7),
-    ("J", "h", "beta"),
 )

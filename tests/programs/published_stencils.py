@@ -87,8 +87,13 @@ def seidel_2d(TSTEPS, N, A):
     for _ in range(0, TSTEPS - 1):
         for i in range(1, N - 1):
             A[i, 1:-1] += (
-                A[i - 1, :-2] + A[i - 1, 1:-1] + A[i - 1, 2:] + A[i, 2:]
-                + A[i + 1, :-2] + A[i + 1, 1:-1] + A[i + 1, 2:]
+                A[i - 1, :-2]
+                + A[i - 1, 1:-1]
+                + A[i - 1, 2:]
+                + A[i, 2:]
+                + A[i + 1, :-2]
+                + A[i + 1, 1:-1]
+                + A[i + 1, 2:]
             )
             for j in range(1, N - 1):
                 A[i, j] += A[i, j - 1]
@@ -287,9 +292,7 @@ def deriche(alpha, imgIn):
     y1[:, 0] = a1 * imgIn[:, 0]
     y1[:, 1] = a1 * imgIn[:, 1] + a2 * imgIn[:, 0] + b1 * y1[:, 0]
     for j in range(2, imgIn.shape[1]):
-        y1[:, j] = (
-            a1 * imgIn[:, j] + a2 * imgIn[:, j - 1] + b1 * y1[:, j - 1] + b2 * y1[:, j - 2]
-        )
+        y1[:, j] = a1 * imgIn[:, j] + a2 * imgIn[:, j - 1] + b1 * y1[:, j - 1] + b2 * y1[:, j - 2]
 
     y2 = np.empty_like(imgIn)
     y2[:, -1] = 0.0
@@ -309,7 +312,9 @@ def deriche(alpha, imgIn):
     y2[-1, :] = 0.0
     y2[-2, :] = a7 * imgOut[-1, :]
     for i in range(imgIn.shape[0] - 3, -1, -1):
-        y2[i, :] = a7 * imgOut[i + 1, :] + a8 * imgOut[i + 2, :] + b1 * y2[i + 1, :] + b2 * y2[i + 2, :]
+        y2[i, :] = (
+            a7 * imgOut[i + 1, :] + a8 * imgOut[i + 2, :] + b1 * y2[i + 1, :] + b2 * y2[i + 2, :]
+        )
 
     imgOut[:] = c2 * (y1 + y2)
     return imgOut
