@@ -117,7 +117,7 @@ sample(
     lambda r: (
         r.standard_normal(3),
         r.standard_normal((3, 3)),
-        r.dirichlet(np.ones(4), 3),
+        0.2 + r.random((3, 4)),
         np.array([0, 3, 1, 1, 2]),
     ),
     ("log_pi", "log_A", "emission"),
