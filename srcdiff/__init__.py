@@ -1,16 +1,26 @@
 """srcdiff: a compiler from NumPy functions to the source of their gradients."""
 
+from srcdiff import autograd
 from srcdiff.api import (
     Derivative,
     Differentiable,
     Pullback,
+    Run,
+    backward,
     differentiable,
     grad,
+    gradcheck,
+    gradgradcheck,
+    hessian,
+    hvp,
+    jacobian,
     jvp,
     linearize,
+    run,
     source,
     stages,
     value_and_grad,
+    vhp,
     vjp,
 )
 from srcdiff.errors import (
@@ -18,6 +28,7 @@ from srcdiff.errors import (
     CotangentError,
     CotangentTypeError,
     DtypeError,
+    GradcheckError,
     MissingRuleError,
     ReleasedError,
     SrcdiffError,
@@ -32,8 +43,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
-    "DtypeError", "MissingRuleError", "Pullback", "ReleasedError", "SrcdiffError", "TransformError",
-    "UnsupportedError", "UnusedInputError", "differentiable", "elementwise", "forward", "grad",
-    "jvp", "linear", "linearize", "load_rules", "nondifferentiable", "rule", "source", "stages",
-    "stop_gradient", "value_and_grad", "vjp",
+    "DtypeError", "GradcheckError", "MissingRuleError", "Pullback", "ReleasedError", "Run",
+    "SrcdiffError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
+    "backward", "differentiable", "elementwise", "forward", "grad", "gradcheck", "gradgradcheck",
+    "hessian", "hvp", "jacobian", "jvp", "linear", "linearize", "load_rules", "nondifferentiable",
+    "rule", "run", "source", "stages", "stop_gradient", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

@@ -110,6 +110,10 @@ class AnomalyError(SrcdiffError, RuntimeError, FloatingPointError):
     """An adjoint is nan."""
 
 
+class GradcheckError(SrcdiffError, RuntimeError):
+    """A derivative does not agree with differences."""
+
+
 class InternalError(SrcdiffError, AssertionError):
     """A pass of srcdiff broke an invariant: a bug of srcdiff, never of the user's code."""
 

@@ -39,8 +39,6 @@ def made_here(function: ir.Function) -> ir.Function:
                 made = _made(call, known)
                 if made is not None:
                     known[stmt.target.id] = made
-    if not known:
-        return function
     return replace(function, body=_with_known(function.body, known))
 
 
@@ -67,11 +65,27 @@ def _with_known(block: ir.Block, known: Mapping[str, Any]) -> ir.Block:
         if isinstance(stmt, ir.Assign) and stmt.target.id in known:
             continue
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            fn = stmt.rhs.fn
-            if isinstance(fn, ir.Name) and fn.id in known:
-                stmt = replace(stmt, rhs=replace(stmt.rhs, fn=known[fn.id]))
+            call = stmt.rhs
+            if isinstance(call.fn, ir.Name) and call.fn.id in known:
+                stmt = replace(stmt, rhs=replace(call, fn=known[call.fn.id]))
+            elif hasattr(call.fn, "__srcdiff_direct__"):
+                stmt = replace(stmt, rhs=_direct(call, known))
         out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _with_known(b, known)))
     return tuple(out)
+
+
+def _direct(call: ir.Call, known: Mapping[str, Any]) -> ir.Call:
+    """A call of a transform with the arguments of the function (`srcdiff.jvp(f, (x,), (v,))`)."""
+    fn: Any = call.fn
+    first = call.args[0] if call.args else ir.NONE
+    if isinstance(first, ir.Name) and first.id in known:
+        primal = known[first.id]
+    elif isinstance(first, ir.Ref):
+        primal = first.value
+    else:
+        return call
+    found = fn.__srcdiff_direct__(primal, call)
+    return call if found is None else found
 
 
 def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
@@ -102,14 +116,14 @@ def _generated(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
 def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
-    signature = inspect.signature(fn)
-    signature = signature.replace(
-        parameters=[p for p in signature.parameters.values() if p.name != SEED]
-    )
+    signature: inspect.Signature = fn.call_signature()
     kwargs = {str(k): v for k, v in call.kwargs if k != SEED}
     bound = signature.bind(*call.args, **kwargs)
     found = {n: _kind(a, kinds) for n, a in bound.arguments.items()}
-    return replace(call, fn=fn.for_kinds(found), text=None)
+    made = fn.for_kinds(found)
+    names: Mapping[str | None, str] = fn.keywords(made)
+    renamed = tuple((names.get(k, k), v) for k, v in call.kwargs)
+    return replace(call, fn=made, kwargs=renamed, text=None)
 
 
 def _kind(atom: Any, kinds: Mapping[str, Kind]) -> Kind:

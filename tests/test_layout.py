@@ -24,7 +24,7 @@ LAYERS = (
     + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),
     ("pipeline",),
     ("backends",),
-    ("api", "testing", "cli"),
+    ("api", "autograd", "testing", "cli"),
     ("__init__", "__main__"),
 )
 FOLDERS = {"srcdiff", "templates", "tests", "examples", "docs"}

@@ -1,12 +1,17 @@
 """The public transforms."""
 
+from srcdiff.api.backward import backward
+from srcdiff.api.check import gradcheck, gradgradcheck
+from srcdiff.api.dense import hessian, hvp, jacobian, vhp
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.differentiable import Differentiable, differentiable
 from srcdiff.api.forward import jvp, linearize
 from srcdiff.api.pullback import Pullback, vjp
+from srcdiff.api.run import Run, run
 from srcdiff.api.transforms import grad, source, stages, value_and_grad
 
 __all__ = [
-    "Derivative", "Differentiable", "Pullback", "differentiable", "grad", "jvp", "linearize",
-    "source", "stages", "value_and_grad", "vjp",
+    "Derivative", "Differentiable", "Pullback", "Run", "backward", "differentiable", "grad",
+    "gradcheck", "gradgradcheck", "hessian", "hvp", "jacobian", "jvp", "linearize", "run",
+    "source", "stages", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

@@ -121,7 +121,7 @@ class Derivative:
         """The kinds of the arguments by parameter."""
         values = self._arguments(args, kwargs)
         kinds = {n: kind_of(v, n) for n, v in values.items()}
-        self._check_inputs(values, kinds)
+        self.check_inputs(values, kinds)
         return kinds
 
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
@@ -152,7 +152,7 @@ class Derivative:
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in params)
         return tuple(p.name for p in params) if plain else ()
 
-    def _check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+    def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""
         for item in self.request.inputs:
             kind = kinds[item.param]
@@ -195,6 +195,14 @@ class Derivative:
         return CompiledPair(
             forward, backward, scalar, watch, made.written, held, made.returns, made.consumes
         )
+
+    def call_signature(self) -> inspect.Signature:
+        """The parameters that a call in a differentiated function may give."""
+        return signature_of(self.primal)
+
+    def keywords(self, function: Any) -> Mapping[str | None, str]:
+        """What those parameters are called in a generated function, where it differs."""
+        return {}
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """The generated Python function for arguments of these kinds."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_types import is_active_kind
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
+from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.trees import kept
-
-_CACHE = "__srcdiff_forward__"
 
 
 class Forward(Derivative):
@@ -32,6 +32,43 @@ class Forward(Derivative):
         names = _last_params(function, len(tangents))
         return function(*primals, **kwargs, **dict(zip(names, tangents)))
 
+    def call_signature(self) -> inspect.Signature:
+        """The parameters of the function, and the tangents by keyword."""
+        plain = super().call_signature()
+        params = list(plain.parameters.values())
+        last = [params.pop()] if params and params[-1].kind is params[-1].VAR_KEYWORD else []
+        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self._tangents()]
+        return plain.replace(parameters=[*params, *more, *last])
+
+    def keywords(self, function: Any) -> Mapping[str | None, str]:
+        """The names of the tangents in a generated function."""
+        names = self._tangents()
+        return dict(zip(names, _last_params(function, len(names))))
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated function for arguments of these kinds; tangents are like their inputs."""
+        tangents = set(self._tangents())
+        return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents})
+
+    def _tangents(self) -> list[str]:
+        """Keywords for the tangents of the inputs."""
+        return [f"_tangent_of_{i.param}" for i in self.request.inputs]
+
+
+def _direct(f: Any, call: ir.Call) -> ir.Call | None:
+    """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
+    given = dict(call.kwargs)
+    sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
+    plain = [s for s in sequences if isinstance(s, ir.Tup)]
+    if len(plain) != 2 or given or len(plain[0].items) != len(plain[1].items):
+        return None
+    primals, tangents = plain
+    names = parameter_names(f)
+    pairs = [(n, t) for n, t in zip(names, tangents.items) if t != ir.NONE]
+    made = forward_of(f, tuple(n for n, _ in pairs))
+    kwargs = tuple((k, t) for k, (_, t) in zip(made._tangents(), pairs))
+    return ir.Call(made, primals.items, kwargs)
+
 
 def _last_params(function: Any, count: int) -> list[str]:
     """The names of the tangents, which come last."""
@@ -41,14 +78,8 @@ def _last_params(function: Any, count: int) -> list[str]:
 
 def forward_of(f: Any, inputs: tuple[Any, ...], outputs: Any = None) -> Forward:
     """The forward-mode function of `f`, made once as long as `f` lives."""
-    if not isinstance(f, types.FunctionType):
-        return Forward(f, inputs, outputs)
-    table = f.__dict__.setdefault(_CACHE, {})
-    key = inputs, repr(outputs)
-    found: Forward | None = table.get(key)
-    if found is None or found.primal is not f:  # a wrapper has the `__dict__` of what it wraps
-        found = table[key] = Forward(f, inputs, outputs)
-    return found
+    key = "forward", inputs, repr(outputs)
+    return made_once(f, key, lambda: Forward(f, inputs, outputs))
 
 
 def jvp(
@@ -91,7 +122,10 @@ def jvp(
         if t is not None
     ]
     value, tangent = made.along(primals, kwargs, tuple(given))
-    return value, tangent
+    return value, tangent if outputs is not None else differentiable_part(tangent, value)
+
+
+jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
 
 
 def _checked_pair(f: Any, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -118,6 +152,19 @@ def _with_tangent(
     """The parameters whose argument has a tangent."""
     names = parameter_names(f)
     return tuple(names[k] if k < len(names) else k for k, t in enumerate(tangents) if t is not None)
+
+
+def differentiable_part(tangent: Any, value: Any) -> Any:
+    """A tangent with None where the value is no real or complex number or array."""
+    if isinstance(value, dict):
+        return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [differentiable_part(t, v) for t, v in zip(tangent, value)]
+        if isinstance(value, list):
+            return items
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    real = isinstance(value, (float, complex, np.inexact, np.ndarray))
+    return tangent if real and np.result_type(value).kind in "fc" else None
 
 
 def tangent_like(given: Any, like: Any, path: str) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import CompiledPair, Derivative
+from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.residuals import copied
 from srcdiff.errors import CotangentError, ReleasedError, placed
@@ -75,7 +78,28 @@ def vjp(
         names = list(signature_of(f).parameters)[: len(args)]
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
-    made = Derivative(f, Options(inputs, outputs))
+    options = Options(inputs, outputs)
+    made = made_once(f, ("vjp", repr(options)), lambda: Derivative(f, options))
     pair = made.pair(*args, **kwargs)
+    return recorded(pair, args, kwargs)
+
+
+def recorded(
+    pair: CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[Any, Pullback]:
+    """One forward run: the value, and a pullback that does not see what is written afterwards."""
     value, residuals = pair.forward(*args, **kwargs)
+    theirs = [*_arrays(args), *_arrays(kwargs), *_arrays(value)]
+    mine = _arrays(residuals)
+    if any(np.may_share_memory(a, b) for a in mine for b in theirs):
+        residuals = copied(residuals)
     return value, Pullback(pair, residuals)
+
+
+def _arrays(value: Any) -> list[Any]:
+    """The arrays in nested containers."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return [a for v in value for a in _arrays(v)] if isinstance(value, (list, tuple)) else []

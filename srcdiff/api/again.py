@@ -1,0 +1,41 @@
+"""A gradient as a plain function of the arguments and the cotangent, to be recorded in its turn."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from srcdiff.api.derivative import Derivative
+from srcdiff.backends.numpy import compile_text
+from srcdiff.onecall import signature_of
+
+
+def with_cotangent(made: Derivative) -> tuple[Any, str]:
+    """`g(*args, cotangents=ct)` as a function that takes no `grad_outputs`, and that parameter."""
+    params = list(signature_of(made.primal).parameters.values())
+    seed = "cotangents"
+    while any(p.name == seed for p in params):
+        seed += "_"
+    heads = [str(p.replace(annotation=p.empty, default=p.empty)) for p in params]
+    uses = [_use(p, head) for p, head in zip(params, heads)]
+    last = [heads.pop()] if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else []
+    heads = _with_star(params, heads)
+    name = f"{made.request.name}_again"
+    head = ", ".join([*heads, seed, *last])
+    text = f"def {name}({head}):\n    return g_({', '.join(uses)}, grad_outputs={seed})\n"
+    return compile_text(text, {"g_": made}, name, made.primal), seed
+
+
+def _use(param: inspect.Parameter, head: str) -> str:
+    return f"{param.name}={param.name}" if param.kind is param.KEYWORD_ONLY else head
+
+
+def _with_star(params: list[inspect.Parameter], heads: list[str]) -> list[str]:
+    """The parameters with a `*` before the keyword-only ones, where nothing else makes them so."""
+    kinds = [p.kind for p in params]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return heads
+    at = len(heads)
+    if inspect.Parameter.KEYWORD_ONLY in kinds:
+        at = kinds.index(inspect.Parameter.KEYWORD_ONLY)
+    return [*heads[:at], "*", *heads[at:]]

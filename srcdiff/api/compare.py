@@ -1,0 +1,265 @@
+"""Jacobians by srcdiff and by differences, compared element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from srcdiff.api.options import Options
+from srcdiff.api.point import Path, Point, at, leaves, with_leaf, with_leaves, zeros
+from srcdiff.api.run import active_parameters
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One element of a Jacobian that differs from differences."""
+
+    mode: str
+    source: str
+    target: str
+    found: float
+    expected: float
+    kink: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"  d {self.target} / d {self.source} ({self.mode}): analytic {self.found:.8g}, "
+            f"numeric {self.expected:.8g}{self.kink}"
+        )
+
+
+class Check:
+    """A function at some arguments, with its Jacobian by differences."""
+
+    def __init__(
+        self, f: Any, args: Sequence[Any], inputs: Any, outputs: Any, eps: float, **kwargs: Any
+    ) -> None:
+        names = active_parameters(f, tuple(args), kwargs) if inputs is None else inputs
+        options = Options(names, outputs, materialize_grads=True)
+        self.point = Point(f, options, tuple(args), kwargs)
+        self.eps = eps
+        self.at = self.point.inputs
+        self.columns = list(_columns(self.at))
+        self.labels = _labels(self.point)
+
+    def output(self, inputs: Any) -> Any:
+        """The selected outputs of the function itself at other inputs."""
+        return self.point.outputs_at(inputs)
+
+    def moved(self, path: Path, unit: Any, step: float) -> Any:
+        """The outputs where one element of the inputs is moved."""
+        old = dict(leaves(self.at))
+        new = old[path] + step * unit
+        if not isinstance(old[path], np.ndarray):
+            new = type(old[path])(new)
+        return self.output(with_leaf(self.at, path, new))
+
+    def slope(self, path: Path, unit: Any) -> dict[Path, Any]:
+        """The central difference of the outputs along a direction of one leaf of the inputs."""
+        right = dict(leaves(self.moved(path, unit, self.eps)))
+        left = dict(leaves(self.moved(path, unit, -self.eps)))
+        return {p: (right[p] - left[p]) / (2.0 * self.eps) for p in right}
+
+    def kink(self, path: Path, unit: Any, place: Path, index: tuple[int, ...]) -> str:
+        """What the differences to both sides say, where they do not agree."""
+        here = at(self.output(self.at), place)
+        sides = [
+            (at(self.moved(path, unit, step), place) - here) / step
+            for step in (-self.eps, self.eps)
+        ]
+        left, right = (np.asarray(s)[index] + 0.0 for s in sides)
+        if abs(left - right) <= 1e-2 * max(abs(left), abs(right), 1e-3):
+            return ""
+        return f" (a kink: slope {left:.4g} to the left, {right:.4g} to the right)"
+
+
+def _columns(inputs: Any) -> Iterator[tuple[Path, tuple[int, ...], Any]]:
+    """(path, index, direction) for every element of the inputs, real and imaginary part."""
+    for path, leaf in leaves(inputs):
+        for index in np.ndindex(np.shape(leaf)):
+            for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
+                yield path, index, _unit(leaf, index, factor)
+
+
+def _unit(leaf: Any, index: tuple[int, ...], factor: complex) -> Any:
+    """A direction of one element."""
+    if not isinstance(leaf, np.ndarray):
+        return factor
+    unit = np.zeros_like(leaf)
+    unit[index] = factor
+    return unit
+
+
+def _labels(point: Point) -> list[str]:
+    """What the inputs are called."""
+    return [i.param + "".join(f"[{k!r}]" for k in i.path) for i in point.request.inputs]
+
+
+def _element(path: Path, index: tuple[int, ...]) -> str:
+    """The spelling of an element of a structure."""
+    where = "".join(f"[{k!r}]" for k in path)
+    return where + (f"[{', '.join(map(str, index))}]" if index else "")
+
+
+def source_of(check: Check, path: Path, index: tuple[int, ...]) -> str:
+    """The spelling of an element of the inputs."""
+    form = check.point.request.form
+    if form == "bare":
+        return check.labels[0] + _element(path, index)
+    at_input = path[0] if form == "tuple" else list(form).index(path[0])
+    return check.labels[at_input] + _element(path[1:], index)
+
+
+# --- comparing ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """When two numbers agree."""
+
+    atol: float
+    rtol: float
+
+    def agree(self, found: float, expected: float) -> bool:
+        """Whether an analytic and a numeric derivative agree; nan agrees with nan."""
+        if np.isnan(found) or np.isnan(expected):
+            return bool(np.isnan(found) and np.isnan(expected))
+        if np.isinf(found) or np.isinf(expected):
+            return False
+        return abs(found - expected) <= self.atol + self.rtol * abs(expected)
+
+
+def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> list[Wrong]:
+    """The elements of the Jacobian that reverse mode gets wrong."""
+    value, pull = check.point.pullback()
+    output = check.point.output(value)
+    wrong: list[Wrong] = []
+    for place, leaf in leaves(output):
+        for index in np.ndindex(np.shape(leaf)):
+            for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
+                gradient = pull(_cotangent(output, place, leaf, index, factor))
+                found = [float(_inner(at(gradient, p), unit)) for p, _, unit in check.columns]
+                expected = [
+                    float(np.real(np.conj(factor) * np.asarray(n[place])[index])) for n in numeric
+                ]
+                wrong += _compared(check, "reverse", place, index, found, expected, tol)
+    return wrong
+
+
+def _cotangent(output: Any, place: Path, leaf: Any, index: tuple[int, ...], factor: complex) -> Any:
+    """Zero but for one element of one output."""
+    if isinstance(leaf, np.ndarray):
+        one = np.zeros_like(leaf)
+        one[index] = factor
+    else:
+        one = type(leaf)(factor)
+    return with_leaf(zeros(output), place, one)
+
+
+def _inner(gradient: Any, unit: Any) -> Any:
+    """The real inner product."""
+    return np.real(np.sum(np.conj(gradient) * unit))
+
+
+def _forward(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> list[Wrong]:
+    """The elements of the Jacobian that forward mode gets wrong."""
+    wrong: list[Wrong] = []
+    still = zeros(check.at)
+    for (path, source, unit), column in zip(check.columns, numeric):
+        _, tangent = check.point.along(with_leaf(still, path, unit))
+        for place, expected in column.items():
+            found = np.asarray(at(tangent, place))
+            for index in np.ndindex(np.shape(expected)):
+                a, b = complex(found[index]), complex(np.asarray(expected)[index])
+                if not (tol.agree(a.real, b.real) and tol.agree(a.imag, b.imag)):
+                    part = (a.imag, b.imag) if tol.agree(a.real, b.real) else (a.real, b.real)
+                    kink = check.kink(path, unit, place, index)
+                    names = source_of(check, path, source), "output" + _element(place, index)
+                    wrong.append(Wrong("forward", *names, *part, kink))
+    return wrong
+
+
+def _compared(
+    check: Check,
+    mode: str,
+    place: Path,
+    index: tuple[int, ...],
+    found: list[float],
+    expected: list[float],
+    tol: Tolerance,
+) -> list[Wrong]:
+    """The wrong elements of one row."""
+    wrong: list[Wrong] = []
+    for (path, source, unit), a, b in zip(check.columns, found, expected):
+        if not tol.agree(a, b):
+            kink = check.kink(path, unit, place, index)
+            target = "output" + _element(place, index)
+            wrong.append(Wrong(mode, source_of(check, path, source), target, a, b, kink))
+    return wrong
+
+
+def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
+    """Both modes along one random direction, between random cotangents and tangents."""
+    rng = np.random.default_rng(0)
+    direction = random_like(rng, check.at)
+    moved = [check.output(plus(check.at, s * check.eps, direction)) for s in (1.0, -1.0)]
+    right, left = (dict(leaves(m)) for m in moved)
+    cotangent = random_like(rng, moved[0])
+    weights = dict(leaves(cotangent))
+    expected = float(
+        sum(_inner(w, (right[p] - left[p]) / (2.0 * check.eps)) for p, w in weights.items())
+    )
+    found: dict[str, float] = {}
+    if "reverse" in modes:
+        gradient = check.point.pullback()[1](cotangent)
+        found["reverse"] = inner(gradient, direction)
+    if "forward" in modes:
+        found["forward"] = inner(cotangent, check.point.along(direction)[1])
+    names = "a random direction of the inputs", "a random combination of the outputs"
+    return [Wrong(m, *names, a, expected) for m, a in found.items() if not tol.agree(a, expected)]
+
+
+def random_like(rng: np.random.Generator, tree: Any) -> Any:
+    """Random numbers in a structure, None where it holds no floating point number."""
+    new: dict[Path, Any] = {}
+    for path, leaf in leaves(tree):
+        one = rng.standard_normal(np.shape(leaf))
+        if np.iscomplexobj(leaf):
+            one = one + 1j * rng.standard_normal(np.shape(leaf))
+        array = isinstance(leaf, np.ndarray)
+        new[path] = np.asarray(one).astype(leaf.dtype) if array else type(leaf)(one)
+    return with_leaves(tree, new)
+
+
+def plus(tree: Any, step: float, direction: Any) -> Any:
+    """A structure moved along a direction."""
+    moves = dict(leaves(direction))
+    for path, leaf in leaves(tree):
+        new = leaf + step * moves[path]
+        tree = with_leaf(tree, path, new if isinstance(leaf, np.ndarray) else type(leaf)(new))
+    return tree
+
+
+def inner(a: Any, b: Any) -> float:
+    """The real inner product of two structures."""
+    others = dict(leaves(b))
+    return float(sum(_inner(leaf, others[path]) for path, leaf in leaves(a)))
+
+
+def _everything(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
+    """Every element of the Jacobian."""
+    numeric = [check.slope(path, unit) for path, _, unit in check.columns]
+    wrong: list[Wrong] = []
+    if "reverse" in modes:
+        wrong += _reverse(check, numeric, tol)
+    if "forward" in modes:
+        wrong += _forward(check, numeric, tol)
+    return wrong
+
+
+def compared(check: Check, tol: Tolerance, modes: Sequence[str], fast: bool) -> list[Wrong]:
+    """What differs from differences: of every element, or along one random direction."""
+    return _along(check, tol, modes) if fast else _everything(check, tol, modes)

@@ -1,0 +1,289 @@
+"""Gradients of the outputs of runs: what `Run.grad`, `Run.backward` and `autograd` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.accumulate import add_into
+from srcdiff.api.again import with_cotangent
+from srcdiff.api.batch import batch_size, item, stacked
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.made import made_once
+from srcdiff.api.options import Options
+from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
+from srcdiff.api.reach import reached
+from srcdiff.api.run import Output, Place, Run
+from srcdiff.errors import CotangentError, UnusedInputError
+from srcdiff.trees import add_tree, cotangent, like_tree
+
+Seeds = list[tuple[Output, Any]]
+
+
+def gradients(
+    outputs: Sequence[Output],
+    inputs: Sequence[Any],
+    grad_outputs: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool | None,
+    is_grads_batched: bool,
+    materialize_grads: bool,
+) -> list[Any]:
+    """The gradient of the sum of the outputs, for every input; None for an unused one."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
+    if not inputs:
+        raise ValueError("grad requires non-empty inputs.")
+    runs = _grouped(outputs, grad_outputs)
+    places = {run: _places(run, inputs, len(runs) > 1) for run in runs}
+    _check_used(runs, places, inputs, bool(allow_unused) or materialize_grads)
+    if create_graph:
+        found = _again(runs, places, is_grads_batched)
+    else:
+        parts = [_of_run(run, seeds, places[run], is_grads_batched) for run, seeds in runs.items()]
+        found = [_sum([p[k] for p in parts]) for k in range(len(inputs))]
+    if materialize_grads:
+        size = _batch(runs) if is_grads_batched else None
+        found = [_materialized(g, k, places, size) for k, g in enumerate(found)]
+    if not (create_graph if retain_graph is None else retain_graph):
+        for run in runs:
+            run.release()
+    return found
+
+
+def _grouped(outputs: Sequence[Output], grad_outputs: Sequence[Any]) -> dict[Run, Seeds]:
+    """The outputs of every run with their cotangents."""
+    if len(outputs) != len(grad_outputs):
+        raise CotangentError(
+            f"grad_outputs: expected {len(outputs)} items, one for each of the outputs, "
+            f"given {len(grad_outputs)}"
+        )
+    found: dict[Run, Seeds] = {}
+    for output, given in zip(outputs, grad_outputs):
+        found.setdefault(output.run, []).append((output, given))
+    return found
+
+
+def _places(run: Run, inputs: Sequence[Any], several: bool) -> list[list[Place]]:
+    """Where every input stands in a run."""
+    if not several:
+        return [run.places(item) for item in inputs]
+    return [_places_if_there(run, item) for item in inputs]
+
+
+def _places_if_there(run: Run, item: Any) -> list[Place]:
+    """Where an input stands in one of several runs, which need not know it."""
+    try:
+        return run.places(item)
+    except RuntimeError:
+        return []
+
+
+# --- unused inputs -----------------------------------------------------------------------------
+
+
+def _check_used(
+    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], inputs: Sequence[Any], may: bool
+) -> None:
+    """Raise for an input that none of the outputs depends on, unless it may be unused."""
+    if may:
+        return
+    used = {run: _used(run, seeds) for run, seeds in runs.items()}
+    for k, one in enumerate(inputs):
+        if not any(p in used[run] for run in runs for p, _ in places[run][k]):
+            what = f"`{one}`" if isinstance(one, str) else f"number {k}"
+            raise UnusedInputError(
+                "One of the differentiated inputs appears to not have been used in the graph: "
+                f"no selected output depends differentiably on the input {what}",
+                remedy="Set allow_unused=True if this is the desired behavior; it gives None, "
+                "materialize_grads=True gives zeros.",
+            )
+
+
+def _used(run: Run, seeds: Seeds) -> frozenset[str]:
+    """The parameters of a run that some of its selected outputs depend on."""
+    point = run.point
+    kinds = {n: kind_of(v, n) for n, v in point.values.items()}
+    return reached(point.made, _selection(seeds), kinds)
+
+
+def _selection(seeds: Seeds) -> Any:
+    """The outputs of a run as `outputs` of a transform: None for all."""
+    paths = [output.path for output, _ in seeds]
+    if any(not path for path in paths):
+        return None
+    return tuple(dict.fromkeys(path[0] for path in paths))
+
+
+# --- one run -----------------------------------------------------------------------------------
+
+
+def _of_run(run: Run, seeds: Seeds, places: list[list[Place]], batch: bool) -> list[Any]:
+    """The gradients of one run, None for those that no selected output depends on."""
+    used = _used(run, seeds) if _selection(seeds) is not None else None
+    if not batch:
+        found = _pulled(run, _seed(run, seeds), _selection(seeds))
+        return [_gradient(found, p, used) for p in places]
+    rows = []
+    for k in range(_size(seeds)):
+        one = [(output, item(given, output.value, k)) for output, given in seeds]
+        rows.append(dict(leaves(_pulled(run, _seed(run, one), _selection(one)))))
+    inputs = {p: run.point.values[p] for p in run.inputs}
+    there = stacked(inputs, rows) if rows else _nothing(inputs, used, run)
+    return [_gradient(there, p, used) for p in places]
+
+
+def _nothing(inputs: dict[str, Any], used: frozenset[str] | None, run: Run) -> dict[str, Any]:
+    """The gradients for a batch of no cotangents."""
+    reach = _used(run, [(run, None)]) if used is None else used
+    return stacked({p: v for p, v in inputs.items() if p in reach}, [])  # type: ignore[no-any-return]
+
+
+def _size(seeds: Seeds) -> int:
+    """The length of the batch axis of the cotangents."""
+    return batch_size([given for _, given in seeds], [output.value for output, _ in seeds])
+
+
+def _batch(runs: dict[Run, Seeds]) -> int:
+    return max(map(_size, runs.values()))
+
+
+def _pulled(run: Run, seed: Any, selection: Any) -> dict[str, Any]:
+    """The gradient of every parameter of a run."""
+    with np.errstate(all="warn" if selection is None else "ignore"):
+        found = dict(zip(run.inputs, run.pull(seed)))
+    finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(found))
+    if selection is None or finite:
+        return found
+    # Zero times infinity: what was not selected must not be run through at all.
+    point = run.point
+    options = Options(point.options.inputs, selection, allow_unused=True)
+    again = Point(point.f, options, point.args, point.kwargs)
+    part = tuple(seed[k] for k in selection)
+    return dict(zip(run.inputs, again.pullback()[1](part)))
+
+
+def _seed(run: Run, seeds: Seeds) -> Any:
+    """The cotangent of all that a run returned: zero for what is not selected."""
+    total: Any = None
+    for output, given in seeds:
+        where = "grad_outputs" + "".join(f"[{k!r}]" for k in output.path)
+        checked = cotangent(given, output.value, where)
+        whole = _with_part(zeros(run.returned), output.path, checked, run.returned)
+        total = whole if total is None else add_tree(total, whole)
+    return total
+
+
+def _with_part(tree: Any, path: Path, part: Any, like: Any) -> Any:
+    """A structure with another part; tuples stay tuples."""
+    if not path:
+        return part
+    key = path[0]
+    inner = _with_part(tree[key], path[1:], part, like[key])
+    if isinstance(tree, dict):
+        return {**tree, key: inner}
+    at_key = range(len(tree))[key]
+    items = [inner if k == at_key else v for k, v in enumerate(tree)]
+    return items if isinstance(tree, list) else tuple(items)
+
+
+def _gradient(found: dict[str, Any], places: list[Place], used: frozenset[str] | None) -> Any:
+    """The gradient of one input: the sum over the places at which it stands."""
+    there = [p for p in places if used is None or p[0] in used]
+    return _sum([at(found.get(name), path) for name, path in there])
+
+
+def _sum(items: list[Any]) -> Any:
+    """The sum of gradients of one structure, None where all are."""
+    there = [g for g in items if g is not None]
+    if len(there) < 2:
+        return there[0] if there else None
+    total = there[0]
+    for one in there[1:]:
+        total = like_tree(add_tree(total, one), total)
+    return total
+
+
+def _materialized(
+    gradient: Any, k: int, places: dict[Run, list[list[Place]]], size: int | None
+) -> Any:
+    """A gradient, zeros of the shape of its input where there is none."""
+    if gradient is not None:
+        return gradient
+    run, (name, path) = next((r, p[k][0]) for r, p in places.items() if p[k])
+    value = at(run.point.values[name], path)
+    if size is None:
+        return zeros(value)
+    new = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(value)}
+    return with_leaves(value, new)
+
+
+# --- gradients that are outputs again ----------------------------------------------------------
+
+
+def _again(runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: bool) -> list[Any]:
+    """The gradients as outputs of a run of the gradient function."""
+    if len(runs) > 1 or batch:
+        raise NotImplementedError("create_graph=True takes outputs of one run, without a batch")
+    ((run, seeds),) = runs.items()
+    point = run.point
+    made = made_once(
+        point.f, ("again", repr(point.options)), lambda: Derivative(point.f, point.options)
+    )
+    function, name = with_cotangent(made)
+    used = _used(run, seeds)
+    new = Run(function, point.args, {**point.kwargs, name: _as_given(_seed(run, seeds), run)})
+    found: list[Any] = []
+    for one in places[run]:
+        there = [p for p in one if p[0] in used]
+        if len(there) > 1:
+            raise NotImplementedError(
+                "create_graph=True: an array that was passed twice; name the parameters instead"
+            )
+        at_place = [(run.inputs.index(n), *path) for n, path in there]
+        found.append(Output(new, at_place[0]) if at_place else None)
+    return found
+
+
+def _as_given(seed: Any, run: Run) -> Any:
+    """A cotangent in the structure of what was returned."""
+    return like_tree(seed, run.returned)
+
+
+# --- accumulation ------------------------------------------------------------------------------
+
+
+def accumulate(
+    outputs: Sequence[Output],
+    grad_outputs: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    inputs: Sequence[Any] | None,
+    into: Any,
+) -> None:
+    """Add the gradients of outputs into a store, or into `.grads` of their runs."""
+    runs = _grouped(outputs, grad_outputs)
+    for run, seeds in runs.items():
+        items = list(run.inputs) if inputs is None else list(inputs)
+        places = [run.places(one) for one in items]
+        found = _of_run(run, seeds, places, False)
+        names = list(run.point.values)
+        keys = [_keys(p[0], names) for p in places]
+        add_into(run.grads if into is None else into, keys, found)
+    if not (create_graph if retain_graph is None else retain_graph):
+        for run in runs:
+            run.release()
+
+
+def _keys(place: Place, names: list[str]) -> tuple[Any, ...]:
+    """The keys under which a store may have the gradient at a place."""
+    name, path = place
+    text = name + "".join(f"[{key!r}]" for key in path)
+    return (text,) if path else (text, names.index(name))

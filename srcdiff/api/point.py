@@ -1,0 +1,184 @@
+"""A function at some arguments: its inputs, its outputs, tangents and pullbacks there."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.forward import differentiable_part, forward_of, tangent_like
+from srcdiff.api.made import made_once
+from srcdiff.api.options import Options
+from srcdiff.api.pullback import Pullback, recorded
+from srcdiff.onecall import signature_of
+
+Path = tuple[Any, ...]
+
+
+class Point:
+    """A function at some arguments, with the inputs and outputs that are asked for."""
+
+    def __init__(
+        self, f: Any, options: Options, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        self.f, self.options = f, options
+        made: Derivative = made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
+        self.made, self.request = made, made.request
+        bound = signature_of(f).bind(*args, **kwargs)
+        bound.apply_defaults()
+        self.args, self.kwargs = bound.args, bound.kwargs
+        self.values = dict(bound.arguments)
+        self.params = tuple(dict.fromkeys(i.param for i in self.request.inputs))
+        made.check_inputs(self.values, {n: kind_of(v, n) for n, v in self.values.items()})
+
+    @property
+    def inputs(self) -> Any:
+        """The inputs, in the structure of a gradient."""
+        return self.arranged([at(self.values[i.param], i.path) for i in self.request.inputs])
+
+    def arranged(self, items: list[Any]) -> Any:
+        """An item for each input, in the structure of a gradient."""
+        form = self.request.form
+        if form == "bare":
+            return items[0]
+        return tuple(items) if form == "tuple" else dict(zip(form, items))
+
+    def along(self, direction: Any) -> tuple[Any, Any]:
+        """The value of the function, and the tangent of the outputs along a direction."""
+        form = self.request.form
+        if form == "bare":
+            given = [direction]
+        else:
+            given = list(direction) if form == "tuple" else [direction[k] for k in form]
+        tangents = {p: tangent_like(None, self.values[p], p) for p in self.params}
+        for item, one in zip(self.request.inputs, given):
+            tangents[item.param] = _placed(tangents[item.param], item.path, one)
+        checked = tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
+        forward = forward_of(self.f, self.params, self.request.outputs)
+        value, tangent = forward.along(self.args, self.kwargs, checked)
+        if _names_parameter(self.request.outputs, self.values):
+            return value, tangent
+        return value, differentiable_part(tangent, selected(value, self.request.outputs, {}))
+
+    def pullback(self) -> tuple[Any, Pullback]:
+        """What the function returns, and the pullback of one run."""
+        pair = self.made.pair(*self.args, **self.kwargs)
+        return recorded(pair, self.args, self.kwargs)
+
+    def outputs_at(self, inputs: Any) -> Any:
+        """The selected outputs of a run of the function itself at other inputs, on copies."""
+        form = self.request.form
+        items = [inputs] if form == "bare" else inputs
+        items = [items[k] for k in form] if isinstance(form, tuple) else list(items)
+        values = copy.deepcopy(self.values)
+        for item, new in zip(self.request.inputs, items):
+            values[item.param] = with_leaf(values[item.param], item.path, copy.deepcopy(new))
+        bound = inspect.BoundArguments(signature_of(self.f), {})
+        bound.arguments.update(values)
+        value = self.f(*bound.args, **bound.kwargs)
+        return selected(value, self.request.outputs, values)
+
+    def output(self, value: Any) -> Any:
+        """The selected outputs of what the function returned, or something of their structure."""
+        if _names_parameter(self.request.outputs, self.values):
+            return self.along(zeros(self.inputs))[1]
+        return selected(value, self.request.outputs, {})
+
+
+def _placed(tree: Any, path: Path, new: Any) -> Any:
+    """A structure of tangents with another one at the end of some keys."""
+    if not path:
+        return new
+    items: Any = dict(tree) if isinstance(tree, dict) else list(tree)
+    items[path[0]] = _placed(tree[path[0]], path[1:], new)
+    return items
+
+
+def _names_parameter(outputs: Any, values: Mapping[str, Any]) -> bool:
+    """Whether one of the outputs is a parameter that is written into."""
+    if isinstance(outputs, tuple):
+        return any(_names_parameter(o, values) for o in outputs)
+    return isinstance(outputs, str) and outputs in values
+
+
+def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
+    """The selected outputs of what a function returned, or left in its arguments."""
+    if outputs is None:
+        return value
+    if isinstance(outputs, (tuple, list)):
+        return tuple(selected(value, one, values) for one in outputs)
+    if isinstance(outputs, str) and outputs in values:
+        return values[outputs]
+    single = not isinstance(value, (tuple, list, dict))
+    return value if single and outputs in (0, -1) else value[outputs]
+
+
+# --- structures --------------------------------------------------------------------------------
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The real and complex arrays and numbers of a structure, with the keys that lead to them."""
+    if isinstance(tree, dict):
+        for key, item in tree.items():
+            yield from leaves(item, (*path, key))
+    elif isinstance(tree, (list, tuple)):
+        for k, item in enumerate(tree):
+            yield from leaves(item, (*path, k))
+    elif isinstance(tree, (np.ndarray, np.generic, float, complex)):
+        if np.result_type(tree).kind in "fc":
+            yield path, tree
+
+
+def at(tree: Any, path: Path) -> Any:
+    """The part of a structure at the end of some keys, None below a None."""
+    for key in path:
+        tree = None if tree is None else tree[key]
+    return tree
+
+
+def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
+    """A structure with other leaves, None where there is none."""
+    if isinstance(tree, dict):
+        return {k: with_leaves(v, new, (*path, k)) for k, v in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [with_leaves(v, new, (*path, k)) for k, v in enumerate(tree)]
+        if isinstance(tree, list):
+            return items
+        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    return new.get(path)
+
+
+def with_leaf(tree: Any, path: Path, new: Any) -> Any:
+    """A structure with one other part; everything else is what it was."""
+    if not path:
+        return new
+    if isinstance(tree, dict):
+        return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
+    items = [with_leaf(v, path[1:], new) if k == path[0] else v for k, v in enumerate(tree)]
+    if isinstance(tree, list):
+        return items
+    return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+
+
+def zeros(tree: Any) -> Any:
+    """Zero of a structure, None where it holds no floating point number."""
+    return with_leaves(tree, {path: zero(leaf) for path, leaf in leaves(tree)})
+
+
+def zero(leaf: Any) -> Any:
+    """Zero like an array or number."""
+    return np.zeros_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(0)
+
+
+def unit(leaf: Any, index: tuple[int, ...]) -> Any:
+    """Zero like an array or number, but for a one at an index."""
+    if not isinstance(leaf, np.ndarray):
+        return type(leaf)(1)
+    one = np.zeros_like(leaf)
+    one[index] = 1
+    return one

@@ -1,0 +1,241 @@
+"""`run`: one recorded execution of a function, from which gradients are taken as from a graph."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_types import is_active_kind
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.options import Options
+from srcdiff.api.point import Path, Point, at
+from srcdiff.errors import DtypeError, TransformError
+from srcdiff.onecall import signature_of
+from srcdiff.request import parse_path
+
+Place = tuple[str, Path]
+"""A parameter, and the keys that lead to a part of its argument."""
+
+
+class Output:
+    """A recorded execution, or a part of what it returned."""
+
+    def __init__(self, run: Run, path: Path) -> None:
+        self.run, self.path = run, path
+
+    @property
+    def value(self) -> Any:
+        """What was returned."""
+        return at(self.run.returned, self.path)
+
+    def __getitem__(self, key: Any) -> Output:
+        """One output: a position or key of what was returned."""
+        value = self.value
+        try:
+            value[key]
+        except (TypeError, KeyError, IndexError) as error:
+            name = self.run.name
+            raise TransformError(f"`{name}` has no output {key!r} in this run") from error
+        if isinstance(value, np.ndarray):
+            raise TransformError(f"`{self.run.name}` returns an array here: {key!r} is no output")
+        return Output(self.run, (*self.path, key))
+
+    def __iter__(self) -> Any:
+        """The outputs, one by one."""
+        value = self.value
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"this output of `{self.run.name}` is no tuple or list")
+        return iter([self[k] for k in range(len(value))])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The value as an array."""
+        return np.array(self.value, dtype)
+
+    def __float__(self) -> float:
+        """The value as a number."""
+        return float(self.value)
+
+    def __repr__(self) -> str:
+        path = "".join(f"[{k!r}]" for k in self.path)
+        return f"<run of {self.run.name}{path}: {self.value!r}>"
+
+    def grad(
+        self,
+        inputs: Any = None,
+        grad_outputs: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        *,
+        allow_unused: bool | None = None,
+        is_grads_batched: bool = False,
+        materialize_grads: bool = False,
+    ) -> Any:
+        """The gradients of this output: bare for one input, a tuple or dict for several.
+
+        Args:
+            inputs: names, positions, paths, or the very arrays that were passed; None for all
+                arguments that can carry a derivative.
+            grad_outputs: the cotangent, as in `grad`.
+            retain_graph: False frees the residuals afterwards; None: as `create_graph` says.
+            create_graph: the gradients are outputs of a run of their own.
+            allow_unused, is_grads_batched, materialize_grads: as in `grad`.
+
+        Raises:
+            ReleasedError: the residuals have been freed already.
+            UnusedInputError: this output does not depend on an input.
+        """
+        from srcdiff.api.graph import gradients
+
+        given = self.run.default_inputs() if inputs is None else inputs
+        items, arrange = _items(given)
+        found = gradients(
+            [self], items, [grad_outputs], retain_graph, create_graph, allow_unused,
+            is_grads_batched, materialize_grads,
+        )  # fmt: skip
+        return arrange(found)
+
+    def backward(
+        self,
+        grad_outputs: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+        into: Any = None,
+    ) -> None:
+        """Add the gradients in place into the entries of `into`, or of `.grads` of the run.
+
+        An input that the output does not depend on adds nothing.
+        """
+        from srcdiff.api.graph import accumulate
+
+        given = None if inputs is None else _items(inputs)[0]
+        accumulate([self], [grad_outputs], retain_graph, create_graph, given, into)
+
+
+class Run(Output):
+    """One recorded execution: its value, and what is needed for its gradients.
+
+    `run[0]` and `run["loss"]` select an output; `.grads` holds what `.backward()` has added up.
+    """
+
+    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        super().__init__(self, ())
+        names = active_parameters(f, args, kwargs)
+        self.point = Point(f, Options(names, allow_unused=True), args, kwargs)
+        self.returned, self.pull = self.point.pullback()
+        self.grads: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return str(getattr(self.point.f, "__name__", type(self.point.f).__name__))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the parameters that can carry a derivative."""
+        return self.point.params
+
+    def default_inputs(self) -> Any:
+        """All inputs: a bare one, or a tuple of them."""
+        return self.inputs[0] if len(self.inputs) == 1 else self.inputs
+
+    def release(self) -> None:
+        """Free the residuals; a later gradient raises ReleasedError."""
+        self.pull.release()
+
+    def places(self, item: Any) -> list[Place]:
+        """Where an input stands: one place, or those of an array that was passed."""
+        names = list(self.point.values)
+        if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+            if not -len(names) <= item < len(names):
+                raise self.unknown(item)
+            return [(names[int(item)], ())]
+        if isinstance(item, str):
+            return [self._named(item)]
+        found = [p for n in self.inputs for p in _found(self.point.values[n], item, (n, ()))]
+        if not found:
+            raise self.unknown(f"an object of type {type(item).__name__}")
+        return found
+
+    def _named(self, text: str) -> Place:
+        """A name or a path."""
+        try:
+            found = parse_path(text)
+            at(self.point.values[found.param], found.path)
+        except (ValueError, SyntaxError, KeyError, IndexError, TypeError) as error:
+            raise self.unknown(text) from error
+        return found.param, found.path
+
+    def unknown(self, item: Any) -> TransformError:
+        """The error for an input that the run does not have."""
+        return TransformError(
+            f"the run of `{self.name}` has no input {item!r}",
+            remedy=f"Its parameters are: {', '.join(self.point.values)}.  An array must be one "
+            "that was passed, not a copy of it.",
+        )
+
+
+def _items(inputs: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    """Inputs as a list, and how their gradients are arranged."""
+    if isinstance(inputs, Mapping):
+        keys = list(inputs)
+        return list(inputs.values()), lambda found: dict(zip(keys, found))
+    if isinstance(inputs, (tuple, list)):
+        return list(inputs), tuple
+    return [inputs], lambda found: found[0]
+
+
+def _found(value: Any, item: Any, place: Place) -> list[Place]:
+    """The places in an argument at which an object stands."""
+    if value is item:
+        return [place]
+    name, path = place
+    if isinstance(value, dict):
+        return [p for k, v in value.items() for p in _found(v, item, (name, (*path, k)))]
+    if isinstance(value, (list, tuple)):
+        return [p for k, v in enumerate(value) for p in _found(v, item, (name, (*path, k)))]
+    return []
+
+
+def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parameters whose arguments can carry a derivative."""
+    signature = signature_of(f)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    found = tuple(
+        n
+        for n, v in bound.arguments.items()
+        if signature.parameters[n].kind not in variable and is_active_kind(kind_of(v, n))
+    )
+    if not found:
+        raise DtypeError(
+            "no argument of the run is a floating point or complex number or array, or holds one"
+        )
+    return found
+
+
+def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+    """Run a function once, and record what its gradients need.
+
+    Args:
+        f: the function.
+        args, kwargs: its arguments.  It may draw random numbers or print: it does so once.
+
+    Returns:
+        A `Run`: `.value`; `.grad(inputs, grad_outputs)` and `.backward()` like those of torch;
+        `.release()`; `run[0]` and `run["loss"]` select an output.
+
+    >>> import srcdiff
+    >>> r = srcdiff.run(lambda x, y: (x * y, x + y), 3.0, 4.0)
+    >>> r.value
+    (12.0, 7.0)
+    >>> r[0].grad(("x", "y"), retain_graph=True)
+    (4.0, 3.0)
+    >>> r.grad("x")
+    5.0
+    """
+    return Run(f, args, kwargs)

@@ -1,0 +1,83 @@
+"""`gradcheck` and `gradgradcheck`: what they pass, what they find, how they say it."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.rules import d, rule
+
+from . import models
+
+X = np.array([0.5, -1.0, 2.0])
+Y = np.array([2.0, 3.0, 4.0])
+
+
+def wrong_square(x):
+    return x * x
+
+
+@rule(wrong_square)
+def wrong_square_rule(x):
+    z = wrong_square(x)
+    yield z
+    d[x] += d[z] * x
+
+
+def uses_wrong(x, y):
+    return wrong_square(x) * y
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_what_is_right_passes(fast):
+    options = {"check_forward_ad": True, "check_batched_grad": True, "check_grad_dtypes": True}
+    assert srcdiff.gradcheck(models.pair, (X, 2.0), fast_mode=fast, **options)
+    z = X + 1j * Y
+    assert srcdiff.gradcheck(models.vector, (z,), fast_mode=fast, **options)
+    assert srcdiff.gradcheck(
+        models.kernel, (3, X, Y), inputs=("A", "B"), outputs="B", fast_mode=fast, **options
+    )
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_what_is_wrong_is_found(fast):
+    with pytest.raises(srcdiff.GradcheckError) as info:
+        srcdiff.gradcheck(uses_wrong, (X, 2.0), check_forward_ad=True, fast_mode=fast)
+    assert isinstance(info.value, RuntimeError)
+    text = str(info.value)
+    assert "uses_wrong" in text and "reverse" in text and "forward" in text
+    assert not srcdiff.gradcheck(uses_wrong, (X, 2.0), raise_exception=False, fast_mode=fast)
+
+
+def test_the_report_names_elements():
+    with pytest.raises(srcdiff.GradcheckError) as info:
+        srcdiff.gradcheck(uses_wrong, (X, 2.0))
+    assert "d output[2] / d x[2] (reverse): analytic 4, numeric 8" in str(info.value)
+    assert "/ d y" not in str(info.value)
+
+
+def test_a_kink_is_called_one():
+    def ramp(x):
+        return np.where(x > 0.0, x, 0.0)
+
+    with pytest.raises(srcdiff.GradcheckError, match="kink: slope 0 to the left, 1 to the right"):
+        srcdiff.gradcheck(ramp, (np.array([0.0, 1.0]),))
+
+
+def test_tolerances():
+    assert srcdiff.gradcheck(uses_wrong, (X, 2.0), rtol=1.0)
+    assert srcdiff.gradcheck(uses_wrong, (X, 2.0), atol=10.0)
+
+
+def test_single_precision_is_warned_of():
+    with pytest.warns(UserWarning, match="double precision"):
+        srcdiff.gradcheck(models.vector, (X.astype(np.float32),), raise_exception=False)
+
+
+def test_gradgradcheck():
+    assert srcdiff.gradgradcheck(models.pair, (X, 2.0))
+    assert srcdiff.gradgradcheck(models.vector, (X,), np.ones(3))
+    assert srcdiff.gradgradcheck(np_exp, (X,), check_forward_ad=True)
+
+
+def np_exp(x):
+    return np.exp(x) * x

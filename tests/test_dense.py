@@ -1,0 +1,242 @@
+"""`jvp`, `linearize`, `jacobian`, `hessian`, `hvp` and `vhp`: forms, shapes, errors."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from . import models
+
+X = np.array([0.5, -1.0, 2.0])
+Y = np.array([2.0, 3.0, 4.0])
+MODES = ("reverse", "forward", None)
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def product(x, y):
+    return np.sin(x) * y, np.sum(x) * y[0]
+
+
+def cubes(params, k):
+    return k * np.sum(params["a"] ** 3 * params["b"])
+
+
+# --- jvp ----------------------------------------------------------------------------------------
+
+
+def test_jvp_of_several_arguments():
+    value, tangent = srcdiff.jvp(product, (X, Y), (np.ones(3), 2.0 * np.ones(3)))
+    close(value[0], np.sin(X) * Y)
+    close(tangent[0], np.cos(X) * Y + 2.0 * np.sin(X))
+    close(tangent[1], 3.0 * Y[0] + 2.0 * np.sum(X))
+
+
+def test_jvp_leaves_constants_out():
+    _, tangent = srcdiff.jvp(models.integer_part, (2.0, 3), (1.0, None))
+    assert tangent == 12.0 and isinstance(tangent, float)
+
+
+def test_jvp_keeps_structure():
+    params = {"a": X, "b": 2.0}
+    _, tangent = srcdiff.jvp(cubes, (params, 1), ({"a": np.ones(3), "b": None}, None))
+    close(tangent, 6.0 * np.sum(X**2))
+
+
+def test_jvp_of_a_parameter_written_into():
+    A, B = X.copy(), Y.copy()
+    _, tangent = srcdiff.jvp(models.kernel, (3, A, B), (None, np.ones(3), None), outputs="B")
+    close(tangent, [0.0, X[0] + X[1], X[1] + X[2]])
+    close(A, X)
+    close(B, Y)
+
+
+def test_tangent_does_not_alias_what_was_given():
+    def same(x):
+        return x
+
+    v = np.ones(3)
+    _, tangent = srcdiff.jvp(same, (X,), (v,))
+    assert not np.shares_memory(tangent, v)
+
+
+@pytest.mark.parametrize(
+    ("tangent", "error"),
+    [
+        (np.ones(2), srcdiff.CotangentError),
+        ("text", srcdiff.CotangentTypeError),
+        (1j * np.ones(3), srcdiff.CotangentError),
+    ],
+)
+def test_tangent_that_does_not_fit(tangent, error):
+    with pytest.raises(error, match=r"tangents\[0\]"):
+        srcdiff.jvp(models.vector, (X,), (tangent,))
+
+
+def test_tangents_that_are_missing():
+    with pytest.raises(srcdiff.CotangentError, match="expected 2 items"):
+        srcdiff.jvp(product, (X, Y), (X,))
+    with pytest.raises(srcdiff.CotangentError, match="not None"):
+        srcdiff.jvp(models.vector, (X,), (None,))
+    with pytest.raises(srcdiff.CotangentTypeError, match="primals"):
+        srcdiff.jvp(models.vector, X, (X,))
+
+
+def test_tangent_of_an_integer():
+    with pytest.raises(srcdiff.DtypeError, match="n"):
+        srcdiff.jvp(models.integer_part, (2.0, 3), (1.0, 1.0))
+
+
+def test_linearize():
+    value, linear = srcdiff.linearize(models.vector, X)
+    close(value, X * X)
+    close(linear(Y), 2.0 * X * Y)
+    close(linear(X), 2.0 * X * X)
+
+
+def test_linearize_keeps_the_point():
+    x = X.copy()
+    _, linear = srcdiff.linearize(models.vector, x)
+    x[:] = 0.0
+    close(linear(Y), 2.0 * X * Y)
+
+
+def test_forward_over_reverse_and_reverse_over_forward():
+    def along(x, v):
+        return srcdiff.jvp(models.scalar, (x,), (v,))[1]
+
+    _, second = srcdiff.jvp(srcdiff.grad(models.scalar), (2.0,), (1.0,))
+    close(second, 12.0)
+    close(srcdiff.grad(along)(2.0, 1.0), 12.0)
+    close(srcdiff.jvp(along, (2.0, 1.0), (1.0, None))[1], 12.0)
+
+
+# --- jacobian -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_several(mode):
+    (a, b), (c, e) = srcdiff.jacobian(product, ("x", "y"), mode=mode)(X, Y)
+    close(a, np.diag(np.cos(X) * Y))
+    close(b, np.diag(np.sin(X)))
+    close(c, np.full(3, Y[0]))
+    close(e, [np.sum(X), 0.0, 0.0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_has_the_shape_of_output_and_input(mode):
+    def outer(x):
+        return np.outer(x, x)
+
+    found = srcdiff.jacobian(outer, mode=mode)(X)
+    assert found.shape == (3, 3, 3)
+    eye = np.eye(3)
+    close(found, np.einsum("ik,j->ijk", eye, X) + np.einsum("i,jk->ijk", X, eye))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_numbers_is_a_number(mode):
+    found = srcdiff.jacobian(models.scalar, mode=mode)(2.0)
+    assert found == 12.0 and isinstance(found, float)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_a_parameter_written_into(mode):
+    found = srcdiff.jacobian(models.kernel, "A", "B", mode=mode)(3, X, Y)
+    close(found, [[0, 0, 0], [X[1], X[0], 0], [0, X[2], X[1]]])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_structures(mode):
+    found = srcdiff.jacobian(models.named, {"first": "a"}, mode=mode)(X, 2.0)
+    close(found["product"]["first"], 2.0 * np.eye(3))
+    close(found["total"]["first"], np.ones(3))
+    assert found["count"] is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_a_path(mode):
+    found = srcdiff.jacobian(cubes, "params['a']", mode=mode)({"a": X, "b": 2.0}, 1.0)
+    close(found, 6.0 * X**2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_with_no_path_is_zero(mode):
+    close(srcdiff.jacobian(models.loss, "y", mode=mode)(2.0, X, 1.0), -2.0 * np.sum(2.0 * X - 1.0))
+    close(srcdiff.jacobian(first_of, "b", mode=mode)(X, 2.0), np.zeros(3))
+
+
+def first_of(a, b):
+    return a * a
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_nothing(mode):
+    assert srcdiff.jacobian(models.vector, mode=mode)(np.zeros(0)).shape == (0, 0)
+
+
+def test_jacobian_of_complex_numbers_is_refused():
+    with pytest.raises(srcdiff.DtypeError, match="complex"):
+        srcdiff.jacobian(models.vector)(X + 1j)
+
+
+def test_jacobian_with_an_unknown_mode():
+    with pytest.raises(ValueError, match="mode"):
+        srcdiff.jacobian(models.vector, mode="backward")
+
+
+# --- hessian ------------------------------------------------------------------------------------
+
+
+def test_hessian():
+    close(srcdiff.hessian(models.scalar)(2.0), 12.0)
+    found = srcdiff.hessian(cubes)({"a": X, "b": 2.0}, 1.0)
+    close(found["a"]["a"], np.diag(12.0 * X))
+    close(found["a"]["b"], 3.0 * X**2)
+    close(found["b"]["a"], 3.0 * X**2)
+    close(found["b"]["b"], 0.0)
+
+
+def test_hessian_of_a_linear_function_is_zero():
+    close(srcdiff.hessian(models.linear)(X), np.zeros((3, 3)))
+
+
+def test_hessian_needs_one_number():
+    with pytest.raises(srcdiff.CotangentError, match="scalar"):
+        srcdiff.hessian(models.vector)(X)
+
+
+def test_hessian_agrees_with_nested_reverse_mode():
+    def energy(x):
+        total = 0.0
+        for i in range(len(x) - 1):
+            total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+        return total
+
+    x = np.random.default_rng(0).standard_normal(80)
+    dense = srcdiff.hessian(energy)(x)
+    nested = srcdiff.jacobian(srcdiff.grad(energy), mode="reverse")(x)
+    np.testing.assert_allclose(dense, nested, rtol=1e-10, atol=1e-10)
+
+
+def test_products_with_the_hessian():
+    params, v = {"a": X, "b": 2.0}, {"a": Y, "b": 1.0}
+    for product_with in (srcdiff.hvp, srcdiff.vhp):
+        found = product_with(cubes, (params, 1.0), v)
+        close(found["a"], 12.0 * X * Y + 3.0 * X**2)
+        close(found["b"], np.sum(3.0 * X**2 * Y))
+
+
+def test_decorators():
+    @srcdiff.jacobian(inputs="x")
+    def squares(x):
+        return x * x
+
+    @srcdiff.hessian
+    def cube(x):
+        return x**3
+
+    close(squares(X), np.diag(2.0 * X))
+    assert cube(2.0) == 12.0 and cube.__name__ == "cube"
