@@ -140,7 +140,7 @@ class Heap:
         value = localless(self.intern(value, f"{site}[{known!r}]"))
         if isinstance(held, Dict) and known is not None:
             self.hold(site, Dict(((known, value),), None, site))
-        elif isinstance(held, List) and held.items is not None and known is not None:
+        elif isinstance(held, List) and held.items is not None and isinstance(known, int):
             items = list(held.items)
             if -len(items) <= known < len(items):
                 items[known] = self.join(items[known], value)
