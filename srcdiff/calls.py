@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.analyses.kind_atoms import kind_of_call
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -193,8 +193,9 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     there = replace(key, active=tuple(active), result=Tuple((key.result, UNKNOWN)))
     back = replace(key, active=tuple(active), result=gradients)
     both, kept = facts.fresh("_both"), facts.fresh(f"{call.fn.name}_residuals")
-    forward = ir.Call(ir.Derived(call.fn.name, "forward", there), call.args)
     loc = stmt.loc
+    copies, args = _own_arguments(call, facts, loc)
+    forward = ir.Call(ir.Derived(call.fn.name, "forward", there), args)
     grads = facts.fresh("_grads")
     adjoint: list[ir.Stmt] = []
     d_target = facts.adjoint(stmt.target.id)
@@ -208,10 +209,28 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
         adjoint.append(ir.Assign(piece, _item(grads, k, len(active)), loc))
         adjoint.append(ir.Accum(facts.adjoint(atom.id), piece, atom, loc))
     return (
+        *copies,
         ir.Pair(ir.Assign(both, forward, loc), (), loc),
         ir.Pair(ir.Assign(kept, _item(both, 1), loc), (), loc),
         ir.Pair(ir.Assign(stmt.target, _item(both, 0), loc), tuple(adjoint), loc),
     )
+
+
+def _own_arguments(
+    call: ir.Call, facts: Facts, loc: ir.Loc
+) -> tuple[ir.Block, tuple[ir.Atom, ...]]:
+    """Copies of the arguments that somebody writes into: residuals may hold them for long."""
+    new = {
+        n: facts.fresh(f"_{n.lstrip('_')}")
+        for a in call.args
+        for n in ir.names(a)
+        if n in facts.aliases.classes
+    }
+    copies = tuple(
+        ir.Pair(ir.Assign(copy, ir.Call(trees.kept, (ir.Name(n),)), loc), (), loc)
+        for n, copy in new.items()
+    )
+    return copies, tuple(ir.map_atom(lambda n: new.get(n.id, n), a) for a in call.args)
 
 
 def _gradient_kind(kind: Kind) -> Kind:

@@ -265,3 +265,20 @@ def left_early_with_an_array(x, y, m, s):
 
 
 sample(left_early_with_an_array, four)
+
+
+def _sums(a, n):
+    if n == 0:
+        return a[0] ** 2
+    return _sums(a, n - 1) * np.sum(a**2)
+
+
+def argument_written_after_a_recursive_call(x, y, m, s):
+    a = x * 1.0
+    z = _sums(a, 2)
+    a[0] = s
+    a[1] = 9.0
+    return z * a[2]
+
+
+sample(argument_written_after_a_recursive_call, four, ("x", "s"))
