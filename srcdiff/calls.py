@@ -9,9 +9,11 @@ and active parameters.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.kind_atoms import kind_of_call
@@ -24,12 +26,14 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Tuple,
     contents,
+    is_scalar,
     join,
     join_all,
 )
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.kinds import infer
-from srcdiff.analyses.links import written_params
+from srcdiff.analyses.links import groups, links_of, written_params
+from srcdiff.analyses.views import is_array
 from srcdiff.bind import bind
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
@@ -44,27 +48,129 @@ Kinds = Mapping[str, Kind]
 
 @dataclass(frozen=True)
 class Key:
-    """A function for arguments of some kinds, the active ones named, and the kind of the result."""
+    """A function for arguments of some kinds, the active ones named, and the kind of the result.
+
+    `written` are the parameters whose final contents it returns behind its result; `returned`
+    those whose memory the result may share.
+    """
 
     function: Any
     kinds: tuple[tuple[str, Kind], ...]
     active: tuple[str, ...] = ()
     result: Kind = field(default=UNKNOWN, compare=False)
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of a function does: the kind of its result, and what it does to memory."""
+
+    result: Kind
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
 
 
 def user_calls(function: ir.Function, kinds: Kinds) -> ir.Function:
-    """The function with calls of Python functions marked as `Derived` calls of their primal."""
-    return replace(function, body=_marked(function.body, kinds))
+    """The function with calls of Python functions marked as `Derived` calls of their primal.
+
+    A call that writes into an argument becomes one that returns the final contents as well, and a
+    store of these: `y = h(a)` becomes `t = h(a); a[...] = t[1]; y = t[0]`.
+
+    Raises:
+        UnsupportedError: what is written into is no array, or may be an argument or result twice.
+    """
+    fresh = ir.Fresh(ir.all_names(function))
+    near = Near(function, kinds)
+    return replace(function, body=_marked(function.body, kinds, fresh, near))
 
 
-def _marked(block: ir.Block, kinds: Kinds) -> ir.Block:
+class Near:
+    """Which names may share memory, whoever writes."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.group = groups(
+            k for k in links_of(function.body, kinds, False) if not _is_call(k.stmt)
+        )
+
+    def share(self, one: str, two: str) -> bool:
+        """Whether two names may share memory."""
+        return self.group.get(one, one) == self.group.get(two, two)
+
+
+def _is_call(stmt: ir.Stmt) -> bool:
+    """Whether a statement calls a Python function."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    return isinstance(rhs, ir.Call) and is_user_function(rhs.fn)
+
+
+def _marked(block: ir.Block, kinds: Kinds, fresh: ir.Fresh, near: Near) -> ir.Block:
     out: list[ir.Stmt] = []
     for stmt in block:
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            if is_user_function(stmt.rhs.fn):
-                stmt = replace(stmt, rhs=_marked_call(stmt.rhs, kinds, stmt.loc))
-        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _marked(b, kinds)))
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and _is_call(stmt):
+            assert isinstance(stmt.rhs, ir.Call)
+            call = _marked_call(stmt.rhs, kinds, stmt.loc)
+            if is_user_call(call) and call.fn.key.written:  # type: ignore[union-attr]
+                out += _stored_back(stmt, call, kinds, fresh, near)
+                continue
+            stmt = replace(stmt, rhs=call)
+        inner = ir.map_stmt(
+            stmt, lambda n: n, lambda n: n, lambda b: _marked(b, kinds, fresh, near)
+        )
+        out.append(inner)
     return tuple(out)
+
+
+def _stored_back(
+    stmt: ir.Assign | ir.Effect, call: ir.Call, kinds: Kinds, fresh: ir.Fresh, near: Near
+) -> Iterator[ir.Stmt]:
+    """A call that writes into arguments, and what it has written stored in them."""
+    assert isinstance(call.fn, ir.Derived)
+    key: Key = call.fn.key
+    args = {p: a for (p, _), a in zip(key.kinds, call.args)}
+    _check_apart(key, args, near, stmt.loc)
+    both, of = fresh(), 1 + len(key.written)
+    yield ir.Assign(both, call, stmt.loc)
+    for k, param in enumerate(key.written, 1):
+        base = args[param]
+        if not isinstance(base, ir.Name) or not is_array(kinds.get(base.id)):
+            raise _unclear_argument(param, call.fn.name, stmt.loc)
+        piece = fresh()
+        yield ir.Assign(piece, _item(both, k, of), stmt.loc)
+        yield ir.SetItem(base, ir.Const(...), piece, None, stmt.loc)
+    if isinstance(stmt, ir.Assign):
+        yield ir.Assign(stmt.target, _item(both, 0, of), stmt.loc)
+
+
+def _check_apart(key: Key, args: Mapping[str, ir.Atom], near: Near, loc: ir.Loc) -> None:
+    """What is written into is neither another argument nor what is returned."""
+    name = getattr(key.function, "__name__", "the function")
+    if set(key.returned) & set(key.written):
+        raise UnsupportedError(
+            f"the recursive function `{name}` writes into its argument `{key.returned[0]}` and "
+            "may return it",
+            loc,
+            remedy="Return a copy of it, or nothing.",
+        )
+    for param in key.written:
+        for other, atom in args.items():
+            one, two = ir.names(args[param]), ir.names(atom)
+            if other != param and any(near.share(a, b) for a in one for b in two):
+                raise UnsupportedError(
+                    f"the recursive function `{name}` writes into its argument `{param}`, which "
+                    f"may share memory with `{other}`",
+                    loc,
+                    remedy="Pass a copy of one of them.",
+                )
+
+
+def _unclear_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(
+        f"the recursive function `{name}` writes into its argument `{param}`, which is no array "
+        "for certain",
+        loc,
+        remedy="Return a new value instead, or write a loop.",
+    )
 
 
 def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
@@ -76,9 +182,17 @@ def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
         return call
     bound = bind(callee, call, loc)
     given = tuple((p, _plain(_kind(a, kinds))) for p, a in bound.items())
-    key = Key(fn, given, (), _result(fn, dict(given)))
-    mark = ir.Derived(fn.__name__, "primal", key)
+    mark = _mark(fn, given, summary(fn, dict(given)))
     return ir.Call(mark, tuple(bound.values()), (), call.text)
+
+
+def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.Derived:
+    """The callee of a marked call."""
+    result = found.result
+    if found.written:
+        result = Tuple((result, *(dict(given).get(p, UNKNOWN) for p in found.written)))
+    key = Key(fn, given, (), result, found.written, found.returned)
+    return ir.Derived(getattr(fn, "__name__", ""), "primal", key)
 
 
 def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
@@ -114,20 +228,29 @@ def _plain(kind: Kind, depth: int = 0) -> Kind:
     return UNKNOWN
 
 
-def _result(fn: Any, kinds: Kinds) -> Kind:
-    """The kind of what a function returns, by induction over its calls of itself."""
+def summary(fn: Any, kinds: Kinds) -> Summary:
+    """What a function returns and writes into, by induction over its calls of itself."""
     assumed = _base_case(fn, kinds)
-    for _ in range(6):
-        found = _plain(_result_if(fn, kinds, assumed))
-        if join(assumed, found) == assumed:
+    for _ in range(8):
+        found = _summary_if(fn, kinds, assumed)
+        joined = _joined(assumed, found)
+        if joined == assumed:
             return assumed
-        assumed = join(assumed, found) if type(assumed) is type(found) else found
-    return UNKNOWN
+        assumed = joined
+    return replace(assumed, result=UNKNOWN)
 
 
-def _base_case(fn: Any, kinds: Kinds) -> Kind:
+def _joined(a: Summary, b: Summary) -> Summary:
+    """What holds if either of two summaries may."""
+    result = join(a.result, b.result) if type(a.result) is type(b.result) else b.result
+    written = (*a.written, *(p for p in b.written if p not in a.written))
+    returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
+    return Summary(result, written, returned)
+
+
+def _base_case(fn: Any, kinds: Kinds) -> Summary:
     """The kind of what a function returns where it does not call itself."""
-    function, inferred = _inferred(fn, kinds, UNKNOWN)
+    function, inferred = _inferred(fn, kinds, Summary(UNKNOWN))
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     given = (
@@ -136,44 +259,60 @@ def _base_case(fn: Any, kinds: Kinds) -> Kind:
         if isinstance(s, ir.Assign) and s.target == last.value
     )
     known = [k for k in given if k != UNKNOWN]
-    return join_all(known) or Scalar("float64", None)
+    return Summary(join_all(known) or Scalar("float64", None))
 
 
-def _result_if(fn: Any, kinds: Kinds, assumed: Kind) -> Kind:
-    """The kind of what a function returns if its calls of itself return the kind assumed."""
+def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
+    """What holds of a function if its calls of itself do what is assumed."""
     function, inferred = _inferred(fn, kinds, assumed)
     last = function.body[-1]
     assert isinstance(last, ir.Return)
-    return _kind(last.value, inferred)
+    written = written_params(function, inferred)
+    near = Near(function, inferred)
+    names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
+    own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
+    returned = tuple(p for p in own if any(near.share(p, n) for n in names))
+    return Summary(_plain(_kind(last.value, inferred)), written, returned)
 
 
-def _inferred(fn: Any, kinds: Kinds, assumed: Kind) -> tuple[ir.Function, Kinds]:
-    """A function and the kinds of its names if its calls of itself return the kind assumed."""
+def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kinds]:
+    """A function and the kinds of its names if its calls of itself do what is assumed."""
     function = webs(prepare(inline(function_of(fn), fn)))
-    function = replace(function, body=_assuming(function.body, assumed))
+    fresh = ir.Fresh(ir.all_names(function))
+    function = replace(function, body=_assuming(function.body, assumed, fresh))
     function = iterated(function, infer(function, kinds), kinds)
     function = webs(inplace(function, infer(function, kinds)))
-    inferred = infer(function, kinds)
-    written = written_params(function, inferred)
-    if written:
-        raise UnsupportedError(
-            f"the recursive function `{function.name}` writes into its argument `{written[0]}`",
-            function.loc,
-            remedy="Return a new array instead, or write a loop.",
-        )
-    return function, inferred
+    return function, infer(function, kinds)
 
 
-def _assuming(block: ir.Block, assumed: Kind) -> ir.Block:
-    """A block whose calls of Python functions return a kind."""
+def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:
+    """A block whose calls of Python functions do what is assumed."""
     out: list[ir.Stmt] = []
     for stmt in block:
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            if is_user_function(stmt.rhs.fn):
-                mark = ir.Derived("", "primal", Key(stmt.rhs.fn, (), (), assumed))
-                stmt = replace(stmt, rhs=replace(stmt.rhs, fn=mark))
-        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed)))
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and _is_call(stmt):
+            assert isinstance(stmt.rhs, ir.Call)
+            out += _assumed_call(stmt, stmt.rhs, assumed, fresh)
+            continue
+        inner = ir.map_stmt(
+            stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed, fresh)
+        )
+        out.append(inner)
     return tuple(out)
+
+
+def _assumed_call(
+    stmt: ir.Assign | ir.Effect, call: ir.Call, assumed: Summary, fresh: ir.Fresh
+) -> Iterator[ir.Stmt]:
+    """A call that returns what is assumed, and stores into the arguments that it writes into."""
+    fn: Any = call.fn
+    bound = bind(function_of(fn), call, stmt.loc)
+    key = Key(fn, tuple((p, UNKNOWN) for p in bound), (), assumed.result, (), assumed.returned)
+    mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
+    yield replace(stmt, rhs=mark)
+    for param in assumed.written:
+        base = bound.get(param)
+        if isinstance(base, ir.Name):
+            yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
 
 
 def is_user_call(rhs: ir.Rhs) -> bool:
@@ -220,17 +359,20 @@ def _own_arguments(
     call: ir.Call, facts: Facts, loc: ir.Loc
 ) -> tuple[ir.Block, tuple[ir.Atom, ...]]:
     """Copies of the arguments that somebody writes into: residuals may hold them for long."""
-    new = {
-        n: facts.fresh(f"_{n.lstrip('_')}")
-        for a in call.args
-        for n in ir.names(a)
-        if n in facts.aliases.classes
-    }
+    assert isinstance(call.fn, ir.Derived)
+    key: Key = call.fn.key
+    lent = [a for (p, _), a in zip(key.kinds, call.args) if p not in key.written]
+    names = [n for a in lent for n in ir.names(a) if n in facts.aliases.classes]
+    new = {n: facts.fresh(f"_{n.lstrip('_')}") for n in names}
     copies = tuple(
-        ir.Pair(ir.Assign(copy, ir.Call(trees.kept, (ir.Name(n),)), loc), (), loc)
-        for n, copy in new.items()
+        ir.Pair(ir.Assign(copy, _copy(n, facts), loc), (), loc) for n, copy in new.items()
     )
     return copies, tuple(ir.map_atom(lambda n: new.get(n.id, n), a) for a in call.args)
+
+
+def _copy(name: str, facts: Facts) -> ir.Rhs:
+    """A copy of a variable."""
+    return ir.Call(np.copy if is_array(facts.kinds.get(name)) else trees.kept, (ir.Name(name),))
 
 
 def _gradient_kind(kind: Kind) -> Kind:
@@ -257,6 +399,17 @@ def unmarked(block: ir.Block) -> ir.Block:
         if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
             call: Any = stmt.rhs
             if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
-                stmt = replace(stmt, rhs=replace(call, fn=call.fn.key.function))
+                stmt = replace(stmt, rhs=_primal_call(call))
         out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, unmarked))
     return tuple(out)
+
+
+def _primal_call(call: ir.Call) -> ir.Call:
+    """A marked call as one of the function itself, on copies of what that writes into."""
+    assert isinstance(call.fn, ir.Derived)
+    key: Key = call.fn.key
+    if not key.written:
+        return replace(call, fn=key.function)
+    at = [k for k, (p, _) in enumerate(key.kinds) if p in key.written]
+    fn = ir.Ref(call.text or call.fn.name, key.function)
+    return ir.Call(trees.on_copies, (fn, ir.Tup(tuple(map(ir.Const, at))), *call.args))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import __future__
 
+import dis
 import functools
 import types
 from collections.abc import Iterable, Iterator
@@ -44,10 +45,32 @@ def _is_part(code: types.CodeType, whole: types.CodeType) -> bool:
 
 def same_code(a: types.CodeType, b: types.CodeType) -> bool:
     """Whether two code objects compute the same, wherever they stand."""
-    names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount")
+    names = ("co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount")
     if any(getattr(a, n) != getattr(b, n) for n in names):
         return False
+    if a.co_code != b.co_code and _operations(a) != _operations(b):
+        return False
     return len(a.co_consts) == len(b.co_consts) and all(map(_same, a.co_consts, b.co_consts))
+
+
+def _operations(code: types.CodeType) -> list[tuple[str, str]]:
+    """What a code object does, one step after the other.
+
+    How a method is found depends on whether the text imports the name before the dot, and a cell
+    or a doctest may not be the text that does.
+    """
+    steps = (i for i in dis.get_instructions(code) if i.opname not in _SILENT)
+    return [(i.opname.replace("METHOD", "ATTR"), _operand(i)) for i in steps]
+
+
+_SILENT = frozenset({"PUSH_NULL", "CACHE", "PRECALL", "EXTENDED_ARG"})
+
+
+def _operand(step: dis.Instruction) -> str:
+    """The operand of a step, unless that is a place in the code or a code object."""
+    if isinstance(step.argval, types.CodeType) or step.opcode in (*dis.hasjrel, *dis.hasjabs):
+        return ""
+    return repr(step.argval)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -69,8 +69,10 @@ def _part_request(key: Key, base: str, part: str) -> Request:
     """The request for the two parts of a recursive function, or for its forward-mode function."""
     inputs = tuple(Input(p) for p in key.active)
     if part == "jvp":
-        return Request(inputs, "tuple", name=f"{base}_jvp", internal=True, mode="forward")
-    return Request(inputs, "tuple", name=base, internal=True)
+        base, mode = f"{base}_jvp", "forward"
+    else:
+        mode = "reverse"
+    return Request(inputs, "tuple", name=base, internal=True, mode=mode, written=key.written)
 
 
 def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:

@@ -13,6 +13,7 @@ import gast
 
 from srcdiff.emit import is_temporary, tree_of
 from srcdiff.ir import (
+    Assign,
     Call,
     Effect,
     For,
@@ -42,13 +43,20 @@ def name(function: Function) -> Function:
     params = {p.name for p in function.params}  # called by keyword: never renamed
     visible = dict.fromkeys(n for n in _identifiers(tree) if n not in params)
     saved = {n for n in visible if is_temporary(n)} | _appended(function)
-    seen = {n: _temporary(n, saved) for n in visible}
+    lengths = _lengths(function)
+    seen = {n: "_n" if n in lengths else _temporary(n, saved) for n in visible}
     taken = known | set(build.globals.refs) | {function.name}
     new = new_names({n: t for n, t in seen.items() if t}, taken)
     if any(n.startswith("_") for n in new):
         unread = _unread_counters(function)
         new.update((n, "_") for n in new if n in unread)
     return _renamed(function, new)
+
+
+def _lengths(function: Function) -> set[str]:
+    """The temporaries that are lengths."""
+    found = (s for s in walk(function.body) if isinstance(s, Assign) and is_temporary(s.target.id))
+    return {s.target.id for s in found if isinstance(s.rhs, Call) and s.rhs.fn is len}
 
 
 def _unread_counters(function: Function) -> set[str]:

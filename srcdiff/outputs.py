@@ -40,6 +40,19 @@ def select(
     return replace(function, body=(*function.body[:-1], *chosen.lines, both))
 
 
+def with_written(function: ir.Function, params: tuple[str, ...]) -> ir.Function:
+    """The function that returns the final contents of some parameters behind its result."""
+    if not params:
+        return function
+    fresh = ir.Fresh(ir.all_names(function))
+    held = {p: fresh(f"_{p}") for p in params}
+    start = tuple(ir.Assign(n, ir.Name(p), function.loc) for p, n in held.items())
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    value = ir.Tup((last.value, *held.values()))
+    return replace(function, body=(*start, *function.body[:-1], replace(last, value=value)))
+
+
 @dataclass
 class _Chosen:
     """The items of what a function returns, with the lines that take them out of it."""

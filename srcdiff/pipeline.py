@@ -21,7 +21,7 @@ from srcdiff.calls import unmarked, user_calls
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import own_memory, with_copies
-from srcdiff.errors import UnsupportedError, UnusedInputError
+from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.finish import finish, returned, spell
@@ -33,7 +33,7 @@ from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
 from srcdiff.onecall import as_call, is_one_call
-from srcdiff.outputs import select
+from srcdiff.outputs import select, with_written
 from srcdiff.parse import parse
 from srcdiff.prepare import inplace, prepare
 from srcdiff.request import Request
@@ -112,7 +112,7 @@ def inline_pass(state: State) -> State:
 
 def select_pass(state: State) -> State:
     """The outputs asked for, and loops and conditions in their plain form."""
-    function = prepare(displays(state.function))
+    function = prepare(displays(with_written(state.function, state.request.written)))
     asks = state.request.outputs is not None or state.request.has_aux
     kinds = _returned(function, state.params) if asks else {}
     return _with(state, select(function, state.request, kinds))
@@ -147,16 +147,10 @@ def _steady_params(function: ir.Function) -> ir.Function:
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _with(state, iterated(state.function, state.kinds, state.params))
-    state = _settled(state)
     state = _with(state, user_calls(state.function, state.kinds))
+    state = _settled(state)
     function = state.function
     written = _copied_params(state)
-    if written and state.request.internal:
-        raise UnsupportedError(
-            f"the recursive function `{function.name}` writes into its argument `{written[0]}`",
-            function.loc,
-            remedy="Return a new array instead, or write a loop.",
-        )
     if written:
         function = with_copies(function, written, state.params)
     return _with(state, webs(function), extra={"written": written})

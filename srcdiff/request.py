@@ -32,6 +32,7 @@ class Request:
     materialize: bool = False
     name: str = ""
     internal: bool = False
+    written: tuple[str, ...] = ()  # parameters whose final contents are returned as well
     mode: str = "reverse"
 
 

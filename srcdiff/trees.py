@@ -58,6 +58,12 @@ def dense_copy(x: Any) -> Any:
     return out
 
 
+def on_copies(fn: Any, at: tuple[int, ...], *args: Any) -> tuple[Any, ...]:
+    """What `fn` returns, and what it leaves in the arguments at some positions, given as copies."""
+    own = [np.array(a) if k in at else a for k, a in enumerate(args)]
+    return (fn(*own), *(own[k] for k in at))
+
+
 def add_tree(a: Any, b: Any) -> Any:
     """The sum of two adjoints of one structure, in new memory; None is zero."""
     if a is None or b is None:

@@ -135,7 +135,7 @@ def _is_pure_function(fn: Any) -> bool:
     return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
 
 
-_CHECKS = frozenset({"cotangent", "call_vjp"})
+_CHECKS = frozenset({"cotangent", "call_vjp", "on_copies"})
 """Helpers whose errors are the point, or that run code nobody has seen."""
 
 
@@ -251,6 +251,11 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         return _outs(call)
     if isinstance(fn, ir.Attr):
         return () if fn.name in PLAIN_ATTRIBUTES else args[:1]
+    if isinstance(fn, ir.Derived):
+        # A marked call says which of its arguments it may return.
+        if fn.part != "primal":
+            return args
+        return tuple(a for (p, _), a in zip(fn.key.kinds, args) if p in fn.key.returned)
     if isinstance(fn, ir.Method):
         return _viewed_by_method(call, fn.name, kinds)
     if fn is operator.getitem:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from srcdiff import ir
@@ -170,6 +170,21 @@ def classes_of(links: list[Link], stored: frozenset[str]) -> dict[str, str]:
     for name in sorted({*parent, *stored}):
         first.setdefault(find(name), name)
     return {n: first[find(n)] for n in sorted({*parent, *stored}) if find(n) in written}
+
+
+def groups(links: Iterable[Link]) -> dict[str, str]:
+    """Name -> the first name of all that it may share memory with, written or not."""
+    parent: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for link in links:
+        one, two = sorted((find(link.target), find(link.source)))
+        parent[two] = one
+    return {n: find(n) for n in parent}
 
 
 def definitions(function: ir.Function) -> dict[str, int]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import is_container
-from srcdiff.analyses.links import Link, refusal
+from srcdiff.analyses.links import Link, groups, refusal
 from srcdiff.analyses.scene import Scene, View, chain_is_steady
 from srcdiff.analyses.views import is_array, is_reshaping
 
@@ -35,7 +35,7 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
     Raises:
         UnsupportedError: a statement lets names share memory that cannot be repeated on shadows.
     """
-    group = _groups(links)
+    group = groups(links)
     reasons = {group[k.target]: k for k in reversed(unclear)}
     classes = {n: rep for n, rep in group.items() if rep in reasons}
     mine = [k for k in links if k.target in classes]
@@ -51,21 +51,6 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
         if not _has_shadow(name, scene):
             raise refusal(reasons[classes[name]])
     return Shadowed(classes, _views(mine, scene), frozenset(copies))
-
-
-def _groups(links: list[Link]) -> dict[str, str]:
-    """Name -> the first name of all that it may share memory with, written or not."""
-    parent: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while parent.setdefault(name, name) != name:
-            name = parent[name]
-        return name
-
-    for link in links:
-        one, two = sorted((find(link.target), find(link.source)))
-        parent[two] = one
-    return {n: find(n) for n in parent}
 
 
 def _views(links: list[Link], scene: Scene) -> dict[str, View]:

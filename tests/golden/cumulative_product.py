@@ -5,19 +5,19 @@ def cumulative_product_grad(x, grad_outputs=None):
     """
     y = np.ones(len(x))
     y[0] = x[0]
-    t = len(x)
-    for i in range(1, t):
+    n = len(x)
+    for i in range(1, n):
         y[i] = y[i - 1] * x[i]
     # backward
     d_y = cotangent(grad_outputs, y)
     d_x = np.zeros_like(x)
-    for i in range(t - 1, 0, -1):
+    for i in range(n - 1, 0, -1):
         d_t = d_y[i]
         d_y[i] = 0.0
-        t_1 = i - 1
+        t = i - 1
         d_t_1 = d_t * x[i]
-        d_x[i] += d_t * y[t_1]
-        d_y[t_1] += d_t_1
+        d_x[i] += d_t * y[t]
+        d_y[t] += d_t_1
     d_t_2 = d_y[0]
     d_y[0] = 0.0
     d_x[0] += d_t_2

@@ -5,11 +5,11 @@ def kalman_grad(a, q, r, z, grad_outputs=1.0):
     """
     m = 0.0
     p = 1.0
-    t_1 = len(z)
+    n = len(z)
     m_saved = []
     p_saved = []
     p_1_saved = []
-    for t in range(t_1):
+    for t in range(n):
         m_1 = a * m
         p_1 = a * a * p + q
         s = p_1 + r
@@ -26,7 +26,7 @@ def kalman_grad(a, q, r, z, grad_outputs=1.0):
     d_p = 0.0
     d_m = 0.0
     d_a = 0.0
-    for t in range(t_1 - 1, -1, -1):
+    for t in range(n - 1, -1, -1):
         p_1 = p_1_saved.pop()
         s = p_1 + r
         k = p_1 / s
