@@ -8,9 +8,9 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.calls import Key
 from srcdiff.emit import Emitted, emit
 from srcdiff.request import Input, Request
+from srcdiff.summaries import Key
 
 PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
 

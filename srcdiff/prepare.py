@@ -16,7 +16,16 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, SliceKind, is_container, is_scalar
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Kind,
+    Scalar,
+    SliceKind,
+    is_container,
+    is_numeric,
+    is_scalar,
+)
 from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.elements import shared_elements
@@ -140,7 +149,9 @@ def _resolved(
         )
     # In place an array keeps its layout, on which it depends what is a view of it.
     reshaped = f"{stmt.target.id}.reshape" in shared
+    known = not isinstance(value, ir.Name) or is_numeric(kinds.get(value.id, UNKNOWN))
     alone = base.id not in shared and not reshaped and not _may_be_zero_dimensional(kind)
+    alone = alone and (known or not is_array(kind))
     if alone or (kind is not None and is_scalar(kind)):
         return _rebound(stmt, base, value, kind, kinds, fresh)
     if not is_array(kind):

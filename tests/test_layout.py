@@ -18,7 +18,7 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
-    ("expand", "inline", "calls", "callees", "displays", "iterate", "onecall"),
+    ("expand", "inline", "summaries", "calls", "callees", "displays", "iterate", "onecall"),
     ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
     + ("tape", "checkpoint")
     + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),

@@ -235,3 +235,12 @@ def _lasting(dim: Dim, depth: int) -> Dim:
         if max(depths) >= depth:
             return BIG if dim.big else None
     return dim
+
+
+def widened(old: Kind | None, new: Kind, count: int) -> Kind:
+    """A kind at the head of a loop that does not settle is given up, shape first."""
+    if old is None or old == new or count < 4:
+        return new
+    if count < 8 and isinstance(new, Array):
+        return Array(new.dtype, None, new.maybe_scalar)
+    return UNKNOWN

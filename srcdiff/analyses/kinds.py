@@ -20,7 +20,7 @@ from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_equal import Equal
-from srcdiff.analyses.kind_heap import Heap, is_empty, localless
+from srcdiff.analyses.kind_heap import Heap, is_empty, localless, widened
 from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
     BIG,
@@ -39,6 +39,7 @@ from srcdiff.analyses.kind_types import (
     join,
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
+from srcdiff.analyses.views import is_array
 
 Env = dict[str, Kind]
 
@@ -193,6 +194,8 @@ class _Inference:
         old = self.memo.get(id(call))
         if old is not None and old[1] == held:
             return old[2]
+        if (call.text or "").endswith("=") and is_array(held[0]):
+            return held[0]  # an operator in place: the array stays the array that it is
         split = len(call.args)
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
         spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
@@ -347,7 +350,7 @@ class _Inference:
             moved |= self._moved(changed, {**head, **moved}, end, level)
             if not moved:
                 return head
-            head = {**head, **{n: _widened(head.get(n), k, count) for n, k in moved.items()}}
+            head = {**head, **{n: widened(head.get(n), k, count) for n, k in moved.items()}}
         return dict.fromkeys(head, UNKNOWN)
 
     def _moved(self, changed: tuple[str, ...], head: Env, end: Env, level: int) -> Env:
@@ -386,15 +389,6 @@ class _Inference:
         if isinstance(held, Range):
             kind = self.named(Scalar("int64"), self.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
-
-
-def _widened(old: Kind | None, new: Kind, count: int) -> Kind:
-    """A kind at the head of a loop that does not settle is given up, shape first."""
-    if old is None or old == new or count < 4:
-        return new
-    if count < 8 and isinstance(new, Array):
-        return Array(new.dtype, None, new.maybe_scalar)
-    return UNKNOWN
 
 
 __all__ = ["atom_kind", "infer", "key_of", "kind_of", "kind_of_call"]

@@ -200,3 +200,59 @@ def inner_loop_moves_the_counter(y, s):
 
 
 sample(inner_loop_moves_the_counter, lambda r: (r.standard_normal(3), 1.1), ("y", "s"))
+
+
+def _smoothed(a, n):
+    if n == 0:
+        return a[0]
+    a[n] *= 2.0
+    r = _smoothed(a, n - 1)
+    a[0] += r * a[n]
+    return r * a[1]
+
+
+def written_by_recursion(x):
+    y = x * 1.0
+    z = _smoothed(y, 2)
+    return z * y * _smoothed(y[1:], 1)
+
+
+sample(written_by_recursion, lambda r: (r.standard_normal(4),), order2=False)
+
+
+def _bubble(a, hi):
+    if hi < 1:
+        return
+    for k in range(hi):
+        if a[k] > a[k + 1]:
+            a[k], a[k + 1] = a[k + 1], a[k]
+    _bubble(a, hi - 1)
+
+
+def sorted_by_recursion(x):
+    y = x * x
+    _bubble(y, len(y) - 1)
+    return y * np.arange(4.0) ** 2
+
+
+sample(sorted_by_recursion, lambda r: (r.standard_normal(4),), order2=False)
+
+
+def _transform(a):
+    n = len(a)
+    if n == 1:
+        return
+    even, odd = a[::2].copy(), a[1::2].copy()
+    _transform(even)
+    _transform(odd)
+    a[: n // 2] = even + odd
+    a[n // 2 :] = even - odd
+
+
+def walsh_in_place(x):
+    y = x * np.sin(x)
+    _transform(y)
+    return y**2
+
+
+sample(walsh_in_place, lambda r: (r.standard_normal(8),), order2=False)

@@ -1,0 +1,198 @@
+"""What a call of a function that stays a call does: to its arguments, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.kind_atoms import kind_of_call
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    contents,
+    is_scalar,
+    join,
+    join_all,
+)
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.links import groups, links_of, written_params
+from srcdiff.bind import bind
+from srcdiff.inline import function_of, inline, is_user_function
+from srcdiff.iterate import iterated
+from srcdiff.prepare import inplace, prepare
+from srcdiff.webs import webs
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A function for arguments of some kinds, the active ones named, and the kind of the result.
+
+    `written` are the parameters whose final contents it returns behind its result; `returned`
+    those whose memory the result may share.
+    """
+
+    function: Any
+    kinds: tuple[tuple[str, Kind], ...]
+    active: tuple[str, ...] = ()
+    result: Kind = field(default=UNKNOWN, compare=False)
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of a function does: the kind of its result, and what it does to memory."""
+
+    result: Kind
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+
+
+class Near:
+    """Which names may share memory, whoever writes."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.group = groups(
+            k for k in links_of(function.body, kinds, False) if not calls_function(k.stmt)
+        )
+
+    def share(self, one: str, two: str) -> bool:
+        """Whether two names may share memory."""
+        return self.group.get(one, one) == self.group.get(two, two)
+
+
+def calls_function(stmt: ir.Stmt) -> bool:
+    """Whether a statement calls a Python function."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    return isinstance(rhs, ir.Call) and is_user_function(rhs.fn)
+
+
+def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
+    if isinstance(rhs, ir.Opaque):
+        return UNKNOWN
+    return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else kind_of_atom(rhs, kinds)
+
+
+def kind_of_atom(atom: ir.Atom, kinds: Kinds) -> Kind:
+    """The kind of an argument of a call."""
+    if isinstance(atom, ir.Name):
+        return kinds.get(atom.id, UNKNOWN)
+    if isinstance(atom, (ir.Const, ir.Ref)):
+        return kind_of(atom.value, "x")
+    if isinstance(atom, ir.Tup):
+        return Tuple(tuple(kind_of_atom(a, kinds) for a in atom.items))
+    return UNKNOWN
+
+
+def plain_kind(kind: Kind, depth: int = 0) -> Kind:
+    """A kind without what differs from call to call: values, names of lengths, deep structure."""
+    if isinstance(kind, Scalar):
+        return Scalar(kind.dtype, kind.python)
+    if isinstance(kind, Array):
+        dims = None if kind.dims is None else (None,) * len(kind.dims)
+        return Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, Tuple) and kind.items is not None and depth < 2:
+        return Tuple(tuple(plain_kind(k, depth + 1) for k in kind.items))
+    if isinstance(kind, List) and depth < 2:
+        found = join_all(plain_kind(k, depth + 1) for k in contents(kind))
+        return List(UNKNOWN if found is None else found)
+    if isinstance(kind, Callable):
+        return kind
+    return UNKNOWN
+
+
+def summary(fn: Any, kinds: Kinds) -> Summary:
+    """What a function returns and writes into, by induction over its calls of itself."""
+    assumed = _base_case(fn, kinds)
+    for _ in range(8):
+        found = _summary_if(fn, kinds, assumed)
+        joined = _joined(assumed, found)
+        if joined == assumed:
+            return assumed
+        assumed = joined
+    return replace(assumed, result=UNKNOWN)
+
+
+def _joined(a: Summary, b: Summary) -> Summary:
+    """What holds if either of two summaries may."""
+    result = join(a.result, b.result) if type(a.result) is type(b.result) else b.result
+    written = (*a.written, *(p for p in b.written if p not in a.written))
+    returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
+    return Summary(result, written, returned)
+
+
+def _base_case(fn: Any, kinds: Kinds) -> Summary:
+    """The kind of what a function returns where it does not call itself."""
+    function, inferred = _inferred(fn, kinds, Summary(UNKNOWN))
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    given = (
+        plain_kind(_rhs_kind(s.rhs, inferred))
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Assign) and s.target == last.value
+    )
+    known = [k for k in given if k != UNKNOWN]
+    return Summary(join_all(known) or Scalar("float64", None))
+
+
+def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
+    """What holds of a function if its calls of itself do what is assumed."""
+    function, inferred = _inferred(fn, kinds, assumed)
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    written = written_params(function, inferred)
+    near = Near(function, inferred)
+    names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
+    own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
+    returned = tuple(p for p in own if any(near.share(p, n) for n in names))
+    return Summary(plain_kind(kind_of_atom(last.value, inferred)), written, returned)
+
+
+def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kinds]:
+    """A function and the kinds of its names if its calls of itself do what is assumed."""
+    function = webs(prepare(inline(function_of(fn), fn)))
+    fresh = ir.Fresh(ir.all_names(function))
+    function = replace(function, body=_assuming(function.body, assumed, fresh))
+    function = iterated(function, infer(function, kinds), kinds)
+    function = webs(inplace(function, infer(function, kinds)))
+    return function, infer(function, kinds)
+
+
+def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:
+    """A block whose calls of Python functions do what is assumed."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
+            assert isinstance(stmt.rhs, ir.Call)
+            out += _assumed_call(stmt, stmt.rhs, assumed, fresh)
+            continue
+        inner = ir.map_stmt(
+            stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed, fresh)
+        )
+        out.append(inner)
+    return tuple(out)
+
+
+def _assumed_call(
+    stmt: ir.Assign | ir.Effect, call: ir.Call, assumed: Summary, fresh: ir.Fresh
+) -> Iterator[ir.Stmt]:
+    """A call that returns what is assumed, and stores into the arguments that it writes into."""
+    fn: Any = call.fn
+    bound = bind(function_of(fn), call, stmt.loc)
+    key = Key(fn, tuple((p, UNKNOWN) for p in bound), (), assumed.result, (), assumed.returned)
+    mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
+    yield replace(stmt, rhs=mark)
+    for param in assumed.written:
+        base = bound.get(param)
+        if isinstance(base, ir.Name):
+            yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
