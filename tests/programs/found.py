@@ -154,7 +154,7 @@ def zero_dimensional(x, y, m, s):
     return z + s
 
 
-sample(zero_dimensional, four, "s", order2=False)
+sample(zero_dimensional, four, "s")
 
 
 def empty_subscript(x, y, m, s):
