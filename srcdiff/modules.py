@@ -72,7 +72,16 @@ def _part_request(key: Key, base: str, part: str) -> Request:
         base, mode = f"{base}_jvp", "forward"
     else:
         mode = "reverse"
-    return Request(inputs, "tuple", name=base, internal=True, mode=mode, written=key.written)
+    return Request(
+        inputs,
+        "tuple",
+        name=base,
+        internal=True,
+        mode=mode,
+        written=key.written,
+        allow_unused=True,
+        materialize=True,
+    )
 
 
 def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:

@@ -282,3 +282,16 @@ def argument_written_after_a_recursive_call(x, y, m, s):
 
 
 sample(argument_written_after_a_recursive_call, four, ("x", "s"))
+
+
+def _first_only(a, b, n):
+    if n == 0:
+        return a * 2.0
+    return np.sin(_first_only(a, b * 2.0, n - 1))
+
+
+def argument_that_a_recursion_only_passes_on(x, y, m, s):
+    return _first_only(x, y, 2) * y
+
+
+sample(argument_that_a_recursion_only_passes_on, four, ("x", "y"))
