@@ -23,6 +23,7 @@ class Facts:
     seed: str = "grad_outputs"
     theirs: frozenset[str] = frozenset()  # the names that the user gave
     complex: bool = False  # what has no known dtype may be complex
+    strong: bool = False  # a zero cotangent stays zero
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
 
     @cached_property

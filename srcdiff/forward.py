@@ -16,6 +16,7 @@ from dataclasses import replace
 from srcdiff import ir
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Kind,
@@ -52,7 +53,8 @@ def tangent_facts(
     plain = frozenset(n for n in active if not n.startswith("_"))
     names = adjoint_names(function, plain, fresh, "t_")
     names.update((n, fresh().id) for n in sorted(active - plain))
-    return Facts(kinds, shared, active, names, fresh, theirs=theirs)
+    mixed = has_complex(function, kinds)
+    return Facts(kinds, shared, active, names, fresh, theirs=theirs, complex=mixed)
 
 
 def tangent_kinds(facts: Facts, request: Request) -> dict[str, Kind]:

@@ -15,6 +15,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Kind
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.runtime import stop_gradient
 
 SEED = "grad_outputs"
 
@@ -90,7 +91,8 @@ def _direct(call: ir.Call, known: Mapping[str, Any]) -> ir.Call:
 
 def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with calls of derivatives as calls of generated functions."""
-    return replace(function, body=_generated(function.body, kinds))
+    fresh = ir.Fresh(ir.all_names(function))
+    return replace(function, body=_generated(function.body, kinds, fresh))
 
 
 def has_derivatives(function: ir.Function) -> bool:
@@ -102,14 +104,34 @@ def has_derivatives(function: ir.Function) -> bool:
     return False
 
 
-def _generated(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
+def detached(function: ir.Function) -> ir.Function:
+    """The function with its result as a constant."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    held = ir.Fresh(ir.all_names(function))("_held")
+    value = ir.Assign(held, ir.Call(stop_gradient, (last.value,)), last.loc)
+    return replace(function, body=(*function.body[:-1], value, replace(last, value=held)))
+
+
+def is_detached(fn: Any) -> bool:
+    """Whether the result of a derivative is to be a constant (`create_graph=False`)."""
+    return getattr(getattr(fn, "options", None), "create_graph", None) is False
+
+
+def _generated(block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh) -> ir.Block:
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             call = stmt.rhs
             if is_derivative(call.fn):
                 stmt = replace(stmt, rhs=_specialised(call, kinds))
-        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _generated(b, kinds)))
+                if isinstance(stmt, ir.Assign) and is_detached(call.fn):
+                    held = fresh("_" + stmt.target.id.lstrip("_"))
+                    out.append(replace(stmt, target=held))
+                    stmt = replace(stmt, rhs=ir.Call(stop_gradient, (held,)))
+        out.append(
+            ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _generated(b, kinds, fresh))
+        )
     return tuple(out)
 
 

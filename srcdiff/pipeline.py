@@ -15,6 +15,7 @@ from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Object, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import written_params
+from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
@@ -31,7 +32,15 @@ from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
 from srcdiff.modules import module_text
 from srcdiff.names import name
-from srcdiff.nested import SEED, generated, has_derivatives, is_derivative, made_here
+from srcdiff.nested import (
+    SEED,
+    detached,
+    generated,
+    has_derivatives,
+    is_derivative,
+    is_detached,
+    made_here,
+)
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, with_written
 from srcdiff.parse import parse
@@ -80,6 +89,7 @@ def lower_pass(state: State) -> State:
     if is_derivative(state.origin):
         inner = _without_seed(lower(parse(state.origin.for_kinds(state.params))))
         function = simplify(inner, state.params)
+        function = detached(function) if is_detached(state.origin) else function
     elif is_one_call(state.origin):
         function = as_call(state.origin, state.params)
     else:
@@ -194,6 +204,7 @@ def analyse_pass(state: State) -> State:
     names = adjoint_names(function, active, fresh)
     mixed = has_complex(function, kinds)
     facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, mixed)
+    facts = replace(facts, strong=state.request.strong_zeros)
     return replace(state, facts=with_shadows(facts))
 
 
@@ -252,7 +263,8 @@ def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
     facts = _facts(state)
     parts = split(replace(state.function, body=unmarked(state.function.body)), facts)
-    return _with(state, assemble(state.function, parts, facts, state.request, state.extra["final"]))
+    function = assemble(state.function, parts, facts, state.request, state.extra["final"])
+    return _with(state, checked(function, facts) if state.request.check_nan else function)
 
 
 def simplify_pass(state: State) -> State:

@@ -34,6 +34,8 @@ class Request:
     internal: bool = False
     written: tuple[str, ...] = ()  # parameters whose final contents are returned as well
     mode: str = "reverse"
+    check_nan: bool = False
+    strong_zeros: bool = False
 
 
 Spec = Mapping[str, Any]

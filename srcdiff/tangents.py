@@ -100,7 +100,7 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
 
 def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     """Whether a complex number may be involved: backward lines conjugate its factors."""
-    folder = Folder(facts.kinds, lambda rhs: ir.Name("_"))
+    folder = Folder(facts.kinds, lambda rhs: ir.Name("_"), mixed=facts.complex)
     return any(folder.is_complex(ir.Name(n)) for n in (stmt.target.id, *ir.names(call)))
 
 

@@ -1,4 +1,4 @@
-"""Adjoints of containers, and the check of a cotangent: also called by generated code."""
+"""Adjoints of containers, checks of cotangents and adjoints: also called by generated code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.errors import CotangentError, CotangentTypeError
+from srcdiff.errors import AnomalyError, CotangentError, CotangentTypeError
+
+
+def where_nonzero(d: Any, x: Any) -> Any:
+    """`x`, and zero where `d` is zero."""
+    return np.where(d == 0, 0.0, x)[()]
+
+
+def check_nan(d: Any, name: str, place: str, **counters: Any) -> None:
+    """Raise if an adjoint holds nan.
+
+    Raises:
+        AnomalyError: with the variable, the line of the primal, and where its loops are.
+    """
+    if isinstance(d, (list, tuple, dict)):
+        for key, item in d.items() if isinstance(d, dict) else enumerate(d):
+            check_nan(item, f"{name}[{key!r}]", place, **counters)
+    elif d is not None and np.any(np.isnan(d)):
+        where = "".join(f", {k} = {v!r}" for k, v in counters.items())
+        raise AnomalyError(f"the adjoint of {name} is nan{where}\n{place}")
 
 
 def zero_tree(x: Any) -> Any:

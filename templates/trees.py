@@ -1,6 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.rules import d, linear, nondifferentiable, rule, samples
+from srcdiff.rules import d, elementwise, linear, nondifferentiable, rule, samples
 from srcdiff.trees import (
     add_into,
     add_tree,
@@ -10,6 +10,7 @@ from srcdiff.trees import (
     kept,
     like_tree,
     put_back,
+    where_nonzero,
     zero_tree,
 )  # fmt: skip
 
@@ -75,3 +76,12 @@ def cotangent_(g, x):
     yield z
     d[g] += d[z]
     d[x] += 0.0
+
+
+@elementwise(where_nonzero)
+@samples("A(3), A(3)", "A(), A()", "V([0.0, 1.0]), A(2)")
+def where_nonzero_(d_, x):
+    z = where_nonzero(d_, x)
+    yield z
+    d[d_] += 0.0
+    d[x] += where_nonzero(d_, d[z])

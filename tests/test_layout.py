@@ -21,7 +21,7 @@ LAYERS = (
     ("expand", "inline", "summaries", "calls", "callees", "displays", "iterate", "onecall"),
     ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
     + ("tape", "checkpoint")
-    + ("simplify", "assemble", "finish", "tidy", "outputs", "modules"),
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules"),
     ("pipeline",),
     ("backends",),
     ("api", "autograd", "testing", "cli"),

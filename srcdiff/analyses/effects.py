@@ -135,7 +135,7 @@ def _is_pure_function(fn: Any) -> bool:
     return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
 
 
-_CHECKS = frozenset({"cotangent", "call_vjp", "on_copies"})
+_CHECKS = frozenset({"call_vjp", "check_nan", "cotangent", "on_copies"})
 """Helpers whose errors are the point, or that run code nobody has seen."""
 
 

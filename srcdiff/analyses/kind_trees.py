@@ -69,6 +69,10 @@ def _siteless(kind: Kind) -> Kind:
     return kind
 
 
+def _second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return args[1]
+
+
 def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return tree_kind(args[1])
 
@@ -103,4 +107,5 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.kept: _copy,
     trees.like_tree: _gradient,
     trees.cotangent: _like_second,
+    trees.where_nonzero: _second,
 }

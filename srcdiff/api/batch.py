@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.point import Path, leaves, with_leaves
+from srcdiff.api.point import Path, leaves, with_leaves, zeros
 from srcdiff.errors import CotangentError
 
 
@@ -18,6 +18,9 @@ def batched(pull: Callable[..., Any], grad_outputs: Any, output: Any, inputs: An
         CotangentError: a cotangent has no batch axis, or they are of different lengths.
     """
     size = batch_size(grad_outputs, output)
+    if size == 0:  # one run says which gradients there are
+        there = {path for path, _ in leaves(pull(zeros(output)))}
+        return stacked(inputs, [], there)
     rows: list[dict[Path, Any]] = []
     for k in range(size):
         gradient = pull(item(grad_outputs, output, k))
@@ -25,12 +28,13 @@ def batched(pull: Callable[..., Any], grad_outputs: Any, output: Any, inputs: An
     return stacked(inputs, rows)
 
 
-def stacked(inputs: Any, rows: list[dict[Path, Any]]) -> Any:
-    """Gradients one above the other, None where there is none."""
+def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:
+    """Gradients one above the other, None where there is none; `there` are those that are."""
     new: dict[Path, Any] = {}
+    there = rows[0] if rows else there
     for path, leaf in leaves(inputs):
         dtype, shape = np.result_type(leaf), np.shape(leaf)
-        if not rows or path in rows[0]:
+        if there is None or path in there:
             block = np.empty((len(rows), *shape), dtype)
             for k, row in enumerate(rows):
                 block[k] = row[path]

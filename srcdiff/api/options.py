@@ -25,6 +25,10 @@ class Options:
     has_aux: bool = False
     value: bool = False
     mode: str = "reverse"
+    create_graph: bool | None = None
+    is_grads_batched: bool = False
+    check_nan: bool = False
+    strong_zeros: bool = False
 
     def __post_init__(self) -> None:
         if self.materialize_grads and self.allow_unused is False:
@@ -61,6 +65,8 @@ def request_of(f: Any, options: Options) -> Request:
         options.materialize_grads,
         f"{_base_name(f)}_{kind}",
         mode=options.mode,
+        check_nan=options.check_nan,
+        strong_zeros=options.strong_zeros,
     )
 
 

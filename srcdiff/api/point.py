@@ -87,6 +87,8 @@ class Point:
         """The selected outputs of what the function returned, or something of their structure."""
         if _names_parameter(self.request.outputs, self.values):
             return self.along(zeros(self.inputs))[1]
+        if self.request.has_aux:
+            value = value[0]
         return selected(value, self.request.outputs, {})
 
 

@@ -49,6 +49,11 @@ class Pullback:
             self.release()
         return result
 
+    @property
+    def returns(self) -> Any:
+        """Where the function returns."""
+        return self._made.returns
+
     def release(self) -> None:
         """Free the residuals; a later call raises ReleasedError."""
         self._backward = self._residuals = None

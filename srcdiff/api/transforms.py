@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from srcdiff.api.batched import Batched
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 
@@ -16,7 +17,11 @@ def grad(
     *,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
+    create_graph: bool | None = None,
+    is_grads_batched: bool = False,
     has_aux: bool = False,
+    check_nan: bool = False,
+    strong_zeros: bool = False,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
 
@@ -28,7 +33,13 @@ def grad(
             name of a parameter that `f` writes into, whose final value is then the output.
         allow_unused: True gives None for an input that no output depends on, instead of an error.
         materialize_grads: zeros instead of None.
+        create_graph: False makes the gradient a constant where `g` is called in a function that is
+            itself differentiated.
+        is_grads_batched: the first axis of each cotangent is a batch, and so is that of each
+            gradient; `f` runs once.
         has_aux: `f` returns `(output, aux)`, and only `output` is differentiated.
+        check_nan: raise AnomalyError, with the line of `f`, as soon as an adjoint is nan.
+        strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
 
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
@@ -38,6 +49,7 @@ def grad(
         TransformError: the function cannot be differentiated, with the place and the reason.
         DtypeError: at the call, an input is no floating point or complex value.
         CotangentError: at the call, `grad_outputs` does not fit the output.
+        AnomalyError: at the call, an adjoint is nan, and `check_nan` asks for it.
 
     >>> import srcdiff
     >>> def f(x, y):
@@ -45,8 +57,11 @@ def grad(
     >>> srcdiff.grad(f)(3.0, 2.0)
     12.0
     """
-    options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux)
-    return (lambda g: Derivative(g, options)) if f is None else Derivative(f, options)
+    options = Options(
+        inputs, outputs, allow_unused, materialize_grads, has_aux, False, "reverse",
+        create_graph, is_grads_batched, check_nan, strong_zeros,
+    )  # fmt: skip
+    return _made(f, options)
 
 
 def value_and_grad(
@@ -56,7 +71,11 @@ def value_and_grad(
     *,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
+    create_graph: bool | None = None,
+    is_grads_batched: bool = False,
     has_aux: bool = False,
+    check_nan: bool = False,
+    strong_zeros: bool = False,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
 
@@ -66,8 +85,17 @@ def value_and_grad(
     >>> srcdiff.value_and_grad(f)(2.0)
     (8.0, 12.0)
     """
-    options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux, value=True)
-    return (lambda g: Derivative(g, options)) if f is None else Derivative(f, options)
+    options = Options(
+        inputs, outputs, allow_unused, materialize_grads, has_aux, True, "reverse",
+        create_graph, is_grads_batched, check_nan, strong_zeros,
+    )  # fmt: skip
+    return _made(f, options)
+
+
+def _made(f: Any, options: Options) -> Any:
+    """A derivative, or a decorator that makes one."""
+    kind = Batched if options.is_grads_batched else Derivative
+    return (lambda g: kind(g, options)) if f is None else kind(f, options)
 
 
 def source(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any) -> str:

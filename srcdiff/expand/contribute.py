@@ -88,6 +88,9 @@ class Writer:
         """A contribution in the shape of its operand, and real where that is."""
         if self.rule.flavour == "elementwise" and self.result is not None:
             kind = self.folder.kind(self.result)
+            if self.facts.strong and self._reads_primal(value):
+                args = (self.facts.adjoint(self.result.id), value)
+                value = self.temp(ir.Call(trees.where_nonzero, args))
             value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
         kind = self.folder.kind(target)
         if not is_numeric(kind) or is_complex_kind(kind) or not self.folder.is_complex(value):
@@ -95,6 +98,15 @@ class Writer:
         if is_real(kind):
             return self.temp(ir.Call(np.real, (value,), text="np.real"))
         return self.temp(ir.Call(runtime.real_like, (value, target)))
+
+    def _reads_primal(self, value: ir.Atom) -> bool:
+        """Whether a contribution is more than a multiple of the cotangent by a literal."""
+        assert self.result is not None
+        wanted = set(ir.names(value))
+        for stmt in reversed(self.out):
+            if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
+                wanted = (wanted - {stmt.target.id}) | set(ir.names(stmt.rhs))
+        return wanted != {self.facts.adjoint(self.result.id).id}
 
     def _other_kinds(self, target: ir.Name) -> list[Kind]:
         """The kinds of the other operands of an elementwise call."""

@@ -1,0 +1,223 @@
+"""The parameters of `grad` one by one: batches, graphs, auxiliary values, nan, strong zeros."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from . import models
+
+X = np.array([0.5, -1.0, 2.0])
+Y = np.array([2.0, 3.0, 4.0])
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def product(x, y):
+    return np.sin(x) * y
+
+
+# --- is_grads_batched ---------------------------------------------------------------------------
+
+
+def test_a_batch_of_cotangents():
+    g = srcdiff.grad(product, ("x", "y"), is_grads_batched=True)
+    dx, dy = g(X, Y, grad_outputs=np.eye(3))
+    close(dx, np.diag(np.cos(X) * Y))
+    close(dy, np.diag(np.sin(X)))
+
+
+def test_an_empty_batch():
+    dx, dy = srcdiff.grad(product, ("x", "y"), is_grads_batched=True)(
+        X, Y, grad_outputs=np.zeros((0, 3))
+    )
+    assert dx.shape == dy.shape == (0, 3) and dx.dtype == np.float64
+
+
+def test_a_batch_for_several_outputs_and_a_structure():
+    g = srcdiff.value_and_grad(models.named, {"in": "a"}, is_grads_batched=True)
+    v = np.arange(6.0).reshape(2, 3)
+    value, found = g(X, 2.0, grad_outputs={"product": v, "total": np.ones(2), "count": None})
+    close(value["product"], 2.0 * X)
+    close(found["in"], 2.0 * v + 1.0)
+
+
+def test_a_batch_of_a_number():
+    close(srcdiff.grad(models.scalar, is_grads_batched=True)(2.0, grad_outputs=X), 12.0 * X)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (np.ones(3), r"\(B, 3\)"),
+        (np.ones((2, 2)), r"\(B, 3\)"),
+        (np.ones((2, 3, 1)), r"\(B, 3\)"),
+        (None, "batch axis"),
+    ],
+)
+def test_a_missing_batch_axis(given, words):
+    with pytest.raises(ValueError, match=words):
+        srcdiff.grad(product, is_grads_batched=True)(X, Y, grad_outputs=given)
+
+
+def test_unequal_batches():
+    g = srcdiff.grad(models.pair, is_grads_batched=True)
+    with pytest.raises(ValueError, match="one size of the batch axis"):
+        g(X, 2.0, grad_outputs=(np.ones((2, 3)), np.ones(3)))
+
+
+def test_unused_inputs_of_a_batch():
+    options = {"is_grads_batched": True}
+    with pytest.raises(srcdiff.UnusedInputError):
+        srcdiff.grad(models.unused, "k", **options)(X, 3.0, grad_outputs=np.eye(3))
+    for size in (0, 2):
+        v = np.ones((size, 3))
+        g = srcdiff.grad(models.unused, ("x", "k"), allow_unused=True, **options)
+        dx, dk = g(X, 3.0, grad_outputs=v)
+        assert dx.shape == (size, 3) and dk is None
+
+
+def test_a_zero_of_a_batch_has_the_batch_axis():
+    def first(x, k):
+        return x * 2.0
+
+    g = srcdiff.grad(first, "k", materialize_grads=True, is_grads_batched=True)
+    assert g(X, np.ones(2), grad_outputs=np.ones((5, 3))).shape == (5, 2)
+    assert g(X, np.ones(2), grad_outputs=np.ones((0, 3))).shape == (0, 2)
+
+
+def test_a_batch_runs_the_function_once():
+    calls = []
+    g = srcdiff.grad(models.counted, is_grads_batched=True)
+    close(g(3.0, calls, grad_outputs=np.ones(4)), 6.0 * np.ones(4))
+    assert calls == []  # what it appends to is a copy
+
+
+def test_a_batched_gradient_pickles():
+    g = srcdiff.grad(models.vector, is_grads_batched=True)
+    again = pickle.loads(pickle.dumps(g))
+    close(again(X, grad_outputs=np.eye(3)), np.diag(2.0 * X))
+
+
+# --- create_graph -------------------------------------------------------------------------------
+
+detached = srcdiff.grad(models.scalar, create_graph=False)
+attached = srcdiff.grad(models.scalar, create_graph=True)
+
+
+def penalty(x):
+    return attached(x) * x
+
+
+def constant_penalty(x):
+    return detached(x) * x
+
+
+def test_a_gradient_inside_is_differentiated_unless_it_is_detached():
+    assert srcdiff.grad(penalty)(2.0) == 36.0
+    assert srcdiff.grad(constant_penalty)(2.0) == 12.0
+    assert srcdiff.jvp(constant_penalty, (2.0,), (1.0,))[1] == 12.0
+
+
+def test_a_detached_gradient_has_none_itself():
+    assert detached(2.0) == 12.0
+    with pytest.raises(srcdiff.UnusedInputError):
+        srcdiff.grad(detached)(2.0)
+    assert srcdiff.grad(detached, materialize_grads=True)(2.0) == 0.0
+    assert srcdiff.grad(attached)(2.0) == 12.0
+
+
+# --- has_aux ------------------------------------------------------------------------------------
+
+
+def with_aux(x):
+    return np.sum(x * x), {"size": len(x), "twice": 2.0 * x}
+
+
+def test_auxiliary_value():
+    (value, aux), g = srcdiff.value_and_grad(with_aux, has_aux=True)(X)
+    close(value, np.sum(X * X))
+    close(aux["twice"], 2.0 * X)
+    close(g, 2.0 * X)
+    close(srcdiff.grad(with_aux, has_aux=True)(X, grad_outputs=3.0), 6.0 * X)
+    batched = srcdiff.grad(with_aux, has_aux=True, is_grads_batched=True)
+    close(batched(X, grad_outputs=np.array([1.0, 2.0])), [2.0 * X, 4.0 * X])
+
+
+def test_no_auxiliary_value():
+    with pytest.raises(srcdiff.TransformError, match="has_aux"):
+        srcdiff.grad(models.vector, has_aux=True)(X)
+
+
+# --- check_nan ----------------------------------------------------------------------------------
+
+
+def roots(x):
+    total = 0.0
+    for i in range(len(x)):
+        h = np.sqrt(x[i])
+        total += h * h
+    return total
+
+
+def test_nan_is_reported_with_its_line():
+    with np.errstate(all="ignore"), pytest.raises(srcdiff.AnomalyError) as info:
+        srcdiff.grad(roots, check_nan=True)(np.array([1.0, 0.0, 2.0]))
+    text = str(info.value)
+    assert "`x`" in text and "i = 1" in text and "h = np.sqrt(x[i])" in text
+    assert "test_parameters.py:" in text
+    assert isinstance(info.value, RuntimeError) and isinstance(info.value, FloatingPointError)
+
+
+def test_no_nan_changes_nothing():
+    x = np.array([1.0, 3.0])
+    close(srcdiff.grad(roots, check_nan=True)(x), srcdiff.grad(roots)(x))
+    checked = srcdiff.grad(models.mlp, ("layers", "x"), check_nan=True)
+    layers = [(np.ones((3, 2)), np.zeros(2))]
+    close(checked(layers, X)[1], srcdiff.grad(models.mlp, "x")(layers, X))
+
+
+# --- strong_zeros -------------------------------------------------------------------------------
+
+
+def masked(x):
+    return np.sum(np.where(x > 0.0, np.sqrt(x), 0.0))
+
+
+def distances(p):
+    """The energy of particles, the diagonal left out."""
+    d = p[:, None] - p[None, :]
+    r = np.sqrt(d * d)
+    return np.sum(np.where(r > 0.0, 1.0 / r, 0.0))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_strong_zeros():
+    x = np.array([4.0, 0.0])
+    assert np.isnan(srcdiff.grad(masked)(x)[1])
+    close(srcdiff.grad(masked, strong_zeros=True)(x), [0.25, 0.0])
+    p = np.array([0.0, 1.0, 3.0])
+    assert np.all(np.isnan(srcdiff.grad(distances)(p)))
+    g = srcdiff.grad(distances, strong_zeros=True)(p)
+    step = 1e-6
+    for k in range(3):
+        e = np.eye(3)[k] * step
+        slope = (distances(p + e) - distances(p - e)) / (2 * step)
+        assert abs(g[k] - slope) < 1e-7
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_strong_zeros_at_order_two():
+    g = srcdiff.grad(masked, strong_zeros=True)
+    second = srcdiff.grad(g, strong_zeros=True)
+    close(second(np.array([4.0, 0.0]), grad_outputs=np.ones(2)), [-1.0 / 32.0, 0.0])
+
+
+def test_strong_zeros_change_nothing_else():
+    close(srcdiff.grad(product, strong_zeros=True)(X, Y, grad_outputs=Y), np.cos(X) * Y * Y)
+    x32 = X.astype(np.float32)
+    assert srcdiff.grad(masked, strong_zeros=True)(np.abs(x32)).dtype == np.float32
