@@ -76,6 +76,15 @@ class MissingRuleError(UnsupportedError):
     """A function is called with active arguments, and no rule says what its derivative is."""
 
 
+class EmptyInputsError(TransformError, ValueError):
+    """No input is named."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "`inputs` argument to `grad()` cannot be empty: grad requires non-empty inputs."
+        )
+
+
 class UnusedInputError(TransformError):
     """No differentiable path leads from an input to a selected output."""
 

@@ -17,7 +17,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
-from srcdiff.errors import CotangentError, UnusedInputError
+from srcdiff.errors import CotangentError, EmptyInputsError, UnusedInputError
 from srcdiff.trees import add_tree, cotangent, like_tree
 
 Seeds = list[tuple[Output, Any]]
@@ -40,7 +40,7 @@ def gradients(
             "but got: allow_unused=False."
         )
     if not inputs:
-        raise ValueError("grad requires non-empty inputs.")
+        raise EmptyInputsError()
     runs = _grouped(outputs, grad_outputs)
     places = {run: _places(run, inputs, len(runs) > 1) for run in runs}
     _check_used(runs, places, inputs, bool(allow_unused) or materialize_grads)

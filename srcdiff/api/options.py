@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
 from srcdiff.ir import Loc
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.onecall import named, signature_of
@@ -51,7 +51,7 @@ def request_of(f: Any, options: Options) -> Request:
     else:
         items = [given]
     if not items:
-        raise ValueError("grad requires non-empty inputs.")
+        raise EmptyInputsError()
     kind = "value_and_grad" if options.value else "grad"
     if options.mode == "forward":
         kind = "jvp"
