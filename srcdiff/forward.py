@@ -300,6 +300,8 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
         return replace(call, args=args)
     if call.fn is ir.make_list or _copies_container(call, facts):
         return replace(call, args=tuple(map(scribe.tangent, call.args)))
+    if call.fn in (operator.add, operator.mul) and _is_joined(call, facts):
+        return replace(call, args=tuple(_joined(a, scribe) for a in call.args))
     if call.fn == ir.Method("pop"):
         return _on_container(call, scribe)
     if call.fn is operator.getitem and _is_number(call.args[0], facts):
@@ -308,6 +310,16 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
         return _element(call, scribe)
     written = stmt.target.id in facts.aliases.classes
     return call_tangent(stmt, call, scribe, written)
+
+
+def _is_joined(call: ir.Call, facts: Facts) -> bool:
+    """`xs + ys` and `xs * 3`: whether an operand is a list or tuple."""
+    return any(_is_container(a, facts) for a in call.args)
+
+
+def _joined(atom: ir.Atom, scribe: Scribe) -> ir.Atom:
+    """The tangent of a list or tuple, a count as it is."""
+    return scribe.tangent(atom) if _is_container(atom, scribe.facts) else atom
 
 
 def _copies_container(call: ir.Call, facts: Facts) -> bool:
