@@ -17,7 +17,16 @@ import numpy as np
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_trees import tree_kind
-from srcdiff.analyses.kind_types import is_scalar
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Dict,
+    Kind,
+    List,
+    contents,
+    is_active_kind,
+    is_container,
+    is_scalar,
+)
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import take
@@ -79,6 +88,18 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
     return work.append(stmt, stmt.rhs)
 
 
+def _items(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds of the items of a container."""
+    if isinstance(kind, (List, Dict)):
+        return contents(kind)
+    return (getattr(kind, "items", None) or ()) or (getattr(kind, "item", None) or UNKNOWN,)
+
+
+def _may_be_number(kind: Kind) -> bool:
+    """Whether an item of a container may be an active number."""
+    return is_active_kind(kind) and not is_array(kind) and not is_container(kind)
+
+
 @dataclass
 class _Mirror:
     """The shadows of one statement."""
@@ -115,7 +136,7 @@ class _Mirror:
         if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
             back = self.if_copied(stmt, adjoint)
         else:
-            back = self.from_display(stmt)
+            back = self.from_display(stmt) or self.from_copy(stmt)
         if back:
             return (self.pair(stmt), *self.pairs(tuple(out[:-1])), self.pair(out[-1], back))
         return (*self.pairs(tuple(out)), self.pair(stmt))
@@ -230,6 +251,33 @@ class _Mirror:
             pairs = zip(rhs.args[::2], rhs.args[1::2])
             return tuple(s for k, v in pairs for s in self.numbers(v, source, (k,)))
         return ()
+
+    def from_copy(self, stmt: ir.Assign) -> ir.Block:
+        """The adjoint of a copy of a container: its numbers are numbers of their own."""
+        base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) and stmt.rhs.args else None
+        if not isinstance(base, ir.Name) or not self.is_copy(stmt):
+            return ()
+        if not any(map(_may_be_number, _items(self.facts.kinds[stmt.target.id]))):
+            return ()
+        assert isinstance(stmt.rhs, ir.Call)
+        if stmt.rhs.fn not in (list, tuple, dict):
+            raise UnsupportedError(
+                "part of a container that holds numbers as well as arrays that are written in "
+                "place cannot be copied",
+                self.loc,
+                remedy="Keep the numbers in a container of their own.",
+            )
+        both = (self.facts.adjoint(base.id), self.facts.adjoint(stmt.target.id))
+        return (ir.Effect(ir.Call(trees.add_numbers, both), self.loc),)
+
+    def is_copy(self, stmt: ir.Assign) -> bool:
+        """Whether a statement makes a new container of the items of others."""
+        call = stmt.rhs
+        if is_array(self.facts.kinds.get(stmt.target.id)) or not isinstance(call, ir.Call):
+            return False
+        if call.fn is operator.getitem:
+            return isinstance(call.args[1], ir.Slice)
+        return call.fn in (list, tuple, dict, operator.add, operator.mul)
 
     def numbers(self, atom: ir.Atom, source: ir.Name, path: tuple[ir.Atom, ...]) -> ir.Block:
         """The active numbers in a display take what stands at their place."""

@@ -107,6 +107,13 @@ def add_into(a: Any, b: Any) -> None:
             a[key] = a[key] + b[key]
 
 
+def add_numbers(a: Any, b: Any) -> None:
+    """Add the numbers that one adjoint of a container holds to those of another."""
+    for key in a if isinstance(a, dict) else range(len(a)):
+        if isinstance(a[key], (float, complex, np.inexact)) and b[key] is not None:
+            a[key] = a[key] + b[key]
+
+
 def put_back(x: Any, old: Any) -> None:
     """Write an earlier copy of `x` into the memory of `x`."""
     for key in x if isinstance(x, dict) else range(len(x)):

@@ -3,6 +3,7 @@
 from srcdiff.rules import d, elementwise, linear, nondifferentiable, rule, samples
 from srcdiff.trees import (
     add_into,
+    add_numbers,
     add_tree,
     copy_tree,
     cotangent,
@@ -53,11 +54,26 @@ def add_tree_(x, y):
 @rule(add_into, mutates="x")
 @samples("[A(3)], [A(3)]")
 def add_into_(x, y):
-    old = kept(x)
     add_into(x, y)
     yield
-    put_back(x, old)
     d[y] += copy_tree(d[x])
+
+
+@rule(add_numbers, mutates="x")
+@samples("[A(), A()], [A(), A()]")
+def add_numbers_(x, y):
+    add_numbers(x, y)
+    yield
+    add_numbers(d[y], d[x])
+
+
+@rule(put_back, mutates="x")
+@samples("[A(3), A()], [A(3), A()]")
+def put_back_(x, old):
+    put_back(x, old)
+    yield
+    add_into(d[old], d[x])
+    put_back(d[x], zero_tree(x))
 
 
 @linear(like_tree)

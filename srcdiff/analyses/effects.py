@@ -56,8 +56,11 @@ IN_PLACE_OPERATORS = frozenset(
 ) - {operator.is_, operator.is_not, operator.inv, operator.invert, operator.index}
 
 IN_PLACE_FUNCTIONS = frozenset(
-    {trees.add_into, np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
-)
+    {
+        trees.add_into, trees.add_numbers, trees.put_back, np.copyto, np.put, np.place, np.putmask,
+        np.put_along_axis, np.fill_diagonal,
+    }
+)  # fmt: skip
 
 ARRAY_MUTATORS = frozenset(
     {"fill", "sort", "partition", "put", "itemset", "resize", "setfield", "setflags"}

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind
@@ -208,6 +208,8 @@ class _Inference:
         fn, base = call.fn, args[0] if args else UNKNOWN
         if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)):
             self._method_effects(fn.name, base, args[1:])
+        elif fn in (trees.add_into, trees.add_numbers, trees.put_back):
+            self.heap.join(*args)
         elif not is_pure(fn) and fn is not print:
             written = mutated_args(call)
             for atom, kind in zip((*call.args, *(v for _, v in call.kwargs)), args, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args
-from srcdiff.analyses.kind_types import Array, is_scalar
+from srcdiff.analyses.kind_types import UNKNOWN, Array, is_container, is_scalar
 from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
@@ -155,9 +155,25 @@ def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:
     call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     assert isinstance(call, ir.Call)
     written = [a for a in mutated_args(call, slots.facts.kinds) if isinstance(a, ir.Name)]
-    parts = [_undo_store(ir.SetItem(a, ir.Const(...), a, None, stmt.loc), slots) for a in written]
+    parts = [_undo_whole(a, stmt.loc, slots) for a in written]
     return Undone(
         tuple(s for p in parts for s in p.save),
         tuple(s for p in parts for s in p.restore),
         frozenset().union(*(p.needed for p in parts)),
     )
+
+
+def _undo_whole(base: ir.Name, loc: ir.Loc, slots: Slots) -> Undone:
+    """The old contents of an array, or of the arrays and numbers in a container."""
+    if not is_container(slots.facts.kinds.get(base.id, UNKNOWN)):
+        return _undo_store(ir.SetItem(base, ir.Const(...), base, None, loc), slots)
+    old = slots.facts.fresh("_old")
+    save = ir.Assign(old, ir.Call(trees.kept, (base,)), loc)
+    push, load = slots.new(base.id, old, loc)
+    value = slots.facts.fresh()
+    restore = (
+        ir.Assign(value, load, loc),
+        ir.Effect(ir.Call(trees.put_back, (base, value)), loc),
+    )
+    needed = frozenset({base.id, *ir.names(load if isinstance(load, ir.Name) else None)})
+    return Undone((save, *push), restore, needed)

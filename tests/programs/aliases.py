@@ -256,3 +256,16 @@ def walsh_in_place(x):
 
 
 sample(walsh_in_place, lambda r: (r.standard_normal(8),), order2=False)
+
+
+def numbers_of_a_list_copied(x, s):
+    u = x * 1.0
+    items = [u, s]
+    again, fixed = list(items), tuple(items)
+    again[0][0] = again[1] ** 2
+    items[1] = s * s
+    items[0][1] *= items[1] * fixed[1]
+    return u * again[1]
+
+
+sample(numbers_of_a_list_copied, lambda r: (r.standard_normal(4), 0.7), ("x", "s"))
