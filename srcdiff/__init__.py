@@ -1,6 +1,6 @@
 """srcdiff: a compiler from NumPy functions to the source of their gradients."""
 
-from srcdiff import autograd
+from srcdiff import autograd, testing
 from srcdiff.api import (
     Derivative,
     Differentiable,
@@ -47,5 +47,5 @@ __all__ = [
     "SrcdiffError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
     "backward", "differentiable", "elementwise", "forward", "grad", "gradcheck", "gradgradcheck",
     "hessian", "hvp", "jacobian", "jvp", "linear", "linearize", "load_rules", "nondifferentiable",
-    "rule", "run", "source", "stages", "stop_gradient", "value_and_grad", "vhp", "vjp",
+    "rule", "run", "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

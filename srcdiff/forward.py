@@ -95,6 +95,8 @@ def _with_tangents(
 ) -> tuple[ir.Param, ...]:
     """The parameters with the tangents of the inputs behind them."""
     names = [facts.adjoints[i.param] for i in request.inputs]
+    if request.internal:  # called with all arguments, by position
+        return tuple(ir.Param(n) for n in (*(p.name for p in params), *names))
     plain = all(p.style in ("pos", "any") and p.default is None for p in params)
     more = tuple(ir.Param(n, None, "any" if plain else "kw") for n in names)
     at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))

@@ -79,5 +79,35 @@ def test_gradgradcheck():
     assert srcdiff.gradgradcheck(np_exp, (X,), check_forward_ad=True)
 
 
+def test_check_rule():
+    from srcdiff.testing import check_rule
+
+    assert check_rule(np.sin, X)
+    assert check_rule(np.sum, np.ones((2, 3)), axis=1)
+    assert check_rule(np.linalg.solve, np.eye(3) + 0.1, X)
+    with pytest.raises(srcdiff.GradcheckError):
+        check_rule(wrong_square, X)
+    with pytest.raises(srcdiff.GradcheckError):
+        check_rule(wrong_square_rule, X)
+    with pytest.raises(srcdiff.MissingRuleError):
+        check_rule(np_exp, X)
+
+
+def wrong_value(x):
+    return x * 3.0
+
+
+@rule(wrong_value)
+def wrong_value_rule(x):
+    z = x * 2.0
+    yield z
+    d[x] += 3.0 * d[z]
+
+
+def test_lines_that_compute_something_else():
+    with pytest.raises(srcdiff.GradcheckError, match="above the `yield`"):
+        srcdiff.testing.check_rule(wrong_value, X)
+
+
 def np_exp(x):
     return np.exp(x) * x

@@ -46,6 +46,20 @@ class Bound:
         """The value and the gradient of the method."""
         return Bound(self.made.value_and_grad, self.instance)
 
+    @property
+    def jacobian(self) -> Bound:
+        """The Jacobian of the method, with positions and names of the function's parameters."""
+        return Bound(self.made.jacobian, self.instance)
+
+    @property
+    def hessian(self) -> Bound:
+        """The Hessian of the method."""
+        return Bound(self.made.hessian, self.instance)
+
+    def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
+        """The value at some arguments, and its derivative along a direction."""
+        return self.made.jvp((self.instance, *primals), (None, *tangents), **kwargs)
+
     def vjp(self, *args: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and a pullback."""
         return self.made.vjp(self.instance, *args, **kwargs)

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.dense import hessian, jacobian
+from srcdiff.api.forward import jvp
 from srcdiff.api.pullback import vjp
 from srcdiff.api.transforms import grad, value_and_grad
 
 
 class Differentiable:
-    """A function, called as it is, with `.grad`, `.value_and_grad`, `.vjp` and `.source`."""
+    """A function, called as it is, with `.grad`, `.value_and_grad`, `.vjp`, `.jvp`, `.jacobian`,
+    `.hessian` and `.source`.
+    """
 
     def __init__(self, primal: Callable[..., Any], options: dict[str, Any]) -> None:
         self.primal = primal
@@ -42,9 +46,23 @@ class Differentiable:
         """The value and the gradient of the function."""
         return value_and_grad(self.primal, **self.options)
 
+    @functools.cached_property
+    def jacobian(self) -> Any:
+        """The Jacobian of the function."""
+        return jacobian(self.primal, **_vjp_options(self.options))
+
+    @functools.cached_property
+    def hessian(self) -> Any:
+        """The Hessian of the function."""
+        return hessian(self.primal, **_vjp_options(self.options))
+
     def vjp(self, *args: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and a pullback."""
         return vjp(self.primal, *args, **{**_vjp_options(self.options), **kwargs})
+
+    def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
+        """The value at some arguments, and its derivative along a direction."""
+        return jvp(self.primal, primals, tangents, **kwargs)
 
     @property
     def source(self) -> str:

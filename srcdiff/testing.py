@@ -1,0 +1,111 @@
+"""Checks for users: of rules, and of derivatives against differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcdiff.api.check import gradcheck, gradgradcheck
+from srcdiff.api.compare import random_like
+from srcdiff.api.forward import jvp
+from srcdiff.api.point import leaves
+from srcdiff.api.pullback import vjp
+from srcdiff.api.run import active_parameters
+from srcdiff.backends.numpy import compile_text
+from srcdiff.errors import GradcheckError, MissingRuleError
+from srcdiff.rules import Rule, lookup
+from srcdiff.trees import kept
+
+__all__ = ["check_rule", "gradcheck", "gradgradcheck"]
+
+
+def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **kwargs: Any) -> bool:
+    """Check the rule of a function at some arguments, which should be no kinks of it.
+
+    Checked are: the lines above the `yield` against the function; both modes against differences;
+    one mode against the other; that arguments are left alone; shapes and dtypes; the second order.
+
+    Args:
+        function: what the rule is the rule of, or what `@srcdiff.rule` made of the template.
+        args, kwargs: arguments; those of floating point numbers are differentiated by.
+        order: 1 leaves out the second order.
+        eps: the step of the differences.
+
+    Returns:
+        True.
+
+    Raises:
+        MissingRuleError: the function has no rule.
+        GradcheckError: the rule is wrong; the message says where.
+
+    >>> import numpy as np
+    >>> import srcdiff
+    >>> srcdiff.testing.check_rule(np.tanh, np.array([0.3, -0.7]))
+    True
+    """
+    if isinstance(function, Rule):
+        function = function.functions[0]
+    found = lookup(function)
+    if found is None or found.template is None:
+        name = getattr(function, "__name__", repr(function))
+        raise MissingRuleError(f"`{name}` has no rule", remedy="Write one with @srcdiff.rule.")
+    program = _program(function, len(args), kwargs)
+    _check_lines(found, function, args, kwargs)
+    gradcheck(
+        program, args, eps=eps, check_forward_ad=True, check_grad_dtypes=True,
+    )  # fmt: skip
+    _check_transposed(found, program, args)
+    if order > 1:
+        gradgradcheck(program, args, eps=eps, atol=1e-4)
+    return True
+
+
+def _program(function: Any, count: int, kwargs: dict[str, Any]) -> Any:
+    """A function that makes the call."""
+    names = [f"x{k}" for k in range(count)]
+    given = ", ".join([*names, *(f"{k}={k}_" for k in kwargs)])
+    text = f"def program({', '.join(names)}):\n    return fn({given})\n"
+    table = {"fn": function, **{f"{k}_": v for k, v in kwargs.items()}}
+    return compile_text(text, table, "program", "checked_rule")
+
+
+def _check_lines(rule: Rule, function: Any, args: Any, kwargs: dict[str, Any]) -> None:
+    """The lines above the `yield` compute what the function does."""
+    if rule.mutates is not None or rule.template is None:
+        return
+    found = next(rule.template(*kept(args), **kwargs), None)
+    expected = dict(leaves(function(*kept(args), **kwargs)))
+    for path, value in leaves(found):
+        if path not in expected or not np.allclose(value, expected[path], rtol=1e-12):
+            raise GradcheckError(
+                f"the lines above the `yield` of `{rule.name}` do not compute what the function "
+                f"returns{''.join(f'[{k!r}]' for k in path)}"
+            )
+
+
+def _check_transposed(rule: Rule, program: Any, args: Any) -> None:
+    """`<J v, w>` is `<v, J' w>`, and arguments are left alone."""
+    rng = np.random.default_rng(0)
+    before = kept(args)
+    names = active_parameters(program, args, {})
+    direction = tuple(random_like(rng, a) if f"x{k}" in names else None for k, a in enumerate(args))
+    value, tangent = jvp(program, args, direction)
+    weights = random_like(rng, value)
+    _, pull = vjp(program, *args, inputs=names)
+    back = pull(weights)
+    one = _inner(tangent, weights)
+    two = _inner(back, tuple(d for d in direction if d is not None))
+    if abs(one - two) > 1e-10 * max(1.0, abs(one), abs(two)):
+        raise GradcheckError(
+            f"the tangent of `{rule.name}` is not the transpose of its backward lines: "
+            f"{one:.12g} against {two:.12g}"
+        )
+    if any(not np.array_equal(a, b) for (_, a), (_, b) in zip(leaves(before), leaves(tuple(args)))):
+        raise GradcheckError(f"the rule `{rule.name}` changes an argument")
+
+
+def _inner(a: Any, b: Any) -> float:
+    """The real inner product of two structures."""
+    others = dict(leaves(b))
+    return float(sum(np.real(np.sum(np.conj(x) * others[p])) for p, x in leaves(a)))
