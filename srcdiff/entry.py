@@ -16,6 +16,7 @@ from srcdiff import ir, trees
 from srcdiff.analyses.aliases import Aliases, aliases
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Tuple
 from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.links import classes_of, links_of, named_container, stored_names
 from srcdiff.analyses.shadowed import may_copy
 from srcdiff.webs import webs
 
@@ -56,6 +57,16 @@ def own_memory(
     function = _deep_copies(with_copies(function, more, params))
     function = _same_layout(function, shared)
     return webs(_split_selfs(function, shared.shadows)), more
+
+
+def mirrored_memory(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function ready for forward mode: what is written in containers is copied as well."""
+    stored, _ = stored_names(function.body, kinds)
+    classes = classes_of(list(links_of(function.body, kinds, False)), stored)
+    copied = {s.target.id for s in function.body if isinstance(s, ir.Assign)} & set(classes)
+    if any(named_container(n, kinds) for n in copied):
+        function = _deep_copies(function)
+    return _same_layout(function, Aliases(classes))
 
 
 def _deep_copies(function: ir.Function) -> ir.Function:

@@ -21,7 +21,7 @@ from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
-from srcdiff.entry import own_memory, with_copies
+from srcdiff.entry import mirrored_memory, own_memory, with_copies
 from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
@@ -210,6 +210,7 @@ def analyse_pass(state: State) -> State:
 
 def tangents_pass(state: State) -> State:
     """Tangents beside the values."""
+    state = _with(state, mirrored_memory(state.function, state.kinds))
     request, outputs = state.request, _outputs(state.function)
     facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
     function = forward(state.function, facts, request)

@@ -2,12 +2,13 @@
 
 import pytest
 
-from tests.fuzz.judge import CRASHED, RIGHT, WRONG, judge_text
+from tests.fuzz.judge import CRASHED, RIGHT, WRONG, judge_forward, judge_text
 from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
 from tests.fuzz.statements import ALL
 
 PROGRAMS = 60
+FORWARD = 24
 BLOCKS = 6
 FEATURES = ALL - {"dict", "list", "recursion"}
 
@@ -21,6 +22,17 @@ def test_random_programs(block):
         assert verdict.kind not in (WRONG, CRASHED), f"seed {seed}: {verdict}\n{made.text}"
         verdicts[seed] = verdict.kind
     assert sum(v == RIGHT for v in verdicts.values()) >= len(verdicts) // 4
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_forward_mode_of_random_programs(block):
+    verdicts = {}
+    for seed in range(block, FORWARD, BLOCKS):
+        made = program(seed)
+        verdict = judge_forward(made.text, made.args)
+        assert verdict.kind not in (WRONG, CRASHED), f"seed {seed}: {verdict}\n{made.text}"
+        verdicts[seed] = verdict.kind
+    assert sum(v == RIGHT for v in verdicts.values()) >= len(verdicts) // 2
 
 
 def test_programs_are_the_same_for_the_same_seed():

@@ -15,7 +15,14 @@ import numpy as np
 import srcdiff
 from srcdiff.errors import SrcdiffError, TransformError, UnsupportedError, UnusedInputError
 from tests import structures as st
-from tests.check import Problem, assert_form, assert_unchanged, define, difference
+from tests.check import (
+    Problem,
+    assert_form,
+    assert_unchanged,
+    define,
+    difference,
+    positional,
+)
 
 RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
@@ -97,6 +104,39 @@ def judge(
             return _refusal(error)
         except Exception as error:
             return Verdict(CRASHED, f"{type(error).__name__}: {error}", _place(error))
+
+
+def judge_forward(text: str, args: tuple[Any, ...], seed: int = 1) -> Verdict:
+    """The verdict on the tangents of the function `f` of a module's text."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        function = define(text, "f", {"np": np})
+        problem = Problem(function, args, _inputs(function, args))
+        cases = _cases(problem, seed)
+        if isinstance(cases, Verdict):
+            return cases
+        try:
+            with limited(LONGEST):
+                return _along(problem, cases)
+        except SrcdiffError as error:
+            return _refusal(error)
+        except Exception as error:
+            return Verdict(CRASHED, f"{type(error).__name__}: {error}", _place(error))
+
+
+def _along(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verdict:
+    """Tangents against slopes by differences."""
+    for direction, cotangent, slope, error in cases:
+        names = problem.arguments()
+        args, kwargs = positional(problem.function, names)
+        moves = dict(zip(problem.inputs, direction, strict=True))
+        tangents = tuple(moves.get(n) for n in list(names)[: len(args)])
+        _, tangent = srcdiff.jvp(problem.function, args, tangents, **kwargs)
+        assert_unchanged(problem.names, names)
+        found = st.inner(cotangent, tangent)
+        if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
+            return Verdict(WRONG, f"slope {slope}, found {found}")
+    return Verdict(RIGHT)
 
 
 def _inputs(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, ...]:
