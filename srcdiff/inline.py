@@ -42,8 +42,12 @@ def is_user_function(fn: object) -> bool:
         return True
     if not isinstance(fn, (types.FunctionType, types.MethodType)) or find(fn) is not None:
         return False
-    module = str(getattr(fn, "__module__", None) or "")
-    return module.split(".")[0] not in _FOREIGN
+    return not is_foreign(str(getattr(fn, "__module__", None) or ""))
+
+
+def is_foreign(module: str) -> bool:
+    """Whether a module is a library whose functions are not looked into."""
+    return module.split(".")[0] in _FOREIGN
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import builtins
 import operator
 from collections.abc import Mapping
 from functools import lru_cache
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -121,14 +122,20 @@ def is_pure(callee: ir.Callee) -> bool:
         return False
     if callee in (ir.make_list, ir.make_dict):
         return True
-    return _is_pure_function(callee)
+    if hasattr(type(callee), "for_kinds"):
+        return True  # a derivative copies what its primal writes into
+    ask = _is_pure_function.__wrapped__ if _is_mortal(callee) else _is_pure_function
+    return ask(callee)
+
+
+def _is_mortal(fn: Any) -> bool:
+    """Whether a function may hold much memory that a cache would keep alive."""
+    return getattr(fn, "__closure__", None) is not None or isinstance(fn, MethodType)
 
 
 @lru_cache(maxsize=4096)
 def _is_pure_function(fn: Any) -> bool:
     """Whether a function found outside the program has no effect."""
-    if hasattr(type(fn), "for_kinds"):
-        return True  # a derivative copies what its primal writes into
     if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
         return False
     if isinstance(fn, np.ufunc):
@@ -151,12 +158,14 @@ def module_of(fn: Any) -> str:
     return "numpy" if isinstance(owner, np.ufunc) else type(owner).__module__
 
 
-@lru_cache(maxsize=4096)
 def _is_known(fn: Any) -> bool:
     """Whether a function belongs to a module whose functions have no effects but those above."""
-    if isinstance(fn, np.ufunc):
-        return True
-    module = module_of(fn)
+    return isinstance(fn, np.ufunc) or _is_pure_module(module_of(fn))
+
+
+@lru_cache(maxsize=4096)
+def _is_pure_module(module: str) -> bool:
+    """Whether the functions of a module have no effects but those above."""
     return any(module == m or module.startswith(m + ".") for m in PURE_MODULES)
 
 

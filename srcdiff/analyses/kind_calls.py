@@ -89,6 +89,8 @@ def _hashable(fn: Any) -> bool:
 
 def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of a function that may be called to see what it returns."""
+    if hasattr(type(fn), "for_kinds"):
+        return fn.result_kind(args, dict(kwargs))  # type: ignore[no-any-return]
     if (
         not is_pure(fn)
         or fn in UNPROBED

@@ -6,15 +6,25 @@ import functools
 import inspect
 import threading
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from srcdiff.analyses.kind_types import NUMERIC, Array, Kind, Scalar, is_active_kind
+from srcdiff.analyses.kind_types import (
+    NUMERIC,
+    UNKNOWN,
+    Array,
+    Kind,
+    Scalar,
+    Tuple,
+    is_active_kind,
+    is_float,
+)
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.made import made_once
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.options import Options, request_of
-from srcdiff.api.watch import unchanged, watched
+from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.errors import CotangentError, DtypeError, placed
 from srcdiff.ir import Loc
@@ -34,7 +44,7 @@ class Compiled:
     function: Any
     text: str
     scalar: bool
-    watch: tuple[Any, ...]
+    watch: Watch
     written: tuple[str, ...] = ()
     held: tuple[tuple[str, Any], ...] = ()
     returns: tuple[Loc, ...] = ()
@@ -47,11 +57,31 @@ class CompiledPair:
     forward: Any
     backward: Any
     scalar: bool
-    watch: tuple[Any, ...]
+    watch: Watch
     written: tuple[str, ...]
     held: tuple[tuple[str, Any], ...]
     returns: tuple[Loc, ...]
     consumes: bool
+
+
+@dataclass
+class Specialisations:
+    """What was generated for one request, by what it was generated for."""
+
+    by_key: dict[Any, Compiled] = field(default_factory=dict)
+    by_kinds: dict[Any, Compiled] = field(default_factory=dict)
+    pairs: dict[Any, CompiledPair] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+def _keep(table: dict[Any, Any], key: Any, made: Any) -> None:
+    """Put something into a table; of very many the oldest is forgotten."""
+    table[key] = made
+    if len(table) > _MOST:
+        table.pop(next(iter(table)))
+
+
+_MOST = 256
 
 
 class Derivative:
@@ -66,11 +96,10 @@ class Derivative:
         self.primal = primal
         self.options = options
         self.request = request_of(primal, options)
-        self._cache: dict[Any, Compiled] = {}
-        self._by_kinds: dict[Any, Compiled] = {}
-        self._pairs: dict[Any, CompiledPair] = {}
+        made = made_once(primal, self.request, Specialisations)
+        self._lock, self._cache = made.lock, made.by_key
+        self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._latest: Compiled | None = None
-        self._lock = threading.RLock()
         functools.update_wrapper(self, primal, updated=())
         self.__signature__ = _with_grad_outputs(signature_of(primal))
 
@@ -94,6 +123,7 @@ class Derivative:
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
             found = self._compile(key, args, kwargs)
+        self._latest = found
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
         return found
@@ -108,7 +138,7 @@ class Derivative:
             found = self._cache.get(key)
             if found is None or not unchanged(found.watch):
                 found = self._generate(self.kinds(args, kwargs))
-                self._cache[key] = found
+                _keep(self._cache, key, found)
             self._latest = found
             return found
 
@@ -126,7 +156,7 @@ class Derivative:
 
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
-        watch = watched(self.primal)
+        watch = watched(self.primal, kinds)
         made = derive(self.primal, self.request, kinds)
         text, refs = made.emitted.text, made.emitted.refs
         function = compile_text(text, refs, self.request.name, module_of(self.primal))
@@ -178,15 +208,17 @@ class Derivative:
         with self._lock:
             found = self._pairs.get(key)
             if found is None or not unchanged(found.watch):
-                found = self._pairs[key] = self._generate_pair(args, kwargs)
+                found = self._generate_pair(args, kwargs)
+                _keep(self._pairs, key, found)
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
         return found
 
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
-        watch = watched(self.primal)
-        made = derive_pair(self.primal, self.request, self.kinds(args, kwargs))
+        kinds = self.kinds(args, kwargs)
+        watch = watched(self.primal, kinds)
+        made = derive_pair(self.primal, self.request, kinds)
         name, refs = self.request.name, made.emitted.refs
         namespace = compile_module(made.emitted.text, refs, name, module_of(self.primal))
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
@@ -208,11 +240,25 @@ class Derivative:
         """The generated Python function for arguments of these kinds."""
         kinds = self.completed(kinds)
         with self._lock:
-            key = tuple(sorted((n, repr(k)) for n, k in kinds.items()))
+            key = tuple((n, kinds[n]) for n in sorted(kinds))
             found = self._by_kinds.get(key)
             if found is None or not unchanged(found.watch):
-                found = self._by_kinds[key] = self._generate(kinds)
+                found = self._generate(kinds)
+                _keep(self._by_kinds, key, found)
             return found.function
+
+    def result_kind(self, args: tuple[Kind, ...], kwargs: Mapping[str, Kind]) -> Kind:
+        """The kind of the result for arguments of some kinds: gradients are like their inputs."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs).arguments
+        except TypeError:  # the call itself will say so
+            return UNKNOWN
+        found = tuple(_gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
+        if self.request.value or self.options.mode != "reverse":
+            return UNKNOWN
+        if self.request.form == "bare":
+            return found[0]
+        return Tuple(found) if self.request.form == "tuple" else UNKNOWN
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
@@ -249,6 +295,13 @@ class Derivative:
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
+
+
+def _gradient_kind(kind: Kind | None, path: tuple[Any, ...]) -> Kind:
+    """The kind of the gradient of an input of a kind, where that is simple."""
+    if path or not isinstance(kind, (Scalar, Array)) or not is_float(kind):
+        return UNKNOWN
+    return Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
 
 
 def _with_grad_outputs(signature: inspect.Signature) -> inspect.Signature:

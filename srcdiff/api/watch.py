@@ -1,40 +1,178 @@
-"""Noticing that a global or closure value that a derivative was generated from has changed."""
+"""Noticing that something outside of a function that its derivative was made from has changed.
+
+That is every global and closure variable that the function and those that it calls can read, the
+attributes of modules, code and defaults that were replaced, the kinds of what stands in a list or
+dict, and the rules.  A walk collects it when a derivative is generated; every call compares.
+"""
 
 from __future__ import annotations
 
+import builtins
 import functools
+import inspect
+import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from srcdiff.inline import is_user_function
+import numpy as np
+
+from srcdiff.analyses import kind_types
+from srcdiff.analyses.kind_types import Kind, contents
+from srcdiff.analyses.kind_values import key_of
+from srcdiff.codes import all_codes
+from srcdiff.inline import is_foreign, is_user_function
+from srcdiff.nested import is_derivative
+from srcdiff.rules import registry
 
 Read = Callable[[], Any]
 
 
-def watched(f: Any) -> tuple[tuple[Read, Any], ...]:
-    """(how to read it, value now) for everything outside the function that it depends on."""
-    return tuple(_walk(_function(f), set()))
+@dataclass(frozen=True)
+class Watch:
+    """What a derivative depends on, and how that was.
+
+    `names` are variables (a namespace, a name, its value or None), `reads` other places, `held`
+    containers and arrays with the key of their kind.
+    """
+
+    names: tuple[tuple[Mapping[str, Any], str, Any], ...]
+    reads: tuple[tuple[Read, Any], ...]
+    held: tuple[tuple[Any, Any], ...]
 
 
-def _function(f: Any) -> Any:
-    """The Python function behind a callable, if there is one."""
-    while hasattr(f, "__wrapped__") or isinstance(f, functools.partial):
-        f = f.func if isinstance(f, functools.partial) else f.__wrapped__
-    return getattr(f, "__func__", f)
+def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
+    """Everything outside a function that its derivative for arguments of some kinds depends on."""
+    walk = _Walk()
+    walk.reads.append((registry, registry()))
+    walk.callable(f)
+    for function in _passed(kinds.values()):
+        walk.callable(function)
+    return Watch(tuple(walk.names), tuple(walk.reads), tuple(walk.held))
 
 
-def _walk(f: Any, seen: set[int]) -> Iterator[tuple[Read, Any]]:
-    """The watched values of a function and of the functions that it calls."""
-    if not isinstance(f, types.FunctionType) or id(f) in seen:
-        return
-    seen.add(id(f))
-    yield (lambda: f.__code__), f.__code__
-    for cell in f.__closure__ or ():
-        yield from _watch(_cell_reader(cell), seen)
-    for name in f.__code__.co_names:
-        if name in f.__globals__:
-            yield from _watch(_global_reader(f.__globals__, name), seen)
+def unchanged(watch: Watch) -> bool:
+    """Whether everything is as it was."""
+    for table, name, value in watch.names:
+        if table.get(name) is not value:
+            return False
+    for read, value in watch.reads:
+        if read() is not value:
+            return False
+    return not watch.held or all(key_of(value) == key for value, key in watch.held)
+
+
+def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
+    """The functions among arguments of some kinds."""
+    for kind in kinds:
+        if isinstance(kind, kind_types.Callable) and kind.value is not None:
+            yield kind.value
+        elif isinstance(kind, kind_types.Tuple):
+            yield from _passed(kind.items or ())
+        elif isinstance(kind, (kind_types.List, kind_types.Dict)):
+            yield from _passed(contents(kind))
+
+
+class _Walk:
+    """The functions and containers seen, and what was found."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+        self.names: list[tuple[Mapping[str, Any], str, Any]] = []
+        self.reads: list[tuple[Read, Any]] = []
+        self.held: list[tuple[Any, Any]] = []
+
+    def callable(self, f: Any) -> None:
+        """A function, method, partial, derivative or callable object, with all that it wraps."""
+        if isinstance(f, functools.partial):
+            self.callable(f.func)
+            for held in (*f.args, *f.keywords.values()):
+                self.value(held)
+        elif is_derivative(f) or hasattr(f, "__srcdiff_primal__"):
+            self.callable(f.primal)
+        elif isinstance(f, types.FunctionType):
+            self.function(f)
+        else:
+            method = inspect.getattr_static(type(f), "__call__", None)
+            for inner in (getattr(f, "__func__", None), method):
+                if isinstance(inner, types.FunctionType):
+                    self.function(inner)
+        if "__wrapped__" in getattr(f, "__dict__", {}):
+            self.callable(f.__wrapped__)
+
+    def function(self, f: types.FunctionType) -> None:
+        """The code and defaults of a function, and the variables that it can read."""
+        if id(f) in self.seen:
+            return
+        self.seen.add(id(f))
+        self.reads.append(((lambda: f.__code__), f.__code__))
+        self.defaults(f)
+        for cell in f.__closure__ or ():
+            read = _cell_reader(cell)
+            self.reads.append((read, read()))
+            self.value(read())
+        names = dict.fromkeys(n for code in all_codes(f.__code__) for n in code.co_names)
+        for name in names:
+            self.variable(f.__globals__, name, tuple(names))
+
+    def defaults(self, f: types.FunctionType) -> None:
+        """The defaults of a function, which generated functions have as well."""
+        self.reads.append(((lambda: f.__defaults__), f.__defaults__))
+        self.reads.append(((lambda: f.__kwdefaults__), f.__kwdefaults__))
+        by_name = f.__kwdefaults__ or {}
+        self.names += [(by_name, name, value) for name, value in by_name.items()]
+        for default in (*(f.__defaults__ or ()), *by_name.values()):
+            self.value(default)
+
+    def variable(self, space: dict[str, Any], name: str, names: tuple[str, ...]) -> None:
+        """A global, or what a builtin or a module imported inside of a function is called."""
+        if name in space:
+            self.names.append((space, name, space[name]))
+            self.value(space[name], names)
+        elif hasattr(builtins, name):
+            self.names.append((space, name, None))
+        elif name in sys.modules:
+            self.value(sys.modules[name], names)
+
+    def value(self, value: Any, names: tuple[str, ...] = ()) -> None:
+        """What a value depends on; of a module of the user's the attributes that code names."""
+        if isinstance(value, types.ModuleType):
+            self.module(value, names)
+        elif isinstance(value, (dict, list, tuple, np.ndarray)):
+            self.container(value)
+        elif is_user_function(value) or is_derivative(value) or _is_python_callable(value):
+            self.callable(value)
+
+    def module(self, module: types.ModuleType, names: tuple[str, ...]) -> None:
+        """The attributes of a module."""
+        if is_foreign(module.__name__) or id(module) in self.seen:
+            return
+        space = vars(module)
+        for name in names:
+            if name in space:
+                self.names.append((space, name, space[name]))
+                self.value(space[name], names)
+
+    def container(self, value: Any) -> None:
+        """The kind of a container or array, and the functions in it."""
+        if id(value) in self.seen:
+            return
+        self.seen.add(id(value))
+        self.held.append((value, key_of(value)))
+        if isinstance(value, np.ndarray):
+            return
+        for item in value.values() if isinstance(value, dict) else value:
+            if callable(item) or isinstance(item, (dict, list, tuple)):
+                self.value(item)
+
+
+def _is_python_callable(value: Any) -> bool:
+    """Whether a value is a partial, or an object of the user's that can be called."""
+    if isinstance(value, functools.partial):
+        return True
+    method = inspect.getattr_static(type(value), "__call__", None)
+    return isinstance(method, types.FunctionType) and is_user_function(method)
 
 
 def _cell_reader(cell: Any) -> Read:
@@ -45,43 +183,3 @@ def _cell_reader(cell: Any) -> Read:
             return None
 
     return read
-
-
-def _global_reader(table: dict[str, Any], name: str) -> Read:
-    return lambda: table.get(name)
-
-
-def _watch(read: Read, seen: set[int]) -> Iterator[tuple[Read, Any]]:
-    """One outside value; modules do not change."""
-    value = read()
-    if isinstance(value, types.ModuleType):
-        return
-    yield read, value
-    if is_user_function(value):
-        yield from _walk(_function(value), seen)
-    if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
-        seen.add(id(value))
-        yield from _watch_items(value, seen)
-
-
-def _watch_items(table: Any, seen: set[int]) -> Iterator[tuple[Read, Any]]:
-    """The functions in a table: a call of one of them is generated for that function."""
-    keys = table if isinstance(table, dict) else range(len(table))
-    for key in list(keys):
-        if callable(table[key]) or isinstance(table[key], (dict, list, tuple)):
-            yield from _watch(_item_reader(table, key), seen)
-
-
-def _item_reader(table: Any, key: Any) -> Read:
-    def read() -> Any:
-        try:
-            return table[key]
-        except (KeyError, IndexError):
-            return None
-
-    return read
-
-
-def unchanged(values: tuple[tuple[Read, Any], ...]) -> bool:
-    """Whether every watched value is still the same object."""
-    return all(read() is value for read, value in values)
