@@ -16,7 +16,6 @@ from srcdiff.analyses.kind_types import (
     Kind,
     Scalar,
     Tuple,
-    is_active_kind,
     is_float,
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
@@ -24,9 +23,10 @@ from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.made import made_once
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.options import Options, request_of
+from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends.numpy import compile_module, compile_text
-from srcdiff.errors import CotangentError, DtypeError, placed
+from srcdiff.errors import CotangentError, placed
 from srcdiff.ir import Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import derive, derive_pair
@@ -150,6 +150,7 @@ class Derivative:
     def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of the arguments by parameter."""
         values = self._arguments(args, kwargs)
+        check_plain(values)
         kinds = {n: kind_of(v, n) for n, v in values.items()}
         self.check_inputs(values, kinds)
         return kinds
@@ -159,6 +160,7 @@ class Derivative:
         watch = watched(self.primal, kinds)
         made = derive(self.primal, self.request, kinds)
         text, refs = made.emitted.text, made.emitted.refs
+        check_plain(refs)
         function = compile_text(text, refs, self.request.name, module_of(self.primal))
         seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
@@ -185,17 +187,7 @@ class Derivative:
     def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""
         for item in self.request.inputs:
-            kind = kinds[item.param]
-            if isinstance(kind, (Scalar, Array)) and not is_active_kind(kind):
-                raise DtypeError(
-                    f"the input `{item.param}` has dtype {kind.dtype}: only floating point and "
-                    f"complex inputs have a derivative; pass a float, or `.astype(float)`"
-                )
-            if not is_active_kind(kind):
-                raise DtypeError(
-                    f"the input `{item.param}` is of type {type(values[item.param]).__name__}, "
-                    "which holds no floating point number or array"
-                )
+            check_input(item.param, values[item.param], kinds[item.param])
 
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
@@ -220,6 +212,7 @@ class Derivative:
         watch = watched(self.primal, kinds)
         made = derive_pair(self.primal, self.request, kinds)
         name, refs = self.request.name, made.emitted.refs
+        check_plain(refs)
         namespace = compile_module(made.emitted.text, refs, name, module_of(self.primal))
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None

@@ -1,0 +1,75 @@
+"""Arguments that no derivative is generated for: arrays with operators of their own, no numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_types import Array, Kind, Object, Scalar, is_active_kind
+from srcdiff.errors import DtypeError
+
+_NUMBERLESS = ("builtins", "fractions", "decimal", "array", "datetime")
+"""Modules whose objects hold no floating point numbers of NumPy or Python, or hold them apart."""
+
+
+def check_plain(values: Mapping[str, Any]) -> None:
+    """Raise if an array is of a class that gives operators a meaning of its own.
+
+    Raises:
+        DtypeError: with the place of the array among the values.
+    """
+    for name, value in values.items():
+        for path, array in _subclassed(name, value):
+            raise DtypeError(f"`{path}` {_own_meaning(array)}")
+
+
+def _subclassed(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays of other classes than NumPy's own in a value."""
+    if isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        for k, item in enumerate(value):
+            yield from _subclassed(f"{path}[{k}]", item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _subclassed(f"{path}[{key!r}]", item)
+
+
+def _own_meaning(array: Any) -> str:
+    """What is wrong with an array, and what to do."""
+    if isinstance(array, np.ma.MaskedArray):
+        return (
+            "is a masked array, whose operations leave elements out: pass `x.filled(0.0)` and "
+            "the mask as arrays of their own"
+        )
+    if isinstance(array, np.matrix):
+        return "is a np.matrix, whose `*` is a matrix product: pass `np.asarray(x)` and write `@`"
+    kind = type(array).__name__
+    return f"is of class {kind}, which may give operators another meaning: pass `np.asarray(x)`"
+
+
+def check_input(name: str, value: Any, kind: Kind) -> None:
+    """Raise if an input cannot carry a derivative.
+
+    Raises:
+        DtypeError: it is no real or complex floating point number, array, or container of them.
+    """
+    if isinstance(kind, (Scalar, Array)) and not is_active_kind(kind):
+        raise DtypeError(
+            f"the input `{name}` has dtype {kind.dtype}: only floating point and complex inputs "
+            "have a derivative; pass a float, or `.astype(float)`"
+        )
+    if isinstance(value, np.ndarray) and isinstance(kind, Object):
+        what = "with fields" if value.dtype.names else "of Python objects"
+        raise DtypeError(
+            f"the input `{name}` is an array {what}: only floating point and complex inputs have "
+            "a derivative; pass arrays of floats"
+        )
+    foreign = isinstance(kind, Object) and type(value).__module__ in _NUMBERLESS
+    if foreign or not is_active_kind(kind):
+        raise DtypeError(
+            f"the input `{name}` is of type {type(value).__name__}, "
+            "which holds no floating point number or array"
+        )
