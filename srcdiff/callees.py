@@ -269,9 +269,10 @@ def _refuse(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
     """The error for a call of which nothing is known."""
     fn = call.fn
     if isinstance(fn, ir.Name):
+        said = call.text or fn.id
+        name = "" if said.startswith("_t") else f", `{said}`,"
         raise UnsupportedError(
-            f"the function called here, `{call.text or fn.id}`, is known only when the program "
-            "runs",
+            f"the function called here{name} is known only when the program runs",
             loc,
             remedy="Call functions by their names, with `if` to choose between them; or pass the "
             "function as an argument of its own.",

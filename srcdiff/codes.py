@@ -44,37 +44,38 @@ def _is_part(code: types.CodeType, whole: types.CodeType) -> bool:
 
 
 def same_code(a: types.CodeType, b: types.CodeType) -> bool:
-    """Whether two code objects compute the same, wherever they stand."""
-    names = ("co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount")
+    """Whether two code objects compute the same, wherever they stand.
+
+    Instructions are compared by what they do: how `np.sin(x)` is called depends on whether `np` is
+    imported in the same text, of which a front end may have compiled only a part.
+    """
+    names = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount")
     if any(getattr(a, n) != getattr(b, n) for n in names):
         return False
-    if a.co_code != b.co_code and _operations(a) != _operations(b):
-        return False
-    return len(a.co_consts) == len(b.co_consts) and all(map(_same, a.co_consts, b.co_consts))
+    one, two = _steps(a), _steps(b)
+    return len(one) == len(two) and all(map(_same_step, one, two))
 
 
-def _operations(code: types.CodeType) -> list[tuple[str, str]]:
-    """What a code object does, one step after the other.
-
-    How a method is found depends on whether the text imports the name before the dot, and a cell
-    or a doctest may not be the text that does.
-    """
-    steps = (i for i in dis.get_instructions(code) if i.opname not in _SILENT)
-    return [(i.opname.replace("METHOD", "ATTR"), _operand(i)) for i in steps]
+_JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+_QUIET = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL", "RESUME"})
+_ALIKE = {"LOAD_METHOD": "LOAD_ATTR", "CALL_METHOD": "CALL_FUNCTION"}
 
 
-_SILENT = frozenset({"PUSH_NULL", "CACHE", "PRECALL", "EXTENDED_ARG"})
+def _steps(code: types.CodeType) -> list[tuple[str, Any]]:
+    """The instructions of a code object with their operands; where jumps lead is left out."""
+    return [
+        (_ALIKE.get(i.opname, i.opname), None if i.opcode in _JUMPS else i.argval)
+        for i in dis.get_instructions(code)
+        if i.opname not in _QUIET
+    ]
 
 
-def _operand(step: dis.Instruction) -> str:
-    """The operand of a step, unless that is a place in the code or a code object."""
-    if isinstance(step.argval, types.CodeType) or step.opcode in (*dis.hasjrel, *dis.hasjabs):
-        return ""
-    return repr(step.argval)
+def _same_step(a: tuple[str, Any], b: tuple[str, Any]) -> bool:
+    return a[0] == b[0] and _same(a[1], b[1])
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two constants of code objects are the same (1 and 1.0, 0.0 and -0.0 are not)."""
+    """Whether two operands are the same (1 and 1.0, 0.0 and -0.0 are not)."""
     if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
         return same_code(a, b)
     if isinstance(a, frozenset) and isinstance(b, frozenset):

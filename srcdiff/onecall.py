@@ -91,10 +91,11 @@ def _partial_signature(f: functools.partial[Any]) -> inspect.Signature:
     stand_in.__signature__ = signature_of(f.func)  # type: ignore[attr-defined]
     try:
         return inspect.signature(functools.partial(stand_in, *f.args, **f.keywords))
-    except ValueError as error:
+    except ValueError:
         raise TransformError(
-            f"the arguments of {f!r} do not fit {describe(f.func)}: {error}",
-            remedy="Give the partial arguments that the function takes.",
+            f"the arguments of this partial do not fit {describe(f.func)}",
+            _place(f),
+            "Give the partial arguments that the function takes.",
         ) from None
 
 

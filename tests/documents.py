@@ -12,8 +12,12 @@ from typing import Any
 
 import srcdiff
 
+from . import limits
+from .limits.table import LIMITS
+
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+LIMITS_PAGE = ROOT / "docs" / "limits.md"
+DOCUMENTS = (ROOT / "README.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {LIMITS_PAGE}))
 
 _BLOCK = re.compile(
     r"(?:<!-- generated: (?P<what>[^\n]*?) -->\n```(?:python|text)|^```python)\n(?P<code>.*?)^```$",
@@ -73,6 +77,10 @@ def main() -> None:
         if new != path.read_text():
             path.write_text(new)
             print(f"wrote {path.relative_to(ROOT)}")
+    page = limits.page(LIMITS)
+    if not LIMITS_PAGE.exists() or LIMITS_PAGE.read_text() != page:
+        LIMITS_PAGE.write_text(page)
+        print(f"wrote {LIMITS_PAGE.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

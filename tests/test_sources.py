@@ -257,3 +257,18 @@ def test_lambdas_in_a_cell_that_is_run_again(names):
     assert [srcdiff.grad(f)(1.0) for f in old] == [2.0, 3.0]
     cell(names[0], "fs = [lambda x: 5 * x, lambda x: 2 * x, lambda x: 3 * x]\n", space)
     assert [srcdiff.grad(f)(1.0) for f in (*old, *space["fs"])] == [2.0, 3.0, 5.0, 2.0, 3.0]
+
+
+def test_part_of_a_text_that_is_compiled_by_itself(names):
+    """A part without the import is compiled to other instructions, which do the same."""
+    top = "import numpy as np\n\n"
+    part = "def f(x):\n    for i in range(2):\n        x = np.sin(x)\n"
+    part += "    return x if x > 0.0 else np.exp(-x) * {1.0: x}[1.0]\n"
+    text, space = top + part, {"np": np}
+    linecache.cache[names[0]] = (len(text), None, text.splitlines(keepends=True), names[0])
+    exec(compile("\n\n" + part, names[0], "exec"), space)
+    assert srcdiff.grad(space["f"])(1.0) == np.cos(np.sin(1.0)) * np.cos(1.0)
+    text = top + part.replace("sin", "cos")
+    linecache.cache[names[0]] = (len(text), None, text.splitlines(keepends=True), names[0])
+    with pytest.raises(srcdiff.TransformError, match="not at its place"):
+        srcdiff.grad(space["f"])(X)

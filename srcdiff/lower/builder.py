@@ -271,7 +271,10 @@ class Builder:
         """Text that holds some expressions: renamed, with the names it reads and the globals."""
         scan = scan_nodes(nodes)
         if scan.walrus:
-            self.refuse(nodes[0], "`:=` is not supported here", "Assign the name before.")
+            self.refuse(
+                nodes[0], "`:=` is not supported inside of an expression that is kept as it is",
+                "Assign the name on a line of its own before.",
+            )  # fmt: skip
         new: dict[str, Name] = {}
         refs: list[tuple[str, Any]] = []
         for name in scan.free:
@@ -282,7 +285,8 @@ class Builder:
                 new[name] = meaning if isinstance(meaning, Name) else Name(name)
             else:
                 self.refuse(
-                    nodes[0], f"`{name}` is not supported here",
+                    nodes[0],
+                    f"the nested function `{name}` is used in an expression that is kept as it is",
                     "Assign what it gives to a name on a line of its own before.",
                 )  # fmt: skip
         if any(n.id != k for k, n in new.items()):

@@ -80,8 +80,7 @@ def _generator(
         body()
         return
     part = node.generators[i]
-    if part.is_async:
-        b.refuse(node, "an asynchronous comprehension is not supported", "Use a plain one.")
+    assert not part.is_async, "only a coroutine can have one, and that is refused as a whole"
     items = items_of(b, part.iter, b.rebound([node]))
     if i == 0:  # only the first iterable is evaluated outside
         b.scope = _inner_scope(b, node)

@@ -1,0 +1,783 @@
+"""The table of what is refused: a topic, titles and programs."""
+
+from __future__ import annotations
+
+from . import Limit
+
+STATEMENTS = {
+    "`try`": """
+def f(x):
+    try:
+        return np.sqrt(x)
+    except ValueError:
+        return 0.0 * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`with`": """
+def f(x):
+    with np.errstate(all="ignore"):
+        return np.sqrt(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`match`": """
+def f(x, kind):
+    match kind:
+        case "square":
+            return x * x
+        case _:
+            return x
+
+srcdiff.grad(f)(2.0, "square")
+""",
+    "A class inside": """
+def f(x):
+    class Scaled:
+        factor = 2.0
+    return Scaled.factor * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A store into a global": """
+count = 0
+
+def f(x):
+    global count
+    count = count + 1
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A store into a container from outside": """
+last = [0.0]
+
+def f(x):
+    last[0] = x
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`del` of an item": """
+def f(x):
+    xs = [x, 2.0 * x]
+    del xs[0]
+    return xs[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "Assignment to an attribute": """
+def f(state, x):
+    state.value = x
+    return state.value * x
+
+class State:
+    pass
+
+srcdiff.grad(f, "x")(State(), 2.0)
+""",
+    "More values than names": """
+def f(x):
+    a, b = x, x, x
+    return a * b
+
+srcdiff.grad(f)(2.0)
+""",
+    "Deeply nested code": """
+text = "def f(x):\\n    if x == 0: return x\\n"
+text += "".join(f"    elif x == {k}: return {k} * x\\n" for k in range(1, 500))
+
+import linecache
+linecache.cache["long.py"] = (len(text), None, text.splitlines(keepends=True), "long.py")
+exec(compile(text, "long.py", "exec"))
+
+srcdiff.grad(f)(2.0)
+""",
+    "`nonlocal` in a function that is passed on": """
+def f(x):
+    total = 0.0
+    def add(v):
+        nonlocal total
+        total = total + v
+        return total
+    return twice(add, x)
+
+def twice(h, x):
+    return h(h(x))
+
+srcdiff.grad(f)(2.0)
+""",
+}
+
+LOOPS = {
+    "A list that grows under its loop": """
+def f(x):
+    xs = [x]
+    for v in xs:
+        if len(xs) < 3:
+            xs.append(2.0 * v)
+    return xs[-1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A loop over a generator expression": """
+def f(x):
+    total = 0.0
+    for v in (x * k for k in range(3)):
+        total = total + v
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
+    "A generator expression that is kept": """
+def f(x):
+    values = (x * k for k in range(3))
+    return sum(values)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`reversed` of an iterator": """
+def f(xs, ys):
+    total = 0.0
+    for x, y in reversed(zip(xs, ys)):
+        total = total * x + y
+    return total
+
+srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
+""",
+    "`zip` that compares lengths": """
+def f(xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys, strict=True):
+        total = total + x * y
+    return total
+
+srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
+""",
+    "`reduce` of something reversed": """
+import functools
+
+def f(xs):
+    return functools.reduce(lambda a, b: a * b, reversed(xs))
+
+srcdiff.grad(f)([2.0, 3.0])
+""",
+    "A loop over an iterator": """
+def f(xs):
+    total = 0.0
+    for v in iter(xs):
+        total = total + v * v
+    return total
+
+srcdiff.grad(f)([2.0, 3.0])
+""",
+}
+
+EXPRESSIONS = {
+    "`yield`": """
+def f(x):
+    yield x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`await`": """
+async def f(x):
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`:=` in text": """
+def f(x):
+    print(f"{(y := x * x)}")
+    return y
+
+srcdiff.grad(f)(2.0)
+""",
+    "Code that looks at the running frame": """
+def f(x):
+    return locals()["x"] * 2.0
+
+srcdiff.grad(f)(2.0)
+""",
+    "A name that is not defined": """
+def f(x):
+    return x * unknown
+
+srcdiff.grad(f)(2.0)
+""",
+    "A closure variable without a value": """
+def make():
+    def f(x):
+        return x * later
+    return srcdiff.grad(f)(2.0)
+    later = 3.0
+
+make()
+""",
+    "An attribute that a module does not have": """
+def f(x):
+    return np.sine(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`:=` in a slice that reads its name": """
+def f(x):
+    n = 1
+    return np.sum(x[n:, (n := 0)]) * n
+
+srcdiff.grad(f)(np.ones((3, 3)))
+""",
+    "A nested function in an assertion": """
+def f(x):
+    def positive(v):
+        return v > 0.0
+    assert positive(x), "negative"
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`exec`": """
+def f(x):
+    exec("y = x")
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`super`": """
+class A:
+    def f(self, x): return x
+
+class B(A):
+    def f(self, x): return super().f(x) * x
+
+srcdiff.grad(B().f)(2.0)
+""",
+}
+
+FUNCTIONS = {
+    "A nested function before its definition": """
+def f(x):
+    y = square(x)
+    def square(v):
+        return v * v
+    return y
+
+srcdiff.grad(f)(2.0)
+""",
+    "Arguments that a nested function does not take": """
+def f(x):
+    def add(a, b):
+        return a + b
+    return add(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "Arguments that a function does not take": """
+def add(a, b):
+    return a + b
+
+def f(x):
+    return add(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A nested function that is kept": """
+def f(x, store):
+    def scaled(v):
+        return v * x
+    store.append(scaled)
+    return scaled(x)
+
+srcdiff.grad(f)(2.0, [])
+""",
+    "A lambda that reads what changes, and is kept": """
+def f(x, store):
+    y = x
+    for k in range(3):
+        y = y * x
+        store.append(lambda v: v * y)
+    return y
+
+srcdiff.grad(f)(2.0, [])
+""",
+    "A callee that only the running program knows": """
+def f(x, functions, k):
+    return functions[k](x)
+
+srcdiff.grad(f)(2.0, [np.sin, np.cos], 1)
+""",
+    "A function that nothing is known of": """
+def f(x):
+    return np.frompyfunc(abs, 1, 1)(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A function without a rule": """
+import scipy.special
+
+def f(x):
+    return scipy.special.mathieu_a(1, x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "An argument that a rule does not cover": """
+def f(x):
+    return np.sum(x, dtype=np.float32)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A recursive function that writes into its argument": """
+def fill(a, n):
+    a[n] = a[n] * 2.0
+    return a[0] if n == 0 else fill(a, n - 1)
+
+def f(x):
+    return fill(x, 2)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A display of values as argument of a recursive function": """
+def power(pair, n):
+    return pair[0] if n == 0 else power((pair[0] * pair[1], pair[1]), n - 1)
+
+def f(x):
+    return power((x, x), 3)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A wrapper that assigns its `*args`": """
+import functools
+
+def logged(f):
+    @functools.wraps(f)
+    def wrapper(*args):
+        args = args[:1]
+        return f(*args)
+    return wrapper
+
+@logged
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A nested function as a value before its definition": """
+def f(x):
+    y = map(square, [x])
+    def square(v):
+        return v * v
+    return list(y)[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "Too many arguments": """
+def scaled(x, k=1.0):
+    return k * x
+
+def f(x):
+    return scaled(x, 2.0, 3.0)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`*` of unknown length": """
+def add(a, b):
+    return a + b
+
+def f(pair):
+    return add(*pair)
+print(srcdiff.source(f))
+""",
+    "`**` of unknown keys": """
+def scaled(x, k=1.0):
+    return k * x
+
+def f(x, options):
+    return scaled(x, **options)
+
+srcdiff.source(f)
+""",
+    "A method that assigns its object": """
+class Model:
+    def f(self, x):
+        self = None
+        return x * x
+
+srcdiff.grad(Model().f)(2.0)
+""",
+    "A wrapper that uses its `*args`, around a function with `*`": """
+import functools
+
+def d(f):
+    @functools.wraps(f)
+    def w(*args):
+        return f(*args) * len(args)
+    return w
+
+@d
+def f(x, *rest):
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A wrapper that adds arguments at the end": """
+import functools
+
+def d(f):
+    @functools.wraps(f)
+    def w(*args):
+        return f(*args, 2.0)
+    return w
+
+@d
+def f(x, y):
+    return x * y
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "A method that nothing is known of": """
+def f(x, model):
+    return model.predict(x)
+
+class Model:
+    def predict(self, x):
+        return x * x
+
+srcdiff.grad(f)(2.0, Model())
+""",
+}
+
+CONTAINERS = {
+    "A set of values": """
+def f(x):
+    return sum({x, 2.0 * x})
+
+srcdiff.grad(f)(2.0)
+""",
+    "`sorted` by a key, of values": """
+def f(xs):
+    return sorted(xs, key=lambda v: -v)[0]
+
+srcdiff.grad(f)([2.0, 3.0])
+""",
+    "A method of a list that moves its items": """
+def f(x):
+    xs = [x, 2.0 * x]
+    xs.insert(0, x * x)
+    return xs[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A class of your own that holds values": """
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+def f(x):
+    return Pair(x, 2.0 * x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A list that is sorted": """
+def f(x):
+    xs = [x, 2.0 * x]
+    xs.sort()
+    return xs[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "`|=` of a dict": """
+def f(x):
+    d = {"a": x}
+    d |= {"b": 2.0 * x}
+    return d["b"]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A position for `pop`, where arrays are written in place": """
+def f(x):
+    a = x * 1.0
+    xs = [a, x * 2.0]
+    xs[0][0] = 5.0
+    b = xs.pop(0)
+    return np.sum(b * xs[0])
+
+srcdiff.grad(f)(np.ones(3))
+""",
+}
+
+MEMORY = {
+    "`+=` on what may be a number or an array": """
+def f(x):
+    y = x
+    y += 1.0
+    return np.sum(x * y)
+
+srcdiff.source(f)
+""",
+    "`+=` on an element that may be a number or an array": """
+def f(x):
+    xs = [x]
+    y = xs[0]
+    xs[0] += 1.0
+    return np.sum(y * xs[0])
+
+srcdiff.source(f)
+""",
+    "`out=`": """
+def f(x):
+    z = np.empty_like(x)
+    np.multiply(x, x, out=z)
+    return np.sum(z)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A constant that shares memory with what is written": """
+def f(x):
+    y = x * 2.0
+    c = srcdiff.stop_gradient(y)
+    y[0] = 3.0
+    return np.sum(c * y)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "An array in a list, both written into": """
+def f(x):
+    a = x * 1.0
+    xs = [a]
+    xs.insert(0, x * 2.0)
+    a[0] = 5.0
+    return np.sum(xs[0] * xs[1])
+
+srcdiff.grad(f)(np.ones(3))
+""",
+}
+
+RULES = {
+    "A mode of `np.pad`": """
+def f(x):
+    return np.sum(np.pad(x, 1, mode="mean"))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A mode of `np.convolve`": """
+def f(x):
+    return np.sum(np.convolve(x, np.ones(2), "same"))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "An order of `np.linalg.norm`": """
+def f(x):
+    return np.linalg.norm(x, "nuc")
+
+srcdiff.grad(f)(np.ones((2, 2)))
+""",
+    "`np.median` along an axis": """
+def f(x):
+    return np.sum(np.median(x, axis=0))
+
+srcdiff.grad(f)(np.ones((2, 2)))
+""",
+    "A random permutation": """
+def f(x):
+    return np.random.permutation(x)[0]
+
+srcdiff.grad(f)(np.ones(3))
+""",
+}
+
+ARGUMENTS = {
+    "An integer input": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(2)
+""",
+    "An input without numbers": """
+def f(x):
+    return x
+
+srcdiff.grad(f)("text")
+""",
+    "An array of objects": """
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f)(np.array([1.0, 2.0], dtype=object))
+""",
+    "A masked array": """
+def f(x, y):
+    return np.sum(x * y)
+
+srcdiff.grad(f)(np.ones(2), np.ma.array([1.0, 2.0], mask=[True, False]))
+""",
+    "A `np.matrix`": """
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f)(np.ones((2, 2)).view(np.matrix))
+""",
+    "Another subclass of arrays": """
+class Positions(np.ndarray):
+    pass
+
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f)(np.ones(2).view(Positions))
+""",
+    "Arguments that share memory": """
+def f(x, y):
+    x[0] = 2.0
+    return np.sum(x * y)
+
+a = np.ones(3)
+srcdiff.grad(f)(a, a[::-1])
+""",
+    "An input that is not there": """
+def f(x, y):
+    return x * y
+
+srcdiff.grad(f, "z")(2.0, 3.0)
+""",
+    "An input of a strange type": """
+def f(x, y):
+    return x * y
+
+srcdiff.grad(f, 0.5)(2.0, 3.0)
+""",
+    "An input that stands for any number of arguments": """
+def f(*xs):
+    return xs[0] * xs[1]
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "A function without parameters": """
+def f():
+    return 2.0
+
+srcdiff.grad(f)()
+""",
+    "A parameter with the name of the cotangent": """
+def f(x, grad_outputs):
+    return x * grad_outputs
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+}
+
+OUTPUTS = {
+    "An input that no output depends on": """
+def f(x, n):
+    return n * 2.0 if x > 0.0 else n
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "Nothing returned": """
+def f(x):
+    x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "An output that is not there": """
+def f(x):
+    return x, x * x
+
+srcdiff.grad(f, outputs=2)(2.0)
+""",
+    "A key of a single output": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, outputs="loss")(2.0)
+""",
+    "No auxiliary output": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, has_aux=True)(2.0)
+""",
+    "No cotangent for an array": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A cotangent of another shape": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(np.ones(3), grad_outputs=np.ones(2))
+""",
+    "An input that is only compared": """
+def f(x):
+    return 1.0 if x > 2.0 else 0.0
+
+srcdiff.grad(f)(2.0)
+""",
+    "The second derivative of a linear function": """
+def f(x):
+    return 2.0 * x
+
+srcdiff.grad(srcdiff.grad(f))(2.0)
+""",
+    "A pullback after its release": """
+def f(x):
+    return x * x
+value, pullback = srcdiff.vjp(f, 2.0)
+pullback.release()
+pullback()
+""",
+}
+
+SOURCES = {
+    "No source": """
+exec("def f(x): return x * x", globals())
+f.__code__ = f.__code__.replace(co_filename="<generated>")
+
+srcdiff.grad(f)(2.0)
+""",
+    "Source that has changed": """
+import linecache
+
+text = "def g(x):\\n    return 2.0 * x\\n"
+exec(compile(text, "cell.py", "exec"))
+text = "def g(x):\\n    return 3.0 * x\\n"
+linecache.cache["cell.py"] = (len(text), None, text.splitlines(keepends=True), "cell.py")
+
+srcdiff.grad(g)(2.0)
+""",
+    "No function": """
+srcdiff.grad(3.0)
+""",
+    "A function that is not written in Python": """
+srcdiff.grad("text".join)("a")
+""",
+    "A partial that does not fit": """
+import functools
+
+def f(x):
+    return x * x
+
+srcdiff.grad(functools.partial(f, 1.0, 2.0))
+""",
+}
+
+_TOPICS = {
+    "Statements": STATEMENTS,
+    "Loops": LOOPS,
+    "Expressions and names": EXPRESSIONS,
+    "Functions": FUNCTIONS,
+    "Containers": CONTAINERS,
+    "Memory": MEMORY,
+    "Rules": RULES,
+    "Arguments": ARGUMENTS,
+    "Outputs": OUTPUTS,
+    "Sources": SOURCES,
+}
+
+LIMITS = tuple(
+    Limit(topic, title, program)
+    for topic, programs in _TOPICS.items()
+    for title, program in programs.items()
+    if program
+)

@@ -1,0 +1,26 @@
+"""What `docs/limits.md` says is refused is refused, with the very message that stands there."""
+
+import pytest
+
+import srcdiff
+
+from . import limits
+from .documents import LIMITS_PAGE
+from .limits.table import LIMITS
+
+PAGE = LIMITS_PAGE.read_text()
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.title)
+def test_limit(limit):
+    """`make golden` writes the page anew."""
+    assert limits.entry(limit) in PAGE
+    error = limits.run(limit)
+    assert "_t_" not in str(error)
+    if isinstance(error, srcdiff.TransformError):
+        assert error.remedy.endswith((".", "B\"."))
+
+
+def test_the_page_lists_nothing_else():
+    assert PAGE.count("\n### ") == len(LIMITS)
+    assert PAGE.startswith(limits.HEAD)
