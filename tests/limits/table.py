@@ -326,16 +326,6 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "A recursive function that writes into its argument": """
-def fill(a, n):
-    a[n] = a[n] * 2.0
-    return a[0] if n == 0 else fill(a, n - 1)
-
-def f(x):
-    return fill(x, 2)
-
-srcdiff.grad(f)(np.ones(3))
-""",
     "A display of values as argument of a recursive function": """
 def power(pair, n):
     return pair[0] if n == 0 else power((pair[0] * pair[1], pair[1]), n - 1)
