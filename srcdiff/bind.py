@@ -31,13 +31,13 @@ def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, 
         )
     for param in callee.params:
         if param.style == "*":
-            bound[param.name] = ir.Tup(tuple(positional))
+            bound[param.name] = _rest(positional, callee, loc)
             positional = []
         elif param.style == "**":
             bound[param.name] = _dict_display(keywords)
             keywords = {}
         elif positional and param.style != "kw":
-            bound[param.name] = positional.pop(0)
+            bound[param.name] = _one(positional.pop(0), callee, loc)
         elif param.name in keywords and param.style != "pos":
             bound[param.name] = keywords.pop(param.name)
         elif param.default is not None:
@@ -69,16 +69,39 @@ def _spread(args: tuple[ir.Atom, ...], callee: ir.Function, loc: ir.Loc) -> tupl
     out: list[ir.Atom] = []
     for arg in args:
         if isinstance(arg, ir.Star):
-            if not isinstance(arg.value, ir.Tup):
-                raise UnsupportedError(
-                    f"`*` in a call of `{callee.name}` is not supported",
-                    loc,
-                    remedy="Write the arguments out.",
-                )
-            out += arg.value.items
+            out += arg.value.items if isinstance(arg.value, ir.Tup) else [arg]
         else:
             out.append(arg)
     return tuple(out)
+
+
+def _one(arg: ir.Atom, callee: ir.Function, loc: ir.Loc) -> ir.Atom:
+    """An argument of a parameter."""
+    if isinstance(arg, ir.Star):
+        raise UnsupportedError(
+            f"`*` in a call of `{callee.name}` is not supported: it is not known how many "
+            "arguments there are",
+            loc,
+            remedy="Write the arguments out.",
+        )
+    return arg
+
+
+def _rest(args: list[ir.Atom], callee: ir.Function, loc: ir.Loc) -> ir.Atom | ir.Call:
+    """The arguments of a parameter `*args`."""
+    if len(args) == 1 and isinstance(args[0], ir.Star):
+        return ir.Call(tuple, (args[0].value,), text="tuple")
+    return ir.Tup(tuple(_one(a, callee, loc) for a in args))
+
+
+def takes_rest(callee: ir.Function, call: ir.Call) -> bool:
+    """Whether a parameter `*args` takes just what the one `*xs` of a call stands for."""
+    styles = [p.style for p in callee.params]
+    if "*" not in styles or any(k is None for k, _ in call.kwargs) or not call.args:
+        return False
+    before = styles.index("*")
+    stars = [isinstance(a, ir.Star) for a in call.args]
+    return stars == [False] * before + [True]
 
 
 def _no_double_star(callee: ir.Function, loc: ir.Loc) -> UnsupportedError:

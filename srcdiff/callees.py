@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from srcdiff import ir
+from srcdiff import choices, ir
 from srcdiff.analyses.activity import edges, reachable
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import is_pure, mutated_args
@@ -44,10 +44,20 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
     for _ in range(_ROUNDS):
         if not any(_is_open(c) for c in _calls(function.body)):
             break
-        new = _Resolve(function, infer(function, params), _dicts(function, params)).function()
+        function = choices.marked(function)
+        kinds = infer(function, params)
+        new = _Resolve(function, kinds, _dicts(function, params)).function()
+        if new == function:
+            new = inline(function, origin, rest=True)
+        if new == function:
+            new = choices.kept(function, kinds)
+        if new == function:
+            new = choices.chosen(function, kinds)
         if new == function:
             break
         function = inline(new, origin)
+    if choices.has_data(function):
+        function = choices.plain(function, infer(function, params))
     _refuse_closures(function)
     return function
 
@@ -93,14 +103,15 @@ class _Resolve:
         """A call with what is known of it; items are taken before it."""
         fn = call.fn
         kind = self.kinds.get(fn.id) if isinstance(fn, ir.Name) else None
-        if isinstance(kind, Callable) and kind.value is not None:
-            call = replace(call, fn=kind.value, text=None)
+        value = kind.value if isinstance(kind, Callable) else None
+        if value is not None and not isinstance(value, ir.Site):
+            call = replace(call, fn=value, text=None)
         args: list[ir.Atom] = []
         for arg in call.args:
             args += self.spread(arg, loc, out)
         kwargs: list[tuple[str | None, ir.Atom]] = []
-        for key, value in call.kwargs:
-            kwargs += self.keywords(key, value, loc, out)
+        for key, given in call.kwargs:
+            kwargs += self.keywords(key, given, loc, out)
         return replace(call, args=tuple(args), kwargs=tuple(kwargs))
 
     def spread(self, arg: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> list[ir.Atom]:

@@ -73,7 +73,8 @@ def _add_at(
 ) -> ir.Block:
     """`d_base[key] += value`, or leaf by leaf where the element is itself a container."""
     kind = facts.kinds.get(stmt.target.id)
-    if kind is not None and is_numeric(kind):
+    # Of an element that may be an integer there may be no adjoint.
+    if kind is not None and is_numeric(kind) and getattr(kind, "dtype", None) is not None:
         return (ir.SetItem(d_base, key, value, "+", stmt.loc),)
     old, new = facts.fresh(), facts.fresh()
     return (

@@ -8,17 +8,23 @@ derivative has to flow through it.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.augmented import together
-from srcdiff.bind import bind_displays
+from srcdiff.bind import bind_displays, takes_rest
 from srcdiff.errors import TransformError
+from srcdiff.known import Derived, Known, Made, applied, is_partial, meaning, partial, spread, truth
 from srcdiff.lower import Closure, Lifted, lower
+from srcdiff.lower.lifted import passing
+from srcdiff.lower.settled import MARK, settled
+from srcdiff.nested import direct
 from srcdiff.parse import parse
 from srcdiff.rules import find
+from srcdiff.unused import without_unused
 
 _FOREIGN = (
     "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
@@ -29,11 +35,14 @@ _DEEP = 60
 """How many calls may be inlined into each other."""
 
 
-def inline(function: ir.Function, origin: object) -> ir.Function:
-    """The function with the bodies of the functions that it calls."""
+def inline(function: ir.Function, origin: object, rest: bool = False) -> ir.Function:
+    """The function with the bodies of the functions that it calls.
+
+    With `rest` also of those whose `*args` is a list or tuple of unknown length.
+    """
     fresh = ir.Fresh(ir.all_names(function))
-    inliner = _Inline(fresh, (origin,))
-    return together(_without_unused(replace(function, body=inliner.block(function.body))))
+    inliner = _Inline(fresh, (origin,), rest=rest)
+    return together(without_unused(replace(function, body=inliner.block(function.body))))
 
 
 def is_user_function(fn: object) -> bool:
@@ -50,14 +59,6 @@ def is_foreign(module: str) -> bool:
     return module.split(".")[0] in _FOREIGN
 
 
-@dataclass(frozen=True)
-class _Made:
-    """A function made by a statement before, and what was being inlined there."""
-
-    closure: Closure
-    stack: tuple[object, ...]
-
-
 class _Inline:
     """The pass, with the functions being inlined and the names that stand for functions."""
 
@@ -65,13 +66,15 @@ class _Inline:
         self,
         fresh: ir.Fresh,
         stack: tuple[object, ...],
-        known: dict[str, _Made | ir.Ref] | None = None,
+        known: dict[str, Known] | None = None,
         depth: int = 0,
+        rest: bool = False,
     ) -> None:
         self.fresh = fresh
         self.stack = stack
         self.known = {} if known is None else known
         self.depth = depth
+        self.rest = rest
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls replaced."""
@@ -79,8 +82,21 @@ class _Inline:
 
     def stmt(self, stmt: ir.Stmt) -> ir.Block:
         """One statement; a call of a function of the user becomes its body."""
+        if isinstance(stmt, ir.If) and isinstance(stmt.test, ir.Name):
+            test = self.known.get(stmt.test.id)
+            if isinstance(test, ir.Const) and isinstance(test.value, bool):
+                return self.block(stmt.body if test.value else stmt.orelse)
         if isinstance(stmt, (ir.If, ir.For, ir.While)):
             return (self.nested(stmt),)
+        if isinstance(stmt, ir.Assign):
+            answer = truth(stmt.rhs, self.known)
+            if answer is not None:
+                self.known[stmt.target.id] = answer
+                return (replace(stmt, rhs=answer),)
+            if is_partial(stmt.rhs):
+                assert isinstance(stmt.rhs, ir.Call)
+                before, closure = partial(stmt, stmt.rhs, self.fresh)
+                return self.block((*before, replace(stmt, rhs=closure)))
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             stmt = replace(stmt, rhs=self.resolved(stmt.rhs))
             assert isinstance(stmt.rhs, ir.Call)
@@ -113,14 +129,8 @@ class _Inline:
 
     def learn(self, stmt: ir.Stmt) -> None:
         """A name that stands for a function from here on."""
-        found: _Made | ir.Ref | None = None
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(rhs, Closure):
-            found = _Made(rhs, self.stack)
-        elif isinstance(rhs, ir.Name):
-            found = self.known.get(rhs.id)
-        elif isinstance(rhs, ir.Ref) and callable(rhs.value):
-            found = rhs
+        found = None if rhs is None else meaning(rhs, self.known, self.stack)
         self.forget(ir.writes(stmt))
         if found is not None and isinstance(stmt, ir.Assign):
             self.known[stmt.target.id] = found
@@ -128,31 +138,42 @@ class _Inline:
     def resolved(self, call: ir.Call) -> ir.Call:
         """A call of a name that stands for a function found outside."""
         found = self.known.get(call.fn.id) if isinstance(call.fn, ir.Name) else None
-        return replace(call, fn=found.value, text=found.text) if isinstance(found, ir.Ref) else call
+        if isinstance(found, Derived):
+            variables = found.closure.variables
+            return call if variables is None else passing(found.closure, found.derivative, call)
+        if isinstance(found, ir.Ref):
+            call = replace(call, fn=found.value, text=found.text)
+        if hasattr(call.fn, "__srcdiff_direct__"):
+            return direct(call, self.known)
+        return applied(call) if isinstance(call.fn, functools.partial) else call
 
     def body_of(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
         """The statements of a call, None if it stays a call."""
-        if not is_written_out(call) or self.depth > _DEEP:
+        if self.depth > _DEEP or not (self.rest or is_written_out(call)):
             return None
         target = stmt.target if isinstance(stmt, ir.Assign) else None
         if isinstance(call.fn, ir.Name):
             made = self.known.get(call.fn.id)
-            return self.called(made, call, target, stmt.loc) if isinstance(made, _Made) else None
+            return self.called(made, call, target, stmt.loc) if isinstance(made, Made) else None
         fn = getattr(call.fn, "__srcdiff_primal__", call.fn)
         if not is_user_function(fn) or fn in self.stack:
             return None
         callee = lowered(fn)
         if callee is None or _calls_any(callee.body, self.stack + (fn,)):
             return None
+        if not is_written_out(call) and not takes_rest(callee, call):
+            return None
         bound = bind_displays(callee, call, stmt.loc)
         return self.renamed(callee, bound, target, (*self.stack, fn), stmt.loc)
 
     def called(
-        self, made: _Made, call: ir.Call, target: ir.Name | None, loc: ir.Loc
+        self, made: Made, call: ir.Call, target: ir.Name | None, loc: ir.Loc
     ) -> ir.Block | None:
         """The body of a function made here; it reads the variables as they are at the call."""
         function, variables = made.closure.function, made.closure.variables
         if function is None or variables is None or any(function is s for s in self.stack):
+            return None
+        if not is_written_out(call) and not takes_rest(function, call):
             return None
         kwargs = tuple((made.closure.keywords.get(str(k), k), v) for k, v in call.kwargs)
 
@@ -164,6 +185,7 @@ class _Inline:
             for p in function.params
         )
         bound = bind_displays(replace(function, params=params), replace(call, kwargs=kwargs), loc)
+        function = inherited(function, made.closure)
         return self.renamed(function, bound, target, (*made.stack, function), loc, variables)
 
     def renamed(
@@ -180,11 +202,19 @@ class _Inline:
         A parameter that a function made there captures is a variable of its own: what is
         passed for it may be bound anew before that function is called.
         """
+        own = ir.bound(callee.body) | {p.name for p in callee.params}
+        taken = ir.Fresh(ir.all_names(callee))
+        body = settled(callee.body, own, taken, (p.name for p in callee.params))
+        callee = replace(callee, body=body)
+        args, kwargs = _passed_on(callee, bound)
+        callee = replace(callee, body=spread(callee.body, args, kwargs))
         changed = ir.bound(callee.body) | _rebound(callee.body) | _captured(callee.body)
         stored = _stored_bases(callee.body)
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
         for param, value in bound.items():
+            if param in {**args, **kwargs} and param not in ir.used(callee.body):
+                continue
             moved = param in stored and not isinstance(value, ir.Name)
             if param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
                 new[param] = self.fresh(param)
@@ -197,7 +227,7 @@ class _Inline:
         last = body[-1]
         assert isinstance(last, ir.Return)
         end = () if target is None else (ir.Assign(target, last.value, loc),)
-        inner = _Inline(self.fresh, stack, self.known, self.depth + 1)
+        inner = _Inline(self.fresh, stack, self.known, self.depth + 1, self.rest)
         return inner.block((*start, *body[:-1], *end))
 
 
@@ -207,49 +237,52 @@ def is_written_out(call: ir.Call) -> bool:
     return all(isinstance(v, ir.Tup) for v in stars) and all(k is not None for k, _ in call.kwargs)
 
 
+def inherited(function: ir.Function, closure: Closure) -> ir.Function:
+    """The body of a closure whose own closures hold what it holds."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        rhs = s.rhs if isinstance(s, ir.Assign) else None
+        if isinstance(s, ir.Assign) and isinstance(rhs, Closure):
+            pairs = [*zip(rhs.captured, rhs.reads)]
+            held = {n for n, v in pairs if v.id in closure.held}
+            late = {n: closure.marks[v.id] for n, v in pairs if v.id in closure.marks}
+            names = (*rhs.captured, *(f"{MARK}{n}" for n in late))
+            rhs = replace(rhs, reads=(*rhs.reads, *late.values()), captured=names)
+            return replace(s, rhs=replace(rhs, held=rhs.held | held))
+        return ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: tuple(map(stmt, b)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def _passed_on(
+    callee: ir.Function, bound: Mapping[str, ir.Atom | ir.Call]
+) -> tuple[dict[str, ir.Tup], dict[str, ir.Call]]:
+    """The `*args` and `**kwargs` of a callee that it does not bind anew, and does not change."""
+    again = ir.bound(callee.body) | _rebound(callee.body)
+    styles = {p.name: p.style for p in callee.params if p.name not in again}
+    args, kwargs = {}, {}
+    for param, value in bound.items():
+        if styles.get(param) == "*" and isinstance(value, ir.Tup):
+            args[param] = value
+        if styles.get(param) == "**" and isinstance(value, ir.Call) and _only_spread(callee, param):
+            kwargs[param] = value
+    return args, kwargs
+
+
+def _only_spread(callee: ir.Function, param: str) -> bool:
+    """Whether a parameter occurs only as `**kwargs` of calls."""
+    calls = (s.rhs for s in ir.walk(callee.body) if isinstance(s, (ir.Assign, ir.Effect)))
+    spread_out = sum(
+        (None, ir.Name(param)) in c.kwargs for c in calls if isinstance(c, ir.Call)
+    )
+    read = (a for s in ir.walk(callee.body) for o in ir.operands(s) for a in ir.atoms(o))
+    return spread_out == sum(a == ir.Name(param) for a in read)
+
+
 def _captured(block: ir.Block) -> frozenset[str]:
     """The variables that functions made in a block read when they are called."""
     made = (s.rhs for s in ir.walk(block) if isinstance(s, ir.Assign))
     return frozenset(n.id for rhs in made if isinstance(rhs, Closure) for n in rhs.reads)
-
-
-def _without_unused(function: ir.Function) -> ir.Function:
-    """The function without the functions that it makes and nobody uses any more."""
-    made = {
-        s.target.id
-        for s in ir.walk(function.body)
-        if isinstance(s, ir.Assign) and isinstance(s.rhs, Closure)
-    }
-    while made:
-        used = ir.used(function.body)
-        aliases = {
-            s.target.id
-            for s in ir.walk(function.body)
-            if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Name) and s.rhs.id in made
-        }
-        gone = (made | aliases) - used
-        if not gone:
-            break
-        made |= aliases
-        function = replace(function, body=_without(function.body, gone))
-        made -= gone
-    return function
-
-
-def _without(block: ir.Block, gone: set[str]) -> ir.Block:
-    """A block without what binds some names to functions."""
-    kept = (s for s in block if not _only_names_function(s, gone))
-    return tuple(
-        ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: _without(b, gone)) for s in kept
-    )
-
-
-def _only_names_function(stmt: ir.Stmt, gone: set[str]) -> bool:
-    return (
-        isinstance(stmt, ir.Assign)
-        and stmt.target.id in gone
-        and isinstance(stmt.rhs, (Closure, ir.Name))
-    )
 
 
 def _stored_bases(block: ir.Block) -> frozenset[str]:

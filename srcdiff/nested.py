@@ -30,63 +30,18 @@ def is_transform(fn: Any) -> bool:
     return bool(getattr(fn, "__srcdiff_transform__", False))
 
 
-def made_here(function: ir.Function) -> ir.Function:
-    """The function with the derivatives that it makes from known functions made beforehand."""
-    known: dict[str, Any] = {}
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
-            call = stmt.rhs
-            if is_transform(call.fn):
-                made = _made(call, known)
-                if made is not None:
-                    known[stmt.target.id] = made
-    return replace(function, body=_with_known(function.body, known))
+def direct(call: ir.Call, known: Mapping[str, Any]) -> ir.Call:
+    """A call of a transform with the arguments of the function (`srcdiff.jvp(f, (x,), (v,))`).
 
-
-def _made(call: ir.Call, known: Mapping[str, Any]) -> Any:
-    """The derivative that a call makes, None if an argument is not known."""
-    values: list[Any] = []
-    for atom in (*call.args, *(v for _, v in call.kwargs)):
-        if isinstance(atom, ir.Name) and atom.id in known:
-            values.append(known[atom.id])
-        elif isinstance(atom, (ir.Ref, ir.Const)):
-            values.append(atom.value)
-        else:
-            return None
-    count = len(call.args)
-    names = [k for k, _ in call.kwargs]
-    assert callable(call.fn)
-    return call.fn(*values[:count], **dict(zip(names, values[count:])))  # type: ignore[arg-type]
-
-
-def _with_known(block: ir.Block, known: Mapping[str, Any]) -> ir.Block:
-    """A block with calls of known derivatives by name, and without what made them."""
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, ir.Assign) and stmt.target.id in known:
-            continue
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            call = stmt.rhs
-            if isinstance(call.fn, ir.Name) and call.fn.id in known:
-                stmt = replace(stmt, rhs=replace(call, fn=known[call.fn.id]))
-            elif hasattr(call.fn, "__srcdiff_direct__"):
-                stmt = replace(stmt, rhs=_direct(call, known))
-        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _with_known(b, known)))
-    return tuple(out)
-
-
-def _direct(call: ir.Call, known: Mapping[str, Any]) -> ir.Call:
-    """A call of a transform with the arguments of the function (`srcdiff.jvp(f, (x,), (v,))`)."""
+    `known` are the functions that names stand for.
+    """
     fn: Any = call.fn
     first = call.args[0] if call.args else ir.NONE
-    if isinstance(first, ir.Name) and first.id in known:
-        primal = known[first.id]
-    elif isinstance(first, ir.Ref):
-        primal = first.value
-    else:
+    found = known.get(first.id) if isinstance(first, ir.Name) else first
+    if not isinstance(found, ir.Ref):
         return call
-    found = fn.__srcdiff_direct__(primal, call)
-    return call if found is None else found
+    made: ir.Call | None = fn.__srcdiff_direct__(found.value, call)
+    return call if made is None else made
 
 
 def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:

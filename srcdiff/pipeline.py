@@ -39,7 +39,6 @@ from srcdiff.nested import (
     has_derivatives,
     is_derivative,
     is_detached,
-    made_here,
 )
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, with_written
@@ -111,7 +110,7 @@ def _without_seed(function: ir.Function) -> ir.Function:
 
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
-    function = inline(made_here(state.function), state.origin)
+    function = inline(state.function, state.origin)
     function = resolved(function, state.params, state.origin)
     if not has_derivatives(function):
         return _with(state, function)

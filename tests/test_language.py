@@ -330,13 +330,8 @@ def test_keys_of_functions_that_are_passive():
 FUNCTIONS = {
     "object": ("def f(x, box):\n    return box(x) * x\n", 2, "return box(x) * x", "box(x)",
                "known only when the program runs"),
-    "table": ("def f(x, box):\n    act = TABLE[str(box)]\n    return act(x)\n", 3,
-              "return act(x)", "return", "known only when the program runs"),
     "class": ("def f(x, box):\n    s = Point(x, x)\n    return s.a * s.b\n", 2,
               "s = Point(x, x)", "s = ", "`Point` makes an object"),
-    "list": ("def f(x, box):\n    def g(v):\n        return v * x\n    gs = [g]\n"
-             "    return gs[0](x)\n", 4, "gs = [g]", "g]",
-             "nested function `g` is used as a value"),
     "changed": ("def f(x, box):\n    k = 1.0\n    key = lambda t: -t * k\n    keep = [key]\n"
                 "    k = 2.0\n    return x * sorted([1, 2], key=keep[0])[0]\n", 4,
                 "keep = [key]", "key]", "nested function `key` is used as a value"),

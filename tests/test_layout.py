@@ -18,7 +18,8 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
-    ("expand", "inline", "summaries", "calls", "callees", "displays", "iterate", "onecall"),
+    ("expand", "inline", "summaries", "known", "unused", "calls", "callees", "choices")
+    + ("displays", "iterate", "onecall"),
     ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
     + ("tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules"),

@@ -112,6 +112,9 @@ VIEW_ALL_FUNCTIONS = _numpy_functions(
 )  # fmt: skip
 
 
+_DISPLAYS = (ir.make_list, ir.make_dict, ir.make_function, ir.is_function, ir.captured)
+
+
 def is_pure(callee: ir.Callee) -> bool:
     """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
     if isinstance(callee, ir.Attr):
@@ -120,7 +123,7 @@ def is_pure(callee: ir.Callee) -> bool:
         return callee.name in PURE_METHODS
     if isinstance(callee, (ir.Derived, ir.Name)):
         return False
-    if callee in (ir.make_list, ir.make_dict):
+    if callee in _DISPLAYS:
         return True
     if hasattr(type(callee), "for_kinds"):
         return True  # a derivative copies what its primal writes into
@@ -203,7 +206,7 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
     fn = call.fn
     if isinstance(fn, ir.Method):
         return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name)
-    if isinstance(fn, (ir.Attr, ir.Derived)) or fn in (ir.make_list, ir.make_dict):
+    if isinstance(fn, (ir.Attr, ir.Derived)) or fn in _DISPLAYS:
         return ()
     if isinstance(fn, np.ufunc):
         return call.args[fn.nin :]
@@ -280,7 +283,7 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         return args[1:2] if len(args) == 2 else args  # of one operand it may be a view
     if fn in IN_PLACE_OPERATORS:
         return args[:1]
-    if fn in VIEW_ALL_FUNCTIONS or fn in (ir.make_list, ir.make_dict):
+    if fn in VIEW_ALL_FUNCTIONS or fn in _DISPLAYS:
         return (*args, *(v for _, v in call.kwargs))
     return _viewed_by_function(call)
 

@@ -17,6 +17,7 @@ from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scala
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
+    Callable,
     Dict,
     Dim,
     Kind,
@@ -202,7 +203,9 @@ def _to_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 
 
 def _to_tuple(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return Tuple(getattr(_to_list(args, kwargs), "items", None))
+    made = _to_list(args, kwargs)
+    items, item = getattr(made, "items", None), getattr(made, "item", None)
+    return Tuple(items, item if items is None and isinstance(item, (Scalar, Array)) else None)
 
 
 def _to_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
@@ -279,7 +282,39 @@ def _axis_size(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Scalar("int64")
 
 
+def _make_function(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A function that the program makes, with the kinds of what it captures."""
+    site = getattr(args[0], "value", None)
+    return Callable(((site, tuple(map(_plain, args[1:]))),)) if site is not None else UNKNOWN
+
+
+def _plain(kind: Kind) -> Kind:
+    """The kind of what is captured, without the names of its lengths."""
+    if isinstance(kind, Array):
+        dims = None if kind.dims is None else (None,) * len(kind.dims)
+        return Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, Scalar):
+        return _forgotten(kind)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_plain, kind.items)))
+    return kind if isinstance(kind, (Text, NoneKind, Callable)) else UNKNOWN
+
+
+def _captured(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What a function of a site captures."""
+    fn, site, k = args
+    if isinstance(fn, Callable) and isinstance(site, Callable) and isinstance(k, Scalar):
+        for value, kinds in fn.choices:
+            if value is site.value and k.value is not None and k.value < len(kinds):
+                found: Kind = kinds[k.value]
+                return found
+    return UNKNOWN
+
+
 _SPECIAL: dict[Any, Special] = {
+    ir.make_function: _make_function,
+    ir.captured: _captured,
+    ir.is_function: lambda args, kwargs: Scalar("bool"),
     operator.getitem: _item,
     len: _len,
     range: _range,

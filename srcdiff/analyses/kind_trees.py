@@ -24,7 +24,10 @@ Args = tuple[Kind, ...]
 
 def tree_kind(kind: Kind) -> Kind:
     """The kind of the adjoint of a value: tuples as lists, None at what has no derivative."""
-    if isinstance(kind, (Scalar, Array)):
+    if isinstance(kind, Scalar):  # a number of NumPy may be added to it
+        found = _leaf(kind)
+        return Scalar(found.dtype, None) if isinstance(found, Scalar) else found
+    if isinstance(kind, Array):
         return _leaf(kind)
     if isinstance(kind, Tuple):
         items = None if kind.items is None else tuple(map(tree_kind, kind.items))

@@ -19,12 +19,14 @@ not 1): ask `same_dim`, `same_shape` and `broadcasts_to_itself`.
 
 from __future__ import annotations
 
-from collections.abc import Callable as Function
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
+
+from srcdiff.analyses.kind_functions import Callable as Callable
+from srcdiff.analyses.kind_functions import join_callables, only
 
 
 @dataclass(frozen=True)
@@ -123,13 +125,6 @@ class Text:
     """A string; `value` None: unknown."""
 
     value: str | None = None
-
-
-@dataclass(frozen=True)
-class Callable:
-    """A function, class or other callable; `value` None: unknown."""
-
-    value: Function[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -332,7 +327,11 @@ def join(a: Kind, b: Kind) -> Kind:
     if isinstance(a, Dict) and isinstance(b, Dict):
         return _join_dicts(a, b)
     if isinstance(a, Callable) and isinstance(b, Callable):
-        return Callable()
+        return join_callables(a, b, join)
+    if isinstance(a, NoneKind) and isinstance(b, Callable) and b.choices:
+        return join_callables(only(None), b, join)
+    if isinstance(b, NoneKind) and isinstance(a, Callable) and a.choices:
+        return join_callables(a, only(None), join)
     if isinstance(a, Object) and isinstance(b, Object) and a.type == b.type:
         return Object(a.type)
     return UNKNOWN

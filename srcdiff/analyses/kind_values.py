@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.analyses.kind_functions import only
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
-    Callable,
     Dict,
     Dim,
     Kind,
@@ -27,8 +27,9 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     join_all,
 )
+from srcdiff.ir import Site
 
-_FUNCTIONS = (FunctionType, BuiltinFunctionType, type, np.ufunc)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, type, np.ufunc, Site)
 """Callables that are told apart by identity; other objects only by their type."""
 
 LARGE = 4
@@ -48,7 +49,7 @@ def kind_of(value: Any, name: str) -> Kind:
         return Object("dtype", value)
     if isinstance(value, ModuleType):
         return Module(value.__name__)
-    return Callable(value) if isinstance(value, _FUNCTIONS) else Object(_type_name(value))
+    return only(value) if isinstance(value, _FUNCTIONS) else Object(_type_name(value))
 
 
 def key_of(value: Any) -> Any:

@@ -20,6 +20,7 @@ from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_equal import Equal
+from srcdiff.analyses.kind_functions import only
 from srcdiff.analyses.kind_heap import Heap, is_empty, localless, widened
 from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
@@ -167,6 +168,9 @@ class _Inference:
         if isinstance(rhs, ir.Opaque):
             for name in rhs.reads:
                 self.read(name.id, env)
+            site = getattr(rhs, "site", None)
+            if site is not None:
+                return only(site)
             return Text() if rhs.harmless else UNKNOWN
         return self.call(rhs, env) if isinstance(rhs, ir.Call) else self.atom(rhs, env)
 

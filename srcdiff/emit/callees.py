@@ -133,4 +133,6 @@ def _follow(value: Any, path: str) -> Any:
 def _identifier(text: str | None) -> str:
     """A name made of some text."""
     name = "".join(c if c.isalnum() else "_" for c in text or "").strip("_")
-    return name if name.isidentifier() and not keyword.iskeyword(name) else "constant"
+    if keyword.iskeyword(name):  # a lambda
+        return "anonymous"
+    return name if name.isidentifier() else "constant"

@@ -7,6 +7,7 @@ same are equal.
 
 from __future__ import annotations
 
+from srcdiff.ir.functions import Site, captured, is_function, make_function
 from srcdiff.ir.look import (
     PLAIN,
     all_names,
@@ -77,8 +78,9 @@ __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Fresh", "Function", "If", "Loc", "Method", "NONE", "NOWHERE",
     "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset", "Return",
-    "Rhs", "SetItem", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While", "all_names",
-    "atoms", "blocks", "bound", "make_dict", "make_list", "map_atom", "map_opaque", "map_rhs",
-    "map_stmt", "names", "occurrences", "operands", "parts", "reads", "rename", "rename_text",
-    "used", "walk", "writes",
+    "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While",
+    "all_names", "atoms", "blocks", "bound", "captured", "is_function", "make_dict",
+    "make_function", "make_list", "map_atom", "map_opaque", "map_rhs", "map_stmt", "names",
+    "occurrences", "operands", "parts", "reads", "rename", "rename_text", "used", "walk",
+    "writes",
 ]  # fmt: skip

@@ -203,7 +203,12 @@ class Builder:
 
     def ir_name(self, name: str) -> str:
         """The spelling that a source name has in the IR."""
-        meaning = self.scope.get(name)
+        return self.ir_name_in(self.scope, name)
+
+    @staticmethod
+    def ir_name_in(scope: Mapping[str, Meaning], name: str) -> str:
+        """The spelling in the IR of a source name of a scope."""
+        meaning = scope.get(name)
         return meaning.id if isinstance(meaning, Name) else name
 
     def held(self, atom: Atom, rebound: Iterable[str], node: Node) -> Atom:

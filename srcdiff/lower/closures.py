@@ -8,9 +8,23 @@ from dataclasses import dataclass, field
 import gast
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir import NOWHERE, Assign, Atom, Call, Function, Loc, Name, Opaque, Return, Rhs, Star
+from srcdiff.ir import (
+    NOWHERE,
+    Assign,
+    Atom,
+    Call,
+    Function,
+    Loc,
+    Name,
+    Opaque,
+    Return,
+    Rhs,
+    Site,
+    Star,
+)  # fmt: skip
 from srcdiff.lower import jumps, lifted, local
 from srcdiff.lower.builder import Builder, LocalFunction, Node
+from srcdiff.lower.settled import MARK
 
 
 @dataclass(frozen=True)
@@ -19,7 +33,8 @@ class Closure(Opaque):
 
     `reads` are the variables of the enclosing function that it reads when it is called, and
     `captured` what `function` calls them; `keywords` what it calls its parameters.  `whole` is
-    false where the text alone is no expression that makes the function.
+    false where the text alone is no expression that makes the function.  `held` are those of the
+    captured names that may be replaced by their values where the function is made.
     """
 
     name: str = field(default="lambda", compare=False)
@@ -28,13 +43,21 @@ class Closure(Opaque):
     keywords: Mapping[str, str] = field(default_factory=dict, compare=False)
     whole: bool = field(default=True, compare=False)
     loc: Loc = field(default=NOWHERE, compare=False, repr=False)
+    held: frozenset[str] = field(default=frozenset(), compare=False)
+    site: Site | None = field(default=None, compare=False, repr=False)
 
     @property
     def variables(self) -> dict[str, Atom] | None:
         """What each captured name is called now; None if that is not known any more."""
         if len(self.captured) != len(self.reads):
             return None
-        return dict(zip(self.captured, self.reads))
+        return {n: v for n, v in zip(self.captured, self.reads) if not n.startswith(MARK)}
+
+    @property
+    def marks(self) -> dict[str, Name]:
+        """The marks of captured names whose variables may be bound after the function is made."""
+        pairs = zip(self.captured, self.reads)
+        return {n[len(MARK) :]: v for n, v in pairs if n.startswith(MARK)}
 
 
 def anonymous(b: Builder, node: Node) -> Opaque:
@@ -84,6 +107,7 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> 
         fn.name if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),
         keywords=top.keywords, whole=text is not None, loc=b.loc(node),
+        held=frozenset(a.id for a in fn.defaults.values() if isinstance(a, Name)),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from srcdiff.lower import loops
 from srcdiff.lower.builder import Builder, Meaning, Node, Table
 from srcdiff.lower.items import items_of
 from srcdiff.lower.scope import scan_nodes
+from srcdiff.lower.settled import settled
 
 
 def list_comprehension(b: Builder, node: Node) -> Rhs:
@@ -66,10 +67,13 @@ def search(b: Builder, node: Node, wanted: bool) -> Rhs:
 def _over(b: Builder, node: Node, body: Callable[[], None], stop: Name | None) -> None:
     """The loops of a comprehension around a body, in a scope of their own."""
     saved = b.scope
+    start = len(b.out)
     try:
         _generator(b, node, 0, body, stop)
+        own = {v.id for n, v in b.scope.items() if v is not saved.get(n) and isinstance(v, Name)}
     finally:
         b.scope = saved
+    b.out[start:] = settled(tuple(b.out[start:]), frozenset(own), b.fresh)
 
 
 def _generator(

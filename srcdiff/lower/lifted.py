@@ -9,15 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from srcdiff.bind import bind_displays
+from srcdiff.bind import bind, bind_displays
 from srcdiff.ir import (
     Assign,
     Atom,
     Block,
     Call,
     Effect,
+    Fresh,
     Function,
     Loc,
     Name,
@@ -25,13 +26,17 @@ from srcdiff.ir import (
     Return,
     Rhs,
     Stmt,
+    all_names,
+    map_atom,
     map_stmt,
+    rename,
     used,
 )  # fmt: skip
 from srcdiff.ir import bound as bound_names
 from srcdiff.lower import local
 from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.lower.scope import Scan, parameters, scan_function
+from srcdiff.nested import SEED
 
 
 class Lifted:
@@ -109,6 +114,61 @@ def _styles(args: Node) -> Iterator[tuple[str, str]]:
     yield from ((a.id, "kw") for a in args.kwonlyargs)
     if args.kwarg is not None:
         yield args.kwarg.id, "**"
+
+
+# --- derivatives of nested functions -------------------------------------------------------------
+
+
+class Captures(Protocol):
+    """A closure."""
+
+    @property
+    def function(self) -> Function | None:
+        """What it runs."""
+
+    @property
+    def keywords(self) -> Mapping[str, str]:
+        """The names in it of its parameters."""
+
+    @property
+    def variables(self) -> dict[str, Atom] | None:
+        """What it captures: the names in it, and outside."""
+
+
+def lifted_closure(closure: Captures) -> Lifted:
+    """A closure as a function of its parameters, by their names in the source, and of the rest."""
+    inner = closure.function
+    assert inner is not None
+    sources = {new: name for name, new in closure.keywords.items()}
+    fresh = Fresh(all_names(inner) | set(closure.keywords))
+    names = {n: sources.get(n) or fresh(n).id for n in sorted(all_names(inner))}
+    own = tuple(names[p.name] for p in inner.params)
+    made = Lifted(inner.name, own, "nested")
+    captured = closure.variables or {}
+    made.captured = tuple(names.get(n) or fresh(n).id for n in captured)
+    params = tuple(Param(n) for n in (*own, *made.captured))
+    made.function = replace(inner, params=params, body=rename(inner.body, names))
+    return made
+
+
+def passing(closure: Captures, callee: Any, call: Call) -> Call:
+    """A call of a derivative of a closure, with what the closure captures as arguments."""
+    inner, variables = closure.function, closure.variables
+    assert inner is not None and variables is not None
+    outside = variables
+
+    def now(n: Name) -> Atom:
+        return outside.get(n.id, n)
+
+    params = tuple(
+        p if p.default is None else replace(p, default=map_atom(now, p.default))
+        for p in inner.params
+    )
+    seed = tuple((k, v) for k, v in call.kwargs if k == SEED)
+    kwargs = tuple((closure.keywords.get(str(k), k), v) for k, v in call.kwargs if k != SEED)
+    head_of = Function(inner.name, params, ())
+    bound = bind(head_of, replace(call, kwargs=kwargs), inner.loc)
+    return Call(callee, (*bound.values(), *outside.values()), seed)
 
 
 # --- recursion -----------------------------------------------------------------------------------
@@ -199,4 +259,7 @@ def free(fn: Function) -> tuple[str, ...]:
     return tuple(sorted(read - own))
 
 
-__all__ = ["Head", "Lifted", "call", "free", "function", "head", "is_recursive"]
+__all__ = [
+    "Head", "Lifted", "call", "free", "function", "head", "is_recursive", "lifted_closure",
+    "passing",
+]  # fmt: skip

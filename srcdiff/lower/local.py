@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from srcdiff.ir import Assign, Atom, Const, Name, Ref, Rhs
+from srcdiff.ir import Assign, Atom, Const, Name, Opaque, Ref, Rhs
 from srcdiff.lower import jumps, wrappers
 from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.lower.scope import scan_function
+from srcdiff.lower.settled import settled
 
 
 def arguments(
@@ -55,11 +56,17 @@ def inline(b: Builder, node: Node, fn: LocalFunction) -> Rhs:
     scope: dict[str, Meaning] = dict(fn.scope)
     for local in scan.bound:
         scope[local] = b.fresh(local)
+    start = len(b.out)
     for param, value in given.items():
         target = scope[param]
         assert isinstance(target, Name)
         b.emit(Assign(target, value, b.loc(node)))
-    return _inlined(b, fn, scope, scan)
+    result = _inlined(b, fn, scope, scan)
+    if isinstance(result, Opaque):  # a function, which is to be among the statements
+        result = b.temp(result, b.loc(node))
+    own = frozenset(b.ir_name_in(scope, n) for n in scan.bound)
+    b.out[start:] = settled(tuple(b.out[start:]), own, b.fresh)
+    return result
 
 
 def body_of(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Atom:

@@ -27,6 +27,7 @@ TOPICS = (
     "ml",
     "stats",
     "higher_order",
+    "functions",
     "found",
     "golden_programs",
     "published_models",

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .containers import Oscillator, energy_of
-from .helpers import sigmoid
 
 
 @dataclass(frozen=True)
@@ -56,22 +55,6 @@ refused(
     (0, 1),
     line="np.multiply(x, y, out=z)",
     reason="the argument `out`",
-)
-
-
-ACTIVATIONS = {"tanh": np.tanh, "sigmoid": sigmoid}
-
-
-def looked_up(x, name):
-    act = ACTIVATIONS[name]
-    return act(x) * x
-
-
-refused(
-    looked_up,
-    lambda r: (r.standard_normal(2), "sigmoid"),
-    line="return act(x) * x",
-    reason="the function called here, `act`, is known only when the program runs",
 )
 
 
