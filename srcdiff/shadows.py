@@ -44,11 +44,20 @@ def with_shadows(facts: Facts) -> Facts:
     kinds, classes, unclear = dict(facts.kinds), dict(shared.classes), set(shared.unclear)
     for name in shared.shadows & facts.active:
         shadow = facts.adjoints[name]
-        kinds[shadow] = tree_kind(kinds[name])
+        kinds[shadow] = _shadow_kind(kinds[name])
         classes[shadow] = f"shadows of {classes[name]}"
         unclear.add(classes[shadow])
     shared = replace(shared, classes=classes, unclear=frozenset(unclear))
     return replace(facts, kinds=kinds, aliases=shared)
+
+
+def _shadow_kind(kind: Kind) -> Kind:
+    """The kind of a shadow; its dicts are made in places of their own."""
+    made = tree_kind(kind)
+    if isinstance(kind, Dict) and isinstance(made, Dict):
+        items = tuple((k, _shadow_kind(v)) for k, v in kind.items)
+        return Dict(items, made.item, f"shadow of {kind.site}")
+    return made
 
 
 def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import is_container
-from srcdiff.analyses.links import Link, groups, refusal
+from srcdiff.analyses.links import Link, groups, refusal, stored_names
 from srcdiff.analyses.scene import Scene, View, chain_is_steady
 from srcdiff.analyses.views import is_array, is_reshaping
 
@@ -39,10 +39,12 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
     reasons = {group[k.target]: k for k in reversed(unclear)}
     classes = {n: rep for n, rep in group.items() if rep in reasons}
     mine = [k for k in links if k.target in classes]
+    derived = frozenset(k.source for k in mine)
     copies: set[str] = set()
     for link in mine:
         if link.how == "view" and not is_mirrored(link.stmt):
-            if not _is_copy(link, classes, scene):
+            lasting = link.target in derived and _is_written_later(link, classes, scene)
+            if lasting or not _is_copy(link, classes, scene):
                 raise refusal(link)
             copies.add(link.target)
         elif not is_mirrored(link.stmt):
@@ -70,6 +72,13 @@ def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
     return read and not scene.overwritten(link, classes)
 
 
+def _is_written_later(link: Link, classes: dict[str, str], scene: Scene) -> bool:
+    """Whether somebody may write into the memory of a link while views of its target are used."""
+    block = scene.function.body if link.inside else link.rest
+    written, _ = stored_names(block, scene.kinds)
+    return any(classes.get(n) == classes[link.target] for n in written)
+
+
 def _has_shadow(name: str, scene: Scene) -> bool:
     """Whether a name certainly stands for memory that a shadow can mirror."""
     kind = scene.kinds.get(name)
@@ -89,7 +98,7 @@ _VIEWS = frozenset(
     if hasattr(np, name)
 )  # fmt: skip
 _METHODS = frozenset({"reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append"})
-_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
+_ATTRIBUTES = frozenset({"T", "mT", "real"})  # `imag` of real numbers is no view
 _CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
 
 
@@ -111,5 +120,9 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
 
 def may_copy(rhs: ir.Rhs) -> bool:
     """Whether the layout of the memory decides between a view and a copy."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn in (np.asarray, np.asanyarray):
+        return len(rhs.args) > 1 or bool(rhs.kwargs)
     fns = (np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel"))
-    return is_reshaping(rhs) or (isinstance(rhs, ir.Call) and rhs.fn in fns)
+    return is_reshaping(rhs) or rhs.fn in fns

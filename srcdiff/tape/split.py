@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from srcdiff import ir
 from srcdiff.facts import Facts
 from srcdiff.tape.again import recompute
+from srcdiff.tape.keys import first_keys
 from srcdiff.tape.loops import countable, trip_of
 from srcdiff.tape.needs import (
     Contents,
@@ -41,7 +42,7 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)
     walker = _Split(facts, adjoint_names | provided, count_uses(body), steady)
-    slots = Slots(facts)
+    slots = Slots(facts, keys=first_keys(body, facts.kinds))
     parts = walker.block(body, frozenset(), slots)
     return replace(parts, forward=(*_bound_first(parts.forward, slots, function), *parts.forward))
 

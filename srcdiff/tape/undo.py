@@ -14,6 +14,7 @@ from srcdiff.analyses.kind_types import UNKNOWN, Array, is_container, is_scalar
 from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
+from srcdiff.tape.keys import Keys, has_key
 from srcdiff.tape.needs import Contents, Item
 
 
@@ -25,10 +26,11 @@ class Slots:
     loops: int = 0
     lists: list[ir.Assign] = field(default_factory=list)
     saved: set[str] = field(default_factory=set)  # every name that is saved somewhere
+    keys: Keys = field(default_factory=dict)  # that dicts certainly have
 
     def enter(self) -> Slots:
         """The slots of a loop inside."""
-        return Slots(self.facts, self.loops + 1, saved=self.saved)
+        return Slots(self.facts, self.loops + 1, saved=self.saved, keys=self.keys)
 
     def new(self, base: str, value: ir.Name, loc: ir.Loc) -> tuple[ir.Block, ir.Rhs]:
         """Statements that save a value, and the expression that loads it."""
@@ -127,6 +129,8 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     """The old contents of `base[index]`."""
     facts = slots.facts
     index = ir.Const(...) if stmt.index is None else stmt.index
+    if not has_key(stmt.base, index, facts.kinds, slots.keys):
+        return _undo_entry(stmt, slots)
     old = facts.fresh("_old")
     save: list[ir.Stmt] = [ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc)]
 
@@ -148,6 +152,30 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
         restore.append(ir.Assign(value, load, stmt.loc))
     restore.append(ir.SetItem(stmt.base, index, value, None, stmt.loc))
     return Undone((*save, *push), tuple(restore), frozenset(needed))
+
+
+def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
+    """The old entry of a dict, or that there was none."""
+    assert stmt.index is not None
+    fresh, loc = slots.facts.fresh, stmt.loc
+    entry = (stmt.base, stmt.index)
+    there, old = fresh("_there"), fresh("_old")
+    push_there, load_there = slots.new(f"{stmt.base.id}_there", there, loc)
+    push_old, load_old = slots.new(stmt.base.id, old, loc)
+    was, value, gone = fresh(), fresh(), fresh("_gone")
+    keep = (ir.Assign(old, ir.Call(operator.getitem, entry), loc), *push_old)
+    back = (ir.Assign(value, load_old, loc), ir.SetItem(stmt.base, stmt.index, value, None, loc))
+    save = (
+        ir.Assign(there, ir.Call(operator.contains, entry), loc),
+        *push_there,
+        ir.If(there, keep, (), loc),
+    )
+    restore = (
+        ir.Assign(was, load_there, loc),
+        ir.If(was, back, (ir.Assign(gone, ir.Call(ir.Method("pop"), entry), loc),), loc),
+    )
+    loads = (n for r in (load_there, load_old) for n in ir.names(r) if isinstance(r, ir.Name))
+    return Undone(save, restore, frozenset({*ir.names(stmt.base), *ir.names(stmt.index), *loads}))
 
 
 def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:

@@ -28,7 +28,7 @@ RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
 TOLERANCE = 1e-6
 SECONDS = 3  # a program that takes longer to run hangs
-LONGEST = 10  # and to transform
+LONGEST = 60  # and to transform
 
 
 @dataclass(frozen=True)

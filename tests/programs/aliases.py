@@ -269,3 +269,77 @@ def numbers_of_a_list_copied(x, s):
 
 
 sample(numbers_of_a_list_copied, lambda r: (r.standard_normal(4), 0.7), ("x", "s"))
+
+
+def entries_made_in_a_loop(x, y):
+    d = {}
+    for key, value in zip(("p", "q"), (x * 1.0, y * 1.0)):
+        d[key] = value
+    e = dict(d)
+    e["p"][0] = d["q"][1] ** 2
+    d["q"] = e["p"]
+    d["q"][1] *= 3.0
+    return e["p"] * e["q"] * d["q"]
+
+
+sample(entries_made_in_a_loop, two, ("x", "y"), order2=False)
+
+
+def work_list_of_views(x, y):
+    work = [(x * 1.0, 0)]
+    out = 0.0
+    while work:
+        a, depth = work.pop()
+        out = out + np.sum(a**2)
+        if depth < 2:
+            work.append((a[::2] * y[0], depth + 1))
+            a[0] = 0.0
+            work.append((a[1:], depth + 1))
+    return out
+
+
+sample(work_list_of_views, two, ("x", "y"))
+
+
+def best_so_far(x, y):
+    best = x * 1.0
+    for k in range(4):
+        trial = best.copy()
+        trial[k] += y[k]
+        if np.sum(trial**2) < np.sum(best**2):
+            best = trial
+        best[0] *= 1.1
+    return best
+
+
+sample(best_so_far, two, ("x", "y"))
+
+
+def rows_normalised_and_mixed(m, x):
+    a = m * 1.0
+    for row in a:
+        row /= np.sum(row**2)
+        row[0] += x[0]
+    rows = [a[0], a[1], a[2]]
+    rows[0], rows[1] = rows[1], rows[0]
+    rows[0] += x
+    rows[2] *= rows[0]
+    return a
+
+
+sample(
+    rows_normalised_and_mixed,
+    lambda r: (r.standard_normal((3, 4)), r.standard_normal(4)),
+    ("m", "x"),
+)
+
+
+def pieces_of_a_split_written(x, y):
+    a = x * 1.0
+    one, two_ = np.split(a, 2)
+    one += y[:2]
+    two_[:] = one * two_
+    return a
+
+
+sample(pieces_of_a_split_written, two, ("x", "y"))
