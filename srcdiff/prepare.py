@@ -84,11 +84,16 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh) -> ir.Block:
     return (*check, ir.While((), test, body, None, stmt.loc))
 
 
-def inplace(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
-    """The function with operators in place resolved by the kinds of what they write into."""
+def inplace(
+    function: ir.Function, kinds: Mapping[str, Kind], lent: frozenset[str] = frozenset()
+) -> ir.Function:
+    """The function with operators in place resolved by the kinds of what they write into.
+
+    What is written into the parameters `lent` is seen by the caller.
+    """
     fresh = ir.Fresh(ir.all_names(function))
     held = shared_elements(function, kinds)
-    shared = linked_names(function, kinds) | reshaped_names(function)
+    shared = linked_names(function, kinds, lent) | reshaped_names(function)
     return replace(function, body=_inplace(function.body, kinds, shared, held, fresh))
 
 

@@ -164,7 +164,8 @@ def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kin
     fresh = ir.Fresh(ir.all_names(function))
     function = replace(function, body=_assuming(function.body, assumed, fresh))
     function = iterated(function, infer(function, kinds), kinds)
-    function = webs(inplace(function, infer(function, kinds)))
+    lent = frozenset(p.name for p in function.params)
+    function = webs(inplace(function, infer(function, kinds), lent))
     return function, infer(function, kinds)
 
 

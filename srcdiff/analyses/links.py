@@ -32,10 +32,12 @@ class Link:
     span: int  # how much of `rest` there is to the last use of the target
 
 
-def linked_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
-    """The names that may share memory with another name."""
+def linked_names(
+    function: ir.Function, kinds: Kinds, others: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The names that may share memory with another name, or with what somebody else holds."""
     links = links_of(function.body, kinds, False)
-    found = {n for k in links for n in (k.target, k.source)}
+    found = {*others, *(n for k in links for n in (k.target, k.source))}
     # What an operator in place on a shared array gives is that array.
     marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _is_marked(s.rhs)]
     while True:

@@ -343,3 +343,19 @@ def pieces_of_a_split_written(x, y):
 
 
 sample(pieces_of_a_split_written, two, ("x", "y"))
+
+
+def _halved(a, n):
+    a *= 0.5
+    if n > 0:
+        _halved(a, n - 1)
+    return n
+
+
+def halved_by_recursion(x):
+    y = x * x
+    _halved(y, 2)
+    return y
+
+
+sample(halved_by_recursion, lambda r: (r.standard_normal(3),))
