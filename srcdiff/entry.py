@@ -16,7 +16,14 @@ from srcdiff import ir, trees
 from srcdiff.analyses.aliases import Aliases, aliases
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Tuple
 from srcdiff.analyses.kinds import infer
-from srcdiff.analyses.links import classes_of, links_of, named_container, stored_names
+from srcdiff.analyses.links import (
+    classes_of,
+    definitions,
+    links_of,
+    named_container,
+    stored_names,
+    use_counts,
+)
 from srcdiff.analyses.shadowed import may_copy
 from srcdiff.webs import webs
 
@@ -56,7 +63,7 @@ def own_memory(
     more = tuple(p.name for p in function.params if p.name in shared.shadows)
     function = _deep_copies(with_copies(function, more, params))
     function = _same_layout(function, shared)
-    return webs(_split_selfs(function, shared.shadows)), more
+    return webs(_split_selfs(_chosen(function, shared.shadows), shared.shadows)), more
 
 
 def mirrored_memory(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -110,6 +117,29 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
         return replace(stmt, rhs=ir.Call(trees.dense_copy, rhs.args))
 
     return _at_entry(function, laid)
+
+
+def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
+    """The function with `c = a if test else b` choosing `c` itself, not a temporary before it."""
+    defs, uses = definitions(function), use_counts(function.body)
+    new: dict[str, str] = {}
+
+    def choose(block: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+            if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Name) and out:
+                source, target = rhs.id, stmt.target.id
+                made = isinstance(out[-1], ir.If) and source in ir.bound((out[-1],))
+                own = source.startswith("_") and uses.get(source) == 1 and source in shadows
+                if made and own and defs[target] == 1 and target not in ir.used((out[-1],)):
+                    new[source] = target
+                    continue
+            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, choose))
+        return tuple(out)
+
+    body = choose(function.body)
+    return replace(function, body=ir.rename(body, new))
 
 
 def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
