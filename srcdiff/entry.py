@@ -71,9 +71,15 @@ def mirrored_memory(function: ir.Function, kinds: Kinds) -> ir.Function:
     stored, _ = stored_names(function.body, kinds)
     classes = classes_of(list(links_of(function.body, kinds, False)), stored)
     copied = {s.target.id for s in function.body if isinstance(s, ir.Assign)} & set(classes)
-    if any(named_container(n, kinds) for n in copied):
-        function = _deep_copies(function)
-    return _same_layout(function, Aliases(classes))
+    held = any(named_container(n, kinds) for n in copied)
+    return _deep_copies(function) if held else function
+
+
+def same_layout(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function whose copies of parameters that it reshapes keep the layout of the memory."""
+    links = list(links_of(function.body, kinds, False))
+    stored, _ = stored_names(function.body, kinds)
+    return _same_layout(function, Aliases(classes_of(links, stored)))
 
 
 def _deep_copies(function: ir.Function) -> ir.Function:

@@ -21,7 +21,7 @@ from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
-from srcdiff.entry import mirrored_memory, own_memory, with_copies
+from srcdiff.entry import mirrored_memory, own_memory, same_layout, with_copies
 from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
@@ -162,6 +162,7 @@ def inplace_pass(state: State) -> State:
     written = _copied_params(state)
     if written:
         function = with_copies(function, written, state.params)
+        function = same_layout(function, infer(function, state.params))
     return _with(state, webs(function), extra={"written": written})
 
 

@@ -218,8 +218,7 @@ class _Mirror:
             out.append(ir.Assign(name, display, self.loc))
             return name
         if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
-            number = isinstance(atom, ir.Const) and isinstance(atom.value, (float, complex))
-            return ir.Const(0.0) if number else ir.NONE
+            return self.constant(atom, out)
         if self.has_shadow(atom.id):
             return self.facts.adjoint(atom.id)
         if atom.id in self.facts.aliases.views:
@@ -233,6 +232,19 @@ class _Mirror:
                 remedy="Give an example of the arguments, or annotate the parameter.",
             )
         return ir.Const(0.0)
+
+    def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+        """The shadow of a constant, beside which something active may come to stand."""
+        if isinstance(atom, ir.Const):
+            return ir.Const(0.0) if isinstance(atom.value, (float, complex)) else ir.NONE
+        kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        if not is_active_kind(kind):
+            return ir.NONE
+        if is_scalar(kind):
+            return ir.Const(0.0)
+        zero = self.facts.fresh("_d")
+        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (atom,)), self.loc))
+        return zero
 
     def view(self, name: ir.Name, out: list[ir.Stmt]) -> ir.Name:
         """The shadow of a view, made here."""

@@ -104,12 +104,16 @@ def random_like(rng: np.random.Generator, value: Any) -> Any:
 
 
 def plus(value: Any, step: float, direction: Any) -> Any:
-    """`value + step * direction`, leaf by leaf."""
+    """`value + step * direction`, leaf by leaf, arrays in the layout that they have."""
 
     def one(leaf: Any, d: Any) -> Any:
         if d is None:
             return copy.deepcopy(leaf)
         moved = leaf + step * d
+        if isinstance(leaf, np.ndarray):
+            out = np.empty_like(leaf)
+            out[...] = moved
+            return out
         return type(leaf)(moved) if isinstance(leaf, (float, complex)) else moved
 
     return mapped(one, value, direction)

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.api.forward import forward_of, tangent_like
 
 from . import structures as st
-from .check import Problem, assert_slope, assert_unchanged, positional
+from .check import (
+    Problem,
+    assert_slope,
+    assert_unchanged,
+    is_scalar,
+    positional,
+    with_cotangent,
+)
 from .programs import PROGRAMS
 
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
@@ -59,3 +67,51 @@ def test_along_a_direction(program):
         if program.gradient is None:
             slope = problem.slope(direction, cotangent)
             assert_slope(found, slope, 1e-2 * scale, program.tolerance)
+
+
+SOME = [p for p in PROGRAMS if p.order2][::8]
+
+
+def gradient_at(program, problem, cotangent):
+    """The gradient of a program as a function of its arguments, and what else it takes."""
+    g = srcdiff.grad(program.function, program.inputs, program.outputs)
+    if is_scalar(problem.output()) and program.outputs is None:
+        return g, {}
+    return with_cotangent(g, program.function), {"ct_": cotangent}
+
+
+@pytest.mark.parametrize("program", SOME, ids=lambda p: p.name)
+def test_modes_over_modes(program):
+    """Forward over reverse, reverse over reverse and reverse over forward are the same number."""
+    rng = np.random.default_rng(6)
+    function, inputs = program.function, program.inputs
+    problem = Problem(function, program.arguments(), inputs, program.outputs)
+    cotangent = st.random_like(rng, problem.output())
+    u, v = st.random_like(rng, problem.at), st.random_like(rng, problem.at)
+    inner, extra = gradient_at(program, problem, cotangent)
+    args, kwargs = positional(function, problem.arguments())
+    moves = tangents_of(problem, u)
+    _, tangent = srcdiff.jvp(inner, args, moves, **extra, **kwargs)
+    one = st.inner(v, tangent)
+    twice = srcdiff.grad(inner, inputs, materialize_grads=True)
+    two = st.inner(twice(*args, **extra, grad_outputs=v, **kwargs), u)
+    assert abs(one - two) <= 1e-8 * max(1.0, abs(one), abs(two))
+    if kwargs:
+        return
+    made, given, names = forward_function(program, args, moves)
+    back = srcdiff.grad(made, names, outputs=1, materialize_grads=True)
+    ct = cotangent if extra else 1.0
+    gradients = back(*positional(function, problem.arguments())[0], **given, grad_outputs=ct)
+    along_v = [t for t in tangents_of(problem, v) if t is not None]
+    three = st.inner(along_v, list(gradients))
+    assert abs(one - three) <= 1e-8 * max(1.0, abs(one), abs(three))
+
+
+def forward_function(program, args, moves):
+    """The generated function of forward mode, the tangents that it takes, and its inputs."""
+    params = list(inspect.signature(program.function).parameters)
+    names = tuple(n for n, t in zip(params, moves, strict=False) if t is not None)
+    made = forward_of(program.function, names, program.outputs).specialised(*args)
+    given = [tangent_like(t, x, "t") for t, x in zip(moves, args, strict=True) if t is not None]
+    last = list(inspect.signature(made).parameters)[-len(names) :]
+    return made, dict(zip(last, given, strict=True)), names

@@ -239,6 +239,10 @@ def plus(tree: Any, step: float, direction: Any) -> Any:
     moves = dict(leaves(direction))
     for path, leaf in leaves(tree):
         new = leaf + step * moves[path]
+        if isinstance(leaf, np.ndarray):
+            out = np.empty_like(leaf)  # in the layout of the argument
+            out[...] = new
+            new = out
         tree = with_leaf(tree, path, new if isinstance(leaf, np.ndarray) else type(leaf)(new))
     return tree
 

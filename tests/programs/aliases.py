@@ -125,6 +125,21 @@ def snapshots_and_numbers(x, s):
 
 
 sample(snapshots_and_numbers, lambda r: (r.standard_normal(4), 0.8), ("x", "s"))
+sample(snapshots_and_numbers, lambda r: (r.standard_normal(4), 0.8), "x")
+
+
+def snapshots_and_constants(x, c):
+    u = x * 1.0
+    stack = [(u, c)]
+    for k in range(3):
+        v, w = stack[-1]
+        v[k] = v[k + 1] * w[k]
+        stack.append((v, w * v[0]))
+    v, w = stack.pop()
+    return v * w + u
+
+
+sample(snapshots_and_constants, lambda r: (r.standard_normal(4), r.standard_normal(4)), "x")
 
 
 def reshaped_parameter_written(x, s):
