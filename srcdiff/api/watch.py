@@ -33,10 +33,12 @@ Read = Callable[[], Any]
 class Watch:
     """What a derivative depends on, and how that was.
 
-    `names` are variables (a namespace, a name, its value or None), `reads` other places, `held`
-    containers and arrays with the key of their kind.
+    `functions` are given with their code and defaults.  `names` are variables (a namespace, a
+    name, its value or None), `reads` other places, `held` containers and arrays with the key of
+    their kind.
     """
 
+    functions: tuple[tuple[types.FunctionType, Any, Any, Any], ...]
     names: tuple[tuple[Mapping[str, Any], str, Any], ...]
     reads: tuple[tuple[Read, Any], ...]
     held: tuple[tuple[Any, Any], ...]
@@ -49,11 +51,18 @@ def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
     walk.callable(f)
     for function in _passed(kinds.values()):
         walk.callable(function)
-    return Watch(tuple(walk.names), tuple(walk.reads), tuple(walk.held))
+    return Watch(tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held))
 
 
 def unchanged(watch: Watch) -> bool:
     """Whether everything is as it was."""
+    for f, code, defaults, by_name in watch.functions:
+        if (
+            f.__code__ is not code
+            or f.__defaults__ is not defaults
+            or f.__kwdefaults__ is not by_name
+        ):
+            return False
     for table, name, value in watch.names:
         if table.get(name) is not value:
             return False
@@ -79,6 +88,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.seen: set[int] = set()
+        self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
         self.names: list[tuple[Mapping[str, Any], str, Any]] = []
         self.reads: list[tuple[Read, Any]] = []
         self.held: list[tuple[Any, Any]] = []
@@ -106,7 +116,7 @@ class _Walk:
         if id(f) in self.seen:
             return
         self.seen.add(id(f))
-        self.reads.append(((lambda: f.__code__), f.__code__))
+        self.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
         self.defaults(f)
         for cell in f.__closure__ or ():
             read = _cell_reader(cell)
@@ -118,8 +128,6 @@ class _Walk:
 
     def defaults(self, f: types.FunctionType) -> None:
         """The defaults of a function, which generated functions have as well."""
-        self.reads.append(((lambda: f.__defaults__), f.__defaults__))
-        self.reads.append(((lambda: f.__kwdefaults__), f.__kwdefaults__))
         by_name = f.__kwdefaults__ or {}
         self.names += [(by_name, name, value) for name, value in by_name.items()]
         for default in (*(f.__defaults__ or ()), *by_name.values()):
