@@ -3,6 +3,7 @@
 from __future__ import annotations
 import __future__
 
+import ast
 import dis
 import functools
 import types
@@ -19,7 +20,12 @@ def future_flags(code: types.CodeType) -> int:
 
 @functools.lru_cache(maxsize=16)
 def compiled(text: str, flags: int) -> tuple[types.CodeType, ...]:
-    """Every code object of a text."""
+    """Every code object of a text, which may be a notebook cell that awaits something.
+
+    Raises:
+        SyntaxError: the text is no Python.
+    """
+    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     return tuple(all_codes(compile(text, "<text>", "exec", flags, dont_inherit=True)))
 
 

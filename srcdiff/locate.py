@@ -89,9 +89,9 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
     text = "".join(lines)
     try:
         nodes = _index(text).get(code.co_firstlineno, ())
+        known = compiled(text, future_flags(code))
     except SyntaxError:
         return _one(function, _in_block(lines, code), text)
-    known = compiled(text, future_flags(code))
     if not any(c.co_firstlineno == code.co_firstlineno for c in alike(code, known)):
         nodes = tuple(n for c in alike(code, known) for n in _index(text)[c.co_firstlineno])
     return _one(function, nodes, text)

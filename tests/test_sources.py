@@ -215,6 +215,16 @@ def test_notebook(names):
     assert first(3.0) == 27.0
 
 
+def test_cells_that_are_no_module(names):
+    """A cell may await something, and a front end may keep its magics in the text."""
+    body = "def f(x):\n    return x * x\n"
+    for name, first in zip(names, ("await None\n", "%time\n", "return 1\n"), strict=False):
+        text, space = first + body, {}
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        exec(compile("\n" + body, name, "exec"), space)
+        assert srcdiff.grad(space["f"])(3.0) == 6.0
+
+
 def test_cell_that_is_run_again(names):
     space = {}
     cell(names[0], "def f(x):\n    return 8 * x\n", space)
