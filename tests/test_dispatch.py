@@ -110,6 +110,16 @@ def test_inputs_and_other_arguments(name):
         np.testing.assert_array_equal(x, before)
 
 
+def test_memory_mapped_arrays(tmp_path):
+    x = np.memmap(tmp_path / "x", dtype=float, mode="w+", shape=(3,))
+    x[:] = X
+    y = np.memmap(tmp_path / "x", dtype=float, mode="r", shape=(3,))
+    g = srcdiff.grad(lambda x, y: np.sum(x * y * x), (0, 1))
+    for args in ((x, y), (X, y), (x, X)):
+        for found, expected in zip(g(*args), (2.0 * X * X, X * X), strict=True):
+            np.testing.assert_allclose(found, expected)
+
+
 def test_lengths_of_containers():
     def total(xs, ys):
         t = 0.0

@@ -55,7 +55,7 @@ def kind_of(value: Any, name: str) -> Kind:
 def key_of(value: Any) -> Any:
     """A hashable key: two values with the same key have the same kind."""
     cls = type(value)
-    if cls is np.ndarray:
+    if cls is np.ndarray or cls is np.memmap:
         return value.dtype, tuple(
             [1 if n == 1 else LARGE if n >= LARGE else 0 for n in value.shape]
         )
@@ -112,6 +112,7 @@ def _dict(value: dict[Any, Any], name: str) -> Kind:
 
 _KINDS: dict[type, Function[[Any, str], Kind]] = {
     np.ndarray: _array,
+    np.memmap: _array,
     float: lambda value, name: Scalar("float64"),
     int: lambda value, name: Scalar("int64", size_of=Sym(name)),
     bool: lambda value, name: Scalar("bool"),
