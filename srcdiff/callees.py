@@ -28,7 +28,7 @@ from srcdiff.analyses.kind_types import (
     is_container,
 )
 from srcdiff.analyses.kinds import infer
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.lower import Closure
@@ -304,8 +304,4 @@ def _refuse(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
     if is_user_function(fn):
         function_of(fn)  # says why it could not be inlined
     find(call, kinds, loc)
-    raise UnsupportedError(
-        f"nothing is known of what `{call.text or fn}` does",
-        loc,
-        remedy="Give it a rule with @srcdiff.rule, or wrap its arguments in srcdiff.stop_gradient.",
-    )
+    raise InternalError("a call with a rule counts as one of which nothing is known", call)

@@ -85,6 +85,22 @@ def test_a_function_with_a_rule_of_its_own_is_not_read():
     assert srcdiff.grad(tripled)(1.0) == srcdiff.grad(lambda x: tripled(x))(1.0) == 100.0
 
 
+def test_a_rule_that_forgets_a_parameter():
+    def scaled(x, k):
+        return k * x
+
+    @srcdiff.rule(scaled)
+    def template(x, k):
+        z = scaled(x, k)
+        yield z
+        d[x] += k * d[z]
+
+    assert srcdiff.grad(lambda x: scaled(x, 3.0))(2.0) == 3.0
+    for f in (lambda k: scaled(3.0, k) * k, scaled):
+        with pytest.raises(srcdiff.MissingRuleError, match="no derivative for the argument `k`"):
+            srcdiff.grad(f, "k")(*(3.0, 2.0)[-len(inspect.signature(f).parameters) :])
+
+
 @pytest.mark.parametrize("f", [np.frompyfunc(lambda x: x, 1, 1), X.dot, 3.0, "text", np, None])
 def test_no_function_and_no_rule(f):
     if f is None:

@@ -38,9 +38,15 @@ class Output:
             value[key]
         except (TypeError, KeyError, IndexError) as error:
             name = self.run.name
-            raise TransformError(f"`{name}` has no output {key!r} in this run") from error
+            raise TransformError(
+                f"`{name}` has no output {key!r} in this run",
+                remedy="Give a position or key of what it returned.",
+            ) from error
         if isinstance(value, np.ndarray):
-            raise TransformError(f"`{self.run.name}` returns an array here: {key!r} is no output")
+            raise TransformError(
+                f"`{self.run.name}` returns an array here: {key!r} is no output",
+                remedy="Take the array as a whole; `grad_outputs` selects elements of it.",
+            )
         return Output(self.run, (*self.path, key))
 
     def __iter__(self) -> Any:

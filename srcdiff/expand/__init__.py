@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.errors import MissingRuleError
 from srcdiff.facts import Facts
-from srcdiff.rules import Bound, find, lookup
+from srcdiff.rules import Bound, find, is_builtin, lookup
 
 from .contribute import Statement
 from .expander import Expander
@@ -43,7 +43,19 @@ def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
         bound = find(call, kinds)
     except MissingRuleError:
         return everything  # the error comes, with its place, if one of them is active
-    return tuple(atom for name, atom in bound.args.items() if name in rule.differentiable)
+    flowing = rule.differentiable | _forgotten(bound, kinds)
+    return tuple(atom for name, atom in bound.args.items() if name in flowing)
+
+
+def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
+    """The parameters that a user's rule says nothing of, and that are given floats: an error."""
+    rule = bound.rule
+    if is_builtin(rule):
+        return frozenset()
+    silent = (p for p in bound.args if p not in rule.mentioned and p != rule.mutates)
+    return frozenset(
+        p for p in silent if any(is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)
+    )
 
 
 def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir import Atom, Const, Function, Param, Ref, Return
+from srcdiff.ir import Atom, Const, Function, Loc, Param, Ref, Return
 from srcdiff.lower import calls, comprehensions, expressions, jumps, loops, statements, wrappers
 from srcdiff.lower.builder import Builder, Node, Table
 from srcdiff.lower.scope import scan_function
@@ -43,7 +43,8 @@ def lower(source: Source) -> Function:
     try:
         return _lower(source)
     except RecursionError:
-        loc = source.loc(source.tree)
+        code = source.function.__code__
+        loc = Loc(code.co_filename, code.co_firstlineno)
         raise UnsupportedError(
             "the code is nested too deeply", loc, "Split it into several functions."
         ) from None

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMPTY", "Bound", "Registry", "Rule", "Store", "all_functions", "basic", "builtin", "conj", "d",
-    "discrete", "distinct", "elementwise", "find", "forward", "isarray", "iscomplex", "isscalar",
+    "discrete", "distinct", "elementwise", "find", "forward", "is_builtin", "isarray", "iscomplex",
+    "isscalar",
     "known", "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
     "registry", "rule", "samples", "spelling", "stretchable",
 ]  # fmt: skip
@@ -289,6 +290,16 @@ def builtin() -> Registry:
     """The rules of the project's own templates."""
     files = sorted(folder().glob("*.py"))
     return EMPTY.extended(tuple(r for file in files for r in read_file(file)))
+
+
+@functools.cache
+def _builtin_rules() -> frozenset[Rule]:
+    return frozenset(builtin().by_key.values())
+
+
+def is_builtin(rule: Rule) -> bool:
+    """Whether a rule is one of the project's own."""
+    return rule in _builtin_rules()
 
 
 @functools.cache

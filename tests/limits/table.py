@@ -300,12 +300,6 @@ def f(x, store):
 
 srcdiff.grad(f)(2.0, [])
 """,
-    "A callee that only the running program knows": """
-def f(x, functions, k):
-    return functions[k](x)
-
-srcdiff.grad(f)(2.0, [np.sin, np.cos], 1)
-""",
     "A function that nothing is known of": """
 def f(x):
     return np.frompyfunc(abs, 1, 1)(x)
@@ -433,6 +427,63 @@ class Model:
         return x * x
 
 srcdiff.grad(f)(2.0, Model())
+""",
+    "An object that is called": """
+def f(x, model):
+    return model(x)
+
+class Model:
+    def __call__(self, x):
+        return x * x
+
+srcdiff.grad(f)(2.0, Model())
+""",
+    "A recursive function with `**`": """
+def scaled(x, **options):
+    return x if x > 10.0 else scaled(x * options["k"], **options)
+
+def f(x):
+    return scaled(x, k=2.0)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A recursive function that writes into an argument and returns it": """
+def fill(a, n):
+    a[n] = 2.0 * a[n]
+    if n > 0:
+        fill(a, n - 1)
+    return a
+
+def f(x):
+    return np.sum(fill(x, 2))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A recursive function that writes into memory with two names": """
+def fill(a, b, n):
+    a[n] = 2.0 * b[n]
+    if n > 0:
+        fill(a, b, n - 1)
+
+def f(x):
+    y = x * 1.0
+    fill(y, y, 2)
+    return np.sum(y)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A recursive function that writes into a list": """
+def fill(a, n):
+    a[n] = 2.0 * a[n]
+    if n > 0:
+        fill(a, n - 1)
+
+def f(x):
+    y = [x * 1.0, 2.0]
+    fill(y, 1)
+    return np.sum(y[0])
+
+srcdiff.grad(f)(2.0)
 """,
 }
 
@@ -572,6 +623,91 @@ def f(x):
     return np.random.permutation(x)[0]
 
 srcdiff.grad(f)(np.ones(3))
+""",
+}
+
+OWN_RULES = {
+    "A parameter that a rule forgets": """
+def scaled(x, k):
+    return k * x
+
+@srcdiff.rule(scaled)
+def rule_of_scaled(x, k):
+    z = scaled(x, k)
+    yield z
+    d[x] += k * d[z]
+
+def f(x):
+    return scaled(2.0, x)
+
+srcdiff.grad(f)(3.0)
+""",
+    "`d` without a name": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    print(d)
+
+srcdiff.grad(double)(3.0)
+""",
+    "`d` of something else than a name": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    d[0] += 2.0 * d[z]
+
+srcdiff.grad(double)(3.0)
+""",
+    "`d` as a variable": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    d = 2.0
+
+srcdiff.grad(double)(3.0)
+""",
+    "Two `yield`s": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    d[x] += 2.0 * d[z]
+    yield z
+
+srcdiff.grad(double)(3.0)
+""",
+    "A `return` in a rule": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    if x > 0.0:
+        return
+    d[x] += 2.0 * d[z]
+
+srcdiff.grad(double)(3.0)
+""",
+    "A function that has no rule to check": """
+import math
+srcdiff.testing.check_rule(math.ulp, "1.0")
 """,
 }
 
@@ -717,6 +853,30 @@ value, pullback = srcdiff.vjp(f, 2.0)
 pullback.release()
 pullback()
 """,
+    "An output that a run does not have": """
+def f(x):
+    return {"loss": x * x}
+
+srcdiff.run(f, 3.0)["cost"]
+""",
+    "An element as an output of a run": """
+def f(x):
+    return x * x
+
+srcdiff.run(f, np.ones(3))[0]
+""",
+    "An input that a run does not have": """
+def f(x):
+    return x * x
+
+srcdiff.run(f, 3.0).grad("y")
+""",
+    "An input that no output of a run depends on": """
+def f(x, y):
+    return x * x
+
+srcdiff.autograd.grad(srcdiff.run(f, 3.0, 2.0), ["y"])
+""",
 }
 
 SOURCES = {
@@ -750,6 +910,11 @@ def f(x):
 
 srcdiff.grad(functools.partial(f, 1.0, 2.0))
 """,
+    "A function that has neither source nor rule": """
+import cmath
+
+srcdiff.grad(cmath.isclose)(1.0, 2.0)
+""",
 }
 
 _TOPICS = {
@@ -760,6 +925,7 @@ _TOPICS = {
     "Containers": CONTAINERS,
     "Memory": MEMORY,
     "Rules": RULES,
+    "Rules of your own": OWN_RULES,
     "Arguments": ARGUMENTS,
     "Outputs": OUTPUTS,
     "Sources": SOURCES,
