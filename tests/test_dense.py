@@ -1,5 +1,7 @@
 """`jvp`, `linearize`, `jacobian`, `hessian`, `hvp` and `vhp`: forms, shapes, errors."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -227,6 +229,31 @@ def test_products_with_the_hessian():
         found = product_with(cubes, (params, 1.0), v)
         close(found["a"], 12.0 * X * Y + 3.0 * X**2)
         close(found["b"], np.sum(3.0 * X**2 * Y))
+
+
+def test_primitives_methods_and_partials():
+    class Spring:
+        def __init__(self):
+            self.k = 2.0
+
+        def energy(self, x):
+            return self.k * np.sum(x**3)
+
+    close(srcdiff.jacobian(np.sin)(X), np.diag(np.cos(X)))
+    close(srcdiff.hessian(np.sum)(X), np.zeros((3, 3)))
+    close(srcdiff.jvp(np.sin, (X,), (Y,))[1], np.cos(X) * Y)
+    spring = Spring()
+    close(srcdiff.hessian(spring.energy)(X), np.diag(12.0 * X))
+    close(srcdiff.run(spring.energy, X).grad("x"), 6.0 * X**2)
+    half = functools.partial(models.pair, b=0.5)
+    close(srcdiff.jacobian(half, outputs=0)(X), 0.5 * np.eye(3))
+    assert srcdiff.gradgradcheck(np.sin, (X,))
+
+
+def test_derivatives_of_a_differentiable_function():
+    close(models.cube.jacobian(X), np.diag(3.0 * X**2))
+    assert models.cube.hessian(2.0) == 12.0
+    assert models.cube.jvp((2.0,), (1.0,)) == (8.0, 12.0)
 
 
 def test_decorators():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Container
 from typing import Any
 
 from srcdiff.api.derivative import Derivative
@@ -10,9 +11,12 @@ from srcdiff.backends.numpy import compile_text
 from srcdiff.onecall import signature_of
 
 
-def with_cotangent(made: Derivative) -> tuple[Any, str]:
-    """`g(*args, cotangents=ct)` as a function that takes no `grad_outputs`, and that parameter."""
-    params = list(signature_of(made.primal).parameters.values())
+def with_cotangent(made: Derivative, given: Container[str]) -> tuple[Any, str]:
+    """`g(*args, cotangents=ct)` as a function that takes no `grad_outputs`, and that parameter.
+
+    It has the parameters that are `given` an argument.
+    """
+    params = [p for p in signature_of(made.primal).parameters.values() if p.name in given]
     seed = "cotangents"
     while any(p.name == seed for p in params):
         seed += "_"

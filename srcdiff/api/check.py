@@ -166,7 +166,7 @@ def gradgradcheck(
     if grad_outputs is None:
         grad_outputs = random_like(np.random.default_rng(3), output)
     made: Derivative = check.point.made
-    function, seed = with_cotangent(made)
+    function, seed = with_cotangent(made, check.point.values)
     names = check.point.params
     full = {**check.point.kwargs, seed: kept(grad_outputs)}
     return gradcheck(function, check.point.args, inputs=(*names, seed), **full, **options)

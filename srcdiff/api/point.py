@@ -15,7 +15,7 @@ from srcdiff.api.forward import differentiable_part, forward_of, tangent_like
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
-from srcdiff.onecall import signature_of
+from srcdiff.onecall import arguments, signature_of
 
 Path = tuple[Any, ...]
 
@@ -29,11 +29,10 @@ class Point:
         self.f, self.options = f, options
         made: Derivative = made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
         self.made, self.request = made, made.request
-        bound = signature_of(f).bind(*args, **kwargs)
-        bound.apply_defaults()
-        self.args, self.kwargs = bound.args, bound.kwargs
-        self.values = dict(bound.arguments)
         self.params = tuple(dict.fromkeys(i.param for i in self.request.inputs))
+        self.values = arguments(f, self.params, args, kwargs)
+        given = bound_to(f, self.values)
+        self.args, self.kwargs = given.args, given.kwargs
         made.check_inputs(self.values, {n: kind_of(v, n) for n, v in self.values.items()})
 
     @property
@@ -78,8 +77,7 @@ class Point:
         values = copy.deepcopy(self.values)
         for item, new in zip(self.request.inputs, items):
             values[item.param] = with_leaf(values[item.param], item.path, copy.deepcopy(new))
-        bound = inspect.BoundArguments(signature_of(self.f), {})
-        bound.arguments.update(values)
+        bound = bound_to(self.f, values)
         value = self.f(*bound.args, **bound.kwargs)
         return selected(value, self.request.outputs, values)
 
@@ -90,6 +88,14 @@ class Point:
         if self.request.has_aux:
             value = value[0]
         return selected(value, self.request.outputs, {})
+
+
+def bound_to(f: Any, values: Mapping[str, Any]) -> inspect.BoundArguments:
+    """Arguments by name as those of a call; by keyword behind one that is left out."""
+    params = signature_of(f).parameters
+    bound = inspect.BoundArguments(signature_of(f), {})
+    bound.arguments.update({n: values[n] for n in params if n in values})
+    return bound
 
 
 def _placed(tree: Any, path: Path, new: Any) -> Any:

@@ -13,7 +13,7 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at
 from srcdiff.errors import DtypeError, TransformError
-from srcdiff.onecall import signature_of
+from srcdiff.onecall import arguments, signature_of
 from srcdiff.request import parse_path
 
 Place = tuple[str, Path]
@@ -209,12 +209,11 @@ def _found(value: Any, item: Any, place: Place) -> list[Place]:
 def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
     """The parameters whose arguments can carry a derivative."""
     signature = signature_of(f)
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
+    given = arguments(f, (), args, kwargs)
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     found = tuple(
         n
-        for n, v in bound.arguments.items()
+        for n, v in given.items()
         if signature.parameters[n].kind not in variable and is_active_kind(kind_of(v, n))
     )
     if not found:
