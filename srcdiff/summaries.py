@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
@@ -62,9 +63,13 @@ class Near:
     """Which names may share memory, whoever writes."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
-        self.group = groups(
-            k for k in links_of(function.body, kinds, False) if not calls_function(k.stmt)
-        )
+        self.function, self.kinds = function, kinds
+
+    @cached_property
+    def group(self) -> dict[str, str]:
+        """Name -> the first of those that it may share memory with."""
+        links = links_of(self.function.body, self.kinds, False)
+        return groups(k for k in links if not calls_function(k.stmt))
 
     def share(self, one: str, two: str) -> bool:
         """Whether two names may share memory."""
@@ -177,9 +182,7 @@ def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:
             assert isinstance(stmt.rhs, ir.Call)
             out += _assumed_call(stmt, stmt.rhs, assumed, fresh)
             continue
-        inner = ir.map_stmt(
-            stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed, fresh)
-        )
+        inner = ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed, fresh))
         out.append(inner)
     return tuple(out)
 

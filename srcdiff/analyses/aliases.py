@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.analyses.links import Link, classes_of, links_of, named_container, stored_names
+from srcdiff.analyses.links import Link, classes_of, groups, links_of, named_container, stored_names
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.scene import (
     Scene,
@@ -115,6 +115,9 @@ class _Resolved:
         self.scene = scene
         self.stored = stored
         self.classes = classes_of(links, stored)
+        # What an element is handed on to: whoever writes into that writes into the element.
+        self.handed = groups(k for k in links if k.how != "element")
+        self.written = {self.handed.get(n, n) for n in stored}
         self.views: dict[str, View] = {}
         self.unclear: list[Link] = []
         mine = [k for k in links if k.target in self.classes]
@@ -157,7 +160,7 @@ class _Resolved:
             return read and not scene.overwritten(link, self.classes)
         if named_container(link.target, scene.kinds):
             return not is_part(link.stmt) or scene.dead_after(link)
-        return link.target not in self.stored
+        return self.handed.get(link.target, link.target) not in self.written
 
     def is_view(self, link: Link) -> bool:
         """Whether the target can be made again from the source wherever it is used."""

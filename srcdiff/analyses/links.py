@@ -180,6 +180,7 @@ def groups(links: Iterable[Link]) -> dict[str, str]:
 
     def find(name: str) -> str:
         while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
             name = parent[name]
         return name
 

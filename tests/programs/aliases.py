@@ -152,20 +152,6 @@ def reshaped_parameter_written(x, s):
 sample(reshaped_parameter_written, lambda r: (r.standard_normal((2, 3)), 1.7), ("x", "s"))
 
 
-def reshaped_columns_written(x, s):
-    flat = x.reshape(-1)  # a copy: the columns lie one behind the other
-    flat[::2] *= s
-    flat[1] = flat[0] ** 2
-    return x * np.sum(flat)
-
-
-sample(
-    reshaped_columns_written,
-    lambda r: (np.asfortranarray(r.standard_normal((2, 3))), 1.7),
-    ("x", "s"),
-)
-
-
 def numbers_and_arrays_popped(x, s):
     u = x * 1.0
     parts, factors = [u, u[:2]], [s, s * s]
@@ -374,3 +360,35 @@ def halved_by_recursion(x):
 
 
 sample(halved_by_recursion, lambda r: (r.standard_normal(3),))
+
+
+def element_handed_on_and_written(p, x):
+    held = p
+    out = p["w"]
+    part = out
+    part[2] -= part[2]
+    part[0] *= x[1]
+    return held["w"] * x
+
+
+sample(
+    element_handed_on_and_written,
+    lambda r: ({"w": r.standard_normal(3)}, r.standard_normal(3)),
+    ("p", "x"),
+)
+
+
+def element_moved_and_written(p, x):
+    y = x * 2.0
+    for _ in range(3):
+        x[1:] += 3.0 * y[0]
+        d = p["w"]
+        x, y = y, d
+    return x * y * p["w"]
+
+
+sample(
+    element_moved_and_written,
+    lambda r: ({"w": r.standard_normal(3)}, r.standard_normal(3)),
+    ("p", "x"),
+)
