@@ -13,7 +13,17 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Callable, Dict, Kind, List, Tuple, contents
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Object,
+    Tuple,
+    Unknown,
+    contents,
+)
 from srcdiff.errors import UnsupportedError
 from srcdiff.lower import Closure
 from srcdiff.lower.lifted import free
@@ -98,11 +108,59 @@ _CARRIERS = (
 
 def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
-    found: set[object] = set()
+    held = _held(function, kinds)
+    found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
     for stmt in ir.walk(function.body):
         for name in _open_uses(stmt, kinds):
-            found |= set(_sites(kinds.get(name)))
+            found |= {*_sites(kinds.get(name)), *held.get(name, ())}
     return found
+
+
+def _held(function: ir.Function, kinds: Kinds) -> dict[str, set[object]]:
+    """The names that may hold functions of each site, whatever their kinds say."""
+    held: dict[str, set[object]] = {}
+    flows = [pair for s in ir.walk(function.body) for pair in _carried(s)]
+    for stmt in ir.walk(function.body):
+        made = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(stmt, ir.Assign) and isinstance(made, Closure):
+            held.setdefault(stmt.target.id, set()).add(made.site)
+    size = -1
+    while size != sum(map(len, held.values())):
+        size = sum(map(len, held.values()))
+        for source, target in flows:
+            kind = kinds.get(target)
+            if source in held and (_hides(kind) or any(_sites(kind))):
+                held.setdefault(target, set()).update(held[source])
+    return held
+
+
+def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
+    """(source, target) names of a statement by which a value may come to another name."""
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
+        given = (*stmt.rhs.args, *(v for _, v in stmt.rhs.kwargs))
+        yield from ((n, stmt.target.id) for a in given for n in ir.names(a))
+    elif isinstance(stmt, ir.Assign) and not isinstance(stmt.rhs, ir.Opaque):
+        yield from ((n, stmt.target.id) for n in ir.names(stmt.rhs))
+    elif isinstance(stmt, ir.SetItem):
+        yield from ((n, stmt.base.id) for n in ir.names(stmt.value))
+    elif isinstance(stmt, ir.Permute):
+        yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Method):
+        into = ir.names(rhs.args[0])
+        yield from ((n, b) for b in into for a in rhs.args[1:] for n in ir.names(a))
+
+
+def _hides(kind: Kind | None) -> bool:
+    """Whether a value may be or hold functions that its kind does not tell."""
+    if kind is None or isinstance(kind, (Unknown, Object)):
+        return True
+    if isinstance(kind, Callable):
+        return not kind.choices
+    if isinstance(kind, Tuple):
+        inner = (kind.item or UNKNOWN,) if kind.items is None else kind.items
+        return any(map(_hides, inner))
+    return isinstance(kind, (List, Dict)) and any(map(_hides, contents(kind)))
 
 
 def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from srcdiff import ir
 from srcdiff.augmented import together
 from srcdiff.bind import bind_displays, takes_rest
 from srcdiff.errors import TransformError
+from srcdiff.free import WithFree, freed, with_parameters
 from srcdiff.known import Derived, Known, Made, applied, is_partial, meaning, partial, spread, truth
 from srcdiff.lower import Closure, Lifted, lower
 from srcdiff.lower.lifted import passing
@@ -163,6 +164,7 @@ class _Inline:
             return None
         if not is_written_out(call) and not takes_rest(callee, call):
             return None
+        callee = freed(callee, fn, self.stack[0])
         bound = bind_displays(callee, call, stmt.loc)
         return self.renamed(callee, bound, target, (*self.stack, fn), stmt.loc)
 
@@ -326,6 +328,8 @@ def function_of(fn: object) -> ir.Function:
     if isinstance(fn, Lifted):
         assert fn.function is not None
         return fn.function
+    if isinstance(fn, WithFree):
+        return with_parameters(lower(parse(fn.primal)), fn)
     return lower(parse(fn))  # type: ignore[arg-type]
 
 

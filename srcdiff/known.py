@@ -180,12 +180,11 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
     def rhs(old: Any) -> Any:
         if not isinstance(old, ir.Call):
             return old
-        positional = tuple(
-            ir.Star(args[a.value.id])
-            if isinstance(a, ir.Star) and isinstance(a.value, ir.Name) and a.value.id in args
-            else a
-            for a in old.args
-        )
+        positional: list[ir.Atom] = []
+        for arg in old.args:
+            starred = arg.value if isinstance(arg, ir.Star) else None
+            mine = args.get(starred.id) if isinstance(starred, ir.Name) else None
+            positional += (arg,) if mine is None else mine.items
         keywords: list[tuple[str | None, ir.Atom]] = []
         for key, value in old.kwargs:
             if key is None and isinstance(value, ir.Name) and value.id in kwargs:
@@ -195,7 +194,7 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
                 keywords += [(str(k), v) for k, v in new.items()]
             else:
                 keywords.append((key, value))
-        return replace(old, args=positional, kwargs=tuple(keywords))
+        return replace(old, args=tuple(positional), kwargs=tuple(keywords))
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, (ir.Assign, ir.Effect)):

@@ -27,6 +27,7 @@ from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.finish import finish, returned, spell
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
+from srcdiff.free import check_reads
 from srcdiff.inline import function_of, inline
 from srcdiff.iterate import iterated, unpacked
 from srcdiff.lower import lower
@@ -112,11 +113,13 @@ def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function = inline(state.function, state.origin)
     function = resolved(function, state.params, state.origin)
+    check_reads(function, state.origin)
     if not has_derivatives(function):
         return _with(state, function)
     named = webs(prepare(function))
-    function = generated(named, infer(named, state.params))
-    return _with(state, inline(function, state.origin))
+    function = inline(generated(named, infer(named, state.params)), state.origin)
+    check_reads(function, state.origin)
+    return _with(state, function)
 
 
 def select_pass(state: State) -> State:

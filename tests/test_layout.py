@@ -18,7 +18,7 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
-    ("expand", "inline", "summaries", "known", "unused", "calls", "callees", "choices")
+    ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall"),
     ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
     + ("tape", "checkpoint")

@@ -27,6 +27,7 @@ import numpy as np
 
 from srcdiff.analyses.kind_functions import Callable as Callable
 from srcdiff.analyses.kind_functions import join_callables, only
+from srcdiff.ir import Site
 
 
 @dataclass(frozen=True)
@@ -294,6 +295,8 @@ def is_active_kind(kind: Kind) -> bool:
         return True
     if isinstance(kind, (List, Dict)):
         return any(map(is_active_kind, contents(kind)))
+    if isinstance(kind, Callable):  # a function that the program makes may capture such
+        return any(isinstance(f, Site) for f, _ in kind.choices)
     return isinstance(kind, (Object, Unknown)) and getattr(kind, "value", None) is None
 
 

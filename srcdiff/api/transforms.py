@@ -7,6 +7,7 @@ from typing import Any
 
 from srcdiff.api.batched import Batched
 from srcdiff.api.derivative import Derivative
+from srcdiff.api.free import derivative
 from srcdiff.api.options import Options
 
 
@@ -28,7 +29,8 @@ def grad(
     Args:
         f: an ordinary Python function of NumPy arrays, numbers and containers of them.
         inputs: what to differentiate by: a position, a name, a path such as `"params['w']"`, or a
-            tuple, list or dict of those.
+            tuple, list or dict of those.  `"global:W"` is the variable `W` that the function reads
+            from its module or from the functions around it (a closure cell), as it is at the call.
         outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
             name of a parameter that `f` writes into, whose final value is then the output.
         allow_unused: True gives None for an input that no output depends on, instead of an error.
@@ -95,7 +97,9 @@ def value_and_grad(
 def _made(f: Any, options: Options) -> Any:
     """A derivative, or a decorator that makes one."""
     kind = Batched if options.is_grads_batched else Derivative
-    return (lambda g: kind(g, options)) if f is None else kind(f, options)
+    if f is None:
+        return lambda g: derivative(g, options, kind)
+    return derivative(f, options, kind)
 
 
 def source(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any) -> str:

@@ -22,6 +22,7 @@ from srcdiff.analyses import kind_types
 from srcdiff.analyses.kind_types import Kind, contents
 from srcdiff.analyses.kind_values import key_of
 from srcdiff.codes import all_codes
+from srcdiff.free import Variable, WithFree
 from srcdiff.inline import is_foreign, is_user_function
 from srcdiff.nested import is_derivative
 from srcdiff.rules import registry
@@ -48,6 +49,10 @@ def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
     """Everything outside a function that its derivative for arguments of some kinds depends on."""
     walk = _Walk()
     walk.reads.append((registry, registry()))
+    while isinstance(f, WithFree) or is_derivative(f):
+        if isinstance(f, WithFree):  # what are parameters may change
+            walk.free = f.variables
+        f = f.primal
     walk.callable(f)
     for function in _passed(kinds.values()):
         walk.callable(function)
@@ -75,8 +80,8 @@ def unchanged(watch: Watch) -> bool:
 def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
     """The functions among arguments of some kinds."""
     for kind in kinds:
-        if isinstance(kind, kind_types.Callable) and kind.value is not None:
-            yield kind.value
+        if isinstance(kind, kind_types.Callable):
+            yield from (f for f, _ in kind.choices)
         elif isinstance(kind, kind_types.Tuple):
             yield from _passed(kind.items or ())
         elif isinstance(kind, (kind_types.List, kind_types.Dict)):
@@ -87,6 +92,7 @@ class _Walk:
     """The functions and containers seen, and what was found."""
 
     def __init__(self) -> None:
+        self.free: tuple[Variable, ...] = ()
         self.seen: set[int] = set()
         self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
         self.names: list[tuple[Mapping[str, Any], str, Any]] = []
@@ -119,6 +125,8 @@ class _Walk:
         self.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
         self.defaults(f)
         for cell in f.__closure__ or ():
+            if any(cell is v.place for v in self.free):
+                continue
             read = _cell_reader(cell)
             self.reads.append((read, read()))
             self.value(read())
@@ -135,6 +143,8 @@ class _Walk:
 
     def variable(self, space: dict[str, Any], name: str, names: tuple[str, ...]) -> None:
         """A global, or what a builtin or a module imported inside of a function is called."""
+        if any(space is v.place and name == v.name for v in self.free):
+            return
         if name in space:
             self.names.append((space, name, space[name]))
             self.value(space[name], names)

@@ -1,0 +1,286 @@
+"""Functions as values: what the cache sees, variables outside as inputs, and what is refused."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from .check import check_gradient, check_second_order, define
+
+X = np.array([0.3, -0.2, 0.7])
+
+# --- what a derivative is made from may change --------------------------------------------------
+
+
+def test_a_changed_cell_is_a_changed_function():
+    def make():
+        w = 2.0
+
+        def f(x):
+            return w * x * x
+
+        def change(value):
+            nonlocal w
+            w = value
+
+        return f, change
+
+    f, change = make()
+    g = srcdiff.grad(f)
+    assert g(3.0) == 12.0
+    change(5.0)
+    assert g(3.0) == 30.0
+
+
+def test_closures_of_one_factory_are_different_functions():
+    def make(w):
+        return lambda x: w * x * x
+
+    first, second = srcdiff.grad(make(2.0)), srcdiff.grad(make(3.0))
+    assert (first(1.0), second(1.0), first(1.0)) == (4.0, 6.0, 4.0)
+
+
+def test_a_helper_that_is_defined_again_is_seen():
+    namespace = {"np": np}
+    define("def helper(x):\n    return x * x\n", "helper", namespace)
+    f = define("def f(x):\n    return helper(x) + 1.0\n", "f", namespace)
+    g = srcdiff.grad(f)
+    assert g(3.0) == 6.0
+    define("def helper(x):\n    return x * x * x\n", "helper", namespace)
+    assert g(3.0) == 27.0
+
+
+def test_helpers_of_one_name():
+    one = define("def step(x, n):\n    return x if n == 0 else 2.0 * step(x, n - 1)\n", "step", {})
+    two = define("def step(x, n):\n    return x if n == 0 else step(x * x, n - 1)\n", "step", {})
+    text = "def f(x):\n    return first(x, 2) * second(x, 2)\n"
+    f = define(text, "f", {"first": one, "second": two})
+    check_gradient(f, (1.3,))
+    check_second_order(f, (1.3,))
+
+
+def test_functions_as_arguments_have_derivatives_of_their_own():
+    def apply(f, x):
+        return f(x) * x
+
+    g = srcdiff.grad(apply, 1)
+    assert g(np.square, 2.0) == 12.0
+    assert g(lambda t: t, 2.0) == 4.0
+    assert g(np.square, 2.0) == 12.0
+
+
+# --- partial ------------------------------------------------------------------------------------
+
+
+def power(x, n, scale=1.0):
+    return scale * x**n
+
+
+cube = functools.partial(power, n=3)
+
+
+def applies_partials(x, w):
+    f = functools.partial(lambda a, b, c: a * np.sin(b) + c, w)
+    fs = []
+    for i in range(3):
+        fs.append(functools.partial(power, scale=w * i))
+    total = cube(x) + cube(x, scale=w) + f(x, c=x * w)
+    for g in fs:
+        total += g(x, 2)
+    return total
+
+
+def test_partial():
+    check_gradient(applies_partials, (0.7, 1.3), (0, 1))
+    check_second_order(applies_partials, (0.7, 1.3), (0, 1))
+
+
+def test_partial_takes_the_values_as_they_are():
+    def f(x):
+        a = x
+        g = functools.partial(np.multiply, a)
+        a = x * 100.0
+        return g(x)
+
+    assert srcdiff.grad(f)(3.0) == 6.0
+
+
+def hook(x, before=None, after=None):
+    if before is not None:
+        x = before(x)
+    y = x * x
+    return y if after is None else after(y)
+
+
+def test_callbacks_that_may_be_none():
+    def f(x, w):
+        return hook(x) + hook(x, np.sin) + hook(w, after=lambda t: t * x)
+
+    check_gradient(f, (0.7, 1.3), (0, 1))
+    check_second_order(f, (0.7, 1.3), (0, 1))
+    assert "None" not in srcdiff.source(f, example=(0.7, 1.3)).replace("grad_outputs=None", "")
+
+
+# --- variables outside --------------------------------------------------------------------------
+
+W = np.array([1.0, 2.0, 3.0])
+SCALE = 0.5
+PARAMS = {"w": np.ones(3), "b": 1.0}
+
+
+def through_a_helper(y):
+    return np.sum(W * y) * SCALE
+
+
+def reads_variables(x):
+    return through_a_helper(x * W) + SCALE * np.sum(x**2)
+
+
+def test_variables_of_the_module():
+    global W
+    g = srcdiff.grad(reads_variables, ("global:W", "global:SCALE", "x"))
+    before = W
+    for _ in range(2):
+        d_w, d_scale, d_x = g(X)
+        np.testing.assert_allclose(d_w, 2.0 * W * X * SCALE)
+        np.testing.assert_allclose(d_scale, np.sum(X * W * W) + np.sum(X**2))
+        np.testing.assert_allclose(d_x, W * W * SCALE + 2.0 * SCALE * X)
+        W = W * 3.0
+    W = before
+
+
+def test_a_cell():
+    def make(w):
+        def loss(x):
+            def scaled(y):
+                return w * y
+
+            return np.sum(scaled(x) ** 2)
+
+        return loss
+
+    value, slope = srcdiff.value_and_grad(make(3.0), "global:w")(X)
+    np.testing.assert_allclose([value, slope], [9.0 * np.sum(X**2), 6.0 * np.sum(X**2)])
+
+
+def test_a_container_and_a_part_of_it():
+    def net(x):
+        return np.sum(PARAMS["w"] * x) + PARAMS["b"]
+
+    found = srcdiff.grad(net, "global:PARAMS")(X)
+    np.testing.assert_allclose(found["w"], X)
+    assert found["b"] == 1.0
+    np.testing.assert_allclose(srcdiff.grad(net, "global:PARAMS['w']")(X), X)
+
+
+def test_second_order_of_a_variable():
+    def f(x):
+        return np.sum(np.sin(W * x))
+
+    g = srcdiff.grad(srcdiff.grad(f, "global:W"), "global:W")
+    np.testing.assert_allclose(g(X, grad_outputs=np.ones(3)), -np.sin(W * X) * X * X)
+
+
+def recursive(x, n):
+    return W[0] * x if n == 0 else recursive(x * W[1], n - 1)
+
+
+def calls_recursive(x):
+    return recursive(x, 2)
+
+
+def with_a_derivative(x):
+    return np.sum(srcdiff.grad(reads_variables)(x) * W)
+
+
+def hides(x):
+    W = x  # noqa: N806
+    return W + through_a_helper(X)
+
+
+@pytest.mark.parametrize(
+    "f,x,reason",
+    [
+        (calls_recursive, 1.0, "`recursive`, which stays a call"),
+        (with_a_derivative, X, "`reads_variables`, which stays a call"),
+        (hides, 1.0, "a variable of its own called `W`"),
+    ],
+)
+def test_variables_that_are_read_elsewhere(f, x, reason):
+    with pytest.raises(srcdiff.UnsupportedError) as info:
+        srcdiff.grad(f, "global:W")(x)
+    assert reason in info.value.reason
+    assert info.value.remedy.endswith(".")
+    assert info.value.loc is not None and info.value.loc.line > 0
+
+
+def test_a_variable_that_is_not_there():
+    with pytest.raises(srcdiff.TransformError, match="no input 'global:nowhere'"):
+        srcdiff.grad(reads_variables, "global:nowhere")
+
+
+# --- refused ------------------------------------------------------------------------------------
+
+REFUSED = {
+    "rebound in a loop": (
+        "def f(x):\n    fs = []\n    for j in range(3):\n"
+        "        gs = [lambda y: y * x * k for k in range(j + 1)]\n"
+        "        for g in gs:\n            fs.append(g)\n"
+        "    return sum([g(x) for g in fs])\n",
+        4, "reads `k`, which is assigned again",
+    ),
+    "without end": (
+        "def f(x):\n    g = lambda y: y\n    for i in range(3):\n"
+        "        g = lambda y, h=g: h(y) * x\n    return g(x)\n",
+        5, "known only when the program runs",
+    ),
+    "or a number": (
+        "def f(x):\n    r = lambda: x * 2.0\n    while callable(r):\n        r = r()\n"
+        "    return r\n",
+        4, "known only when the program runs",
+    ),
+    "nonlocal value": (
+        "def f(x):\n    c = x\n    def add(v):\n        nonlocal c\n        c = c + v\n"
+        "    gs = [add]\n    gs[0](x)\n    return c\n",
+        3, "`nonlocal`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_refused(name):
+    text, line, reason = REFUSED[name]
+    with pytest.raises(srcdiff.UnsupportedError) as info:
+        srcdiff.grad(define(text, "f", {"np": np}))(0.7)
+    assert reason in info.value.reason
+    assert info.value.loc.line == line
+    assert info.value.remedy.endswith(".")
+
+
+# --- the text -----------------------------------------------------------------------------------
+
+
+def test_functions_are_told_apart_by_their_names():
+    def f(x, w, name):
+        table = {"scale": lambda t: t * w, "sine": np.sin}
+        return table[name](x)
+
+    text = srcdiff.source(f, example=(0.7, 1.3, "sine"))
+    assert "is np.sin" in text or '== "lambda"' in text
+    assert "is_function" not in text and "Site" not in text
+
+
+def test_what_a_closure_holds_is_a_tuple():
+    def f(x, w):
+        fs = []
+        for i in range(3):
+            fs.append(lambda y, i=i: y * w**i)
+        total = 0.0
+        for g in fs:
+            total += g(x)
+        return total
+
+    text = srcdiff.source(f, example=(0.7, 1.3))
+    assert "fs.append((i,))" in text
