@@ -223,6 +223,12 @@ def unmarked(block: ir.Block) -> ir.Block:
             call: Any = stmt.rhs
             if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
                 stmt = replace(stmt, rhs=_primal_call(call))
+            elif call.fn.key.written:
+                raise UnsupportedError(
+                    f"the nested recursive function `{call.fn.name}` writes into an argument",
+                    stmt.loc,
+                    remedy="Move it out of the function.",
+                )
         out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, unmarked))
     return tuple(out)
 

@@ -59,7 +59,8 @@ def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
     """A base name for the two parts of a function that no other has."""
     used = {*names.values(), *taken}
     number, candidate = 0, base
-    while {candidate, f"{candidate}_forward", f"{candidate}_jvp"} & used:
+    parts = ("_forward", "_jvp", "_primal")
+    while used & {candidate, *(candidate + p for p in parts)}:
         number += 1
         candidate = f"{base}_{number}"
     return candidate
@@ -68,7 +69,9 @@ def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
 def _part_request(key: Key, base: str, part: str) -> Request:
     """The request for the two parts of a recursive function, or for its forward-mode function."""
     inputs = tuple(Input(p) for p in key.active)
-    if part == "jvp":
+    if part == "primal":
+        base, mode = f"{base}_primal", "primal"
+    elif part == "jvp":
         base, mode = f"{base}_jvp", "forward"
     else:
         mode = "reverse"

@@ -44,7 +44,8 @@ from srcdiff.nested import (
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, with_written
 from srcdiff.parse import parse
-from srcdiff.prepare import inplace, prepare
+from srcdiff.prepare import prepare
+from srcdiff.primal import primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.reverse import reverse
 from srcdiff.shadows import with_shadows
@@ -142,40 +143,20 @@ def _returned(function: ir.Function, params: Kinds) -> Kinds:
 
 def webs_pass(state: State) -> State:
     """Names of their own for independent values."""
-    return _with(state, _steady_params(webs(state.function)))
-
-
-def _steady_params(function: ir.Function) -> ir.Function:
-    """Parameters that are bound again in a loop are copied to a variable first."""
-    changed = [p.name for p in function.params if p.name in ir.bound(function.body)]
-    if not changed:
-        return function
-    fresh = ir.Fresh(ir.all_names(function))
-    new = {p: fresh(p).id for p in changed}
-    start = tuple(ir.Assign(ir.Name(n), ir.Name(p), function.loc) for p, n in new.items())
-    return replace(function, body=(*start, *ir.rename(function.body, new)))
+    return _with(state, steady_params(webs(state.function)))
 
 
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _with(state, iterated(state.function, state.kinds, state.params))
     state = _with(state, user_calls(state.function, state.kinds))
-    state = _settled(state)
+    state = _with(state, settled(state.function, state.params))
     function = state.function
     written = _copied_params(state)
     if written:
         function = with_copies(function, written, state.params)
         function = same_layout(function, infer(function, state.params))
     return _with(state, webs(function), extra={"written": written})
-
-
-def _settled(state: State) -> State:
-    """Operators in place resolved until what is in place makes nothing else so."""
-    while True:
-        new = _with(state, inplace(state.function, state.kinds))
-        if new.function == state.function:
-            return new
-        state = new
 
 
 def _copied_params(state: State) -> tuple[str, ...]:
@@ -381,6 +362,8 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
     """The forward and the backward part of a derivative, or the function of forward mode."""
+    if request.mode == "primal":
+        return (primal_part(origin, request, params),)
     if request.mode == "forward":
         *_, (_, last) = run(origin, request, params)
         return (last.function,)

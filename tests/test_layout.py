@@ -22,7 +22,7 @@ LAYERS = (
     + ("displays", "iterate", "onecall"),
     ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
     + ("tape", "checkpoint")
-    + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules"),
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules", "primal"),
     ("pipeline",),
     ("backends",),
     ("api", "autograd", "testing", "cli"),

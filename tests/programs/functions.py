@@ -301,6 +301,41 @@ sample(defined_twice, lambda r: (0.7, 1.3, True), (0, 1))
 sample(defined_twice, lambda r: (0.7, 1.3, False), (0, 1))
 
 
+def power(x, n, scale=1.0):
+    return scale * x**n
+
+
+cube = functools.partial(power, n=3)
+
+
+def partials(x, w):
+    f = functools.partial(lambda a, b, c: a * np.sin(b) + c, w)
+    fs = []
+    for i in range(3):
+        fs.append(functools.partial(power, scale=w * i))
+    total = cube(x) + cube(x, scale=w) + f(x, c=x * w)
+    for g in fs:
+        total += g(x, 2)
+    return total
+
+
+sample(partials, two, (0, 1))
+
+
+def hooked(x, before=None, after=None):
+    if before is not None:
+        x = before(x)
+    y = x * x
+    return y if after is None else after(y)
+
+
+def callbacks(x, w):
+    return hooked(x) + hooked(x, np.sin) + hooked(w, after=lambda t: t * x)
+
+
+sample(callbacks, two, (0, 1))
+
+
 # --- Gaussian process kernels --------------------------------------------------------------------
 
 
@@ -518,6 +553,24 @@ def recursive_closures_of_one_factory(x, n):
 
 
 sample(recursive_closures_of_one_factory, lambda r: (0.7, 3))
+
+
+def nested_recursion_of_counts(x, n):
+    a = 2.0
+
+    def depth(k):
+        return a if k == 0 else 1.5 * other(k - 1)
+
+    def other(k):
+        return 1.0 if k == 0 else a + depth(k - 1)
+
+    def count(k):
+        return 1 if k < 2 else count(k - 1) + count(k - 2)
+
+    return np.sum(x * x) * depth(n) + sum(count(k) * x[k] for k in range(3))
+
+
+sample(nested_recursion_of_counts, lambda r: (r.standard_normal(3), 3))
 
 
 @functools.lru_cache(None)
