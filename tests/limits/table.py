@@ -300,6 +300,42 @@ def f(x, store):
 
 srcdiff.grad(f)(2.0, [])
 """,
+    "A callee that only the running program knows": """
+def f(x, function):
+    return function(x)
+
+print(srcdiff.source(f))
+""",
+    "A function kept in a loop whose variables change": """
+def f(x):
+    functions = []
+    for j in range(3):
+        functions += [lambda y: x * y * k for k in range(j)]
+    return functions[0](x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A function that holds itself as it was": """
+def f(x):
+    g = lambda y: y
+    for i in range(3):
+        g = lambda y, before=g: x * before(y)
+    return g(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`nonlocal` in a function that is a value": """
+def f(x):
+    total = 0.0
+    def add(y):
+        nonlocal total
+        total = total + y
+    actions = [add]
+    actions[0](x)
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
     "A function that nothing is known of": """
 def f(x):
     return np.frompyfunc(abs, 1, 1)(x)
