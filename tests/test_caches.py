@@ -177,6 +177,32 @@ def test_functions_as_arguments():
     assert tables(3.0, {"a": [scaled]}) == 5.0
 
 
+def test_functions_of_other_sorts_as_arguments():
+    """They are told apart by identity, as plain functions are."""
+    g = srcdiff.grad(lambda x, h: h(x) * x)
+    tables = srcdiff.grad(lambda x, hs: hs[0](x) * x)
+
+    def times(k, x):
+        return k * x
+
+    for k in (2.0, 5.0):
+        spring = model.Spring(k)
+        assert g(3.0, functools.partial(times, k)) == 6.0 * k
+        assert tables(3.0, [functools.partial(times, k)]) == 6.0 * k
+        assert g(3.0, spring.energy) == 27.0 * k
+        spring.k = 2.0 * k
+        assert g(3.0, spring.energy) == 54.0 * k
+    for power in (2, 3):
+        f = functools.partial(pow_of, n=power)
+        assert g(2.0, srcdiff.grad(f)) == pytest.approx(power**2 * 2.0 ** (power - 1))
+    assert g(2.0, srcdiff.differentiable(lambda x: x * x)) == 12.0
+    assert g(2.0, srcdiff.differentiable(lambda x: x**3)) == 32.0
+
+
+def pow_of(x, n):
+    return x**n
+
+
 def test_a_rule_that_is_written_anew():
     def doubled(x):
         return np.frompyfunc(lambda t: 2.0 * t, 1, 1)(x)

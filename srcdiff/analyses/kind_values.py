@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable as Function
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,16 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.ir import Site
 
-_FUNCTIONS = (FunctionType, BuiltinFunctionType, type, np.ufunc, Site)
+_FUNCTIONS = (
+    FunctionType, BuiltinFunctionType, type, np.ufunc, Site, MethodType, functools.partial,
+    type(functools.lru_cache(lambda: None)),
+)  # fmt: skip
 """Callables that are told apart by identity; other objects only by their type."""
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value is a function of some sort, a derivative included."""
+    return isinstance(value, _FUNCTIONS) or hasattr(type(value), "__srcdiff_function__")
 
 LARGE = 4
 """Lengths from here on have kinds of their own: one or two elements less is still not 1."""
@@ -49,7 +58,7 @@ def kind_of(value: Any, name: str) -> Kind:
         return Object("dtype", value)
     if isinstance(value, ModuleType):
         return Module(value.__name__)
-    return only(value) if isinstance(value, _FUNCTIONS) else Object(_type_name(value))
+    return only(value) if is_function(value) else Object(_type_name(value))
 
 
 def key_of(value: Any) -> Any:
@@ -67,7 +76,7 @@ def key_of(value: Any) -> Any:
         return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
     if isinstance(value, np.dtype):
         return value
-    return value if isinstance(value, _FUNCTIONS) else cls
+    return value if is_function(value) else cls
 
 
 def _type_name(value: Any) -> str:

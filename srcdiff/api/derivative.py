@@ -92,6 +92,8 @@ class Derivative:
     the function.
     """
 
+    __srcdiff_function__ = True
+
     def __init__(self, primal: Any, options: Options) -> None:
         self.primal = primal
         self.options = options

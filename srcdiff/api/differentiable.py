@@ -18,6 +18,8 @@ class Differentiable:
     `.hessian` and `.source`.
     """
 
+    __srcdiff_function__ = True
+
     def __init__(self, primal: Callable[..., Any], options: dict[str, Any]) -> None:
         self.primal = primal
         self.options = options
