@@ -102,6 +102,9 @@ def durbin(r):
     return y
 
 
+sample(durbin, lambda r: (0.3 * r.standard_normal(5),))
+
+
 def gemver(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
     A += np.outer(u1, v1) + np.outer(u2, v2)
     x += beta * y @ A + z
@@ -216,6 +219,14 @@ def trmm(alpha, A, B):
         for j in range(B.shape[1]):
             B[i, j] += np.dot(A[i + 1 :, i], B[i + 1 :, j])
     B *= alpha
+
+
+sample(
+    trmm,
+    lambda r: (1.5, r.standard_normal((3, 3)), r.standard_normal((3, 2))),
+    ("alpha", "A", "B"),
+    outputs="B",
+)
 
 
 def doitgen(NR, NQ, NP, A, C4):

@@ -118,6 +118,13 @@ def bootstrap_curve(rates, times):
     return np.array(df)
 
 
+sample(
+    bootstrap_curve,
+    lambda r: (np.array([0.02, 0.025, 0.03, 0.032]), np.array([1.0, 2.0, 3.0, 5.0])),
+    "rates",
+)
+
+
 def implied_volatility(price, S, K, T, r):
     def norm_cdf(x):
         return 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))

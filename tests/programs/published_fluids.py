@@ -66,6 +66,13 @@ def stam_objective(init_vx_and_vy, initial_smoke, target):
     return np.mean((target - final_smoke) ** 2)
 
 
+sample(
+    stam_objective,
+    lambda r: (0.3 + 0.2 * r.random(32), r.random((4, 4)), r.random((4, 4))),
+    ("init_vx_and_vy", "initial_smoke"),
+)
+
+
 def build_up_b(rho, dt, dx, dy, u, v):
     b = np.zeros_like(u)
     b[1:-1, 1:-1] = rho * (
@@ -125,6 +132,24 @@ def cavity_flow(nt, nit, u, v, dt, dx, dy, p, rho, nu):
         v[:, 0] = 0
         v[:, -1] = 0
     return u, v, p
+
+
+sample(
+    cavity_flow,
+    lambda r: (
+        2,
+        2,
+        r.random((5, 5)),
+        r.random((5, 5)),
+        0.01,
+        0.25,
+        0.25,
+        r.random((5, 5)),
+        1.0,
+        0.1,
+    ),
+    ("u", "v", "p", "nu"),
+)
 
 
 def channel_flow(u, v, p, nit, rho, nu, dt, dx, F):

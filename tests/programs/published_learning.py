@@ -132,6 +132,27 @@ def decision_tree(x, node, sharpness):
     )
 
 
+sample(
+    decision_tree,
+    lambda r: (
+        r.standard_normal(3),
+        {
+            "feature": 0,
+            "threshold": 0.2,
+            "left": {"leaf": 1.5},
+            "right": {
+                "feature": 2,
+                "threshold": -0.4,
+                "left": {"leaf": -1.0},
+                "right": {"leaf": 0.7},
+            },
+        },
+        2.0,
+    ),
+    ("x", "node"),
+)
+
+
 def stockham_fft(N, R, K, x, y):
     """A radix-R transform of R**K points, by permuted views."""
     i_coord, j_coord = np.mgrid[0:R, 0:R]
@@ -146,6 +167,14 @@ def stockham_fft(N, R, K, x, y):
         D[:] = np.repeat(np.reshape(tmp, (R, R**i, 1)), R ** (K - i - 1), axis=2)
         tmp_twid = np.reshape(tmp_perm, (N,)) * np.reshape(D, (N,))
         y[:] = np.reshape(dft_mat @ np.reshape(tmp_twid, (R, R ** (K - 1))), (N,))
+
+
+sample(
+    stockham_fft,
+    lambda r: (8, 2, 3, _complex(r, 8), np.zeros(8, dtype=complex)),
+    "x",
+    outputs="y",
+)
 
 
 def _complex(r, *shape):

@@ -33,6 +33,21 @@ def rnn_text_loss(params, inputs, targets):
     return -loglik / (num_time_steps * num_examples)
 
 
+sample(
+    rnn_text_loss,
+    lambda r: (
+        {
+            "init hiddens": 0.1 * r.standard_normal((1, 3)),
+            "change": 0.5 * r.standard_normal((4 + 3 + 1, 3)),
+            "predict": 0.5 * r.standard_normal((3 + 1, 4)),
+        },
+        _one_hot(r, (3, 2), 4),
+        _one_hot(r, (3, 2), 4),
+    ),
+    "params",
+)
+
+
 def _one_hot(r, shape, size):
     return np.eye(size)[r.integers(0, size, shape)]
 
@@ -141,6 +156,18 @@ def vae_lower_bound(gen_params, rec_params, data, noise):
     return np.mean(p_latents + likelihood - q_latents)
 
 
+sample(
+    vae_lower_bound,
+    lambda r: (
+        _layers(r, [2, 4, 5]),
+        _layers(r, [5, 3, 4]),
+        np.sign(r.standard_normal((3, 5))),
+        r.standard_normal((3, 2)),
+    ),
+    ("gen_params", "rec_params"),
+)
+
+
 def _layers(r, sizes):
     return [
         (0.4 * r.standard_normal((m, n)), 0.4 * r.standard_normal(n))
@@ -182,6 +209,13 @@ def transformer_loss(blocks, embedding, tokens, heads=2):
     shift = logits.max(axis=-1, keepdims=True)
     logp = logits - shift - np.log(np.exp(logits - shift).sum(axis=-1, keepdims=True))
     return -logp[np.arange(len(tokens) - 1), tokens[1:]].mean()
+
+
+sample(
+    transformer_loss,
+    lambda r: ([_block(r, 4), _block(r, 4)], r.standard_normal((5, 4)), np.array([0, 3, 1, 1, 4])),
+    ("blocks", "embedding"),
+)
 
 
 def _block(r, d):

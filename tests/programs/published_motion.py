@@ -18,6 +18,14 @@ def runge_kutta_4(f, y0, t0, t1, n, *args):
     return y
 
 
+sample(
+    runge_kutta_4,
+    lambda r: (lorenz, r.standard_normal(3), 0.0, 0.1, 3, 10.0, 28.0, 2.5),
+    ("y0", "t1"),
+    tolerance=1e-5,
+)
+
+
 def lorenz(state, t, sigma, rho, beta):
     x, y, z = state
     return np.array([sigma * (y - x), x * (rho - z) - y, x * y - beta * z])

@@ -23,6 +23,18 @@ def crf_forward(emissions, transitions, start, tags):
     return log_sum_exp(alpha) - score
 
 
+sample(
+    crf_forward,
+    lambda r: (
+        r.standard_normal((4, 3)),
+        r.standard_normal((3, 3)),
+        r.standard_normal(3),
+        [0, 2, 1, 1],
+    ),
+    ("emissions", "transitions", "start"),
+)
+
+
 def ctc_loss(params, seq, blank=0):
     """Forward variables with a normalisation at each step."""
     seqLen = len(seq)
@@ -98,6 +110,13 @@ def edit_distance(a, b, insert_cost, delete_cost, substitution):
             )
         previous = current
     return previous[-1]
+
+
+sample(
+    edit_distance,
+    lambda r: ("kitten", "sitting", 1.1, 0.9, 1.3),
+    ("insert_cost", "delete_cost", "substitution"),
+)
 
 
 def needleman_wunsch(scores, gap):

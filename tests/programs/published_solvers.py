@@ -69,6 +69,14 @@ def conjugate_gradient(A, b, x0, iterations=3):
     return x
 
 
+sample(
+    conjugate_gradient,
+    lambda r: (_positive(r, 4), r.standard_normal(4), np.zeros(4)),
+    ("A", "b"),
+    tolerance=1e-5,
+)
+
+
 def thomas(a, b, c, d):
     n = len(d)
     cp, dp, x = np.zeros(n), np.zeros(n), np.zeros(n)

@@ -70,6 +70,13 @@ def gp_objective_closure(params, x, y):
     return objective(params)
 
 
+sample(
+    gp_objective_closure,
+    lambda r: (0.3 * r.standard_normal(4), r.standard_normal((4, 1)), r.standard_normal(4)),
+    "params",
+)
+
+
 def logsumexp(x, axis=None):
     shift = np.max(x, axis=axis, keepdims=True)
     return np.squeeze(shift, axis) + np.log(np.sum(np.exp(x - shift), axis=axis))
@@ -98,6 +105,20 @@ def build_gmm(num_components, D):
 
 
 gmm_log_likelihood = build_gmm(3, 2)
+
+
+sample(
+    gmm_log_likelihood,
+    lambda r: (
+        {
+            "log proportions": r.standard_normal(3),
+            "means": r.standard_normal((3, 2)),
+            "lower triangles": 0.3 * r.standard_normal((3, 2, 2)) + np.eye(2),
+        },
+        r.standard_normal((6, 2)),
+    ),
+    ("params", "data"),
+)
 
 
 def hmm_log_likelihood(log_pi, log_A, emission, observations):
@@ -164,6 +185,18 @@ def baum_welch_step(pi, A, B, obs):
     return xi / xi.sum(axis=1, keepdims=True)
 
 
+sample(
+    baum_welch_step,
+    lambda r: (
+        r.dirichlet(np.ones(2)),
+        r.dirichlet(np.ones(2), 2),
+        r.dirichlet(np.ones(3), 2),
+        np.array([0, 1, 1, 2]),
+    ),
+    ("A", "B"),
+)
+
+
 class KalmanFilter:
     def __init__(self, F, H, Q, R, x0, P0):
         self.F, self.H, self.Q, self.R = F, H, Q, R
@@ -199,6 +232,13 @@ def kalman_log_likelihood(F, q, r, measurements):
         kf.predict()
         kf.update(z)
     return kf.log_likelihood
+
+
+sample(
+    kalman_log_likelihood,
+    lambda r: (np.array([[1.0, 0.5], [-0.1, 0.9]]), -1.0, -0.5, r.standard_normal((4, 1))),
+    ("F", "q", "r"),
+)
 
 
 def black_box_elbo(params, samples, logprob):
@@ -276,6 +316,19 @@ def gmm_em_steps(X, means, variances, weights, n_iter=3):
         variances = np.array([(resp[:, k] @ (X - means[k]) ** 2) / Nk[k] + 1e-3 for k in range(K)])
         weights = Nk / N
     return means, variances, weights
+
+
+sample(
+    gmm_em_steps,
+    lambda r: (
+        r.standard_normal((6, 2)),
+        r.standard_normal((2, 2)),
+        0.5 + r.random((2, 2)),
+        np.array([0.4, 0.6]),
+    ),
+    ("X", "means"),
+    tolerance=1e-5,
+)
 
 
 def importance_weighted_bound(mu, rho, eps, x):

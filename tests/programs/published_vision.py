@@ -80,6 +80,9 @@ def _scene(r):
     )
 
 
+sample(bundle_adjustment, _scene, "params")
+
+
 def quat_mult(q1, q2):
     w1, x1, y1, z1 = q1
     w2, x2, y2, z2 = q2
@@ -99,6 +102,9 @@ def quat_rotate(q, v):
     q = q / np.sqrt(np.dot(q, q))
     q2 = (0.0,) + tuple(v)
     return np.array(quat_mult(quat_mult(q, q2), quat_conjugate(q))[1:])
+
+
+sample(quat_rotate, lambda r: (r.standard_normal(4), r.standard_normal(3)), ("q", "v"))
 
 
 def dh_matrix(theta, d, a, alpha):
@@ -159,6 +165,9 @@ def de_casteljau(control, t):
     return points[0]
 
 
+sample(de_casteljau, lambda r: (r.standard_normal((4, 2)), 0.3), ("control", "t"))
+
+
 def b_spline_basis(x, k, i, t):
     if k == 0:
         return 1.0 if t[i] <= x < t[i + 1] else 0.0
@@ -176,3 +185,15 @@ def b_spline_basis(x, k, i, t):
 def bspline(x, t, c, k):
     n = len(t) - k - 1
     return sum(c[i] * b_spline_basis(x, k, i, t) for i in range(n))
+
+
+sample(
+    bspline,
+    lambda r: (
+        2.3,
+        np.array([0.0, 0.0, 0.0, 1.0, 2.1, 3.0, 4.0, 4.0, 4.0]),
+        r.standard_normal(6),
+        2,
+    ),
+    ("x", "c"),
+)
