@@ -12,7 +12,7 @@ from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases
 from srcdiff.analyses.complexes import has_complex
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, Object, Tuple
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Object, Tuple, is_mutable
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import written_params
 from srcdiff.anomaly import checked
@@ -162,7 +162,8 @@ def inplace_pass(state: State) -> State:
 def _copied_params(state: State) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
     found = written_params(state.function, state.kinds)
-    return tuple(p for p in found if not isinstance(state.params.get(p), Object))
+    kinds = {p: state.params.get(p, UNKNOWN) for p in found}
+    return tuple(p for p, k in kinds.items() if is_mutable(k) and not isinstance(k, Object))
 
 
 def analyse_pass(state: State) -> State:

@@ -25,6 +25,7 @@ from srcdiff.analyses.kind_types import (
     is_container,
     is_numeric,
     is_scalar,
+    sure,
 )
 from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.views import is_array, is_reshaping
@@ -119,7 +120,7 @@ def _inplace(
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, ir.SetItem) and stmt.op is not None:
-            kind = kinds.get(stmt.base.id)
+            kind = sure(kinds.get(stmt.base.id, UNKNOWN))
             if id(stmt) in held:
                 out += _resolved_element(stmt, fresh)
             else:
@@ -145,8 +146,8 @@ def _resolved(
     base, value = call.args
     assert isinstance(base, ir.Name)
     op = call.text[:-1]
-    kind = kinds.get(base.id)
-    if kind is not None and is_container(kind):
+    kind = sure(kinds.get(base.id, UNKNOWN))
+    if is_container(kind):
         raise UnsupportedError(
             f"`{op}=` on the container `{base.id}` is not supported",
             stmt.loc,

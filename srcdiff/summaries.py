@@ -9,6 +9,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import kind_of_call
+from srcdiff.analyses.kind_join import join, join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -19,8 +20,6 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     contents,
     is_scalar,
-    join,
-    join_all,
 )
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.kinds import infer

@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_types import (
     Sym,
     Text,
     Tuple,
+    sure,
 )
 
 from . import ir_interpreter
@@ -59,6 +60,7 @@ def check_dim(dim: Any, length: int, lengths: Lengths, where: str) -> None:
 
 def check(kind: Kind, value: Any, lengths: Lengths, where: str) -> None:
     """A value is as its kind says."""
+    kind = sure(kind) if value is not None else kind
     if isinstance(kind, Scalar):
         assert is_number(value), f"{where}: {type(value)} is no number: {kind}"
         assert kind.dtype is None or dtype_of(value) == kind.dtype, f"{where}: {value!r} {kind}"

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import (
     BIG,
     UNKNOWN,
     Array,
     Dict,
     List,
+    Maybe,
     NoneKind,
     Scalar,
     Sym,
@@ -16,7 +18,6 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     broadcast_dims,
     broadcasts_to_itself,
-    join,
     same_shape,
 )
 from srcdiff.analyses.kinds import infer, key_of, kind_of
@@ -166,7 +167,9 @@ def test_join_forgets_what_differs():
     assert join(Array("float64", (N,)), Array("float32", (1,))) == Array(None, (None,))
     assert join(Scalar("float64"), Scalar("float64", False)) == Scalar("float64", None)
     assert join(Scalar("float64"), Array("float64", (N,))) == Array("float64", None, True)
-    assert join(Tuple((NoneKind(),)), Tuple((Text(),))) == Tuple((UNKNOWN,))
+    assert join(Tuple((NoneKind(),)), Tuple((Text(),))) == Tuple((Maybe(Text()),))
+    assert join(Maybe(Scalar("float64")), Scalar("int64")) == Maybe(Scalar(None))
+    assert join(Maybe(Text()), Scalar("int64")) == UNKNOWN
 
 
 # --- inference ---------------------------------------------------------------------------------

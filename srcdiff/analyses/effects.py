@@ -20,11 +20,11 @@ import numpy as np
 from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import (
     Array,
+    Dict,
     Kind,
+    List,
     Object,
     Scalar,
-    Tuple,
-    is_container,
     is_mutable,
     rank_of,
 )
@@ -351,7 +351,7 @@ def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
     if isinstance(kind, Array) and not kind.maybe_scalar:
         return True
-    return kind is not None and is_container(kind) and not isinstance(kind, Tuple)
+    return isinstance(kind, (List, Dict))
 
 
 def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:

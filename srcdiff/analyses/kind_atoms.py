@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_calls import call_kind
+from srcdiff.analyses.kind_calls import call_kind, surely
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
     Kind,
+    Maybe,
     Object,
     Scalar,
     SliceKind,
     Text,
     Tuple,
     is_inexact_dtype,
+    maybe,
 )
 from srcdiff.analyses.kind_values import kind_of
 
@@ -27,7 +29,7 @@ def kind_of_call(call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
     kwargs = tuple((k, atom_kind(v, kinds)) for k, v in call.kwargs if k is not None)
     if len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args):
         return UNKNOWN
-    return call_kind(call.fn, tuple(args), kwargs)
+    return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs)
 
 
 def atom_kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind:
@@ -62,7 +64,7 @@ def float_like(kind: Kind) -> Kind:
         return Scalar(_float_dtype(kind.dtype), None)
     if isinstance(kind, Array):
         return Array(_float_dtype(kind.dtype), kind.dims, kind.maybe_scalar)
-    return UNKNOWN
+    return maybe(float_like(kind.kind)) if isinstance(kind, Maybe) else UNKNOWN
 
 
 def _float_dtype(dtype: str | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable as Function
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from srcdiff.analyses import kind_methods, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
 from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -22,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     Dim,
     Kind,
     List,
+    Maybe,
     NoneKind,
     Object,
     Range,
@@ -31,7 +34,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     contents,
     dims_of,
-    join_all,
+    sure,
 )
 from srcdiff.analyses.probe import probe
 
@@ -47,6 +50,19 @@ DATA_DEPENDENT = frozenset(
         np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
         np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
         np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
+    }
+)  # fmt: skip
+
+# How many first operands of a function cannot be None: it would fail.
+FAIL_ON_NONE: dict[Any, int] = {
+    operator.getitem: 1, operator.setitem: 1, len: 1, range: 1, reversed: 1, enumerate: 1,
+    operator.matmul: 2, np.matmul: 2,
+}  # fmt: skip
+# Functions that accept None.
+WORK_ON_NONE = frozenset(
+    {
+        operator.eq, operator.ne, np.where, np.equal, np.not_equal, np.clip, np.round, np.around,
+        np.logical_and, np.logical_or, np.logical_not, np.logical_xor,
     }
 )  # fmt: skip
 
@@ -79,6 +95,37 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
     if is_elementwise(fn):
         return elementwise_kind(fn, args, kwargs)
     return probed_kind(fn, args, kwargs)
+
+
+def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
+    """The kinds of the operands, without None where the call would fail on it."""
+    if not any(isinstance(a, Maybe) for a in args):
+        return args
+    count = _not_none(fn)
+    # Of None in place of an array NumPy makes objects, with which nothing can be computed.
+    named = isinstance(fn, (ir.Name, ir.Derived, ir.Attr, ir.Method)) or not _hashable(fn)
+    numeric = not named and module_of(fn).startswith("numpy") and fn not in WORK_ON_NONE
+    return [
+        sure(a) if k < count or (numeric and isinstance(sure(a), Array)) else a
+        for k, a in enumerate(args)
+    ]
+
+
+def fails(fn: ir.Callee, args: Sequence[Kind]) -> bool:
+    """Whether a call certainly fails, because an operand is None."""
+    return any(isinstance(a, NoneKind) for a in args[: _not_none(fn)])
+
+
+def _not_none(fn: ir.Callee) -> int:
+    """How many operands of a call cannot be None, as it would fail."""
+    if isinstance(fn, (ir.Attr, ir.Method)):
+        return 1
+    if isinstance(fn, (ir.Name, ir.Derived)) or not _hashable(fn):
+        return 0
+    if fn in FAIL_ON_NONE:
+        return FAIL_ON_NONE[fn]
+    works = is_elementwise(fn) and fn not in WORK_ON_NONE
+    return getattr(fn, "nin", 2) if works else 0
 
 
 def _hashable(fn: Any) -> bool:

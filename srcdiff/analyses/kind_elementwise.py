@@ -9,6 +9,7 @@ import numpy as np
 
 from srcdiff import runtime
 from srcdiff.analyses.kind_index import added, dim_text, named, size_dim, size_scalar
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -24,7 +25,6 @@ from srcdiff.analyses.kind_types import (
     contents,
     dims_of,
     is_numeric,
-    join_all,
 )
 from srcdiff.analyses.probe import probe
 

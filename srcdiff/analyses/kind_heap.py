@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import (
     BIG,
     UNKNOWN,
@@ -18,12 +19,14 @@ from srcdiff.analyses.kind_types import (
     Dim,
     Kind,
     List,
+    Maybe,
     Scalar,
     Sym,
     Text,
     Tuple,
     contents,
-    join,
+    maybe,
+    sure,
 )
 
 
@@ -46,6 +49,8 @@ class Heap:
         if isinstance(kind, Tuple) and kind.items is not None:
             items = tuple(self.intern(k, f"{site}[{i}]") for i, k in enumerate(kind.items))
             return kind if items == kind.items else Tuple(items)
+        if isinstance(kind, Maybe):
+            return maybe(self.intern(kind.kind, site))
         if not isinstance(kind, (List, Dict)):
             return kind
         if kind.site and kind.site in self.held and not contents(kind):
@@ -98,6 +103,8 @@ class Heap:
         """A kind with the contents of its lists and dicts, as far as they are not circular."""
         if isinstance(kind, Tuple) and kind.items is not None:
             return Tuple(tuple(self.resolve(k, depth) for k in kind.items))
+        if isinstance(kind, Maybe):
+            return maybe(self.resolve(kind.kind, depth))
         if not isinstance(kind, (List, Dict)):
             return kind
         if depth > 4:
@@ -150,6 +157,7 @@ class Heap:
 
     def escape(self, kind: Kind) -> None:
         """Somebody unknown may write into a kind's lists and dicts."""
+        kind = sure(kind)
         if isinstance(kind, Tuple):
             for item in kind.items or ():
                 self.escape(item)
@@ -186,6 +194,9 @@ class Heap:
 
     def _unified(self, a: Kind, b: Kind) -> Kind:
         """`a`, after its sites and those of `b` were made one."""
+        if isinstance(a, Maybe) or isinstance(b, Maybe):
+            new = self._unified(sure(a), sure(b))
+            return maybe(new) if isinstance(a, Maybe) else new
         if isinstance(a, Tuple) and isinstance(b, Tuple):
             if a.items is None or b.items is None or len(a.items) != len(b.items):
                 return a
@@ -225,7 +236,7 @@ def localless(kind: Kind, depth: int = 1) -> Kind:
         return Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
     if isinstance(kind, Tuple) and kind.items is not None:
         return Tuple(tuple(localless(k, depth) for k in kind.items))
-    return kind
+    return maybe(localless(kind.kind, depth)) if isinstance(kind, Maybe) else kind
 
 
 def _lasting(dim: Dim, depth: int) -> Dim:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -24,7 +25,6 @@ from srcdiff.analyses.kind_types import (
     broadcast_dims,
     contents,
     dims_of,
-    join_all,
     same_dim,
 )
 

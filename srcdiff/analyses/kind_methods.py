@@ -10,6 +10,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_index import item_kind, product, shape_dims, size_dim, size_scalar
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     BIG,
     UNKNOWN,
@@ -27,7 +28,6 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     dims_of,
     is_numeric,
-    join_all,
     rank_of,
 )
 from srcdiff.analyses.probe import probe

@@ -6,17 +6,19 @@ from collections.abc import Callable as Function
 from typing import Any
 
 from srcdiff import trees
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
     Dict,
     Kind,
     List,
+    Maybe,
     NoneKind,
     Scalar,
     Tuple,
     is_inexact_dtype,
-    join_all,
+    maybe,
 )
 
 Args = tuple[Kind, ...]
@@ -38,6 +40,8 @@ def tree_kind(kind: Kind) -> Kind:
     if isinstance(kind, Dict):
         known = tuple((k, tree_kind(v)) for k, v in kind.items)
         return Dict(known, None if kind.item is None else tree_kind(kind.item))
+    if isinstance(kind, Maybe):
+        return maybe(tree_kind(kind.kind))
     return kind if isinstance(kind, NoneKind) else UNKNOWN
 
 
@@ -69,7 +73,7 @@ def _siteless(kind: Kind) -> Kind:
     if isinstance(kind, Dict):
         known = tuple((k, _siteless(v)) for k, v in kind.items)
         return Dict(known, None if kind.item is None else _siteless(kind.item))
-    return kind
+    return maybe(_siteless(kind.kind)) if isinstance(kind, Maybe) else kind
 
 
 def _second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:

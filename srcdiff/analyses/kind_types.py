@@ -26,7 +26,6 @@ from typing import Any, Union
 import numpy as np
 
 from srcdiff.analyses.kind_functions import Callable as Callable
-from srcdiff.analyses.kind_functions import join_callables, only
 from srcdiff.ir import Site
 
 
@@ -148,6 +147,13 @@ class Unknown:
     """Anything."""
 
 
+@dataclass(frozen=True)
+class Maybe(Unknown):
+    """None, or a value of a kind: unknown, but what only works on a value says that it is one."""
+
+    kind: Kind
+
+
 Kind = Union[
     Scalar, Array, Tuple, List, Dict, Range, SliceKind, NoneKind, Text, Callable, Module, Object,
     Unknown,
@@ -265,8 +271,8 @@ def is_mutable(kind: Kind) -> bool:
 
 
 def is_container(kind: Kind) -> bool:
-    """Whether a value is certainly a tuple, list or dict."""
-    return isinstance(kind, (Tuple, List, Dict))
+    """Whether a value is certainly a tuple, list or dict, or None in place of one."""
+    return isinstance(sure(kind), (Tuple, List, Dict))
 
 
 def is_float(kind: Kind) -> bool:
@@ -297,6 +303,8 @@ def is_active_kind(kind: Kind) -> bool:
         return any(map(is_active_kind, contents(kind)))
     if isinstance(kind, Callable):  # a function that the program makes may capture such
         return any(isinstance(f, Site) for f, _ in kind.choices)
+    if isinstance(kind, Maybe):
+        return is_active_kind(kind.kind)
     return isinstance(kind, (Object, Unknown)) and getattr(kind, "value", None) is None
 
 
@@ -308,85 +316,12 @@ def contents(kind: List | Dict) -> tuple[Kind, ...]:
     return (*(k for _, k in kind.items), *known)
 
 
-# --- joining -----------------------------------------------------------------------------------
+def sure(kind: Kind) -> Kind:
+    """The kind of a value that is not None."""
+    return kind.kind if isinstance(kind, Maybe) else kind
 
 
-def join(a: Kind, b: Kind) -> Kind:
-    """A kind that describes the values of both."""
-    if a == b:
-        return a
-    if isinstance(a, Scalar) and isinstance(b, Scalar):
-        return _join_scalars(a, b)
-    if isinstance(a, (Scalar, Array)) and isinstance(b, (Scalar, Array)):
-        return _join_arrays(a, b)
-    if isinstance(a, Tuple) and isinstance(b, Tuple):
-        return _join_tuples(a, b)
-    if isinstance(a, Range) and isinstance(b, Range):
-        return Range(join_dim(a.length, b.length))
-    if isinstance(a, Text) and isinstance(b, Text):
-        return Text()
-    if isinstance(a, List) and isinstance(b, List):
-        return _join_lists(a, b)
-    if isinstance(a, Dict) and isinstance(b, Dict):
-        return _join_dicts(a, b)
-    if isinstance(a, Callable) and isinstance(b, Callable):
-        return join_callables(a, b, join)
-    if isinstance(a, NoneKind) and isinstance(b, Callable) and b.choices:
-        return join_callables(only(None), b, join)
-    if isinstance(b, NoneKind) and isinstance(a, Callable) and a.choices:
-        return join_callables(a, only(None), join)
-    if isinstance(a, Object) and isinstance(b, Object) and a.type == b.type:
-        return Object(a.type)
-    return UNKNOWN
-
-
-def join_all(kinds: Iterable[Kind]) -> Kind | None:
-    """The join of any number of kinds, None for none."""
-    result: Kind | None = None
-    for kind in kinds:
-        result = kind if result is None else join(result, kind)
-    return result
-
-
-def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
-    return Scalar(
-        a.dtype if a.dtype == b.dtype else None,
-        a.python if a.python == b.python else None,
-        a.value if a.value == b.value and a.dtype == b.dtype else None,
-        join_dim(a.size_of, b.size_of),
-    )
-
-
-def _join_arrays(a: Scalar | Array, b: Scalar | Array) -> Array:
-    maybe = any(isinstance(k, Scalar) or k.maybe_scalar for k in (a, b))
-    x, y = getattr(a, "dims", None), getattr(b, "dims", None)
-    dims = None
-    if not maybe and x is not None and y is not None and len(x) == len(y):
-        dims = tuple(map(join_dim, x, y))
-    return Array(a.dtype if a.dtype == b.dtype else None, dims, maybe)
-
-
-def _join_tuples(a: Tuple, b: Tuple) -> Tuple:
-    if a.items is None or b.items is None or len(a.items) != len(b.items):
-        both = [*(a.items or (a.item,)), *(b.items or (b.item,))]
-        plain = all(isinstance(k, (Scalar, Array)) for k in both)
-        return Tuple(None, join_all(k for k in both if k is not None) if plain else None)
-    return Tuple(tuple(map(join, a.items, b.items)))
-
-
-def _join_lists(a: List, b: List) -> List:
-    item = join_all(k for k in (a.item, b.item) if k is not None)
-    items = None
-    if a.items is None or b.items is None or len(a.items) != len(b.items):
-        item = join_all((*contents(a), *contents(b)))
-    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-        items = tuple(map(join, a.items, b.items))
-    return List(item, items, a.site if a.site == b.site else "")
-
-
-def _join_dicts(a: Dict, b: Dict) -> Dict:
-    site = a.site if a.site == b.site else ""
-    x, y = dict(a.items), dict(b.items)
-    if [*x] == [*y] and a.item == b.item:
-        return Dict(tuple((k, join(v, y[k])) for k, v in x.items()), a.item, site)
-    return Dict((), join_all((*contents(a), *contents(b))), site)
+def maybe(kind: Kind) -> Kind:
+    """The kind of a value, or None."""
+    plain = isinstance(kind, (NoneKind, Unknown))
+    return kind if plain else Maybe(kind)

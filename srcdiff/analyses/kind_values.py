@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.analyses.kind_functions import only
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -26,7 +27,6 @@ from srcdiff.analyses.kind_types import (
     Sym,
     Text,
     Tuple,
-    join_all,
 )
 from srcdiff.ir import Site
 

@@ -18,10 +18,11 @@ from typing import Any
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
-from srcdiff.analyses.kind_calls import call_kind
+from srcdiff.analyses.kind_calls import call_kind, fails, surely
 from srcdiff.analyses.kind_equal import Equal
 from srcdiff.analyses.kind_functions import only
 from srcdiff.analyses.kind_heap import Heap, is_empty, localless, widened
+from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
     BIG,
@@ -32,12 +33,14 @@ from srcdiff.analyses.kind_types import (
     Dim,
     Kind,
     List,
+    Maybe,
     Range,
     Scalar,
     Sym,
     Text,
     Tuple,
-    join,
+    maybe,
+    sure,
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.analyses.views import is_array
@@ -112,11 +115,8 @@ class _Inference:
 
     def record(self, name: str, kind: Kind) -> None:
         """Let the result describe this kind of a name as well."""
-        old = self.seen.get(name)
-        if old is None:
-            self.seen[name] = kind
-        elif old is not kind and old != kind:
-            self.seen[name] = self.heap.join(old, kind)
+        old = self.seen.get(name, kind)
+        self.seen[name] = kind if old is kind else self.heap.join(old, kind)
 
     def bind(self, name: str, kind: Kind, env: Env) -> None:
         """A name takes a kind."""
@@ -139,6 +139,8 @@ class _Inference:
             return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
         if isinstance(kind, Tuple) and kind.items is not None:
             return Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
+        if isinstance(kind, Maybe):
+            return maybe(self.named(kind.kind, label))
         if isinstance(kind, Scalar) and kind.dtype == "int64" and kind.value is None:
             return Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
         return kind
@@ -176,15 +178,15 @@ class _Inference:
 
     def call(self, call: ir.Call, env: Env) -> Kind | None:
         """The kind of a call; what it does to lists and dicts happens."""
-        args: list[Kind] = []
-        for atom in (*call.args, *(v for _, v in call.kwargs)):
-            kind = self.atom(atom, env)
-            if kind is None:
-                return None
-            args.append(kind)
+        found = [self.atom(a, env) for a in (*call.args, *(v for _, v in call.kwargs))]
+        args = [k for k in found if k is not None]
+        if len(args) < len(found):
+            return None
         if isinstance(call.fn, ir.Name):
             self.read(call.fn.id, env)
-        held = [self.heap.resolve(k) for k in args]
+        held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
+        if fails(call.fn, held):
+            return None  # as in `y + x` before y is bound to more than None
         if call.fn in (operator.getitem, ir.Method("pop")) and is_empty(held[0]):
             return None  # no item has come here so far
         result = self._result(call, tuple(held))
@@ -209,7 +211,7 @@ class _Inference:
 
     def _effects(self, call: ir.Call, args: list[Kind]) -> None:
         """What a call does to the contents of its lists and dicts."""
-        fn, base = call.fn, args[0] if args else UNKNOWN
+        fn, base = call.fn, sure(args[0]) if args else UNKNOWN
         if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)):
             self._method_effects(fn.name, base, args[1:])
         elif fn in (trees.add_into, trees.add_numbers, trees.put_back):
@@ -234,7 +236,7 @@ class _Inference:
 
     def _extend(self, base: List | Dict, kind: Kind) -> None:
         """Every item of `kind` is added."""
-        held = self.heap.resolve(kind)
+        held = sure(self.heap.resolve(kind))
         if isinstance(base, List) and isinstance(held, (List, Tuple)):
             for item in (*(held.items or ()), getattr(held, "item", None)):
                 if item is not None:
@@ -300,6 +302,7 @@ class _Inference:
         index = None if stmt.index is None else self.atom(stmt.index, env)
         if base is None or value is None:
             return
+        base = sure(base)
         if isinstance(base, (List, Dict)):
             if index is None:
                 self._extend(base, value)
@@ -390,7 +393,7 @@ class _Inference:
         """The kind of a loop's target."""
         if items is None:
             return
-        held = self.heap.resolve(items)
+        held = sure(self.heap.resolve(items))
         kind = call_kind(operator.getitem, (held, Scalar("int64")))
         if isinstance(held, Range):
             kind = self.named(Scalar("int64"), self.label(stmt.target.id, stmt))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analyses.kind_join import join, join_all
 from srcdiff.analyses.kind_types import (
     BIG,
     UNKNOWN,
@@ -38,8 +39,6 @@ from srcdiff.analyses.kind_types import (
     Text,
     Tuple,
     is_big,
-    join,
-    join_all,
 )
 
 Key = tuple[Any, ...]  # what tells one unknown length of the operands from another

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Union
 
 import numpy as np
 
 from srcdiff import ir, runtime, trees
 from srcdiff.analyses.complexes import is_complex_kind
+from srcdiff.analyses.kind_calls import surely
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Kind,
@@ -38,7 +40,8 @@ class Writer:
         self.out: list[ir.Stmt] = []
         rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
         scalar_math = getattr(getattr(rhs, "fn", None), "__module__", "") == "math"
-        self.folder = Folder(facts.kinds, self.temp, scalar_math, facts.complex)
+        kinds = _without_none(rhs, facts.kinds)
+        self.folder = Folder(kinds, self.temp, scalar_math, facts.complex)
         self.result: ir.Name | None = None
 
     @property
@@ -172,6 +175,16 @@ class Writer:
         if kind.items is not None and isinstance(at, int):
             return kind.items[at]
         return getattr(kind, "item", None) or UNKNOWN
+
+
+def _without_none(rhs: ir.Rhs | None, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
+    """The kinds of names where a call has succeeded: of its operands, not None."""
+    names = [a for a in getattr(rhs, "args", ()) if isinstance(a, ir.Name)]
+    if not isinstance(rhs, ir.Call) or len(names) < len(rhs.args):
+        return kinds
+    found = [kinds.get(n.id, UNKNOWN) for n in names]
+    better = surely(rhs.fn, found)
+    return kinds if better is found else {**kinds, **{n.id: k for n, k in zip(names, better)}}
 
 
 def adjoint_of(name: str) -> str | None:

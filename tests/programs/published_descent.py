@@ -50,9 +50,6 @@ def newton_system(p, x0, tol=1e-9):
     return x
 
 
-sample(newton_system, lambda r: (np.array([1.0, 0.5]), [1.0, 1.0]), "p")
-
-
 def implicit_euler(y0, lam, dt, n):
     """Stiff relaxation, each step by Newton's method."""
     ys = np.empty(n + 1)

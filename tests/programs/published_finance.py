@@ -113,7 +113,9 @@ def bootstrap_curve(rates, times):
     """Discount factors from par rates, one after the other."""
     df = []
     for n, (rate, t) in enumerate(zip(rates, times)):  # noqa: B905
-        annuity = sum(df[k] * (times[k] - (times[k - 1] if k else 0.0)) for k in range(n))
+        annuity = 0.0
+        for k in range(n):
+            annuity += df[k] * (times[k] - (times[k - 1] if k else 0.0))
         df.append((1.0 - rate * annuity) / (1.0 + rate * (t - (times[n - 1] if n else 0.0))))
     return np.array(df)
 

@@ -119,13 +119,6 @@ def windows_convolution(x, w):
     return np.einsum("ijkl,kl->ij", patches, w)
 
 
-sample(
-    windows_convolution,
-    lambda r: (r.standard_normal((5, 5)), r.standard_normal((2, 3))),
-    ("x", "w"),
-)
-
-
 def gaussian_blur(image, sigma, radius=2):
     t = np.arange(-radius, radius + 1)
     k = np.exp(-(t**2) / (2 * sigma**2))
@@ -173,13 +166,6 @@ def horn_schunck(im1, im2, alpha, n_iter):
         u = u_avg - fx * der
         v = v_avg - fy * der
     return u, v
-
-
-sample(
-    horn_schunck,
-    lambda r: (r.random((4, 4)), r.random((4, 4)), 0.8, 3),
-    ("im1", "im2", "alpha"),
-)
 
 
 def bilinear_sample(image, xs, ys):

@@ -150,6 +150,7 @@ sample(
         2.0,
     ),
     ("x", "node"),
+    order2=False,
 )
 
 

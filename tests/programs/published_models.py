@@ -211,13 +211,6 @@ def transformer_loss(blocks, embedding, tokens, heads=2):
     return -logp[np.arange(len(tokens) - 1), tokens[1:]].mean()
 
 
-sample(
-    transformer_loss,
-    lambda r: ([_block(r, 4), _block(r, 4)], r.standard_normal((5, 4)), np.array([0, 3, 1, 1, 4])),
-    ("blocks", "embedding"),
-)
-
-
 def _block(r, d):
     return {
         "ln1": {"gain": 1 + 0.1 * r.standard_normal(d), "bias": 0.1 * r.standard_normal(d)},

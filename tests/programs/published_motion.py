@@ -23,6 +23,7 @@ sample(
     lambda r: (lorenz, r.standard_normal(3), 0.0, 0.1, 3, 10.0, 28.0, 2.5),
     ("y0", "t1"),
     tolerance=1e-5,
+    order2=False,
 )
 
 

@@ -87,3 +87,80 @@ def last_of_loop(a, x):
 
 
 sample(last_of_loop, lambda r: (r.standard_normal((3, 2)), 0.7), ("a", "x"))
+
+
+def first_best(xs, w):
+    """A variable that is None until something is found."""
+    best, where = None, None
+    for i in range(len(xs)):
+        value = np.sin(xs[i] * w)
+        if best is None or value > best:
+            best, where = value, i
+    return best * xs[where]
+
+
+sample(first_best, lambda r: (r.standard_normal(4), 0.7), ("xs", "w"))
+
+
+def summed_or_none(arrays, scale):
+    total = None
+    for a in arrays:
+        term = np.tanh(a * scale)
+        total = term if total is None else total + term
+    total *= scale
+    return total
+
+
+sample(
+    summed_or_none,
+    lambda r: ([r.standard_normal(3) for _ in range(3)], 0.7),
+    ("arrays", "scale"),
+    order2=False,
+)
+
+
+def differences_to_previous(xs):
+    previous = None
+    out = []
+    for x in xs:
+        if previous is not None:
+            out.append((x - previous) ** 2)
+        previous = np.sin(x)
+    return sum(out), previous
+
+
+sample(differences_to_previous, lambda r: (r.standard_normal(4),))
+
+
+def optional_state(xs, W, state=None):
+    """A recurrence that makes its first state itself."""
+    for x in xs:
+        if state is None:
+            state = np.zeros(W.shape[0])
+        state = np.tanh(W @ state + x)
+        state[0] += 1.0
+    return state
+
+
+sample(
+    optional_state,
+    lambda r: (r.standard_normal((3, 2)), r.standard_normal((2, 2))),
+    ("xs", "W"),
+    order2=False,
+)
+
+
+def list_or_none(xs):
+    """A list that is made when it is first needed."""
+    kept = None
+    for x in xs:
+        if x > 0.0:
+            if kept is None:
+                kept = []
+            kept.append(x * x)
+    if kept == None:  # noqa: E711
+        return 0.0
+    return sum(kept) * len(kept)
+
+
+sample(list_or_none, lambda r: (np.array([0.5, -0.3, 1.2]),))

@@ -70,13 +70,6 @@ def gp_objective_closure(params, x, y):
     return objective(params)
 
 
-sample(
-    gp_objective_closure,
-    lambda r: (0.3 * r.standard_normal(4), r.standard_normal((4, 1)), r.standard_normal(4)),
-    "params",
-)
-
-
 def logsumexp(x, axis=None):
     shift = np.max(x, axis=axis, keepdims=True)
     return np.squeeze(shift, axis) + np.log(np.sum(np.exp(x - shift), axis=axis))
@@ -105,20 +98,6 @@ def build_gmm(num_components, D):
 
 
 gmm_log_likelihood = build_gmm(3, 2)
-
-
-sample(
-    gmm_log_likelihood,
-    lambda r: (
-        {
-            "log proportions": r.standard_normal(3),
-            "means": r.standard_normal((3, 2)),
-            "lower triangles": 0.3 * r.standard_normal((3, 2, 2)) + np.eye(2),
-        },
-        r.standard_normal((6, 2)),
-    ),
-    ("params", "data"),
-)
 
 
 def hmm_log_likelihood(log_pi, log_A, emission, observations):
@@ -232,13 +211,6 @@ def kalman_log_likelihood(F, q, r, measurements):
         kf.predict()
         kf.update(z)
     return kf.log_likelihood
-
-
-sample(
-    kalman_log_likelihood,
-    lambda r: (np.array([[1.0, 0.5], [-0.1, 0.9]]), -1.0, -0.5, r.standard_normal((4, 1))),
-    ("F", "q", "r"),
-)
 
 
 def black_box_elbo(params, samples, logprob):
