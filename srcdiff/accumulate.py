@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 
 from srcdiff import ir, runtime, trees
-from srcdiff.analyses.effects import is_pure, returns_view
+from srcdiff.analyses.effects import is_pure, makes_new, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
 from srcdiff.analyses.views import is_reshaping
 from srcdiff.facts import Facts
@@ -28,6 +28,9 @@ class State(IntEnum):
     SHARED = 1  # present; its memory may belong to something else
     OWNED = 2  # present; nobody else has its memory
 
+
+_WHOLE_VIEWS = (np.reshape, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, ir.Attr("T"))
+"""Views of all that an array holds, in its memory or in new memory."""
 
 States = Mapping[str, State]
 
@@ -151,6 +154,7 @@ class _Accumulate:
         block = _doubled(block, self.facts.fresh)
         self.uses = _uses(block)
         self.fresh_temps: set[str] = set()
+        self.cotangents: set[str] = set()
         self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
         out: list[ir.Stmt] = []
         for stmt in block:
@@ -200,7 +204,7 @@ class _Accumulate:
         if isinstance(stmt, ir.If):
             return self.inner_if(stmt, now)
         if isinstance(stmt, ir.Assign):
-            self.note_fresh(stmt)
+            self.note_fresh(stmt, now)
         return [*self.present(stmt, now), stmt]
 
     def present(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
@@ -237,12 +241,25 @@ class _Accumulate:
         now.update(joined)
         return [replace(stmt, body=tuple(branches[0]), orelse=tuple(branches[1]))]
 
-    def note_fresh(self, stmt: ir.Assign) -> None:
+    def note_fresh(self, stmt: ir.Assign, now: States) -> None:
         """Remember a temporary that holds new memory."""
-        rhs = stmt.rhs
-        helper = isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", "") == runtime.__name__
-        if isinstance(rhs, ir.Call) and not helper and not returns_view(rhs, self.facts.kinds):
-            self.fresh_temps.add(stmt.target.id)
+        rhs, name = stmt.rhs, stmt.target.id
+        if not isinstance(rhs, ir.Call):
+            return
+        # A cotangent is a copy all through; each of its items is taken once.
+        item = rhs.fn is operator.getitem and set(ir.names(rhs.args[0])) & self.cotangents
+        if item or rhs.fn is trees.cotangent:
+            self.cotangents.add(name)
+        new = makes_new(rhs.fn) and not returns_view(rhs, self.facts.kinds)
+        if item or new or (rhs.fn in _WHOLE_VIEWS and self.owns_alone(rhs.args[0], now)):
+            self.fresh_temps.add(name)
+
+    def owns_alone(self, value: ir.Atom, now: States) -> bool:
+        """Whether a value has memory of its own, and nobody uses it once more."""
+        if not isinstance(value, ir.Name) or self.uses.get(value.id) != 1:
+            return False
+        given_up = value.id in self.resets and now.get(value.id) == State.OWNED
+        return given_up or value.id in self.fresh_temps
 
     def accum(self, stmt: ir.Accum, now: dict[str, State]) -> list[ir.Stmt]:
         """`target += value`, in the form that the target's state allows."""

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import Store, basic, d, distinct, linear, picks_one, rule, samples
+from srcdiff.rules import Store, basic, d, distinct, linear, picks_one, reshapes, rule, samples
 from srcdiff.runtime import along, last_writes, positions, scatter, unbroadcast
 
 
@@ -18,7 +18,9 @@ from srcdiff.runtime import along, last_writes, positions, scatter, unbroadcast
 def getitem(x, i):
     z = x[i]
     yield z
-    if distinct(i):
+    if reshapes(i):
+        d[x] += np.reshape(d[z], np.shape(x))
+    elif distinct(i):
         d[x][i] += d[z]
     else:
         np.add.at(d[x], i, d[z])

@@ -315,9 +315,23 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 
 _VIEWING_HELPERS = (
-    "stop_gradient", "unbroadcast", "real_like", "spread", "matmul_left", "matmul_right",
-    "dot_left", "dot_right",
+    "stop_gradient", "unbroadcast", "real_like", "spread", "keep_axes", "rows", "unrows",
+    "matmul_left", "matmul_right", "dot_left", "dot_right",
 )  # fmt: skip
+
+
+_NEW_HELPERS = frozenset(
+    {
+        "scatter", "shift", "undiff", "power_slope", "log_or_zero", "divide_or_zero", "winners",
+        "before", "after", "recur", "recur_back", "cofactor", "zeros_like",
+    }
+)  # fmt: skip
+
+
+def makes_new(fn: ir.Callee) -> bool:
+    """Whether what a callee returns, where it is no view, is memory that can be written into."""
+    helper = getattr(fn, "__module__", "") == "srcdiff.runtime"
+    return not helper or getattr(fn, "__name__", "") in _NEW_HELPERS
 
 
 def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:

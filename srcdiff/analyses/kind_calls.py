@@ -302,6 +302,11 @@ def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, Array) else UNKNOWN
 
 
+def _scatter(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The shape of the third operand with the dtype of the first."""
+    return _unbroadcast((args[0], args[2]), kwargs)
+
+
 def _spread(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     d, x = args[:2]
     return Array(getattr(d, "dtype", None), dims_of(x), dims_of(x) is None)
@@ -383,6 +388,7 @@ _SPECIAL: dict[Any, Special] = {
         _constant(Scalar("bool")),
     ),
     runtime.unbroadcast: _unbroadcast,
+    runtime.scatter: _scatter,
     runtime.spread: _spread,
     runtime.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,

@@ -36,6 +36,7 @@ from srcdiff.rules.arguments import as_atom
 
 from .forms import UNSET, plainer
 
+_EVERYTHING: tuple[Any, ...] = (None, ..., slice(None))
 _SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
 
 FOLDABLE = frozenset(
@@ -201,6 +202,11 @@ class Folder:
         items = index.items if isinstance(index, Tup) else (index,)
         return rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
 
+    def reshapes(self, atom: Atom) -> bool:
+        """Whether an index is known to select everything, with more axes."""
+        items = atom.items if isinstance(atom, Tup) else (atom,)
+        return all(self.static(i) in _EVERYTHING for i in items)
+
     def discrete(self, dtype: Atom) -> bool:
         """Whether a dtype is known to have no derivative."""
         value = self.static(dtype)
@@ -310,6 +316,7 @@ ANSWERS: Mapping[Any, Any] = {
     notation.known: lambda f, x: f.static(x) is not UNSET,
     notation.basic: Folder.basic,
     notation.picks_one: Folder.picks_one,
+    notation.reshapes: Folder.reshapes,
     notation.distinct: Folder.distinct,
     notation.discrete: Folder.discrete,
     notation.stretchable: Folder.stretchable,

@@ -38,6 +38,7 @@ from .notation import (
     picks_one,
     rank,
     refuse,
+    reshapes,
     stretchable,
 )  # fmt: skip
 
@@ -49,7 +50,7 @@ __all__ = [
     "discrete", "distinct", "elementwise", "find", "forward", "is_builtin", "isarray", "iscomplex",
     "isscalar",
     "known", "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
-    "registry", "rule", "samples", "spelling", "stretchable",
+    "registry", "reshapes", "rule", "samples", "spelling", "stretchable",
 ]  # fmt: skip
 
 # --- rules -------------------------------------------------------------------------------------

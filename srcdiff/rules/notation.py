@@ -66,6 +66,12 @@ def picks_one(x: Any, i: Any) -> bool:
     return np.ndim(x) == len(items) and all(isinstance(k, (int, np.integer)) for k in items)
 
 
+def reshapes(i: Any) -> bool:
+    """Is the index `i` known to select everything, with more axes (`[:, None]`)?"""
+    items = i if isinstance(i, tuple) else (i,)
+    return all(k is None or k is ... or k == slice(None) for k in items)
+
+
 def distinct(i: Any) -> bool:
     """Is the index `i` known to select no element twice?"""
     return basic(i) or getattr(i, "dtype", None) == np.bool_
@@ -87,5 +93,6 @@ def refuse(reason: str) -> None:
 
 
 QUESTIONS = (
-    rank, isscalar, iscomplex, isarray, known, basic, picks_one, distinct, discrete, stretchable,
+    rank, isscalar, iscomplex, isarray, known, basic, picks_one, reshapes, distinct, discrete,
+    stretchable,
 )  # fmt: skip

@@ -23,7 +23,7 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
         t_2_saved.append(t_2)
     # backward
     g = cotangent(grad_outputs, (q, p))
-    d_q_1 = g[0]
+    d_q = g[0]
     d_p_2 = g[1]
     for _ in range(steps - 1, -1, -1):
         t_6 = t_saved.pop()
@@ -31,15 +31,15 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
         t_8 = t_1_saved.pop()
         t_9 = t_2_saved.pop()
         t_10 = t_6**1.5
-        d_q_1 = d_q_1 + 2.0 * (1.5 * t_6**0.5 * np.sum(d_p_2 * (t_7 / t_10)) * q)
+        d_t = -d_p_2 / t_10
+        d_q += 2.0 * (1.5 * t_6**0.5 * np.sum(d_p_2 * (t_7 / t_10)) * q)
         t_11 = 0.5 * dt
-        d_q_1 -= d_p_2 / t_10 * t_11
+        d_q += d_t * t_11
         q = q_saved.pop()
-        d_p_1 = d_p_2 + d_q_1 * dt
+        d_p_1 = d_p_2 + d_q * dt
         d_p_2 = d_p_1
         t_12 = t_8**1.5
-        d_q_1 = d_q_1 + 2.0 * (1.5 * t_8**0.5 * np.sum(d_p_1 * (t_9 / t_12)) * q)
-        d_q_1 -= d_p_1 / t_12 * t_11
-    d_q = np.array(d_q_1)
+        d_q = d_q + 2.0 * (1.5 * t_8**0.5 * np.sum(d_p_1 * (t_9 / t_12)) * q)
+        d_q -= d_p_1 / t_12 * t_11
     d_p = np.array(d_p_2)
     return d_q, d_p
