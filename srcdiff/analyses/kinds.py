@@ -185,10 +185,9 @@ class _Inference:
         if isinstance(call.fn, ir.Name):
             self.read(call.fn.id, env)
         held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
-        if fails(call.fn, held):
-            return None  # as in `y + x` before y is bound to more than None
-        if call.fn in (operator.getitem, ir.Method("pop")) and is_empty(held[0]):
-            return None  # no item has come here so far
+        none_yet = call.fn in (operator.getitem, ir.Method("pop")) and is_empty(held[0])
+        if none_yet or fails(call.fn, held):
+            return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))
         if self.depth == self.branches == 0:
             self.equal.learn(call.fn, held)
@@ -269,10 +268,9 @@ class _Inference:
         elif isinstance(stmt, ir.SetItem):
             self._set_item(stmt, env)
         elif isinstance(stmt, ir.Permute):
-            found = [self.read(s.id, env) for s in stmt.sources]
-            for target, kind in zip(stmt.targets, found):
-                if kind is not None:
-                    self.bind(target.id, kind, env)
+            found = [(t, self.read(s.id, env)) for t, s in zip(stmt.targets, stmt.sources)]
+            for target, kind in ((t, k) for t, k in found if k is not None):
+                self.bind(target.id, kind, env)
         elif isinstance(stmt, (ir.Accum, ir.Demand)):
             self._adjoint(stmt, env)
         elif isinstance(stmt, ir.Effect):
