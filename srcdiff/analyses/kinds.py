@@ -94,9 +94,8 @@ class _Inference:
         return self.equal.kind(self.heap.resolve(self.seen.get(name, UNKNOWN)))
 
     def _param(self, param: ir.Param) -> Kind:
-        kind = self.params.get(param.name, NUMERIC)
-        if param.name == SEED and param.name not in self.params and param.default == ir.Const(1.0):
-            kind = Scalar("float64", None)
+        plain = param.name == SEED and param.default == ir.Const(1.0)
+        kind = self.params.get(param.name, Scalar("float64", None) if plain else NUMERIC)
         if param.style == "*" and not isinstance(kind, Tuple):
             kind = Tuple(None)
         if param.style == "**" and not isinstance(kind, Dict):
