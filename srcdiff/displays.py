@@ -72,14 +72,20 @@ def _takes_sequences(call: ir.Call) -> bool:
     ):
         return False
     rule = lookup(call.fn)
-    return rule is not None and rule.template is not None
+    return rule is not None and (rule.template or rule.definition) is not None
 
 
 def _is_display(target: ir.Name, call: ir.Call, uses: Mapping[str, int]) -> bool:
     """Whether an assignment is a list display of variables that is read once."""
-    plain = not any(isinstance(a, ir.Star) for a in call.args) and any(map(ir.names, call.args))
+    worth = any(ir.names(a) or _is_function(a) for a in call.args)
+    plain = worth and not any(isinstance(a, ir.Star) for a in call.args)
     temporary = target.id.startswith("_") and uses[target.id] == 1
     return call.fn is ir.make_list and plain and temporary and target.id not in ir.names(call)
+
+
+def _is_function(atom: ir.Atom) -> bool:
+    """Whether an item of a display is a function."""
+    return isinstance(atom, ir.Ref) and callable(atom.value)
 
 
 def _inside(atom: ir.Atom, known: Mapping[str, ir.Tup]) -> ir.Atom:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +26,8 @@ class Facts:
     complex: bool = False  # what has no known dtype may be complex
     strong: bool = False  # a zero cotangent stays zero
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
+    uses: Counter[str] = field(default_factory=Counter)  # how often each name occurs
+    parts: Mapping[int, str] = field(default_factory=dict)  # of a result that is unpacked at once
 
     @cached_property
     def shadowed(self) -> frozenset[str]:

@@ -46,6 +46,17 @@ def inline(function: ir.Function, origin: object, rest: bool = False) -> ir.Func
     return together(without_unused(replace(function, body=inliner.block(function.body))))
 
 
+def written_out(
+    callee: ir.Function,
+    bound: Mapping[str, ir.Atom],
+    target: ir.Name | None,
+    loc: ir.Loc,
+    fresh: ir.Fresh,
+) -> ir.Block:
+    """The body of a function with its parameters bound, and the result in `target`."""
+    return _Inline(fresh, (callee,)).renamed(callee, bound, target, (callee,), loc)
+
+
 def is_user_function(fn: object) -> bool:
     """Whether a callee is a Python function that is ours to look into."""
     if isinstance(fn, Lifted):

@@ -19,6 +19,7 @@ from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
+from srcdiff.composed import compose, early
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import mirrored_memory, own_memory, same_layout, with_copies
@@ -113,6 +114,8 @@ def _without_seed(function: ir.Function) -> ir.Function:
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function = inline(state.function, state.origin)
+    while (plain := early(function)) != function:
+        function = inline(plain, state.origin)
     function = resolved(function, state.params, state.origin)
     check_reads(function, state.origin)
     if not has_derivatives(function):
@@ -144,6 +147,13 @@ def _returned(function: ir.Function, params: Kinds) -> Kinds:
 def webs_pass(state: State) -> State:
     """Names of their own for independent values."""
     return _with(state, steady_params(webs(state.function)))
+
+
+def compose_pass(state: State) -> State:
+    """Calls that stand for several others written out, and `out=` as a store."""
+    inputs = tuple(i.param for i in state.request.inputs)
+    function = compose(state.function, state.params, inputs)
+    return state if function == state.function else _with(state, steady_params(function))
 
 
 def inplace_pass(state: State) -> State:
@@ -312,6 +322,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("inline", inline_pass),
     ("select", select_pass),
     ("webs", webs_pass),
+    ("compose", compose_pass),
     ("inplace", inplace_pass),
     ("analyse", analyse_pass),
     ("reverse", reverse_pass),

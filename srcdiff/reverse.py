@@ -28,19 +28,36 @@ from srcdiff.facts import Facts, with_alias
 from srcdiff.rules import Store, find
 from srcdiff.shadows import shadow_pairs, touches_shadows
 from srcdiff.trees import add_tree
+from srcdiff.unpackings import Unpacking, counts, unpacking
 
 
 def reverse(function: ir.Function, facts: Facts) -> tuple[ir.Function, Facts]:
     """The function with every statement paired with its adjoint, and what is known of it now."""
     made: dict[str, tuple[str, str]] = {}
-    body = _block(function.body, replace(facts, made=made))
+    body = _block(function.body, replace(facts, made=made, uses=counts(function)))
     for new, (old, adjoint) in made.items():
         facts = with_alias(facts, new, old, adjoint)
     return replace(function, body=body), facts
 
 
 def _block(block: ir.Block, facts: Facts) -> ir.Block:
-    return tuple(s for stmt in block for s in _stmt(stmt, facts))
+    out: list[ir.Stmt] = []
+    at = 0
+    while at < len(block):
+        found = unpacking(block, at, facts, facts.uses)
+        out += _stmt(block[at], facts) if found is None else _unpacked(found, facts)
+        at += 1 if found is None else 1 + len(found.rest)
+    return tuple(out)
+
+
+def _unpacked(found: Unpacking, facts: Facts) -> ir.Block:
+    """A result unpacked at once: the adjoint of the call stands with the last name."""
+    *front, last = (found.call, *found.rest)
+    block = _contributions(found.call, found.facts(facts))
+    ends = sorted(facts.adjoints[n] for n in found.names.values() if n in facts.active)
+    resets = tuple(ir.Reset(ir.Name(n), last.loc) for n in ends)
+    adjoint = through_views((*block, *resets), facts, found.call.loc)
+    return (*(ir.Pair(s, (), s.loc) for s in front), ir.Pair(last, adjoint, last.loc))
 
 
 def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:

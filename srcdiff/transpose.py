@@ -19,6 +19,7 @@ import numpy as np
 from srcdiff import ir, runtime
 from srcdiff.analyses.kind_types import Kind, Tuple
 from srcdiff.analyses.kinds import infer
+from srcdiff.composed import in_full
 from srcdiff.errors import MissingRuleError
 from srcdiff.expand import expand, flows
 from srcdiff.facts import Facts
@@ -39,9 +40,15 @@ def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[list[ir.Stm
         active=frozenset({stmt.target.id, *operands}),
         adjoints={**own, stmt.target.id: result.id},
     )
-    block = expand(bound, stmt, inner).adjoint
+    known = {**facts.kinds, **_result_kind(result.id, stmt.target.id, facts.kinds)}
+    block = in_full(expand(bound, stmt, inner).adjoint, known, facts.fresh)
     tangents = {own[n]: facts.adjoint(n) for n in operands}
     return _Transposition(bound, stmt, result, tangents, facts).run(block)
+
+
+def _result_kind(adjoint: str, result: str, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The kind of the adjoint of a result, which is that of the result."""
+    return {adjoint: kinds[result]} if result in kinds else {}
 
 
 class _Transposition:

@@ -2,23 +2,18 @@
 
 import numpy as np
 
-from srcdiff.rules import d, linear, rank, refuse, rule, samples
-from srcdiff.runtime import axis_size, keep_axes, scatter, spread, unbroadcast
+from srcdiff.rules import composed, conj, d, linear, refuse, rule, samples
+from srcdiff.runtime import axis_size, scatter, spread, unbroadcast
 
 
-@rule(np.average)
-@samples("A(4)", "A(3, 4), 0", "A(4), None, P(4)", "A(3, 4), 1, P(3, 4)", "A(3, 4), None, P(3, 4)")
+@linear(np.average)
+@samples("A(4)", "A(3, 4), 0", "A(3, 4), 1, keepdims=True")
 def average(a, axis=None, weights=None, *, keepdims=False):
     z = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
     yield z
-    if weights is None:
-        d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
-    elif rank(a) is None or rank(weights) != rank(a):
-        refuse("the weights must be known to have the shape of the array")
-    else:
-        scale = keep_axes(d[z], axis, keepdims) / np.sum(weights, axis=axis, keepdims=True)
-        d[a] += scale * weights
-        d[weights] += scale * (a - keep_axes(z, axis, keepdims))
+    if weights is not None:
+        refuse("these weights")
+    d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
 
 
 @rule(np.trapezoid)
@@ -40,17 +35,47 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
         d[x][..., :-1] += unbroadcast(-rise, np.diff(x))
 
 
+@composed(np.trapezoid, given="axis")
+@samples("A(5, 2), axis=0", "A(5, 2), A(5), 1.0, 0", "A(5, 2), A(5, 2), axis=0")
+def trapezoid_axis(y, x=None, dx=1.0, axis=-1):
+    if x is None:
+        step = dx
+    elif np.ndim(x) == 1:
+        step = np.diff(x)
+    else:
+        step = np.moveaxis(np.diff(x, axis=axis), axis, -1)
+    y = np.moveaxis(y, axis, -1)
+    return np.sum(0.5 * step * (y[..., 1:] + y[..., :-1]), axis=-1)
+
+
 @rule(np.interp)
-@samples("np.array([0.2, 1.7, 2.5]), np.arange(4.0), A(4)", "V([0.2, 1.7]), np.arange(4.0), A(4)")
+@samples(
+    "np.array([0.2, 1.7, 2.5]), np.arange(4.0), A(4)", "V([0.2, 1.7]), np.arange(4.0), A(4)",
+    "V([-1.2, 1.7, 5.2]), np.arange(4.0) + 0.1 * U(4), A(4)",
+    "0.3 * U() + 1.5, np.arange(4.0), A(4)",
+)  # fmt: skip
 def interp(x, xp, fp):
     z = np.interp(x, xp, fp)
     yield z
     k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
     t = (x - xp[k]) / (xp[k + 1] - xp[k])
-    inside = (t >= 0.0) & (t <= 1.0)
-    d[x] += d[z] * inside * (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    slope = d[z] * ((t >= 0.0) & (t <= 1.0)) * (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    d[x] += slope
+    d[xp] += scatter(slope * (t - 1.0), k, xp) - scatter(slope * t, k + 1, xp)
     t = np.clip(t, 0.0, 1.0)
     d[fp] += scatter(d[z] * (1.0 - t), k, fp) + scatter(d[z] * t, k + 1, fp)
+
+
+@composed(np.interp, given="left")
+@samples("V([-1.2, 1.7]), np.arange(4.0), A(4), A(), 0.0")
+def interp_left(x, xp, fp, left=None, right=None, period=None):
+    return np.where(x < xp[0], left, np.interp(x, xp, fp, right=right, period=period))
+
+
+@composed(np.interp, given="right")
+@samples("V([-1.2, 1.7, 4.3]), np.arange(4.0), A(4), right=A()")
+def interp_right(x, xp, fp, left=None, right=None, period=None):
+    return np.where(x > xp[-1], right, np.interp(x, xp, fp, left=left, period=period))
 
 
 @rule(np.convolve)
@@ -59,20 +84,32 @@ def convolve(a, v, mode="full"):
     z = np.convolve(a, v, mode)
     yield z
     if mode != "full":
-        refuse("the mode must be 'full'")
+        refuse("this mode")
     d[a] += np.correlate(d[z], v, "valid")
     d[v] += np.correlate(d[z], a, "valid")
 
 
-@rule(np.correlate)
-@samples("A(7), A(3), 'valid'", "A(5), A(5), 'valid'")
+@composed(np.convolve, given="mode")
+@samples("A(5), A(3), 'same'", "A(3), A(6), 'same'", "A(5), A(2), 'valid'", "A(2), A(5), 'valid'")
+def convolve_mode(a, v, mode="full"):
+    full = np.convolve(a, v)
+    n, m = max(len(a), len(v)), min(len(a), len(v))
+    if mode == "valid":
+        return full[m - 1 : n]
+    if mode != "same":
+        refuse("the mode must be 'full', 'same' or 'valid'")
+    return full[(m - 1) // 2 : (m - 1) // 2 + n]
+
+
+@composed(np.correlate)
+@samples(
+    "A(7), A(3)", "A(5), A(5), 'valid'", "A(3), A(7)", "A(5), A(2), 'same'", "A(4), A(7), 'same'",
+    "A(5), A(3), 'full'", "C(5), C(2)",
+)  # fmt: skip
 def correlate(a, v, mode="valid"):
-    z = np.correlate(a, v, mode)
-    yield z
-    if mode != "valid":
-        refuse("the mode must be 'valid'")
-    d[a] += np.convolve(d[z], v)
-    d[v] += np.correlate(a, d[z], "valid")
+    if mode == "same" and len(a) < len(v):
+        return conj(np.convolve(v, conj(a[::-1]), mode))[::-1]
+    return np.convolve(a, conj(v[::-1]), mode)
 
 
 @linear(np.add.outer)
@@ -99,15 +136,3 @@ def add_reduce(array, axis=0, *, keepdims=False):
     z = np.add.reduce(array, axis, keepdims=keepdims)
     yield z
     d[array] += spread(d[z], array, axis, keepdims)
-
-
-@rule(np.median)
-@samples("A(5)", "A(4)", "A(3, 5)")
-def median(a, axis=None):
-    z = np.median(a, axis)
-    yield z
-    if axis is not None:
-        refuse("only the median of all elements has a rule")
-    order = np.argsort(a, None, kind="stable")
-    middle = order[(len(order) - 1) // 2 : len(order) // 2 + 1]
-    d[a] += scatter(d[z] / len(middle), middle, a)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import d, discrete, isscalar, linear, rule, samples
+from srcdiff.rules import composed, d, discrete, iscomplex, isscalar, linear, samples
 from srcdiff.runtime import other_axes, unbroadcast
 
 
@@ -48,7 +48,7 @@ def item(a):
     d[a] += np.reshape(d[z], np.shape(a))
 
 
-@linear(float, np.float64, np.float32)
+@linear(float, np.float64, np.float32, np.longdouble)
 @samples("A()")
 def number(x):
     z = float(x)
@@ -112,11 +112,31 @@ def meshgrid(*xi, indexing="xy"):
         d[xi][k] += np.reshape(total, np.shape(xi[k]))
 
 
-@rule(np.vander)
-@samples("A(3), 3", "A(3), 4, increasing=True")
-def vander(x, N, increasing=False):
-    z = np.vander(x, N, increasing)
+@composed(np.complex64)
+@samples("C(1)[0]", "A()")
+def single_complex(x):
+    return np.asarray(x, np.complex64)[()]
+
+
+@linear(np.complex128, complex)
+@samples("C(1)[0]", "A()")
+def complex_number(x):
+    z = np.complex128(x)
     yield z
-    powers = np.arange(N) if increasing else np.arange(N - 1, -1, -1)
-    slopes = powers * x[:, None] ** np.maximum(powers - 1, 0)
-    d[x] += np.sum(d[z] * slopes, axis=1)
+    d[x] += d[z] if iscomplex(x) else np.real(d[z])
+
+
+@linear(np.ndarray.view, view="a")
+@samples("A(3)", "A(2, 3)")
+def view(a):
+    z = a.view()
+    yield z
+    d[a] += d[z]
+
+
+@linear(np.ndarray.tolist)
+@samples("A(3)", "A(2, 3)")
+def tolist(a):
+    z = a.tolist()
+    yield z
+    d[a] += np.asarray(d[z])

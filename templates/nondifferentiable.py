@@ -6,7 +6,13 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import nondifferentiable
+from srcdiff.rules import nondifferentiable, unsupported
+
+
+def of(module, *names):
+    """The functions of these names that this version of a module has."""
+    return [getattr(module, name) for name in names if hasattr(module, name)]
+
 
 # Steps: their derivative is zero wherever it exists, and zero where it does not.
 nondifferentiable(
@@ -53,4 +59,63 @@ nondifferentiable(
 nondifferentiable(
     int, bool, len, str, repr, print, isinstance, issubclass, type, id, hash, callable, hasattr,
     range, format, builtins.slice,
+)  # fmt: skip
+
+# Integers, bits, names of dtypes, and settings.
+nondifferentiable(
+    *of(np, "array_equiv", "bitwise_count", "bitwise_left_shift", "bitwise_right_shift",
+        "left_shift", "right_shift", "gcd", "lcm", "packbits", "unpackbits", "base_repr",
+        "binary_repr", "can_cast", "common_type", "isdtype", "isfortran", "isnat", "issubdtype",
+        "iterable", "min_scalar_type", "mintypecode", "promote_types", "typename", "finfo", "iinfo",
+        "info", "dtype", "errstate", "printoptions", "get_include", "get_printoptions",
+        "getbufsize", "geterr", "geterrcall", "set_printoptions", "setbufsize", "seterr",
+        "seterrcall", "show_config", "show_runtime", "busday_count", "busday_offset", "is_busday",
+        "busdaycalendar", "datetime_as_string", "datetime_data", "datetime64", "timedelta64",
+        "int8", "int16", "uint8", "uint16", "uint32", "uint64", "longlong", "ulonglong", "intc",
+        "uintc", "uintp", "short", "ushort", "byte", "ubyte", "long", "ulong", "uint",
+        "spacing", "einsum_path", "histogram_bin_edges", "ndindex", "broadcast"),
+)  # fmt: skip
+
+# Texts and files.
+nondifferentiable(
+    *of(np, "array2string", "array_repr", "array_str", "format_float_positional",
+        "format_float_scientific", "save", "savez", "savez_compressed", "savetxt", "load",
+        "loadtxt", "genfromtxt", "fromfile", "fromregex", "fromstring", "frombuffer", "memmap",
+        "from_dlpack", "str_", "bytes_"),
+    *of(np.ndarray, "tobytes", "tofile", "dump", "dumps", "data", "ctypes", "device", "base"),
+)  # fmt: skip
+
+# Windows, indices and frequencies: of whole numbers.
+nondifferentiable(
+    *of(np, "bartlett", "blackman", "hamming", "hanning", "mask_indices", "diag_indices_from",
+        "tril_indices_from", "triu_indices_from"),
+    np.fft.fftfreq, np.fft.rfftfreq, np.ndarray.setflags,
+)  # fmt: skip
+
+# What has a derivative that is not given, and what to write instead.
+unsupported(
+    "Use arrays of two axes (`np.array`) with `@`, and `np.block`.",
+    *of(np, "asmatrix", "matrix", "bmat"),
+)
+unsupported(
+    "Loop over indices with `range` and `np.ndindex`.",
+    *of(np, "nditer", "nested_iters", "ndenumerate", "flatiter", "fromiter"),
+)
+unsupported(
+    "Call the function in a loop, or write it for arrays.", *of(np, "frompyfunc", "vectorize")
+)
+unsupported(
+    "Use `np.histogram` with `weights` on one axis, or `np.bincount`.",
+    *of(np, "histogram2d", "histogramdd"),
+)
+unsupported("Use `np.polyval` and the functions beside it on coefficients.", *of(np, "poly1d"))
+unsupported(
+    "Use `np.unique` without options, and `np.searchsorted` for places.",
+    *of(np, "unique_all", "unique_counts", "unique_inverse"),
+)
+unsupported("Use single precision, `np.float32`.", np.float16)
+unsupported("Use a dict or separate arrays.", *of(np, "recarray", "record", "void", "object_"))
+unsupported(
+    "Make a new array: `np.resize`, `x.astype`, `x[...] = y`.",
+    *of(np.ndarray, "resize", "byteswap", "getfield", "setfield", "to_device"), np.ndarray,
 )  # fmt: skip

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import d, linear, nondifferentiable, rule, samples
+from srcdiff.factors import polygamma
+from srcdiff.rules import composed, d, linear, nondifferentiable, rule, samples
 from srcdiff.runtime import others
 
 
@@ -64,6 +65,39 @@ def erfc(x):
     d[x] += -d[z] * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
 
 
+@rule(math.lgamma)
+@samples("P()", "-0.3 * P()")
+def lgamma(x):
+    z = math.lgamma(x)
+    yield z
+    d[x] += d[z] * polygamma(0, x)
+
+
+@rule(math.gamma)
+@samples("P()", "-0.3 * P()")
+def gamma(x):
+    z = math.gamma(x)
+    yield z
+    d[x] += d[z] * z * polygamma(0, x)
+
+
+@rule(math.frexp, np.frexp)
+@samples("P()", "A(3)")
+def frexp(x):
+    m, e = np.frexp(x)
+    yield m, e
+    d[x] += np.ldexp(d[m], -e)
+
+
+@rule(math.nextafter, np.nextafter)
+@samples("A(), 3.0", "A(3), 5.0")
+def nextafter(x, y):
+    z = np.nextafter(x, y)
+    yield z
+    d[x] += d[z]
+    d[y] += 0.0
+
+
 @rule(math.remainder)
 @samples("A(), P() + 2.0")
 def math_remainder(x, y):
@@ -73,12 +107,20 @@ def math_remainder(x, y):
     d[y] += -d[z] * np.rint(x / y)
 
 
-@rule(math.modf)
-@samples("A()")
+@rule(math.modf, np.modf)
+@samples("A()", "A(3)")
 def modf(x):
-    z = math.modf(x)
-    yield z
-    d[x] += d[z][0]
+    part, whole = np.modf(x)
+    yield part, whole
+    d[x] += d[part]
 
 
-nondifferentiable(math.comb, math.factorial, math.gcd, math.isqrt, math.perm)
+@composed(divmod, np.divmod)
+@samples("A(), P()", "A(3), P(3)")
+def divmod_(x, y):
+    return x // y, x % y
+
+
+nondifferentiable(
+    math.comb, math.factorial, math.gcd, math.isqrt, math.lcm, math.perm, math.ulp,
+)  # fmt: skip

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
+from srcdiff.rules import d, elementwise, iscomplex, linear, rule, samples
 from srcdiff.runtime import real_like
 
 
@@ -143,7 +143,13 @@ def choose(a, choices):
         d[choices][k] += d[z] * (a == k)
 
 
-nondifferentiable(np.heaviside)
+@elementwise(np.heaviside)
+@samples("A(3), A(3)", "np.zeros(2), A(2)", "A(), 0.5")
+def heaviside(x1, x2):
+    z = np.heaviside(x1, x2)
+    yield z
+    d[x1] += 0.0
+    d[x2] += d[z] * (x1 == 0.0)
 
 
 @linear(real_like, view="g")

@@ -12,12 +12,14 @@ from typing import Any
 
 import srcdiff
 
-from . import limits
+from . import limits, rule_table
 from .limits.table import LIMITS
 
 ROOT = Path(__file__).parent.parent
+RULES = ROOT / "docs" / "rules.md"
 LIMITS_PAGE = ROOT / "docs" / "limits.md"
-DOCUMENTS = (ROOT / "README.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {LIMITS_PAGE}))
+WRITTEN = {LIMITS_PAGE, RULES}
+DOCUMENTS = (ROOT / "README.md", *sorted({*(ROOT / "docs").rglob("*.md")} - WRITTEN))
 
 _BLOCK = re.compile(
     r"(?:<!-- generated: (?P<what>[^\n]*?) -->\n```(?:python|text)|^```python)\n(?P<code>.*?)^```$",
@@ -70,7 +72,8 @@ def updated(text: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Rewrite the documents whose generated blocks have changed."""
+    """Rewrite the documents whose generated blocks have changed, and the table of rules."""
+    RULES.write_text(rule_table.text())
     for path in DOCUMENTS:
         with tempfile.TemporaryDirectory() as folder:
             new = updated(path.read_text(), Path(folder))

@@ -86,6 +86,8 @@ class Sample:
     def id(self) -> str:
         """The name of the test."""
         key = self.function
+        if isinstance(key, rules.Given):
+            return f"{self.rule.name}({self.call})"
         name = getattr(key, "name", None) or getattr(key, "__name__", None) or f"store{key.op}"
         mark = "." if isinstance(key, (Method, Attr)) else ""
         return f"{self.rule.name}:{mark}{name}({self.call})"
@@ -128,6 +130,8 @@ class Program:
 
 def _body(rule: rules.Rule, function: Any, args: list[str], kwargs: list[str]) -> list[str]:
     """The lines that make the call."""
+    if isinstance(function, rules.Given):
+        return _body(rule, function.function, args, kwargs)
     if isinstance(function, rules.Store):
         return _store(function, args)
     rest = ", ".join((*args[1:], *kwargs))
@@ -153,6 +157,7 @@ def _compiled(name: str, params: Sequence[str], body: list[str], function: Any) 
     text = f"def program({', '.join(params)}):\n" + "".join(f"    {line}\n" for line in body)
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    function = function.function if isinstance(function, rules.Given) else function
     namespace = {"np": np, "fn": function, "operator": operator, "__name__": "samples"}
     exec(compile(text, file, "exec"), namespace)
     return namespace["program"]
@@ -164,7 +169,7 @@ def collected() -> list[Sample]:
     for key in rules.all_functions():
         rule = rules.lookup(key)
         assert rule is not None
-        if rule.template is not None:
+        if rule.template is not None or rule.definition is not None:
             out += [s for call in rule.samples if _fits(s := Sample(rule, key, call))]
     return sorted(out, key=lambda s: s.id)
 

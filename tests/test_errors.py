@@ -57,10 +57,11 @@ def test_async_function():
 
 
 def test_missing_rule():
-    text = "def f(x):\n    y = x * 2.0\n    return np.sum(y) + np.unwrap(y)[0]\n"
+    text = "def f(x):\n    y = x * 2.0\n    return np.sum(y) + np.histogram2d(y, y)[0][0, 0]\n"
     message = refusal(text, srcdiff.MissingRuleError, args=(np.ones(3),))
-    assert_located(message, 3, "return np.sum(y) + np.unwrap(y)[0]", "np.unwrap")
-    assert "np.unwrap" in message
+    line = "return np.sum(y) + np.histogram2d(y, y)[0][0, 0]"
+    assert_located(message, 3, line, "np.histogram2d")
+    assert "np.histogram2d" in message
 
 
 def test_function_without_source():
@@ -119,9 +120,9 @@ def test_attribute_store():
 
 
 def test_unknown_method():
-    text = "def f(x):\n    return x.partition(1)\n"
+    text = "def f(x):\n    return x.byteswap(1)\n"
     message = refusal(text, srcdiff.TransformError, args=(np.ones(3),))
-    assert ":2:" in message and "partition" in message
+    assert ":2:" in message and "byteswap" in message
 
 
 def test_error_in_a_callee_names_its_place():

@@ -13,13 +13,14 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "runtime", "trees", "request"),
+    ("errors", "ir", "runtime", "factors", "trees", "request"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
-    + ("displays", "iterate", "onecall"),
+    + ("displays", "iterate", "onecall")
+    + ("composed", "specialise", "options", "unpackings"),
     ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
     + ("tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules", "primal"),

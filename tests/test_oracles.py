@@ -77,6 +77,69 @@ EXPRESSIONS = {
     "sort": ("np.sort(v) * v", {"torch": "np.sort(v)[0] * v"}),
 }  # fmt: skip
 
+NONE = {"torch": None}
+LINALG = {
+    "eigh": ("np.linalg.eigh(x @ x.T)[0] * np.sum(x)", {}),
+    "eigh_vectors": ("np.linalg.eigh(x @ x.T)[1] ** 2", {}),
+    "eigvalsh": ("np.linalg.eigvalsh(x @ x.T)", {}),
+    "svd": ("np.linalg.svd(x, full_matrices=False)[1] * np.sum(x)", {}),
+    "svd_vectors": ("np.linalg.svd(x, full_matrices=False)[0] ** 2", {}),
+    "svd_right": ("np.linalg.svd(x, full_matrices=False)[2] ** 2", {}),
+    "svdvals": ("np.linalg.svdvals(y)", {}),
+    "qr": ("np.linalg.qr(y)[0] ** 2 @ np.linalg.qr(y)[1]", {}),
+    "qr_wide": ("np.linalg.qr(x)[1] ** 2", {"jax": None}),
+    "pinv": ("np.linalg.pinv(x) * y", {}),
+    "cholesky": ("np.linalg.cholesky(x @ x.T)", {}),
+    "slogdet": ("np.linalg.slogdet(x @ y)[1]", {}),
+    "det": ("np.linalg.det(x @ y)", {}),
+    "inv": ("np.linalg.inv(x @ y)", {}),
+    "solve": ("np.linalg.solve(x @ y, x)", {}),
+    "matrix_power": ("np.linalg.matrix_power(x @ y, 3)", {}),
+    "matrix_power_negative": ("np.linalg.matrix_power(x @ y, -2)", {}),
+    "multi_dot": ("np.linalg.multi_dot([x, y, x])", {}),
+    "norm_1": ("np.linalg.norm(x, 1)", {}),
+    "norm_2": ("np.linalg.norm(x, 2)", {}),
+    "norm_nuc": ("np.linalg.norm(x, 'nuc')", {}),
+    "norm_inf": ("np.linalg.norm(v, np.inf)", {}),
+    "norm_3": ("np.linalg.vector_norm(x, axis=1, ord=3)",
+               {"torch": "np.linalg.vector_norm(x, dim=1, ord=3)"}),
+    "cond": ("np.linalg.cond(x @ y)", {}),
+    "lstsq": ("np.linalg.lstsq(y, v[:, None])[0]", {}),
+    "kron": ("np.kron(x, y)", {}),
+    "vecdot": ("np.linalg.vecdot(x, v)", {}),
+}  # fmt: skip
+OTHERS = {
+    "fft": ("np.real(np.fft.fft(x) * np.fft.fft(x, n=6)[:, :4])", {}),
+    "rfft": ("np.fft.irfft(np.fft.rfft(x) ** 2)", {}),
+    "rfft_odd": ("np.fft.irfft(np.fft.rfft(x, n=5) ** 2, n=5)", {}),
+    "fft2": ("np.abs(np.fft.fft2(x, norm='ortho')) ** 2", {}),
+    "hfft": ("np.fft.hfft(np.fft.ihfft(v) ** 2)", {}),
+    "fftshift": ("np.fft.fftshift(x) * x", {}),
+    "quantile": ("np.quantile(x, 0.3, axis=1)", {"torch": "np.quantile(x, 0.3, dim=1)"}),
+    "percentile": ("np.percentile(v, 35.0) * v", NONE),
+    "median": ("np.median(x, axis=1)", NONE),
+    "gradient": ("np.gradient(v, 0.5) * v", {"torch": "np.gradient(v, spacing=0.5)[0] * v"}),
+    "cov": ("np.cov(x)", {}),
+    "corrcoef": ("np.corrcoef(x)", {}),
+    "convolve": ("np.convolve(v, v * v, 'same')", NONE),
+    "correlate": ("np.correlate(v, v[1:] * v[1:], 'full')", NONE),
+    "interp": ("np.interp(v, np.array([-1.0, 0.0, 1.0, 2.0]), v * v)", NONE),
+    "trapezoid": ("np.trapezoid(x, v)", {}),
+    "polyval": ("np.polyval(v, x)", NONE),
+    "vander": ("np.vander(v, 3)", NONE),
+    "nansum": ("np.nansum(x, axis=0)", {"torch": "np.nansum(x, 0)"}),
+    "nanstd": ("np.nanstd(x, axis=0)", NONE),
+    "diff": ("np.diff(x, n=2) * np.sum(x)", {}),
+    "sinc": ("np.sinc(x)", {}),
+    "i0": ("np.i0(x)", {}),
+    "logaddexp_reduce": ("np.logaddexp.reduce(v)", {"torch": "np.logsumexp(v, 0)"}),
+    "take_along_axis": ("np.take_along_axis(x, np.argsort(x * x, axis=1), axis=1)",
+                        {"torch": "np.take_along_dim(x, np.argsort(x * x, dim=1), dim=1)"}),
+    "unwrap": ("np.unwrap(4.0 * v) * v", NONE),
+    "select": ("np.select([x > 0.5, x < 0.0], [x * x, -x], v)", NONE),
+    "block": ("np.block([[x, x], [x * x, x]])", NONE),
+}  # fmt: skip
+
 # Conventions at kinks are torch's.
 KINKS = {
     "abs": ("np.abs(x)", [0.0, -1.0, 2.0]),
@@ -213,6 +276,13 @@ def test_binary(name):
 def test_expression(name):
     expression, spelled = EXPRESSIONS[name]
     args = arguments(np.random.default_rng(9))
+    check_expression(expression, args, spelled)
+
+
+@pytest.mark.parametrize("name", sorted(LINALG | OTHERS))
+def test_function(name):
+    expression, spelled = (LINALG | OTHERS)[name]
+    args = arguments(np.random.default_rng(5))
     check_expression(expression, args, spelled)
 
 

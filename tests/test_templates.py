@@ -16,7 +16,12 @@ SAMPLES = collected()
 ONCE = list({(s.rule.name, s.call): s for s in SAMPLES}.values())
 TOLERANCE = 1e-7
 # Rules that refuse what they cannot tell from the source alone.
-NEEDS_KNOWLEDGE = ("average", "kron", "norm")
+NEEDS_KNOWLEDGE = ("average", "kron")
+
+
+def in_single(sample):
+    """Whether a sample computes in single precision."""
+    return "float32" in sample.id or "complex64" in sample.id
 
 
 def weighted(sample: Sample):
@@ -30,6 +35,8 @@ def weights(value, rng):
     """Random weights of the structure of a value."""
     if isinstance(value, (tuple, list)):
         return [weights(v, rng) for v in value]
+    if np.asarray(value).dtype.kind not in "fc":
+        return None
     w = rng.standard_normal(np.shape(value))
     if np.iscomplexobj(value):
         w = w + 1j * rng.standard_normal(np.shape(value))
@@ -54,14 +61,15 @@ def gradient(program):
 
 @pytest.mark.parametrize("rule", rules.builtin().rules, ids=lambda r: r.name)
 def test_every_rule_has_samples(rule):
-    assert rule.template is None or rule.samples
+    assert (rule.template is None and rule.definition is None) or rule.samples
 
 
 def test_every_function_has_a_sample_that_fits():
     have = {id(s.function) for s in SAMPLES} | {repr(s.function) for s in SAMPLES}
     for key in rules.all_functions():
         rule = rules.lookup(key)
-        assert rule.template is None or id(key) in have or repr(key) in have, key
+        made = rule.template is None and rule.definition is None
+        assert made or id(key) in have or repr(key) in have, key
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
@@ -80,7 +88,7 @@ def test_first_derivative(sample):
         def along(h, way=way):
             return inner(w, program.function(*moved(args, h, way)))
 
-        assert close(inner(found, way), slope(along), 1e-3 if "float32" in sample.id else TOLERANCE)
+        assert close(inner(found, way), slope(along), 1e-3 if in_single(sample) else TOLERANCE)
 
 
 def norm_of(value):
@@ -100,12 +108,14 @@ def test_forward_mode(sample):
             np.testing.assert_array_equal(x, y)
         plain = program.function(*copies(before))
         for z, v, t in zip(leaves(plain), leaves(value), leaves(tangent), strict=True):
-            np.testing.assert_array_equal(z, v)
+            # A definition computes the same in other steps, up to rounding.
+            rounding = 1e-12 if sample.rule.definition is not None else 0.0
+            np.testing.assert_allclose(v, z, rounding, rounding)
             assert np.shape(t) == np.shape(z)
             assert np.result_type(t) == np.result_type(z) or np.result_type(z).kind not in "fc"
         found = inner(w, tangent)
         back = gradient(program)(*args, grad_outputs=w)
-        scale, single = norm_of(back) * norm_of(way), "float32" in sample.id
+        scale, single = norm_of(back) * norm_of(way), in_single(sample)
         assert abs(found - inner(back, way)) <= (1e-6 if single else 1e-12) * max(scale, 1.0)
 
         def along(h, way=way):
@@ -117,6 +127,8 @@ def test_forward_mode(sample):
 @pytest.mark.parametrize("sample", ONCE, ids=lambda s: s.id)
 def test_lines_above_the_yield(sample):
     args, kwargs = sample.arguments()
+    if sample.rule.definition is not None:
+        pytest.skip("a definition is compared where it stands for a call")
     found = next(sample.rule.template(*copies(args), **kwargs), None)
     program = sample.program()
     expected = program.function(*copies(program.args))

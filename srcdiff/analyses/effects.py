@@ -39,6 +39,7 @@ PURE_MODULES = (
     "operator",
     "scipy",
     "srcdiff.runtime",
+    "srcdiff.factors",
     "srcdiff.trees",
 )
 
@@ -302,7 +303,7 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
 def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What the result of a plain function may share memory with."""
     fn = call.fn
-    if getattr(fn, "__module__", "") in ("srcdiff.runtime", "srcdiff.trees"):
+    if module_of(fn) in ("srcdiff.runtime", "srcdiff.factors", "srcdiff.trees"):
         name = getattr(fn, "__name__", "")
         return call.args[:1] if name in _VIEWING_HELPERS else ()
     if fn in (list, tuple, dict, reversed, sorted, zip, enumerate, min, max, sum, getattr, next):

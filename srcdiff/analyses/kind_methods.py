@@ -310,6 +310,28 @@ def _unknown_product(a: Kind, b: Kind) -> Kind:
     return Array(dtype, None, maybe_scalar=all(r in (None, 1) for r in ranks))
 
 
+def _eig(args: Args, kwargs: Keywords) -> Kind | None:
+    """Eigenvalues are real or complex as they come: the kind says that they may be complex."""
+    values = _eigvals(args, kwargs)
+    return Tuple((values, _complex(args[0]))) if isinstance(args[0], Array) else None
+
+
+def _eigvals(args: Args, kwargs: Keywords) -> Kind:
+    dims = dims_of(args[0])
+    return _complex(Array(_dtype_of(args[0]), None if dims is None else dims[:-1]))
+
+
+def _roots(args: Args, kwargs: Keywords) -> Kind | None:
+    return _complex(Array(_dtype_of(args[0]), (None,)))
+
+
+def _complex(kind: Kind) -> Kind:
+    """The same shape with the complex dtype of the same precision."""
+    if isinstance(kind, Array) and kind.dtype is not None:
+        return Array(np.result_type(kind.dtype, np.complex64).name, kind.dims, kind.maybe_scalar)
+    return kind
+
+
 def _random(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.random.rand` and `randn`: the arguments are the lengths."""
     return Array("float64", tuple(map(size_dim, args))) if args else Scalar("float64")
@@ -343,6 +365,9 @@ FUNCTIONS: dict[Any, Special] = {
     operator.matmul: _matmul,
     np.matmul: _matmul,
     np.dot: _matmul,
+    np.linalg.eig: _eig,
+    np.linalg.eigvals: _eigvals,
+    np.roots: _roots,
     np.split: _split,
     np.array_split: _split,
     np.random.rand: _random,

@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.errors import MissingRuleError
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound, find, is_builtin, lookup
+from srcdiff.rules.arguments import REMEDY
 
 from .contribute import Statement
 from .expander import Expander
@@ -36,6 +37,8 @@ def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
     everything = (*call.args, *(v for _, v in call.kwargs))
     rule = lookup(call.fn)
     if rule is None or call.fn in (ir.make_list, ir.make_dict):
+        return everything
+    if rule.definition is not None or rule.reason:
         return everything
     if rule.template is None:
         return ()
@@ -60,6 +63,8 @@ def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
 
 def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:
     """The adjoint of a statement by its rule."""
+    if bound.rule.definition is not None:
+        raise MissingRuleError(f"{bound.name} is not written out here", stmt.loc, REMEDY)
     if bound.rule.template is None:
         return Expansion(())
     expander = Expander(bound, stmt, facts)

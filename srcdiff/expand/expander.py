@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from srcdiff import ir, runtime
 from srcdiff.analyses.effects import is_pure
 from srcdiff.analyses.kind_types import Scalar
@@ -21,6 +23,7 @@ class Expander(Writer):
         self.template = bound.rule.lowered
         self.fixed: dict[str, ir.Name] = {}
         self.parts: dict[str, ir.Atom] = {}
+        self.ignored: set[ir.Atom] = set()  # results from which no derivative flows
         if isinstance(stmt, ir.Assign):
             self._bind_result(stmt.target)
 
@@ -28,6 +31,11 @@ class Expander(Writer):
         """Bind what the template yields to the target of the statement."""
         result = self.template.result
         self.result = target
+        if self.facts.parts:
+            assert isinstance(result, ir.Tup)
+            for k, item in enumerate(result.items):
+                self._bind_part(item, k, target)
+            return
         if target.id not in self.facts.adjoints:
             return
         adjoint = self.facts.adjoint(target.id)
@@ -39,8 +47,31 @@ class Expander(Writer):
                 assert isinstance(item, ir.Name), "a template yields names"
                 self.env[item.id] = self.item(target, ir.Const(k))
                 self.parts[item.id] = self.item(adjoint, ir.Const(k))
+                self._note_part(item, k, target)
         else:
             raise self.error("yields nothing, and its result is used")
+
+    def _bind_part(self, item: ir.Atom, k: int, target: ir.Name) -> None:
+        """Bind one of several values to the name that it is unpacked to."""
+        assert isinstance(item, ir.Name), "a template yields names"
+        name = self.facts.parts.get(k)
+        self.env[item.id] = self.item(target, ir.Const(k)) if name is None else ir.Name(name)
+        if name is not None and self.active(name):
+            self.parts[item.id] = self.facts.adjoint(name)
+        else:
+            # Folded away where nothing reads it.
+            zeros = ir.Call(np.zeros_like, (self.env[item.id],), text="np.zeros_like")
+            self.parts[item.id] = self.temp(zeros)
+            self.ignored.add(item)
+        self._note_part(item, k, target)
+
+    def _note_part(self, item: ir.Name, k: int, target: ir.Name) -> None:
+        """Note that the adjoint of one of several values has its kind."""
+        kinds = getattr(self.folder.kind(target), "items", None)
+        if kinds is not None and k < len(kinds):
+            for atom in (self.env[item.id], self.parts[item.id]):
+                if isinstance(atom, ir.Name):
+                    self.folder.kinds[atom.id] = kinds[k]
 
     # --- the whole ---
 
@@ -107,6 +138,8 @@ class Expander(Writer):
         if isinstance(rhs, ir.Call):
             if rhs.fn is runtime.unbroadcast:
                 return self._explicit_unbroadcast(rhs)
+            if rhs.fn is notation.ignored:
+                return ir.Const(rhs.args[0] in self.ignored)
             args = tuple(map(self.atom, rhs.args))
             kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
             return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text))

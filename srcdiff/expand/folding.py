@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import runtime
+from srcdiff import factors, runtime
 from srcdiff.analyses.complexes import is_complex_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -46,7 +46,7 @@ FOLDABLE = frozenset(
         operator.ge, operator.is_, operator.is_not, operator.not_, operator.contains,
         operator.getitem, len, min, max, isinstance, abs, runtime.inverse_axes,
         runtime.negated, runtime.other_axes, runtime.inside, runtime.einsum_plain,
-        runtime.einsum_subscripts,
+        runtime.einsum_subscripts, factors.swapped_norm, factors.last_axes, factors.all_axes,
     }
 )  # fmt: skip
 

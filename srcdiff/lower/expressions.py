@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -16,6 +17,7 @@ from srcdiff.ir import (
     If,
     Method,
     Name,
+    Ref,
     Rhs,
     SetItem,
     Slice,
@@ -100,11 +102,14 @@ def binary(b: Builder, node: Node) -> Rhs:
 
 
 def unary(b: Builder, node: Node) -> Rhs:
-    """`-x`; a negative number is a literal."""
+    """`-x`; a negative number is a literal, and so is `-np.inf`."""
     kind, operand = type(node.op).__name__, node.operand
     if kind == "USub" and type(operand).__name__ == "Constant" and type(operand.value) in _NUMBERS:
         return Const(-operand.value)
-    return Call(UNARY[kind], (b.atom(operand),))
+    atom = b.atom(operand)
+    if kind == "USub" and isinstance(atom, Ref) and atom.value == math.inf:
+        return Const(-math.inf)
+    return Call(UNARY[kind], (atom,))
 
 
 def attribute(b: Builder, node: Node) -> Rhs:

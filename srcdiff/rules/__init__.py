@@ -13,16 +13,16 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import GetSetDescriptorType, MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
 from srcdiff.analyses.kind_types import Dict, Kind, List, Text, Tuple
 from srcdiff.errors import MissingRuleError
-from srcdiff.ir import NOWHERE, Accum, Atom, Attr, Call, Const, Demand, Loc, Method, Name, Tup, walk
+from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 
 from .arguments import REMEDY, bind, spelling
 from .notation import (
@@ -31,6 +31,7 @@ from .notation import (
     d,
     discrete,
     distinct,
+    ignored,
     isarray,
     iscomplex,
     isscalar,
@@ -41,82 +42,17 @@ from .notation import (
     reshapes,
     stretchable,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from srcdiff.lower.template import Template
+from .rule import Given, Rule, Store
 
 __all__ = [
-    "EMPTY", "Bound", "Registry", "Rule", "Store", "all_functions", "basic", "builtin", "conj", "d",
-    "discrete", "distinct", "elementwise", "find", "forward", "is_builtin", "isarray", "iscomplex",
-    "isscalar",
-    "known", "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
-    "registry", "reshapes", "rule", "samples", "spelling", "stretchable",
+    "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "all_functions", "basic", "builtin",
+    "composed", "conj", "d", "discrete", "distinct", "elementwise", "find", "forward", "given",
+    "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known", "linear", "load_rules",
+    "lookup", "nondifferentiable", "picks_one", "rank", "refuse", "registry", "reshapes",
+    "rule", "samples", "spelling", "stretchable", "unsupported",
 ]  # fmt: skip
 
-# --- rules -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Store:
-    """The function of the statement `x[i] op= v`, or of `x op= v` where `whole`."""
-
-    op: str | None
-    whole: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """The derivative of some functions: a template, or nothing where it is zero on purpose.
-
-    `view` names the parameter whose memory the result may share, `mutates` the one that is written
-    into, `gather` the one that takes all remaining positional arguments of a method call.
-    """
-
-    name: str
-    flavour: str
-    functions: tuple[Any, ...]
-    template: Callable[..., Any] | None = None
-    view: str | None = None
-    mutates: str | None = None
-    gather: str | None = None
-    samples: tuple[str, ...] = ()
-    params: tuple[inspect.Parameter, ...] = ()
-    tangent: Callable[..., Any] | None = field(default=None, repr=False)
-
-    @functools.cached_property
-    def lowered(self) -> Template:
-        """The template in the intermediate representation, lowered at the first use."""
-        from srcdiff.lower.template import lower_template
-        from srcdiff.parse import parse
-
-        assert self.template is not None, f"{self.name} has no template"
-        return lower_template(parse(self.template))
-
-    @functools.cached_property
-    def lowered_tangent(self) -> Template:
-        """The tangent's template in the intermediate representation."""
-        from srcdiff.lower.template import lower_template
-        from srcdiff.parse import parse
-
-        assert self.tangent is not None, f"{self.name} has no tangent of its own"
-        return lower_template(parse(self.tangent))
-
-    @functools.cached_property
-    def differentiable(self) -> frozenset[str]:
-        """The parameters that the template gives a derivative, not one that is zero on purpose."""
-        if self.template is None:
-            return frozenset()
-        below = tuple(walk(self.lowered.below))
-        zero = {s for s in below if isinstance(s, Accum) and isinstance(s.value, Const)}
-        found = (s for s in below if isinstance(s, (Accum, Demand)) and s not in zero)
-        return frozenset(s.like.id for s in found)
-
-    @functools.cached_property
-    def mentioned(self) -> frozenset[str]:
-        """The parameters whose adjoint the template writes."""
-        return frozenset(
-            s.like.id for s in walk(self.lowered.below) if isinstance(s, (Accum, Demand))
-        )
+# --- declaring rules ---------------------------------------------------------------------------
 
 
 def samples(*calls: str) -> Callable[[Any], Any]:
@@ -172,6 +108,39 @@ def nondifferentiable(*functions: Any) -> Rule:
     return _announce(Rule("nondifferentiable", "nondifferentiable", functions))
 
 
+def composed(
+    *functions: Any,
+    given: str | None = None,
+    early: bool = False,
+    mutates: str | None = None,
+    gather: str | None = None,
+) -> Callable[..., Rule]:
+    """Declare that calls of `functions` are made of others, as the definition below says.
+
+    With `given` the definition is for calls that have this argument; `early` ones call functions
+    that they are given, and are written out before kinds are known.
+    """
+    known = tuple(f for f in functions if f is not None)
+    if given is not None:
+        known = tuple(Given(_key(f), given) for f in known)
+
+    def make(definition: Callable[..., Any]) -> Rule:
+        made = Rule(
+            definition.__name__, "composed", known, None, None, mutates, gather,
+            getattr(definition, "__samples__", ()),
+            tuple(inspect.signature(definition).parameters.values()), definition, early,
+        )  # fmt: skip
+        return _announce(made)
+
+    return make
+
+
+def unsupported(reason: str, *functions: Any) -> Rule:
+    """Declare that no derivative is given for `functions`, and what to do instead."""
+    known = tuple(f for f in functions if f is not None)
+    return _announce(Rule("unsupported", "unsupported", known, reason=reason))
+
+
 def forward(*functions: Any) -> Callable[..., Rule]:
     """Write the tangent of functions whose rule does not imply it."""
 
@@ -209,6 +178,15 @@ class Registry:
             return self.by_key.get(_key(function))
         except TypeError:  # an unhashable callable has no rule
             return None
+
+    @functools.cached_property
+    def options(self) -> Mapping[Any, tuple[str, ...]]:
+        """The arguments of each function for which it has a definition of its own."""
+        found: dict[Any, tuple[str, ...]] = {}
+        for key in self.by_key:
+            if isinstance(key, Given):
+                found[key.function] = (*found.get(key.function, ()), key.argument)
+        return MappingProxyType(found)
 
     def extended(self, rules: tuple[Rule, ...]) -> Registry:
         """A registry in which `rules` come before those of this one."""
@@ -315,6 +293,16 @@ def lookup(function: Any) -> Rule | None:
     return registry().find(function)
 
 
+def given(function: Any) -> Mapping[str, Rule]:
+    """The definitions of a function by the argument for which they are, in their order."""
+    now = registry()
+    try:
+        arguments = now.options.get(_key(function), ())
+    except TypeError:
+        return MappingProxyType({})
+    return {a: now.by_key[Given(_key(function), a)] for a in arguments}
+
+
 def all_functions() -> Iterator[Any]:
     """Every function that has a rule."""
     return iter(registry().by_key)
@@ -348,9 +336,12 @@ def find(
         return lookup(what)
     found = None if _on_container(what, kinds) else lookup(what.fn)
     name = spelling(what)
+    if found is not None and found.reason:
+        remedy = f"{found.reason}\nOr give it a rule of your own with @srcdiff.rule."
+        raise MissingRuleError(f"{name} is not differentiated", loc, remedy)
     if found is None:
         raise MissingRuleError(f"{name} has no rule that says what its derivative is", loc, REMEDY)
-    if found.template is None:
+    if found.template is None and found.definition is None:
         return Bound(found, MappingProxyType({}), name)
     return Bound(found, MappingProxyType(bind(found.params, found.gather, what, loc)), name)
 

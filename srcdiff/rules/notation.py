@@ -87,6 +87,11 @@ def stretchable(x: Any) -> bool:
     return 1 in np.shape(x)
 
 
+def ignored(z: Any) -> bool:
+    """Is `z`, one of several results, known to have no derivative flowing from it?"""
+    return False
+
+
 def refuse(reason: str) -> None:
     """Say that the rule does not cover a call that comes here."""
     raise NotImplementedError(reason)

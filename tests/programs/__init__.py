@@ -28,6 +28,8 @@ TOPICS = (
     "stats",
     "higher_order",
     "functions",
+    "numpy_options",
+    "factorised",
     "found",
     "golden_programs",
     "published_models",

@@ -41,23 +41,6 @@ def refused(
     REFUSED.append(Refused(function, args, inputs, line, reason))
 
 
-def out_argument(x, y):
-    z = np.empty_like(x)
-    np.multiply(x, y, out=z)
-    np.add(z, x, out=z)
-    np.exp(z, z)
-    return z
-
-
-refused(
-    out_argument,
-    lambda r: (r.standard_normal(3), r.standard_normal(3)),
-    (0, 1),
-    line="np.multiply(x, y, out=z)",
-    reason="the argument `out`",
-)
-
-
 def pops(x):
     stack = [x, x * x]
     stack.append(np.sin(x))

@@ -1,0 +1,271 @@
+"""Calls that stand for several others are written out, where a derivative flows through them.
+
+Takes a function after `webs`, the kinds of its names, and its inputs and outputs; returns it with
+the definitions of `@composed` functions in place of their calls.  What is known of the arguments
+decides the `if`s of a definition, and loops over known items are written out.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.activity import activity, edges
+from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.effects import mutated_args
+from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Tuple, rank_of
+from srcdiff.analyses.kinds import infer
+from srcdiff.displays import displays
+from srcdiff.errors import MissingRuleError
+from srcdiff.expand import flows
+from srcdiff.inline import lowered, written_out
+from srcdiff.lower import Closure
+from srcdiff.options import options, variant, without
+from srcdiff.prepare import prepare
+from srcdiff.rules import Rule, find, lookup, spelling
+from srcdiff.specialise import Specialiser, call_of, inferred
+from srcdiff.webs import webs
+
+Kinds = Mapping[str, Kind]
+
+_LEVELS = 8
+"""How deep composed functions may be made of each other."""
+
+
+def compose(function: ir.Function, params: Kinds, inputs: tuple[str, ...]) -> ir.Function:
+    """The function with all active calls of composed functions written out."""
+    for _ in range(_LEVELS):
+        if not any(map(_may_change, ir.walk(function.body))):
+            break
+        new = composed(function, infer(function, params), inputs, _outputs(function))
+        if new == function:
+            break
+        function = webs(prepare(displays(new)))
+    return function
+
+
+def _outputs(function: ir.Function) -> tuple[str, ...]:
+    """The names of the selected outputs."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    return ir.names(last.value.items[1])
+
+
+def composed(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> ir.Function:
+    """The function with active calls of composed functions written out, one level of them."""
+    found = edges(function.body, kinds, Aliases(), flows)
+    active = activity(inputs, outputs, found)
+    writer = _Writer(kinds, active, ir.Fresh(ir.all_names(function)))
+    return replace(function, body=writer.block(function.body))
+
+
+def early(function: ir.Function) -> ir.Function:
+    """The function with calls that take functions, `np.piecewise`, written out."""
+    if not any(_is_early(s) for s in ir.walk(function.body)):
+        return function
+    made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
+    fresh = ir.Fresh(ir.all_names(function))
+    writer = _Writer(dict.fromkeys(made, Callable()), frozenset(), fresh)
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in inner:
+            call = call_of(stmt)
+            if call is not None and _is_early(stmt):
+                assert isinstance(stmt, (ir.Assign, ir.Effect))
+                out += writer.written(stmt, call)
+            else:
+                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
+        return tuple(out)
+
+    return replace(function, body=block(displays(function).body))
+
+
+def _is_early(stmt: ir.Stmt) -> bool:
+    call = call_of(stmt)
+    rule = None if call is None else lookup(call.fn)
+    return rule is not None and rule.early
+
+
+def _makes_function(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, Closure)
+
+
+def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
+    """A block of plain statements with all calls of composed functions written out."""
+    while any(_is_defined(s) for s in ir.walk(block)):
+        known = {**kinds, **inferred(block, kinds)}
+        writer = _Writer(known, frozenset(), fresh)
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            call = call_of(stmt)
+            if call is not None and _is_defined(stmt):
+                assert isinstance(stmt, (ir.Assign, ir.Effect))
+                out += writer.written(stmt, call)
+            else:
+                out.append(stmt)
+        block = _bound_once(tuple(out), fresh)
+    return block
+
+
+def _bound_once(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
+    """Plain statements in which no name is bound twice."""
+    new: dict[str, ir.Name] = {}
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.Assign):
+            rhs = ir.map_rhs(lambda n: new.get(n.id, n), stmt.rhs)
+            again = stmt.target.id in {n for s in out for n in ir.writes(s)}
+            if again:
+                new[stmt.target.id] = fresh(stmt.target.id)
+            out.append(ir.Assign(new.get(stmt.target.id, stmt.target), rhs, stmt.loc))
+        else:
+            out += ir.rename((stmt,), {old: n.id for old, n in new.items()})
+    return tuple(out)
+
+
+def _is_defined(stmt: ir.Stmt) -> bool:
+    call = call_of(stmt)
+    if call is None:
+        return False
+    return _definition(call) is not None or variant(call, ir.NOWHERE) is not None
+
+
+def _may_change(stmt: ir.Stmt) -> bool:
+    """Whether a statement may stand for others."""
+    call = call_of(stmt)
+    if call is None:
+        return False
+    if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS:
+        return True
+    return _definition(call) is not None or _is_outer(call) or _has_options(call, stmt)
+
+
+def _has_options(call: ir.Call, stmt: ir.Stmt) -> bool:
+    """Whether a call has an argument that is written out."""
+    loc = getattr(stmt, "loc", ir.NOWHERE)
+    return bool(options(call, loc) or variant(call, loc))
+
+
+# The names of the parts of what functions of `np.linalg` return.
+_FIELDS = {
+    "eigenvalues": 0, "eigenvectors": 1, "U": 0, "S": 1, "Vh": 2, "Q": 0, "R": 1, "sign": 0,
+    "logabsdet": 1,
+}  # fmt: skip
+
+
+def _is_field(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether a call reads a part of a named tuple by its name."""
+    base = call.args[0] if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS else None
+    return isinstance(base, ir.Name) and isinstance(kinds.get(base.id), Tuple)
+
+
+def _is_outer(call: ir.Call) -> bool:
+    """Whether a call is of the method `outer` of a ufunc that has no rule of its own."""
+    ufunc = isinstance(getattr(call.fn, "__self__", None), np.ufunc)
+    named = getattr(call.fn, "__name__", "") == "outer"
+    return ufunc and named and len(call.args) == 2 and lookup(call.fn) is None
+
+
+def _definition(call: ir.Call) -> object | None:
+    """What a call is made of, None if it is no composed function."""
+    rule = lookup(call.fn)
+    return None if rule is None else rule.definition
+
+
+class _Writer:
+    """The pass over one function."""
+
+    def __init__(self, kinds: Kinds, active: frozenset[str], fresh: ir.Fresh) -> None:
+        self.kinds = kinds
+        self.active = active
+        self.fresh = fresh
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its calls written out."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            call = call_of(stmt)
+            if call is not None and self.matters(stmt, call):
+                assert isinstance(stmt, (ir.Assign, ir.Effect))
+                out += self.written(stmt, call)
+            else:
+                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block))
+        return tuple(out)
+
+    def matters(self, stmt: ir.Stmt, call: ir.Call) -> bool:
+        """Whether a derivative flows through a call."""
+        if mutated_args(call, self.kinds):
+            return True  # what it writes into may be a view of something active
+        results = any(n in self.active for n in ir.writes(stmt))
+        return results and any(n in self.active for n in ir.names(call))
+
+    def written(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
+        """The statements that a call stands for."""
+        target = stmt.target if isinstance(stmt, ir.Assign) else None
+        found = options(call, stmt.loc)
+        if found is not None:
+            return without(found, target, self.fresh, stmt.loc, self.kinds)
+        if target is not None and _is_field(call, self.kinds):
+            part = ir.Call(operator.getitem, (call.args[0], ir.Const(_FIELDS[call.fn.name])))  # type: ignore[union-attr]
+            return (ir.Assign(target, part, stmt.loc),)
+        outer = self.outer(call, stmt)
+        if outer is not None:
+            return outer
+        made = variant(call, stmt.loc)
+        if made is None and _definition(call) is None:
+            return (stmt,)
+        if made is None:
+            bound = find(call, self.kinds, stmt.loc)
+            made = bound.rule, bound.args
+        rule, args = made
+        return self.defined(rule, args, target, call, stmt.loc)
+
+    def outer(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
+        """`np.hypot.outer(a, b)` as `np.hypot(a[:, None], b)`."""
+        if not _is_outer(call):
+            return None
+        second = call.args[1]
+        kind = self.kinds.get(second.id, UNKNOWN) if isinstance(second, ir.Name) else UNKNOWN
+        rank = rank_of(kind)
+        if rank is None:
+            raise MissingRuleError(
+                f"the rule of {spelling(call)} needs to know the rank of its second argument",
+                stmt.loc, "Give an example of the arguments, or add the axes with `None`.",
+            )  # fmt: skip
+        axes = ir.Tup(tuple(ir.Const(k) for k in range(-rank, 0)))
+        wide = self.fresh()
+        widened = ir.Call(np.expand_dims, (call.args[0], axes), text="np.expand_dims")
+        plain = ir.Call(call.fn.__self__, (wide, call.args[1]), call.kwargs)  # type: ignore[union-attr]
+        return (ir.Assign(wide, widened, stmt.loc), replace(stmt, rhs=plain))
+
+    def defined(
+        self,
+        rule: Rule,
+        args: Mapping[str, ir.Atom],
+        target: ir.Name | None,
+        call: ir.Call,
+        loc: ir.Loc,
+    ) -> ir.Block:
+        """The definition of a rule for these arguments."""
+        callee = lowered(rule.definition)
+        assert callee is not None, f"the definition {rule.name} cannot be lowered"
+        body = written_out(callee, args, target, loc, self.fresh)
+        specialised = Specialiser(self.kinds, self.fresh, spelling(call), loc)
+        return _located(specialised.settled(body), loc)
+
+
+def _located(block: ir.Block, loc: ir.Loc) -> ir.Block:
+    """A block whose statements all come from one place of the user's source."""
+    return tuple(
+        replace(
+            ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: _located(b, loc)), loc=loc
+        )
+        for s in block
+    )

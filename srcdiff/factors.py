@@ -1,0 +1,206 @@
+"""Adjoints of matrix factorisations and of transforms, and indices, which generated code calls.
+
+They take stacks of matrices, real or complex.  Each is plain NumPy, so that it is its own
+definition where generated code is differentiated again (see `templates/factors.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from srcdiff.runtime import divide_or_zero
+
+
+def hermitian(g: Any) -> Any:
+    """The part of a matrix that is equal to its conjugate transpose."""
+    return 0.5 * (g + np.conj(g.mT))
+
+
+def diagonal(x: Any) -> Any:
+    """Diagonal matrices with the rows of `x` as their diagonals."""
+    return np.eye(x.shape[-1], dtype=x.dtype) * x[..., None, :]
+
+
+def half_diagonal(x: Any) -> Any:
+    """Square matrices with their diagonals halved."""
+    return x - 0.5 * np.eye(x.shape[-1], dtype=x.dtype) * x
+
+
+def eigh_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
+    """The adjoint of the symmetric (or Hermitian) `a` in `w, v = np.linalg.eigh(a)`.
+
+    Between equal eigenvalues the adjoint of the vectors, which is not defined, counts as zero.
+    """
+    gap = w[..., None, :] - w[..., :, None]
+    turn = divide_or_zero(np.conj(v.mT) @ d_v, gap)
+    return hermitian((v * d_w[..., None, :] + v @ turn) @ np.conj(v.mT))
+
+
+def eig_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
+    """The adjoint of `a` in `w, v = np.linalg.eig(a)`, whose vectors have length one."""
+    vh = np.conj(v.mT)
+    gap = np.conj(w[..., None, :] - w[..., :, None])
+    inner = vh @ d_v
+    length = np.real(np.diagonal(inner, 0, -2, -1))
+    turn = divide_or_zero(inner - (vh @ v) * length[..., None, :], gap)
+    return np.linalg.solve(vh, (turn + diagonal(d_w)) @ vh)
+
+
+def svd_back(u: Any, s: Any, vh: Any, d_u: Any, d_s: Any, d_vh: Any) -> Any:
+    """The adjoint of `a` in `u, s, vh = np.linalg.svd(a)`, of full or reduced matrices.
+
+    Between equal singular values the adjoint of the vectors, which is not defined, counts as zero.
+    """
+    u, d_u = _leading(u, d_u, s.shape[-1])
+    v, d_v = _leading(np.conj(vh.mT), np.conj(d_vh.mT), s.shape[-1])
+    row, column = s[..., None, :], s[..., :, None]
+    gap = (row - column) * (row + column)
+    left, right = np.conj(u.mT) @ d_u, np.conj(v.mT) @ d_v
+    middle = divide_or_zero(left - np.conj(left.mT), gap) * row
+    middle = middle + divide_or_zero(right - np.conj(right.mT), gap) * column
+    middle = middle + diagonal(d_s)
+    if np.iscomplexobj(left):
+        phase = np.imag(np.diagonal(left, 0, -2, -1))
+        middle = middle + 1j * diagonal(divide_or_zero(phase, s))
+    outer_u = divide_or_zero(d_u - u @ left, row)
+    outer_v = divide_or_zero(d_v - v @ right, row)
+    return (u @ middle + outer_u) @ np.conj(v.mT) + u @ np.conj(outer_v.mT)
+
+
+def _leading(u: Any, d_u: Any, k: int) -> Any:
+    """The first `k` of orthonormal columns; the others only span what the first leave."""
+    first, rest = u[..., :k], u[..., k:]
+    moved = rest @ (np.conj(d_u[..., k:].mT) @ first)
+    return first, d_u[..., :k] - moved
+
+
+def qr_back(q: Any, r: Any, d_q: Any, d_r: Any) -> Any:
+    """The adjoint of `a` in `q, r = np.linalg.qr(a)`."""
+    k = q.shape[-1]
+    square, wide = d_r[..., :k], d_r[..., k:]
+    d_q = d_q + q @ (r[..., k:] @ np.conj(wide.mT))
+    inner = np.triu(square @ np.conj(r[..., :k].mT) - np.conj(q.mT) @ d_q)
+    g = d_q + q @ half_diagonal(inner + np.conj(inner.mT))
+    front = np.conj(np.linalg.solve(r[..., :k], np.conj(g.mT)).mT)
+    return np.concatenate((front, q @ wide), axis=-1)
+
+
+def cholesky_back(z: Any, d_z: Any) -> Any:
+    """The adjoint of the symmetric (or Hermitian) `a` in `z = np.linalg.cholesky(a)`."""
+    zh = np.conj(z.mT)
+    left = np.linalg.solve(zh, half_diagonal(np.tril(zh @ d_z)))
+    return hermitian(np.conj(np.linalg.solve(zh, np.conj(left.mT)).mT))
+
+
+def pinv_back(a: Any, z: Any, d_z: Any) -> Any:
+    """The adjoint of `a`, whose rank is constant, in `z = np.linalg.pinv(a)`."""
+    zh, gh = np.conj(z.mT), np.conj(d_z.mT)
+    right = zh @ (z @ gh)
+    left = (gh @ z) @ zh
+    return left - a @ (z @ left) + right - (right @ z) @ a - zh @ d_z @ zh
+
+
+def lstsq_right(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_residuals: Any) -> Any:
+    """The adjoint of `b` in `x, residuals, _, _ = np.linalg.lstsq(a, b)`; `inverse`: of `a`."""
+    rest = b - a @ x
+    weights = fitted(d_residuals, np.atleast_1d(rest[0]))
+    weights = weights[0] if b.ndim == 1 else weights
+    return np.conj(inverse.mT) @ d_x + 2.0 * rest * weights
+
+
+def lstsq_left(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_b: Any) -> Any:
+    """The adjoint of `a` in `x, _, _, _ = np.linalg.lstsq(a, b)`, given that of `b`."""
+    x, d_x, d_b = x.reshape(len(x), -1), d_x.reshape(len(x), -1), d_b.reshape(len(a), -1)
+    rest = b.reshape(len(b), -1) - a @ x
+    back = np.conj(inverse.mT)
+    outside = d_x - inverse @ (a @ d_x)
+    d_a = rest @ np.conj((inverse @ (back @ d_x)).mT) - d_b @ np.conj(x.mT)
+    return d_a + (back @ x) @ np.conj(outside.mT)
+
+
+# --- Fourier transforms ------------------------------------------------------------------------
+
+
+def swapped_norm(norm: str | None) -> str:
+    """The normalisation of the transform that is the adjoint of one."""
+    return {"ortho": "ortho", "forward": "backward"}.get(norm or "backward", "forward")
+
+
+def last_axes(n: int) -> tuple[int, ...]:
+    """The last `n` axes."""
+    return tuple(range(-n, 0))
+
+
+def all_axes(n: int) -> tuple[int, ...]:
+    """All of `n` axes."""
+    return tuple(range(n))
+
+
+def fitted(g: Any, x: Any) -> Any:
+    """`g` cut off, or filled up with zeros, at the end of each axis to the shape of `x`."""
+    shape = np.shape(x)
+    g = g[tuple(slice(n) for n in shape)]
+    return np.pad(g, [(0, n - m) for n, m in zip(shape, g.shape)])
+
+
+def mirrored(n: int, m: int, dtype: Any) -> Any:
+    """How often each of `m` frequencies occurs in a real signal of length `n`."""
+    k = np.arange(m)
+    return (2 - (k == 0) - (2 * k == n)).astype(dtype)
+
+
+# --- indices -----------------------------------------------------------------------------------
+
+
+def latest(hit: Any, axis: int) -> Any:
+    """The position of the last true element up to each one along `axis`."""
+    count = np.moveaxis(hit, axis, -1) * np.arange(hit.shape[axis])
+    return np.maximum.accumulate(np.moveaxis(count, -1, axis), axis)
+
+
+def along_axis(shape: Any, indices: Any, axis: int) -> tuple[Any, ...]:
+    """The index of what `np.put_along_axis` writes into an array of this shape."""
+    places = [np.arange(n).reshape(-1, *[1] * (len(shape) - k - 1)) for k, n in enumerate(shape)]
+    places[axis] = indices
+    return tuple(places)
+
+
+# --- special functions -------------------------------------------------------------------------
+
+
+def i0_slope(x: Any, n: int = 1) -> Any:
+    """The `n`-th derivative of `np.i0`, by its integral over a period."""
+    points = 48 + 2 * int(np.max(np.abs(x), initial=0.0))
+    c = np.cos(np.arange(points) * (2.0 * np.pi / points)).astype(np.result_type(x, np.float32))
+    return np.mean(c**n * np.exp(np.multiply.outer(x, c)), axis=-1)
+
+
+def polygamma(n: int, x: float) -> float:
+    """The `n`-th derivative of the digamma function of a real number."""
+    total = 0.0
+    sign = (-1.0) ** (n + 1) * math.factorial(n)
+    while x < 20.0:
+        if x <= 0.0 and x == math.floor(x):
+            return math.nan
+        total += sign / x ** (n + 1)
+        x += 1.0
+    return total + _asymptotic(n, x)
+
+
+def _asymptotic(n: int, x: float) -> float:
+    """The `n`-th derivative of the digamma function of a large number."""
+    if n == 0:
+        series = math.log(x) - 0.5 / x
+    else:
+        series = math.factorial(n - 1) / x**n + 0.5 * math.factorial(n) / x ** (n + 1)
+        series *= (-1.0) ** (n + 1)
+    for k, b in enumerate(_BERNOULLI, 1):
+        term = b * math.factorial(2 * k + n - 1) / math.factorial(2 * k) / x ** (2 * k + n)
+        series -= (-1.0) ** n * term
+    return series
+
+
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)

@@ -1,0 +1,236 @@
+"""Functions that are made of others: differences, choices, products, windows, sequences."""
+
+import numpy as np
+
+from srcdiff.factors import all_axes, i0_slope
+from srcdiff.rules import composed, conj, d, elementwise, refuse, rule, samples
+
+
+@composed(np.ediff1d)
+@samples("A(4)", "A(2, 3)", "A(4), A(), A(2)")
+def ediff1d(ary, to_end=None, to_begin=None):
+    z = np.diff(np.ravel(ary))
+    if to_begin is not None:
+        z = np.append(to_begin, z)
+    if to_end is not None:
+        z = np.append(z, to_end)
+    return z
+
+
+@composed(np.diff, given="prepend")
+@samples("A(4), prepend=0.0", "A(3, 4), 1, 1, prepend=A(3, 1)", "A(4), prepend=A(2), append=A()")
+def diff_prepend(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
+    joined = np.concatenate((_column(prepend, a, axis), a), axis)
+    return np.diff(joined, n, axis, append=append)
+
+
+@composed(np.diff, given="append")
+@samples("A(4), append=A()", "A(3, 4), 2, 0, append=A(1, 4)")
+def diff_append(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
+    return np.diff(np.concatenate((a, _column(append, a, axis)), axis), n, axis)
+
+
+def _column(value, a, axis):
+    if np.ndim(value) == 0:
+        return np.broadcast_to(value, np.shape(np.take(a, [0], axis)))
+    return value
+
+
+@composed(np.gradient)
+@samples(
+    "A(5)", "A(5), 0.5", "A(5), A()", "A(5), A(5)", "A(4, 5), axis=1", "A(4, 5), 0.5, axis=0",
+    "A(4, 5)", "A(4, 5), 0.5, 2.0", "A(4, 5), A(4), A(5)", "A(5), 0.5, edge_order=2",
+    "A(5), A(5), edge_order=2", "A(4, 5), 0.5, axis=(1,)",
+)  # fmt: skip
+def gradient(f, *varargs, axis=None, edge_order=1):
+    if isinstance(axis, tuple):
+        axes = axis
+    elif axis is None:
+        axes = all_axes(np.ndim(f))
+    else:
+        axes = (axis,)
+    steps = varargs if len(varargs) > 1 else (varargs or (1.0,)) * len(axes)
+    if len(axes) == 1:
+        return _slopes_along(f, steps[0], axes[0], edge_order)
+    return tuple([_slopes_along(f, steps[k], axes[k], edge_order) for k in range(len(axes))])
+
+
+def _slopes_along(f, step, axis, order):
+    if axis == 0:
+        return _slopes(f, step, order)
+    return np.moveaxis(_slopes(np.moveaxis(f, axis, 0), step, order), 0, axis)
+
+
+def _slopes(f, step, order):
+    if np.ndim(step) == 0:
+        inner = (f[2:] - f[:-2]) / (2.0 * step)
+        first, last = (f[1:2] - f[:1]) / step, (f[-1:] - f[-2:-1]) / step
+        if order == 2:
+            first = (2.0 * f[1:2] - 1.5 * f[:1] - 0.5 * f[2:3]) / step
+            last = (1.5 * f[-1:] - 2.0 * f[-2:-1] + 0.5 * f[-3:-2]) / step
+        return np.concatenate((first, inner, last))
+    h = np.reshape(np.diff(step), (-1,) + (1,) * (np.ndim(f) - 1))
+    slope = np.diff(f, axis=0) / h
+    inner = (h[1:] * slope[:-1] + h[:-1] * slope[1:]) / (h[1:] + h[:-1])
+    first, last = slope[:1], slope[-1:]
+    if order == 2:
+        first = first + h[:1] / (h[:1] + h[1:2]) * (first - slope[1:2])
+        last = last + h[-1:] / (h[-1:] + h[-2:-1]) * (last - slope[-2:-1])
+    return np.concatenate((first, inner, last))
+
+
+@composed(np.select)
+@samples(
+    "[np.array([True, False]), np.array([True, True])], [A(2), A(2)]",
+    "[np.array([True, False]), np.array([False, False])], [A(2), 1.0], A()",
+)  # fmt: skip
+def select(condlist, choicelist, default=0):
+    z = default
+    for k in range(len(condlist) - 1, -1, -1):
+        z = np.where(condlist[k], choicelist[k], z)
+    return z
+
+
+@composed(getattr(np, "vecdot", None), np.linalg.vecdot)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "C(2, 3), C(2, 3)", "A(3, 2), A(3, 2), axis=0")
+def vecdot(x1, x2, *, axis=-1):
+    return np.sum(conj(x1) * x2, axis=axis)
+
+
+@composed(getattr(np, "matvec", None))
+@samples("A(2, 3), A(3)", "A(2, 3, 4), A(2, 4)")
+def matvec(x1, x2):
+    return (x1 @ x2[..., None])[..., 0]
+
+
+@composed(getattr(np, "vecmat", None))
+@samples("A(3), A(3, 2)", "A(2, 3), A(2, 3, 4)", "C(3), C(3, 2)")
+def vecmat(x1, x2):
+    return (conj(x1)[..., None, :] @ x2)[..., 0, :]
+
+
+@composed(np.diagflat)
+@samples("A(3)", "A(2, 2), 1")
+def diagflat(v, k=0):
+    return np.diag(np.ravel(v), k)
+
+
+@composed(np.block)
+@samples("[A(2), A(3)]", "[[A(2, 2), A(2, 1)], [A(1, 2), A(1, 1)]]", "[[A(2), A()]]")
+def block(arrays):
+    if not isinstance(arrays, (tuple, list)):
+        return arrays
+    if not isinstance(arrays[0], (tuple, list)):
+        return np.concatenate(_rows(arrays), axis=-1)
+    if isinstance(arrays[0][0], (tuple, list)):
+        refuse("blocks nested more than twice")
+    return np.concatenate([_flat(row) for row in arrays], axis=0)
+
+
+def _rows(arrays):
+    return [np.atleast_1d(a) for a in arrays]
+
+
+def _flat(row):
+    return np.concatenate([np.atleast_2d(a) for a in row], axis=-1)
+
+
+@composed(np.logspace)
+@samples("A(), A(), 4", "A(), 2.0, 3, False", "A(), A(), 4, base=P() + 1.0")
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+@composed(np.geomspace)
+@samples("P(), P(), 4", "P(), 2.0, 3, False")
+def geomspace(start, stop, num=50, endpoint=True):
+    return start * (stop / start) ** np.linspace(0.0, 1.0, num, endpoint)
+
+
+@elementwise(np.i0)
+@samples("A(3)", "A()", "V([0.0, 3.0])")
+def i0(x):
+    z = np.i0(x)
+    yield z
+    d[x] += d[z] * i0_slope(x)
+
+
+@composed(np.kaiser)
+@samples("5, P()", "4, P()")
+def kaiser(M, beta):
+    t = 2.0 * np.arange(M) / (M - 1) - 1.0
+    return np.i0(beta * np.sqrt(1.0 - t * t)) / np.i0(beta)
+
+
+@rule(np.unwrap)
+@samples("np.cumsum(A(6))", "A(2, 5) * 5.0, axis=1")
+def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
+    z = np.unwrap(p, discont, axis, period=period)
+    yield z
+    d[p] += d[z]
+
+
+@composed(getattr(np, "cumulative_sum", None))
+@samples("A(4)", "A(2, 3), axis=1")
+def cumulative_sum(x, *, axis=None, include_initial=False):
+    if include_initial:
+        refuse("`include_initial=True`: put the zero before with `np.concatenate`")
+    return np.cumsum(x, axis)
+
+
+@composed(getattr(np, "cumulative_prod", None))
+@samples("A(4)", "A(2, 3), axis=1")
+def cumulative_prod(x, *, axis=None, include_initial=False):
+    if include_initial:
+        refuse("`include_initial=True`: put the one before with `np.concatenate`")
+    return np.cumprod(x, axis)
+
+
+@rule(getattr(np, "unstack", None), view="x")
+@samples("A(3)", "A(2, 3), axis=1")
+def unstack(x, *, axis=0):
+    z = np.unstack(x, axis=axis)
+    yield z
+    d[x] += np.stack(d[z], axis)
+
+
+@composed(np.asarray_chkfinite, np.require)
+@samples("A(3)", "A(2, 3), float")
+def asarray(a, dtype=None):
+    return np.asarray(a, dtype)
+
+
+@composed(np.linalg.trace)
+@samples("A(3, 3)", "A(2, 3, 4), offset=1")
+def linalg_trace(x, *, offset=0):
+    return np.trace(x, offset, -2, -1)
+
+
+@composed(np.linalg.diagonal)
+@samples("A(3, 3)", "A(2, 3, 4), offset=1")
+def linalg_diagonal(x, *, offset=0):
+    return np.diagonal(x, offset, -2, -1)
+
+
+@composed(np.linalg.outer)
+@samples("A(3), A(4)")
+def linalg_outer(x1, x2):
+    return np.outer(x1, x2)
+
+
+@composed(np.linalg.cross)
+@samples("A(3), A(3)", "A(4, 3), A(4, 3)")
+def linalg_cross(x1, x2, *, axis=-1):
+    return np.cross(x1, x2, axis=axis)
+
+
+@composed(np.linalg.matmul)
+@samples("A(2, 3), A(3, 4)")
+def linalg_matmul(x1, x2):
+    return x1 @ x2
+
+
+@composed(np.linalg.tensordot)
+@samples("A(2, 3, 4), A(3, 4, 5)", "A(3, 4), A(4, 2), axes=1")
+def linalg_tensordot(x1, x2, *, axes=2):
+    return np.tensordot(x1, x2, axes)

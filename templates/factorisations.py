@@ -1,0 +1,192 @@
+"""Rules of matrix factorisations and of what is made from them, for stacks of matrices.
+
+Symmetric (Hermitian) matrices have symmetric gradients: what is upper and lower triangle counts as
+one variable.
+"""
+
+import numpy as np
+
+from srcdiff.factors import (
+    cholesky_back,
+    eig_back,
+    eigh_back,
+    hermitian,
+    lstsq_left,
+    lstsq_right,
+    pinv_back,
+    qr_back,
+    svd_back,
+)
+from srcdiff.rules import composed, conj, d, ignored, iscomplex, known, refuse, rule, samples
+
+
+@rule(np.linalg.cholesky)
+@samples("S(3)", "np.stack([S(3), S(3)])")
+def cholesky(a, *, upper=False):
+    z = np.linalg.cholesky(a)
+    yield z
+    if upper:
+        refuse("`upper=True`: use the conjugate transpose")
+    d[a] += cholesky_back(z, d[z])
+
+
+@rule(np.linalg.eigh)
+@samples("S(3)", "S(3), 'U'")
+def eigh(a, UPLO="L"):
+    w, v = np.linalg.eigh(a, UPLO)
+    yield w, v
+    if ignored(v):
+        d[a] += hermitian((v * d[w][..., None, :]) @ conj(v.mT))
+    else:
+        d[a] += eigh_back(w, v, d[w], d[v])
+
+
+@composed(np.linalg.eigvalsh)
+@samples("S(3)", "np.stack([S(3), S(3)])")
+def eigvalsh(a, UPLO="L"):
+    return np.linalg.eigh(a, UPLO)[0]
+
+
+@rule(np.linalg.eig)
+@samples("S(3)", "V([[1.0, 2.0, 0.5], [0.3, 3.0, 1.0], [0.1, 0.2, 7.0]])")
+def eig(a):
+    w, v = np.linalg.eig(a)
+    yield w, v
+    if iscomplex(a):
+        d[a] += eig_back(w, v, d[w], d[v])
+    else:
+        d[a] += np.real(eig_back(w, v, d[w], d[v]))
+
+
+@composed(np.linalg.eigvals)
+@samples("S(3)", "V([[1.0, -2.0, 0.5], [2.0, 1.0, 1.0], [0.1, 0.2, 7.0]])", "C(3, 3)")
+def eigvals(a):
+    return np.linalg.eig(a)[0]
+
+
+@rule(np.linalg.svd)
+@samples(
+    "A(4, 3), False", "A(3, 4), full_matrices=False", "U(3, 3) + np.diag([1.0, 3.0, 6.0])",
+    "A(2, 4, 3), False",
+)  # fmt: skip
+def svd(a, full_matrices=True, *, hermitian=False):
+    u, s, vh = np.linalg.svd(a, full_matrices)
+    yield u, s, vh
+    if hermitian:
+        refuse("`hermitian=True`: use `np.linalg.eigh`")
+    if ignored(u) and ignored(vh) and not full_matrices:
+        d[a] += (u * d[s][..., None, :]) @ vh
+    else:
+        d[a] += svd_back(u, s, vh, d[u], d[s], d[vh])
+
+
+@composed(np.linalg.svd, given="compute_uv")
+@samples("A(4, 3), compute_uv=False", "A(4, 3), False, False")
+def svd_values(a, full_matrices=True, compute_uv=True, hermitian=False):
+    if not known(compute_uv):
+        refuse("`compute_uv` must be known")
+    return np.linalg.svd(a, False, hermitian=hermitian)[1]
+
+
+@composed(np.linalg.svdvals)
+@samples("A(4, 3)", "A(2, 3, 4)", "C(3, 2)")
+def svdvals(x):
+    return np.linalg.svd(x, False)[1]
+
+
+@rule(np.linalg.qr)
+@samples("A(4, 3)", "A(3, 3)", "A(3, 5)", "A(2, 4, 3)")
+def qr(a):
+    q, r = np.linalg.qr(a)
+    yield q, r
+    d[a] += qr_back(q, r, d[q], d[r])
+
+
+@composed(np.linalg.qr, given="mode")
+@samples("A(4, 3), 'r'", "A(4, 3), mode='r'")
+def qr_mode(a, mode="reduced"):
+    if mode != "r":
+        refuse("the mode must be 'reduced' or 'r'")
+    return np.linalg.qr(a)[1]
+
+
+@rule(np.linalg.pinv)
+@samples("A(4, 3)", "A(3, 4)", "A(3, 3) + 2.0 * np.eye(3)", "A(2, 4, 3)", "C(3, 2)")
+def pinv(a, rcond=None, hermitian=False, *, rtol=None):
+    z = np.linalg.pinv(a, rcond)
+    yield z
+    d[a] += pinv_back(a, z, d[z])
+
+
+@rule(np.linalg.lstsq)
+@samples("A(4, 2), A(4)", "A(4, 2), A(4, 3), None", "A(2, 4), A(2), rcond=None")
+def lstsq(a, b, rcond=None):
+    x, residuals, count, s = np.linalg.lstsq(a, b, rcond)
+    yield x, residuals, count, s
+    inverse = np.linalg.pinv(a)
+    g = lstsq_right(a, b, x, inverse, d[x], d[residuals])
+    d[b] += g
+    d[a] += lstsq_left(a, b, x, inverse, d[x], g)
+    if not ignored(s):
+        u, _, vh = np.linalg.svd(a, False)
+        d[a] += (u * d[s]) @ vh
+
+
+@composed(np.linalg.matrix_power)
+@samples("A(3, 3), 2", "A(2, 3, 3), 3", "A(3, 3) + 3.0 * np.eye(3), -2", "A(3, 3), 1", "A(3, 3), 0")
+def matrix_power(a, n):
+    base = np.linalg.inv(a) if n < 0 else a
+    if n == 0:
+        z = np.linalg.matrix_power(np.zeros_like(a), 0)
+    else:
+        z = base
+    for _ in range(abs(n) - 1):
+        z = z @ base
+    return z
+
+
+@composed(np.linalg.multi_dot)
+@samples("[A(2, 3), A(3, 4), A(4, 2)]", "(A(3), A(3, 4), A(4))")
+def multi_dot(arrays):
+    z = arrays[0]
+    for k in range(1, len(arrays)):
+        z = np.dot(z, arrays[k])
+    return z
+
+
+@composed(np.linalg.tensorinv)
+@samples(
+    "A(4, 2, 2) + 2.0 * np.eye(4).reshape(4, 2, 2), 1",
+    "A(2, 3, 2, 3) + 3.0 * np.eye(6).reshape(2, 3, 2, 3)",
+)  # fmt: skip
+def tensorinv(a, ind=2):
+    shape = np.shape(a)
+    inverse = np.linalg.inv(np.reshape(a, (np.prod(shape[:ind]), -1)))
+    return np.reshape(inverse, (*shape[ind:], *shape[:ind]))
+
+
+@composed(np.linalg.tensorsolve)
+@samples(
+    "A(2, 3, 2, 3) + 3.0 * np.eye(6).reshape(2, 3, 2, 3), A(2, 3)",
+    "A(6, 2, 3) + 3.0 * np.eye(6).reshape(6, 2, 3), A(6)",
+)  # fmt: skip
+def tensorsolve(a, b, axes=None):
+    if axes is not None:
+        refuse("`axes` must be None")
+    shape = np.shape(a)[np.ndim(b) :]
+    return np.reshape(np.linalg.solve(np.reshape(a, (np.size(b), -1)), np.ravel(b)), shape)
+
+
+@composed(np.linalg.cond)
+@samples(
+    "U(3, 3) + np.diag([1.0, 3.0, 6.0])", "A(4, 3)", "U(3, 3) + 2.0 * np.eye(3), 1",
+    "U(3, 3) + 2.0 * np.eye(3), 'fro'", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), -2",
+    "U(2, 3, 3) + 2.0 * np.eye(3), np.inf",
+)  # fmt: skip
+def cond(x, p=None):
+    if p is None or p == 2 or p == -2:
+        s = np.linalg.svd(x, False)[1]
+        z = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        z = np.linalg.matrix_norm(x, ord=p) * np.linalg.matrix_norm(np.linalg.inv(x), ord=p)
+    return z

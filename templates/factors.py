@@ -1,0 +1,79 @@
+"""The helpers of matrix factorisations: each is what its source says."""
+
+
+from srcdiff import factors
+from srcdiff.factors import (
+    all_axes,
+    along_axis,
+    fitted,
+    i0_slope,
+    last_axes,
+    latest,
+    mirrored,
+    polygamma,
+    swapped_norm,
+)  # fmt: skip
+from srcdiff.rules import composed, d, elementwise, linear, nondifferentiable, rule, samples
+
+composed(factors.hermitian)(samples("A(3, 3)", "C(2, 3, 3)")(factors.hermitian))
+composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
+composed(factors.half_diagonal)(samples("A(3, 3)", "C(3, 3)")(factors.half_diagonal))
+composed(factors.eigh_back)(
+    samples("A(3), A(3, 3), A(3), A(3, 3)", "A(2, 3), A(2, 3, 3), A(2, 3), A(2, 3, 3)")(
+        factors.eigh_back
+    )
+)
+composed(factors.eig_back)(
+    samples("C(3), C(3, 3), C(3), C(3, 3)", "A(3), A(3, 3), A(3), A(3, 3)")(factors.eig_back)
+)
+composed(factors._leading)(samples("A(4, 4), A(4, 4), 2")(factors._leading))
+composed(factors.svd_back)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 2), A(2), A(2, 3)")(factors.svd_back)
+)
+composed(factors.qr_back)(
+    samples("A(4, 3), S(3), A(4, 3), A(3, 3)", "A(3, 3), A(3, 5), A(3, 3), A(3, 5)")(
+        factors.qr_back
+    )
+)
+composed(factors.cholesky_back)(samples("S(3), A(3, 3)")(factors.cholesky_back))
+composed(factors.pinv_back)(samples("A(4, 3), A(3, 4), A(3, 4)")(factors.pinv_back))
+composed(factors.lstsq_right)(
+    samples(
+        "A(4, 2), A(4), A(2), A(2, 4), A(2), A(1)",
+        "A(2, 4), A(2, 3), A(4, 3), A(4, 2), A(4, 3), A(0)",
+    )(factors.lstsq_right)
+)
+composed(factors.lstsq_left)(
+    samples(
+        "A(4, 2), A(4), A(2), A(2, 4), A(2), A(4)",
+        "A(2, 4), A(2, 3), A(4, 3), A(4, 2), A(4, 3), A(2, 3)",
+    )(factors.lstsq_left)
+)
+
+
+@linear(fitted)
+@samples("A(4), A(3)", "A(2, 3), A(3, 2)")
+def fitted_(g, x):
+    z = fitted(g, x)
+    yield z
+    d[g] += fitted(d[z], g)
+    d[x] += 0.0
+
+
+@elementwise(i0_slope)
+@samples("A(3)", "A()", "A(3), 2")
+def i0_slope_(x, n=1):
+    z = i0_slope(x, n)
+    yield z
+    d[x] += d[z] * i0_slope(x, n + 1)
+
+
+@rule(polygamma)
+@samples("0, P()", "1, P()", "0, -0.3 * P()")
+def polygamma_(n, x):
+    z = polygamma(n, x)
+    yield z
+    d[x] += d[z] * polygamma(n + 1, x)
+
+
+nondifferentiable(all_axes, along_axis, last_axes, latest, mirrored, swapped_norm)

@@ -1,0 +1,84 @@
+"""Functions that choose, place and reorder parts of arrays, made of indices and stores."""
+
+import numpy as np
+
+from srcdiff.factors import along_axis
+from srcdiff.rules import composed, refuse, samples
+
+
+@composed(np.partition)
+@samples("A(5), 2", "A(3, 4), 1, 0", "A(2, 3), 2, None")
+def partition(a, kth, axis=-1):
+    if axis is None:
+        flat = np.ravel(a)
+        return flat[np.argpartition(flat, kth)]
+    return np.take_along_axis(a, np.argpartition(a, kth, axis), axis)
+
+
+@composed(np.ndarray.partition, mutates="a")
+@samples("A(5), 2", "A(3, 4), 1, 0")
+def partition_method(a, kth, axis=-1):
+    a[...] = np.partition(a, kth, axis)
+
+
+@composed(np.sort_complex)
+@samples("C(4)")
+def sort_complex(a):
+    return np.sort(np.asarray(a, complex))
+
+
+@composed(np.trim_zeros)
+@samples("np.append(0.0, A(3))", "A(3)")
+def trim_zeros(filt, trim="fb"):
+    if trim != "fb":
+        refuse("`trim` must be 'fb'")
+    place = np.flatnonzero(filt)
+    return filt[place[0] : place[-1] + 1]
+
+
+@composed(np.put_along_axis, mutates="arr")
+@samples("A(3, 4), np.array([[0], [2], [3]]), A(3, 1), 1", "A(4), np.array([1, 3]), A(), 0")
+def put_along_axis(arr, indices, values, axis):
+    arr[along_axis(np.shape(arr), indices, axis)] = values
+
+
+@composed(np.put, mutates="a")
+@samples("A(4), [0, 2], A(2)", "A(2, 3), np.array([1, 5]), A()", "A(4), 1, A()")
+def put(a, ind, v):
+    a[np.unravel_index(ind, np.shape(a))] = v
+
+
+@composed(np.ndarray.put, mutates="a")
+@samples("A(4), [0, 2], A(2)")
+def put_method(a, indices, values):
+    a[np.unravel_index(indices, np.shape(a))] = values
+
+
+@composed(np.putmask, mutates="a")
+@samples("A(3), np.array([True, False, True]), A(3)", "A(3), np.array([True, False, True]), A()")
+def putmask(a, mask, values):
+    a[mask] = values if np.ndim(values) == 0 else values[mask]
+
+
+@composed(np.place, mutates="arr")
+@samples("A(3), np.array([True, False, True]), A(2)")
+def place(arr, mask, vals):
+    arr[mask] = vals
+
+
+@composed(np.ndarray.choose)
+@samples("np.array([0, 1, 0]), (A(3), A(3))")
+def choose_method(a, choices):
+    return np.choose(a, choices)
+
+
+@composed(np.ndarray.compress)
+@samples("A(3), [True, False, True]", "A(3, 2), [True, False, True], 0")
+def compress_method(a, condition, axis=None):
+    return np.compress(condition, a, axis)
+
+
+@composed(np.ndarray.flat)
+@samples("A(2, 3)")
+def flat(a):
+    return np.ravel(a)

@@ -1,0 +1,110 @@
+"""Rules of polynomials, given by their coefficients or their roots."""
+
+import numpy as np
+
+from srcdiff.rules import composed, conj, d, refuse, rule, samples
+
+
+@rule(np.polyval)
+@samples("A(3), A(4)", "A(3), A()", "A(1), A(2, 2)", "[A(), A()], A(3)", "C(3), C(2)")
+def polyval(p, x):
+    z = np.polyval(p, x)
+    yield z
+    d[x] += d[z] * conj(np.polyval(np.polyder(p), x))
+    d[p] += np.ravel(d[z]) @ conj(np.vander(np.ravel(x), len(p)))
+
+
+@composed(np.polyder)
+@samples("A(4)", "A(4), 2", "A(1)")
+def polyder(p, m=1):
+    z = np.asarray(p)
+    for _ in range(m):
+        z = z[:-1] * np.arange(len(z) - 1, 0, -1)
+    return z
+
+
+@composed(np.polyint)
+@samples("A(3)", "A(3), 2", "A(3), 1, A()")
+def polyint(p, m=1, k=None):
+    if k is not None and m > 1:
+        refuse("constants of integration of more than one integral")
+    z = np.asarray(p)
+    for _ in range(m):
+        last = 0.0 if k is None else k
+        z = np.append(z / np.arange(len(z), 0, -1), last)
+    return z
+
+
+@composed(np.polyadd)
+@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)")
+def polyadd(a1, a2):
+    n = max(len(a1), len(a2))
+    return np.pad(a1, (n - len(a1), 0)) + np.pad(a2, (n - len(a2), 0))
+
+
+@composed(np.polysub)
+@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)")
+def polysub(a1, a2):
+    n = max(len(a1), len(a2))
+    return np.pad(a1, (n - len(a1), 0)) - np.pad(a2, (n - len(a2), 0))
+
+
+@composed(np.polymul)
+@samples("A(3), A(2)")
+def polymul(a1, a2):
+    return np.convolve(a1, a2)
+
+
+@composed(np.polydiv)
+@samples("A(4), P(2)", "A(3), P(3)")
+def polydiv(u, v):
+    n = len(u) - len(v) + 1
+    q, r = np.zeros_like(u[:n]), 1.0 * u
+    for k in range(n):
+        q[k] = r[k] / v[0]
+        r[k : k + len(v)] -= q[k] * v
+    return q, r[n:]
+
+
+@composed(np.polyfit)
+@samples("A(5), A(5), 1", "A(5), A(5), 2, w=P(5)", "A(5), A(5, 2), 1")
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    if full or cov:
+        refuse("`full` and `cov`")
+    a = np.vander(x, deg + 1)
+    scale = np.sqrt(np.sum(a * a, axis=0))
+    b = y
+    if w is not None:
+        a = a * w[:, None]
+        b = w * y if np.ndim(y) == 1 else w[:, None] * y
+    z = np.linalg.lstsq(a / scale, b, rcond)[0]
+    return z / scale if np.ndim(y) == 1 else z / scale[:, None]
+
+
+@composed(np.poly)
+@samples("A(3)", "S(3)")
+def poly(seq_of_zeros):
+    roots = seq_of_zeros
+    if np.ndim(seq_of_zeros) == 2:
+        roots = np.linalg.eigvals(seq_of_zeros)
+    z = np.ones(1)
+    for k in range(len(roots)):
+        z = np.append(z, 0.0) - np.append(0.0, roots[k] * z)
+    if np.ndim(seq_of_zeros) == 2:
+        z = np.real(z)
+    return z
+
+
+@composed(np.roots)
+@samples("V([1.0, -3.0, 1.0])", "V([2.0, 1.0, 3.0, 5.0])")
+def roots(p):
+    n = len(p)
+    return np.linalg.eigvals(np.eye(n - 1, k=-1) - np.outer(np.arange(n - 1) == 0, p[1:] / p[0]))
+
+
+@composed(np.vander)
+@samples("A(3)", "A(3), 3", "A(3), 4, increasing=True", "A(3), 1")
+def vander(x, N=None, increasing=False):
+    n = len(x) if N is None else N
+    powers = np.arange(n) if increasing else np.arange(n - 1, -1, -1)
+    return np.asarray(x)[:, None] ** powers

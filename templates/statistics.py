@@ -1,0 +1,223 @@
+"""Rules of order statistics, of statistics that leave out nan, and of moments."""
+
+import numpy as np
+
+from srcdiff.rules import composed, conj, d, linear, refuse, rule, samples
+from srcdiff.runtime import keep_axes, rows, scatter, unrows
+
+
+@rule(np.median)
+@samples("A(5)", "A(4)", "A(3, 5)", "A(3, 4), 1", "A(2, 3, 4), (0, 2)", "A(3, 5), 0, keepdims=True")
+def median(a, axis=None, *, keepdims=False):
+    z = np.median(a, axis=axis, keepdims=keepdims)
+    yield z
+    ranks = np.argsort(np.argsort(rows(a, axis), kind="stable"))
+    n = ranks.shape[-1]
+    middle = ((n - 1) // 2 <= ranks) & (ranks <= n // 2)
+    d[a] += keep_axes(d[z] / (2 - n % 2), axis, keepdims) * unrows(middle, a, axis)
+
+
+def _ordered(a, axis):
+    ordered = np.sort(rows(a, axis), axis=-1)
+    return np.where(np.isnan(ordered[..., -1:]), np.nan, ordered)
+
+
+def _finished(z, a, axis, keepdims):
+    if keepdims and axis is None:
+        return np.reshape(z, (1,) * np.ndim(a))
+    return np.expand_dims(z, axis) if keepdims else z
+
+
+@composed(np.quantile)
+@samples(
+    "A(5), 0.3", "A(3, 4), 0.6, 1", "A(3, 5), [0.2, 0.7], 0", "A(5), np.array([0.1, 0.9])",
+    "A(2, 3, 4), 0.4, (0, 2)", "A(5), U() * 0.4 + 0.5", "A(5), 0.3, method='lower'",
+    "A(5), 0.3, method='higher'", "A(5), 0.3, method='midpoint'", "A(5), 0.3, method='nearest'",
+    "A(3, 4), 0.6, 1, keepdims=True",
+)  # fmt: skip
+def quantile(a, q, axis=None, *, method="linear", keepdims=False):
+    ordered = _ordered(a, axis)
+    at = np.asarray(q) * (ordered.shape[-1] - 1)
+    low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
+    if method == "linear":
+        t = at - np.floor(at)
+    elif method == "midpoint":
+        t = 0.5 * (low != high)
+    elif method == "lower":
+        t = 0.0
+    elif method == "higher":
+        t = 1.0
+    elif method == "nearest":
+        t = 1.0 * (np.rint(at) != low)
+    else:
+        refuse("the method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest'")
+    z = (1.0 - t) * ordered[..., low] + t * ordered[..., high]
+    if np.ndim(q) == 1:
+        z = np.moveaxis(z, -1, 0)
+    return _finished(z, a, axis, keepdims)
+
+
+@composed(np.percentile)
+@samples("A(5), 30", "A(3, 4), 60.0, 1", "A(5), [10, 50, 90]")
+def percentile(a, q, axis=None, *, method="linear", keepdims=False):
+    return np.quantile(a, np.asarray(q) / 100.0, axis, method=method, keepdims=keepdims)
+
+
+@composed(np.nanquantile)
+@samples("V([1.0, np.nan, 2.0, 4.0]), 0.4", "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), 0.3, 1")
+def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
+    if method != "linear" or np.ndim(q) > 0:
+        refuse("only one quantile with linear interpolation has a rule")
+    ordered = np.sort(rows(a, axis), axis=-1)
+    at = q * (np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1)
+    low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
+    left = np.take_along_axis(ordered, low, axis=-1)
+    right = np.take_along_axis(ordered, high, axis=-1)
+    z = left + (at - np.floor(at)) * (right - left)
+    return _finished(z[..., 0], a, axis, keepdims)
+
+
+@composed(np.nanpercentile)
+@samples("V([1.0, np.nan, 2.0, 4.0]), 40")
+def nanpercentile(a, q, axis=None, *, method="linear", keepdims=False):
+    return np.nanquantile(a, q / 100.0, axis, method=method, keepdims=keepdims)
+
+
+@composed(np.nanmedian)
+@samples("V([1.0, np.nan, 2.0, 4.0])", "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), 1", "A(3, 4)")
+def nanmedian(a, axis=None, *, keepdims=False):
+    return np.nanquantile(a, 0.5, axis, keepdims=keepdims)
+
+
+@composed(np.nanprod)
+@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0", "A(3, 4), 1, keepdims=True")
+def nanprod(a, axis=None, *, keepdims=False):
+    return np.prod(np.where(np.isnan(a), 1.0, a), axis, keepdims=keepdims)
+
+
+@composed(np.nancumsum)
+@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0")
+def nancumsum(a, axis=None):
+    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis)
+
+
+@composed(np.nancumprod)
+@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0")
+def nancumprod(a, axis=None):
+    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis)
+
+
+@composed(np.nanvar)
+@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
+def nanvar(a, axis=None, *, ddof=0, keepdims=False):
+    return np.var(a, axis, ddof=ddof, keepdims=keepdims, where=~np.isnan(a))
+
+
+@composed(np.nanstd)
+@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
+def nanstd(a, axis=None, *, ddof=0, keepdims=False):
+    return np.std(a, axis, ddof=ddof, keepdims=keepdims, where=~np.isnan(a))
+
+
+@composed(np.cov)
+@samples(
+    "A(3, 5)", "A(5)", "A(5), A(5)", "A(5, 3), rowvar=False", "A(3, 5), bias=True",
+    "A(3, 5), ddof=0",
+)  # fmt: skip
+def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+    x = np.atleast_2d(m)
+    if not rowvar and np.ndim(m) == 2:
+        x = x.T
+    if y is not None:
+        other = np.atleast_2d(y)
+        if not rowvar and np.ndim(y) == 2:
+            other = other.T
+        x = np.concatenate((x, other))
+    if ddof is None:
+        ddof = 0 if bias else 1
+    centered = x - np.mean(x, axis=1, keepdims=True)
+    return np.squeeze(centered @ conj(centered.T) / (x.shape[1] - ddof))
+
+
+@composed(np.corrcoef)
+@samples("A(3, 5)", "A(5), A(5)", "A(5, 3), rowvar=False")
+def corrcoef(x, y=None, rowvar=True):
+    c = np.cov(x, y, rowvar)
+    s = np.sqrt(np.real(np.diagonal(c)))
+    return c / s[:, None] / s
+
+
+@composed(np.average, given="weights")
+@samples(
+    "A(4), None, P(4)", "A(3, 4), 1, P(3, 4)", "A(3, 4), None, P(3, 4)", "A(3, 4), 0, P(3)",
+    "A(3, 4), 1, P(4), keepdims=True",
+)  # fmt: skip
+def average_weights(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if returned:
+        refuse("`returned=True`: compute the sum of the weights")
+    w = weights
+    if np.ndim(a) != np.ndim(weights):
+        w = np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + (-1,)), -1, axis)
+    return np.sum(a * w, axis, keepdims=keepdims) / np.sum(w, axis, keepdims=keepdims)
+
+
+@linear(np.bincount)
+@samples("np.array([0, 2, 2]), A(3)", "np.array([0, 2, 2]), A(3), 5")
+def bincount(x, weights=None, minlength=0):
+    z = np.bincount(x, weights, minlength)
+    yield z
+    d[weights] += d[z][x]
+
+
+@rule(np.histogram)
+@samples("np.array([0.1, 0.7, 0.8]), [0.0, 0.5, 1.0], weights=A(3)")
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    z, edges = np.histogram(a, bins, range, density, weights)
+    yield z, edges
+    if density:
+        refuse("`density=True`: divide the histogram by its sum and the widths of the bins")
+    d[a] += 0.0
+    inside = (edges[0] <= a) & (a <= edges[-1])
+    place = np.clip(np.searchsorted(edges, a, "right") - 1, 0, len(z) - 1)
+    d[weights] += d[z][place] * inside
+
+
+@rule(np.unique)
+@samples("A(4)", "A(2, 3)")
+def unique(ar):
+    z = np.unique(ar)
+    yield z
+    _, place = np.unique(ar, return_index=True)
+    d[ar] += scatter(d[z], place, ar)
+
+
+@composed(getattr(np, "unique_values", None))
+@samples("A(4)")
+def unique_values(x):
+    return np.unique(x)
+
+
+@composed(np.union1d)
+@samples("A(3), A(2)")
+def union1d(ar1, ar2):
+    return np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+@composed(np.intersect1d)
+@samples("A(3), A(3)")
+def intersect1d(ar1, ar2, assume_unique=False):
+    z = np.unique(ar1)
+    return z[np.isin(z, ar2)]
+
+
+@composed(np.setdiff1d)
+@samples("A(3), A(2)")
+def setdiff1d(ar1, ar2, assume_unique=False):
+    z = np.unique(ar1)
+    return z[~np.isin(z, ar2)]
+
+
+@composed(np.setxor1d)
+@samples("A(3), A(3)")
+def setxor1d(ar1, ar2, assume_unique=False):
+    return np.union1d(np.setdiff1d(ar1, ar2), np.setdiff1d(ar2, ar1))

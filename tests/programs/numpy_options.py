@@ -1,0 +1,76 @@
+"""The arguments `out`, `where`, `dtype` and `initial`, and methods of ufuncs."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def out_argument(x, y):
+    z = np.empty_like(x)
+    np.multiply(x, y, out=z)
+    np.add(z, x, out=z)
+    np.exp(z, z)
+    return z
+
+
+sample(out_argument, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
+
+
+def out_views(x):
+    buffer = np.zeros((2, 3))
+    np.sin(x, out=buffer[0])
+    np.multiply(buffer[0], x, out=buffer[1])
+    total = np.empty(3)
+    buffer.sum(axis=0, out=total)
+    return np.clip(total, -0.5, 0.5, out=total) * x
+
+
+sample(out_views, lambda r: (r.standard_normal(3),))
+
+
+def guarded_division(x, y):
+    ratio = np.zeros_like(x)
+    np.divide(x, y, out=ratio, where=y != 0.0)
+    return ratio * ratio
+
+
+sample(guarded_division, lambda r: (r.standard_normal((2, 3)), np.array([0.5, 0.0, -2.0])))
+sample(guarded_division, lambda r: (r.standard_normal((2, 3)), np.array([0.5, 0.7, -2.0])), (0, 1))
+
+
+def value_of_out(x):
+    z = np.zeros(3)
+    return np.add(x, 1.0, out=z) * z
+
+
+sample(value_of_out, lambda r: (r.standard_normal(3),))
+
+
+def masked_moments(x):
+    good = np.array([True, True, False, True])
+    spread = np.sum((x - np.mean(x, where=good)) ** 2, where=good, initial=1.0)
+    return spread * np.max(x, initial=-9.0, where=good) + np.std(x, where=good)
+
+
+sample(masked_moments, lambda r: (r.standard_normal(4),))
+
+
+def out_in_loop(x, n):
+    state = x.copy()
+    step = np.empty_like(x)
+    for _ in range(n):
+        np.sin(state, out=step)
+        np.multiply(step, 0.5, out=step)
+        np.subtract(state, step, out=state)
+    return state
+
+
+sample(out_in_loop, lambda r: (r.standard_normal(3), 3))
+
+
+def ufunc_methods(x):
+    pairs = np.hypot.outer(x, x + 3.0)
+    return np.logaddexp.reduce(pairs, axis=1) * np.maximum.accumulate(x) + np.multiply.reduce(x)
+
+
+sample(ufunc_methods, lambda r: (np.array([0.5, -0.7, 1.6]),))

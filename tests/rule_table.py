@@ -1,0 +1,112 @@
+"""`docs/rules.md`: what has a derivative, out of the registry of rules."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from srcdiff import rules
+from srcdiff.ir import Attr, Method
+
+HEAD = """# What has a derivative
+
+This page is written by `python -m tests.documents` from the rules in `templates/`; a test keeps
+it so.
+
+Every function in the tables has derivatives of any order, in reverse and in forward mode, in
+single and double precision, for numbers and for arrays of any layout. *Rule* is how:
+**elementwise** and **linear** functions and general **rules** are templates, a **definition**
+says which other functions a call stands for. *Also* are arguments beside those that every
+function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*
+says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm).
+
+Conventions at kinks are those of PyTorch: ties of `max`, `min`, `maximum` and `minimum` share
+equally, `abs` and norms have slope 0 at 0, `clip` has slope 1 at its bounds, `prod` is exact with
+zeros. The gradient with respect to a symmetric matrix (`eigh`, `eigvalsh`, `cholesky`) is
+symmetric: both triangles count as one variable. Between equal eigenvalues or singular values the
+derivative of the vectors is not defined; its infinite terms are left out, which is exact for
+functions that do not depend on the choice of basis. Vectors of `eig` have the phase that LAPACK
+gives them: a function that depends on it has no meaning. `sort`, `median`, `quantile` and
+`partition` follow the elements that were chosen.
+"""
+
+SPACES = {
+    "NumPy": ("np", np),
+    "Linear algebra": ("np.linalg", np.linalg),
+    "Fourier transforms": ("np.fft", np.fft),
+    "Numbers": ("math", math),
+    "Builtin functions": ("", builtins),
+    "Operators": ("operator", operator),
+}
+
+
+def text() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for title, (prefix, space) in SPACES.items():
+        parts += _section(title, dict(_named(prefix, space)))
+    parts += _section("Methods of ufuncs", dict(_ufunc_methods()))
+    parts += _section("Methods and attributes of arrays", dict(_members()))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _named(prefix: str, space: Any) -> Iterator[tuple[str, Any]]:
+    """The functions of a namespace that have a rule, by their names; aliases once."""
+    seen: set[int] = set()
+    for name in sorted(vars(space)):
+        value = vars(space)[name]
+        if name.startswith("_") or not callable(value) or id(value) in seen:
+            continue
+        rule = rules.builtin().find(value)
+        if rule is not None or rules.given(value):
+            seen.add(id(value))
+            yield (f"{prefix}.{name}" if prefix else name), value
+
+
+def _ufunc_methods() -> Iterator[tuple[str, Any]]:
+    for key in rules.builtin().by_key:
+        ufunc = getattr(key, "__self__", None)
+        if isinstance(ufunc, np.ufunc):
+            yield f"np.{ufunc.__name__}.{key.__name__}", key
+
+
+def _members() -> Iterator[tuple[str, Any]]:
+    for key in rules.builtin().by_key:
+        if isinstance(key, Method):
+            yield f"x.{key.name}()", key
+        elif isinstance(key, Attr):
+            yield f"x.{key.name}", key
+
+
+def _section(title: str, found: dict[str, Any]) -> list[str]:
+    """The tables of one group of functions."""
+    rows, zero, refused = [], [], []
+    for name, function in sorted(found.items()):
+        rule = rules.builtin().find(function)
+        if rule is not None and rule.reason:
+            refused.append(f"| `{name}` | {rule.reason} |")
+        elif rule is not None and rule.flavour == "nondifferentiable":
+            zero.append(f"`{name}`")
+        else:
+            rows.append(_row(name, function, rule))
+    out = [f"\n## {title}\n", "| function | rule | also | complex |", "|---|---|---|---|", *rows]
+    if zero:
+        out += ["\nZero on purpose: " + ", ".join(zero) + "."]
+    if refused:
+        out += ["\n| not supported | instead |", "|---|---|", *refused]
+    return out
+
+
+def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
+    """The line of one function."""
+    options = rules.given(function)
+    flavour = "definition" if rule is None or rule.definition is not None else rule.flavour
+    also = ", ".join(f"`{a}`" for a in options)
+    found = [*options.values(), *(() if rule is None else (rule,))]
+    number = "yes" if any("C(" in s for r in found for s in r.samples) else ""
+    return f"| `{name}` | {flavour} | {also} | {number} |"

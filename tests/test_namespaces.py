@@ -1,0 +1,59 @@
+"""No public name of NumPy is left undecided: a rule, a definition, zero on purpose, or refused."""
+
+import math
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff import rules
+
+# Tests, deprecated spellings, and classes of which nobody calls the constructor.
+LEFT_OUT = {"test", "row_stack", "ufunc", "LinAlgError", "trapz", "in1d"}
+
+
+def public(space):
+    """The callables of a namespace, but for abstract classes and deprecated names."""
+    for name in sorted(dir(space)):
+        if name.startswith("_") or name in LEFT_OUT:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                value = getattr(space, name)
+            except (AttributeError, Warning):
+                continue
+        abstract = isinstance(value, type) and issubclass(value, np.generic)
+        if callable(value) and not isinstance(value, types.ModuleType) and not abstract:
+            yield name, value
+
+
+SPACES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft, "math": math}
+
+
+@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
+def test_every_function_is_decided(space):
+    undecided = [n for n, f in public(space) if rules.lookup(f) is None and not rules.given(f)]
+    assert not undecided
+
+
+def test_every_method_of_arrays_is_decided():
+    names = [n for n in dir(np.ndarray) if not n.startswith("_")]
+    undecided = [n for n in names if rules.lookup(getattr(np.ndarray, n)) is None]
+    assert not undecided
+
+
+def test_what_is_not_supported_says_what_to_do():
+    def f(x):
+        return np.histogram2d(x, x)[0]
+
+    with pytest.raises(srcdiff.MissingRuleError, match="histogram2d.*not differentiated") as info:
+        srcdiff.grad(f)(np.ones(3))
+    assert "np.bincount" in info.value.remedy
+
+
+def test_declared_reasons_are_sentences():
+    for rule in rules.builtin().rules:
+        assert rule.flavour != "unsupported" or rule.reason.endswith(".")
