@@ -17,9 +17,9 @@ from srcdiff.facts import Facts
 
 
 def checked(function: ir.Function, facts: Facts) -> ir.Function:
-    """The derivative with its adjoints checked."""
+    """A derivative, or the backward part of one, with its adjoints checked."""
     primal = {d: p for p, d in facts.adjoints.items()}
-    at = next(k for k, s in enumerate(function.body) if isinstance(s, ir.Comment))
+    at = next((k for k, s in enumerate(function.body) if isinstance(s, ir.Comment)), 0)
     back = _checked(function.body[at:], primal, ())
     return replace(function, body=(*function.body[:at], *back))
 

@@ -303,6 +303,7 @@ def pair_pass(state: State) -> State:
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     kept = two.body[: _unpacked(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
+    two = checked(two, facts) if state.request.check_nan else two
     backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
     forward = name(simplified(one, state.params, facts))
     more = {"backward": backward, "consumes": consumes(two, facts)}

@@ -173,6 +173,12 @@ def test_nan_is_reported_with_its_line():
     assert isinstance(info.value, RuntimeError) and isinstance(info.value, FloatingPointError)
 
 
+def test_nan_in_a_batch_is_reported():
+    g = srcdiff.grad(roots, check_nan=True, is_grads_batched=True)
+    with np.errstate(all="ignore"), pytest.raises(srcdiff.AnomalyError, match="sqrt"):
+        g(np.array([1.0, 0.0, 2.0]), grad_outputs=np.ones(2))
+
+
 def test_no_nan_changes_nothing():
     x = np.array([1.0, 3.0])
     close(srcdiff.grad(roots, check_nan=True)(x), srcdiff.grad(roots)(x))

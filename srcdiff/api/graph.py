@@ -237,7 +237,8 @@ def _again(runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: 
     made = made_once(
         point.f, ("again", repr(point.options)), lambda: Derivative(point.f, point.options)
     )
-    function, name = with_cotangent(made, point.values)
+    key = "with cotangent", repr(point.options), tuple(point.values)
+    function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
     used = _used(run, seeds)
     new = Run(function, point.args, {**point.kwargs, name: _as_given(_seed(run, seeds), run)})
     found: list[Any] = []
