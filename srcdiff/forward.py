@@ -302,7 +302,7 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
         return replace(call, args=args)
     if call.fn is ir.make_list or _copies_container(call, facts):
         return replace(call, args=tuple(map(scribe.tangent, call.args)))
-    if call.fn in (operator.add, operator.mul) and _is_joined(call, facts):
+    if call.fn in (operator.add, operator.mul, operator.or_) and _is_joined(call, facts):
         return replace(call, args=tuple(_joined(a, scribe) for a in call.args))
     if call.fn == ir.Method("pop"):
         return _on_container(call, scribe)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
-from srcdiff.analyses.kind_types import Kind, Object, is_container, is_scalar
+from srcdiff.analyses.kind_types import Dict, Kind, Object, is_container, is_scalar
 from srcdiff.errors import UnsupportedError
 
 Kinds = Mapping[str, Kind]
@@ -114,7 +114,7 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
             yield target, rhs.id, "alias"
     elif isinstance(rhs, ir.Tup):
         yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
-    elif isinstance(rhs, ir.Call):
+    elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
         if rhs.fn in _DISPLAYS or (rhs.fn in _JOINS and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
         elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
@@ -122,6 +122,14 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
         else:
             for atom in returns_view(rhs, kinds):
                 yield from ((target, n, "view") for n in _arrays(atom, kinds))
+
+
+def takes_keys(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
+    if call.fn not in (list, tuple, sorted, reversed, set, iter) or not call.args:
+        return False
+    first = call.args[0]
+    return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), Dict)
 
 
 _DISPLAYS = (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, is_float
+from srcdiff.analyses.links import takes_keys
 from srcdiff.errors import MissingRuleError
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound, find, is_builtin, lookup
@@ -35,6 +36,8 @@ class Expansion:
 def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
     """The arguments of a call that a derivative flows from; all of them where no rule says."""
     everything = (*call.args, *(v for _, v in call.kwargs))
+    if takes_keys(call, kinds):
+        return ()
     rule = lookup(call.fn)
     if rule is None or call.fn in (ir.make_list, ir.make_dict):
         return everything

@@ -181,3 +181,16 @@ sample(
     ),
     ("params", "g", "lr"),
 )
+
+
+def dict_filled_and_run_through(x):
+    terms = {}
+    for i in range(len(x)):
+        terms[i] = x[i] * i
+    total = 0.0
+    for key in terms:
+        total += terms[key] ** 2 * key
+    return total
+
+
+sample(dict_filled_and_run_through, lambda r: (r.standard_normal(4),))
