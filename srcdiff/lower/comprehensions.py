@@ -20,7 +20,7 @@ from srcdiff.ir import (
 )  # fmt: skip
 from srcdiff.lower import loops
 from srcdiff.lower.builder import Builder, Meaning, Node, Table
-from srcdiff.lower.items import items_of
+from srcdiff.lower.items import loop_items
 from srcdiff.lower.scope import scan_nodes
 from srcdiff.lower.settled import settled
 
@@ -85,7 +85,7 @@ def _generator(
         return
     part = node.generators[i]
     assert not part.is_async, "only a coroutine can have one, and that is refused as a whole"
-    items = items_of(b, part.iter, b.rebound([node]))
+    items = loop_items(b, part.target, part.iter, b.rebound([node]))
     if i == 0:  # only the first iterable is evaluated outside
         b.scope = _inner_scope(b, node)
 

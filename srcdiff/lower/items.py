@@ -174,6 +174,31 @@ def items_of(b: Builder, node: Node, bound: frozenset[str], nested: bool = False
     return _sequence(b, node, bound)
 
 
+def loop_items(b: Builder, target: Node, node: Node, bound: frozenset[str]) -> Items:
+    """What a loop iterates over; `for x, y in zip(*rows)` runs over the two items of `rows`."""
+    rows = _rows_of_zip(b, node)
+    kinds = [type(e).__name__ for e in getattr(target, "elts", ())]
+    if rows is None or not kinds or "Starred" in kinds:
+        return items_of(b, node, bound)
+    loc, base = b.loc(node), b.held(b.atom(rows), bound, node)
+    if isinstance(base, Tup) and len(base.items) == len(kinds):
+        return Zipped(tuple(Sequence(b.as_name(i, node)) for i in base.items))
+    parts = [
+        b.temp(Call(operator.getitem, (base, Const(i)), text=f"item of {len(kinds)}"), loc)
+        for i in range(len(kinds))
+    ]
+    return Zipped(tuple(map(Sequence, parts)))
+
+
+def _rows_of_zip(b: Builder, node: Node) -> Node | None:
+    """The `rows` of `zip(*rows)`."""
+    if type(node).__name__ != "Call" or len(node.args) != 1:
+        return None
+    starred = type(node.args[0]).__name__ == "Starred" and not node.keywords
+    known = b.static(node.func) if starred else None
+    return node.args[0].value if known is not None and known.value is zip else None
+
+
 _VIEWS = ("items", "keys", "values")
 
 

@@ -15,7 +15,7 @@ from srcdiff.lower.items import (
     Reverse,
     element_rhs,
     header,
-    items_of,
+    loop_items,
 )  # fmt: skip
 from srcdiff.lower.scope import children, scan_nodes
 from srcdiff.lower.targets import refuse_target, store
@@ -30,7 +30,7 @@ def for_(b: Builder, node: Node) -> Name | None:
     loc = b.loc(node)
     bound = frozenset(b.ir_name(n) for n in scan_nodes([node.target, *node.body]).bound)
     _refuse_growth(b, node)
-    items = items_of(b, node.iter, bound)
+    items = loop_items(b, node.target, node.iter, bound)
     frame = _enter(b, node)
     loop_over(b, node.target, items, lambda: _body(b, node.body, frame), frame.stop, loc)
     return frame.stop if frame.own else None

@@ -45,9 +45,10 @@ def newton_system(p, x0, tol=1e-9):
         x += dx
         if np.linalg.norm(dx) < tol:
             break
-    else:
-        raise RuntimeError("no convergence")
     return x
+
+
+sample(newton_system, lambda r: (np.array([1.0, 0.5]), [1.0, 1.0]), "p")
 
 
 def implicit_euler(y0, lam, dt, n):

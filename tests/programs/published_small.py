@@ -164,3 +164,14 @@ def list_or_none(xs):
 
 
 sample(list_or_none, lambda r: (np.array([0.5, -0.3, 1.2]),))
+
+
+def pairs_of_columns(table, w):
+    """`zip(*...)` turns rows into columns."""
+    loss = 0.0
+    for x, y in zip(*table):  # noqa: B905
+        loss += (w * x - y) ** 2
+    return loss + sum(x * y for x, y in zip(*(table[0], table[1])))  # noqa: B905
+
+
+sample(pairs_of_columns, lambda r: (r.standard_normal((2, 4)), 0.7), ("table", "w"))

@@ -100,6 +100,20 @@ def build_gmm(num_components, D):
 gmm_log_likelihood = build_gmm(3, 2)
 
 
+sample(
+    gmm_log_likelihood,
+    lambda r: (
+        {
+            "log proportions": r.standard_normal(3),
+            "means": r.standard_normal((3, 2)),
+            "lower triangles": 0.3 * r.standard_normal((3, 2, 2)) + np.eye(2),
+        },
+        r.standard_normal((6, 2)),
+    ),
+    ("params", "data"),
+)
+
+
 def hmm_log_likelihood(log_pi, log_A, emission, observations):
     T, K = len(observations), len(log_pi)
     log_B = np.log(emission)
