@@ -4,7 +4,7 @@
 condition binds is read outside it; `y += x` on a variable is a new value of it, marked by the
 spelling of the operator.  `inplace` comes after the first analysis of kinds: operators in
 place on numbers and on arrays that no other name shares are plain assignments; `*=` and its like
-on parts of arrays are a read, an operation and a store.
+on parts of arrays are a read, an operation and a store; `r = xs.append(v)` is an append, and None.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from srcdiff.analyses.kind_types import (
     sure,
 )
 from srcdiff.analyses.links import linked_names
+from srcdiff.analyses.silent import returns_nothing
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.elements import shared_elements
 from srcdiff.errors import UnsupportedError
@@ -125,6 +126,9 @@ def _inplace(
                 out += _resolved_element(stmt, fresh)
             else:
                 out += [stmt] if stmt.index is None else _resolved_item(stmt, kind, kinds, fresh)
+        elif isinstance(stmt, ir.Assign) and returns_nothing(stmt.rhs, kinds):
+            assert isinstance(stmt.rhs, ir.Call)
+            out += [ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc)]
         elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
             out += _resolved(stmt, kinds, shared, fresh)
         else:

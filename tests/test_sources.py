@@ -59,6 +59,12 @@ def test_arguments_of_a_primitive_that_are_left_out():
     assert srcdiff.grad(np.sum)(A, dtype=np.float32).dtype == A.dtype
 
 
+def test_primitives_that_write():
+    d_v = srcdiff.grad(np.copyto, "src", outputs="dst")(np.zeros(3), X, grad_outputs=X)
+    close(d_v, X)
+    assert srcdiff.grad(operator.setitem, "v", "x")(np.zeros(3), 1, 2.0, grad_outputs=X) == X[1]
+
+
 def test_second_order_of_a_primitive():
     close(srcdiff.grad(srcdiff.grad(np.log))(2.0), -0.25)
     close(srcdiff.grad(lambda x: srcdiff.grad(np.log)(x) * x * x)(2.0), 1.0)

@@ -140,7 +140,7 @@ def _is_mortal(fn: Any) -> bool:
 @lru_cache(maxsize=4096)
 def _is_pure_function(fn: Any) -> bool:
     """Whether a function found outside the program has no effect."""
-    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
+    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or is_ufunc_at(fn):
         return False
     if isinstance(fn, np.ufunc):
         return True
@@ -184,7 +184,7 @@ def _is_random(fn: Any) -> bool:
     )  # fmt: skip
 
 
-def _is_ufunc_at(fn: Any) -> bool:
+def is_ufunc_at(fn: Any) -> bool:
     """Whether a function is `np.add.at` or its like."""
     return isinstance(getattr(fn, "__self__", None), np.ufunc) and fn.__name__ == "at"
 
@@ -211,7 +211,7 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
         return ()
     if isinstance(fn, np.ufunc):
         return call.args[fn.nin :]
-    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or _is_ufunc_at(fn):
+    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or is_ufunc_at(fn):
         return _first(call)
     if isinstance(fn, ir.Name):
         return (*call.args, *(v for _, v in call.kwargs))

@@ -295,3 +295,23 @@ def argument_that_a_recursion_only_passes_on(x, y, m, s):
 
 
 sample(argument_that_a_recursion_only_passes_on, four, ("x", "y"))
+
+
+def appended_in_a_comprehension(x, y, m, s):
+    out = []
+    [out.append(v * v) for v in x]
+    return sum(out) * y
+
+
+sample(appended_in_a_comprehension, four, ("x", "y"))
+
+
+def results_of_calls_that_have_none(x, y, m, s):
+    a = np.zeros(4)
+    nothing = np.copyto(a, x)
+    also = a.fill(s) if nothing is not None else np.add.at(a, [0, 0, 2], y[:3])
+    out = []
+    return a * y if also is not None else (out.append(a * x) or out[0] * y)
+
+
+sample(results_of_calls_that_have_none, four, ("x", "y"))
