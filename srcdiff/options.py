@@ -134,7 +134,7 @@ class _Plain:
         if not all(isinstance(out, ir.Name) for out in outs):
             raise self.error("`out` of this form")
         if self.found.where is not None and not outs:
-            raise self.error("`where` without `out`, which leaves elements undefined,")
+            raise self.error("`where` without `out`, which leaves elements undefined")
         value = self.value()
         if not outs:
             return [*self.block, ir.Assign(target, value, self.loc)] if target else self.block
