@@ -57,9 +57,19 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
             break
         function = inline(new, origin)
     if choices.has_data(function):
+        _refuse_open(function, infer(function, params))
         function = choices.plain(function, infer(function, params))
     _refuse_closures(function)
     return function
+
+
+def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse calls of what may be a function that is data by now."""
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Name):
+            if not choices.known_choices(kinds.get(rhs.fn.id)):
+                _refuse(rhs, stmt.loc, kinds)
 
 
 def _calls(block: ir.Block) -> Iterator[ir.Call]:

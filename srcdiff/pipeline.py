@@ -49,6 +49,7 @@ from srcdiff.prepare import prepare
 from srcdiff.primal import primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.reverse import reverse
+from srcdiff.runtimecalls import at_run_time, check_first_order, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
@@ -118,11 +119,13 @@ def inline_pass(state: State) -> State:
         function = inline(plain, state.origin)
     function = resolved(function, state.params, state.origin)
     check_reads(function, state.origin)
+    check_first_order(function)
     if not has_derivatives(function):
         return _with(state, function)
     named = webs(prepare(function))
     function = inline(generated(named, infer(named, state.params)), state.origin)
     check_reads(function, state.origin)
+    check_first_order(function)
     return _with(state, function)
 
 
@@ -160,6 +163,9 @@ def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _with(state, iterated(state.function, state.kinds, state.params))
     state = _with(state, user_calls(state.function, state.kinds))
+    if state.request.mode == "reverse":
+        inputs = [i.param for i in state.request.inputs]
+        state = _with(state, at_run_time(state.function, state.kinds, inputs))
     state = _with(state, settled(state.function, state.params))
     function = state.function
     written = _copied_params(state)
@@ -191,6 +197,7 @@ def analyse_pass(state: State) -> State:
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found)
+    check_used(function, active)
     unused = [i.param for i in state.request.inputs if i.param not in active]
     if unused and not state.request.allow_unused:
         raise _unused(unused[0], function)

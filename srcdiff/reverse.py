@@ -26,6 +26,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.expand import expand
 from srcdiff.facts import Facts, with_alias
 from srcdiff.rules import Store, find
+from srcdiff.runtimecalls import is_at_run_time, run_time_adjoint
 from srcdiff.shadows import shadow_pairs, touches_shadows
 from srcdiff.trees import add_tree
 from srcdiff.unpackings import Unpacking, counts, unpacking
@@ -73,6 +74,8 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if touches_shadows(stmt, facts):
         pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
         return tuple(_pair_through_views(p, facts) for p in pairs)
+    if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
+        return tuple(_pair_through_views(p, facts) for p in run_time_adjoint(stmt, facts))
     if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
         return tuple(_pair_through_views(p, facts) for p in call_adjoint(stmt, facts))
     if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
@@ -82,6 +85,8 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
 
 def _made(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """The adjoint of a statement, or the pairs of a call."""
+    if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
+        return run_time_adjoint(stmt, facts)
     if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
         return call_adjoint(stmt, facts)
     return _adjoint(stmt, facts)

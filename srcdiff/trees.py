@@ -223,3 +223,20 @@ def _checked(given: Any, output: Any, path: str) -> Any:
     if isinstance(output, np.ndarray):
         return np.array(given, output.dtype)
     return type(output)(given)
+
+# --- functions that only the running program knows ----------------------------------------------
+
+
+def call_vjp(f: Any, active: tuple[int, ...], *args: Any) -> tuple[Any, Any]:
+    """`f(*args)`, and what `pull_back` needs for the arguments at the `active` positions.
+
+    The derivative of `f` is generated when it is first called: this needs srcdiff itself.
+    """
+    from srcdiff.api.callback import recorded_call
+
+    return recorded_call(f, active, args)
+
+
+def pull_back(pull: Any, d: Any) -> Any:
+    """The gradients of a call of `call_vjp` for the adjoint `d` of its value."""
+    return pull(d)

@@ -7,7 +7,7 @@ import pytest
 
 import srcdiff
 
-from .check import check_gradient, check_second_order, define
+from .check import check_gradient, check_second_order, define, with_cotangent
 
 X = np.array([0.3, -0.2, 0.7])
 
@@ -219,6 +219,86 @@ def test_variables_that_are_read_elsewhere(f, x, reason):
 def test_a_variable_that_is_not_there():
     with pytest.raises(srcdiff.TransformError, match="no input 'global:nowhere'"):
         srcdiff.grad(reads_variables, "global:nowhere")
+
+
+# --- functions that only the running program knows ------------------------------------------------
+
+MANY = {f"f{k}": (lambda t, k=k: np.sin(k * t)) for k in range(30)}
+PAIRS = {f"g{k}": (lambda a, b, k=k: a * b**k) for k in range(20)}
+
+
+def from_a_large_table(x, names):
+    for name in names:
+        x = MANY[name](x) * x
+    return x
+
+
+def two_arguments(x, w, name):
+    return PAIRS[name](x, w) + PAIRS["g2"](w, x) * PAIRS[name](2.0, x)
+
+
+def from_an_argument(x, table, k):
+    y = table[k](x)
+    return np.sum(y * x)
+
+
+class Scaled:
+    """An object that can be called."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * x * x
+
+
+BY_NAME = {k: MANY[f"f{k}"] for k in range(20)}
+AT_RUN_TIME = [
+    (from_a_large_table, (X, ["f3", "f7"]), 0),
+    (two_arguments, (0.7, 1.3, "g4"), (0, 1)),
+    (from_an_argument, (X, BY_NAME, 5), 0),
+]
+
+
+@pytest.mark.parametrize("f,args,inputs", AT_RUN_TIME, ids=[f.__name__ for f, _, _ in AT_RUN_TIME])
+def test_functions_that_only_the_running_program_knows(f, args, inputs):
+    check_gradient(f, args, inputs)
+    assert "call_vjp(" in srcdiff.source(f, inputs, example=args)
+    second = with_cotangent(srcdiff.grad(f, inputs), f)
+    ct = np.ones_like(f(*args))
+    with pytest.raises(srcdiff.UnsupportedError, match="first derivatives only") as info:
+        srcdiff.grad(second, inputs, materialize_grads=True)(*args, ct_=ct)
+    assert info.value.loc.line > 0 and info.value.remedy.endswith(".")
+
+
+def test_a_function_from_outside_that_writes_into_its_argument():
+    def writes(a):
+        a[0] = 1.0
+        return np.sum(a)
+
+    table = {**BY_NAME, 99: writes}
+    with pytest.raises(srcdiff.UnsupportedError, match="writes into its argument `a`"):
+        srcdiff.grad(from_an_argument)(X, table, 99)
+
+
+def test_a_function_from_outside_that_returns_its_argument():
+    def kept(x, table, k):
+        y = table[k](x)
+        y[0] = y[1] * 2.0
+        return y * x
+
+    table = {**BY_NAME, 99: lambda a: a[::-1]}
+    assert isinstance(kept(X.copy(), table, 5), np.ndarray)
+    check_gradient(kept, (X, table, 5))
+
+
+def test_what_only_looks_at_a_value_with_a_derivative():
+    def f(x, table, k):
+        return x * x if table[k](x) > 0 else x
+
+    with pytest.raises(srcdiff.UnsupportedError, match="gets values with a derivative") as info:
+        srcdiff.grad(f)(0.7, BY_NAME, 5)
+    assert info.value.loc.line > 0
 
 
 # --- refused ------------------------------------------------------------------------------------

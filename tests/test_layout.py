@@ -21,8 +21,8 @@ LAYERS = (
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall")
     + ("composed", "specialise", "options", "unpackings"),
-    ("entry", "forward", "tangents", "transpose", "reverse", "shadows", "accumulate", "batch")
-    + ("tape", "checkpoint")
+    ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
+    + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules", "primal"),
     ("pipeline",),
     ("backends",),

@@ -268,6 +268,8 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     if isinstance(fn, ir.Attr):
         return () if fn.name in PLAIN_ATTRIBUTES else args[:1]
     if isinstance(fn, ir.Derived):
+        if fn.part == "at run time":
+            return ()  # `call_vjp` gives memory of its own
         # A marked call says which of its arguments it may return.
         if fn.part != "primal":
             return args

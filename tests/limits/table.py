@@ -464,16 +464,6 @@ class Model:
 
 srcdiff.grad(f)(2.0, Model())
 """,
-    "An object that is called": """
-def f(x, model):
-    return model(x)
-
-class Model:
-    def __call__(self, x):
-        return x * x
-
-srcdiff.grad(f)(2.0, Model())
-""",
     "A recursive function with `**`": """
 def scaled(x, **options):
     return x if x > 10.0 else scaled(x * options["k"], **options)

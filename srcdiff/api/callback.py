@@ -1,0 +1,36 @@
+"""A call of a function that was not known when the derivative around it was generated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.made import made_once
+from srcdiff.api.options import Options
+from srcdiff.api.pullback import Pullback, recorded
+from srcdiff.api.residuals import copied
+from srcdiff.errors import UnsupportedError
+
+
+def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, Pullback]:
+    """The value of a call, and its pullback to the arguments at some positions.
+
+    Raises:
+        UnsupportedError: the function writes into an argument, which its caller could not know.
+    """
+    options = Options(active, materialize_grads=True)
+    made = made_once(f, ("call_vjp", active), lambda: Derivative(f, options))
+    pair = made.pair(*args)
+    if pair.written:
+        raise UnsupportedError(
+            f"`{getattr(f, '__name__', f)}`, which is known only when the program runs, writes "
+            f"into its argument `{pair.written[0]}`",
+            remedy="Call it by its name, or let it return a new array.",
+        )
+    value, pull = recorded(pair, args, {})
+    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    if isinstance(value, np.ndarray) and any(np.may_share_memory(value, a) for a in arrays):
+        value = copied(value)
+    return value, pull
