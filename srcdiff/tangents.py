@@ -88,7 +88,9 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         if bound.rule.tangent is None:
             return mirrored(call, bound.rule, scribe)
         return written_tangent(bound, stmt, scribe)
-    if bound.rule.flavour == "elementwise" and not _is_complex(stmt, call, facts):
+    several = isinstance(bound.rule.lowered.result, ir.Tup)
+    elementwise = bound.rule.flavour == "elementwise" and not several
+    if elementwise and not _is_complex(stmt, call, facts):
         total = _elementwise(bound, stmt, call, scribe)
     else:
         lines, total = transposed(bound, stmt, facts)

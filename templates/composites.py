@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import all_axes, i0_slope
-from srcdiff.rules import composed, conj, d, elementwise, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, elementwise, linear, refuse, rule, samples
 
 
 @composed(np.ediff1d)
@@ -186,7 +186,7 @@ def cumulative_prod(x, *, axis=None, include_initial=False):
     return np.cumprod(x, axis)
 
 
-@rule(getattr(np, "unstack", None), view="x")
+@linear(getattr(np, "unstack", None), view="x")
 @samples("A(3)", "A(2, 3), axis=1")
 def unstack(x, *, axis=0):
     z = np.unstack(x, axis=axis)
