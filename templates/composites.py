@@ -121,18 +121,22 @@ def block(arrays):
     if not isinstance(arrays, (tuple, list)):
         return arrays
     if not isinstance(arrays[0], (tuple, list)):
-        return np.concatenate(_rows(arrays), axis=-1)
+        if np.ndim(arrays[0]) > 2:
+            refuse("a row of blocks of more than two axes")
+        return np.hstack(arrays)
     if isinstance(arrays[0][0], (tuple, list)):
         refuse("blocks nested more than twice")
-    return np.concatenate([_flat(row) for row in arrays], axis=0)
+    z = _row(arrays[0])
+    for k in range(1, len(arrays)):
+        z = np.concatenate((z, _row(arrays[k])), axis=0)
+    return z
 
 
-def _rows(arrays):
-    return [np.atleast_1d(a) for a in arrays]
-
-
-def _flat(row):
-    return np.concatenate([np.atleast_2d(a) for a in row], axis=-1)
+def _row(arrays):
+    z = np.atleast_2d(arrays[0])
+    for k in range(1, len(arrays)):
+        z = np.concatenate((z, np.atleast_2d(arrays[k])), axis=-1)
+    return z
 
 
 @composed(np.logspace)

@@ -108,6 +108,8 @@ unsupported(
     "Use `np.histogram` with `weights` on one axis, or `np.bincount`.",
     *of(np, "histogram2d", "histogramdd"),
 )
+unsupported("Divide the coefficients in a loop.", np.polydiv)
+unsupported("Use `np.ravel(x)`, and `x[i, j] = y` to write.", np.ndarray.flat)
 unsupported("Use `np.polyval` and the functions beside it on coefficients.", *of(np, "poly1d"))
 unsupported(
     "Use `np.unique` without options, and `np.searchsorted` for places.",

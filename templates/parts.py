@@ -76,9 +76,3 @@ def choose_method(a, choices):
 @samples("A(3), [True, False, True]", "A(3, 2), [True, False, True], 0")
 def compress_method(a, condition, axis=None):
     return np.compress(condition, a, axis)
-
-
-@composed(np.ndarray.flat)
-@samples("A(2, 3)")
-def flat(a):
-    return np.ravel(a)

@@ -55,17 +55,6 @@ def polymul(a1, a2):
     return np.convolve(a1, a2)
 
 
-@composed(np.polydiv)
-@samples("A(4), P(2)", "A(3), P(3)")
-def polydiv(u, v):
-    n = len(u) - len(v) + 1
-    q, r = np.zeros_like(u[:n]), 1.0 * u
-    for k in range(n):
-        q[k] = r[k] / v[0]
-        r[k : k + len(v)] -= q[k] * v
-    return q, r[n:]
-
-
 @composed(np.polyfit)
 @samples("A(5), A(5), 1", "A(5), A(5), 2, w=P(5)", "A(5), A(5, 2), 1")
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):

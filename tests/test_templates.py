@@ -16,7 +16,7 @@ SAMPLES = collected()
 ONCE = list({(s.rule.name, s.call): s for s in SAMPLES}.values())
 TOLERANCE = 1e-7
 # Rules that refuse what they cannot tell from the source alone.
-NEEDS_KNOWLEDGE = ("average", "kron")
+NEEDS_KNOWLEDGE = ("gradient", "kron")
 
 
 def in_single(sample):

@@ -146,11 +146,12 @@ def _is_none(same: bool) -> Any:
 def _isinstance(folder: Folder, call: Call) -> Any:
     arg, cls = call.args
     kind, wanted = folder.kind(arg), folder.static(cls)
-    if isinstance(arg, Const) or wanted not in (tuple, list):
+    known = {tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List)}
+    if isinstance(arg, Const) or wanted is UNSET or wanted not in known:
         return UNSET
     if isinstance(kind, (Unknown, Object)):
         return UNSET
-    return Const(isinstance(kind, Tuple if wanted is tuple else List))
+    return Const(isinstance(kind, known[wanted]))
 
 
 def _keep_axes(folder: Folder, call: Call) -> Any:
