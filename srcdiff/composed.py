@@ -22,7 +22,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.displays import displays
 from srcdiff.errors import MissingRuleError
 from srcdiff.expand import flows
-from srcdiff.inline import lowered, written_out
+from srcdiff.inline import inline, lowered, written_out
 from srcdiff.lower import Closure
 from srcdiff.options import options, variant, without
 from srcdiff.prepare import prepare
@@ -63,6 +63,13 @@ def composed(
     active = activity(inputs, outputs, found)
     writer = _Writer(kinds, active, ir.Fresh(ir.all_names(function)))
     return replace(function, body=writer.block(function.body))
+
+
+def without_functionals(function: ir.Function, origin: object) -> ir.Function:
+    """The function with calls that take functions, and what these call, written out."""
+    while (plain := early(function)) != function:
+        function = inline(plain, origin)
+    return function
 
 
 def early(function: ir.Function) -> ir.Function:

@@ -19,7 +19,7 @@ from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
-from srcdiff.composed import compose, early
+from srcdiff.composed import compose, without_functionals
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import mirrored_memory, own_memory, same_layout, with_copies
@@ -115,8 +115,7 @@ def _without_seed(function: ir.Function) -> ir.Function:
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function = inline(state.function, state.origin)
-    while (plain := early(function)) != function:
-        function = inline(plain, state.origin)
+    function = without_functionals(function, state.origin)
     function = resolved(function, state.params, state.origin)
     check_reads(function, state.origin)
     check_first_order(function)
