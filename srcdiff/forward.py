@@ -74,7 +74,7 @@ def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Functio
     value, outputs = last.value.items
     scribe = Scribe(facts, last.loc)
     tangent = _output(outputs, scribe)
-    body = _block(function.body[:-1], facts)
+    body = (*_constants(function, facts, request), *_block(function.body[:-1], facts))
     end = ir.Return(ir.Tup((value, tangent)), last.loc)
     return replace(
         function,
@@ -83,6 +83,16 @@ def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Functio
         doc=_doc(function, request),
         body=unmarked((*body, *scribe.out, end)),
     )
+
+
+def _constants(function: ir.Function, facts: Facts, request: Request) -> ir.Block:
+    """Zero for the parameters that are no inputs, and are bound again to something active."""
+    scribe, inputs = Scribe(facts, function.loc), {i.param for i in request.inputs}
+    for param in function.params:
+        if param.name in facts.active and param.name not in inputs:
+            zero = scribe.zero(ir.Name(param.name))
+            scribe.out.append(ir.Assign(facts.adjoint(param.name), zero, function.loc))
+    return tuple(scribe.out)
 
 
 def _output(outputs: ir.Atom, scribe: Scribe) -> ir.Atom:

@@ -31,7 +31,8 @@ def tangents_of(problem, direction):
     params = {p.partition("[")[0].partition(".")[0] for p in paths}
     args, _ = positional(problem.function, problem.arguments())
     names = list(inspect.signature(problem.function).parameters)
-    return tuple(moved[n] if n in params else None for n in names[: len(args)])
+    found = [moved[n] if n in params else None for n in names[: len(args)]]
+    return (*found, *[None] * (len(args) - len(found)))  # behind `*args`
 
 
 def along(program, problem, direction):
