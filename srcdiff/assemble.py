@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_float, is_real
+from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Scalar, Tuple, is_float, is_real
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
 from srcdiff.facts import Facts
-from srcdiff.request import Input, Request
+from srcdiff.places import item_at
+from srcdiff.request import Input, Member, Request
 from srcdiff.reverse import through_views
 from srcdiff.tape import Parts
 from srcdiff.tape.needs import exposed
@@ -145,6 +148,8 @@ def _gradient(
 ) -> ir.Atom:
     """One gradient, in the structure of its input; a copy if it was asked for before."""
     param = ir.Name(item.param)
+    if item.parts:
+        return _object_gradient(item, request, facts, out, loc)
     if item.param not in facts.adjoints:
         if not request.materialize:
             return ir.NONE
@@ -154,16 +159,82 @@ def _gradient(
     if request.internal:
         return facts.adjoint(item.param)
     grad: ir.Name = facts.fresh("_grad")
-    out.append(ir.Assign(grad, ir.Call(trees.like_tree, (facts.adjoint(item.param), param)), loc))
-    for key in item.path:
-        part = facts.fresh("_grad")
-        out.append(ir.Assign(part, ir.Call(operator.getitem, (grad, ir.Const(key))), loc))
-        grad = part
+    adjoint = facts.adjoint(item.param)
+    for key in item.path:  # the adjoint of an object is a dict
+        part, like = facts.fresh("_grad"), facts.fresh("_like")
+        index = ir.Const(str(key) if isinstance(key, str) else key)
+        out.append(ir.Assign(part, ir.Call(operator.getitem, (adjoint, index)), loc))
+        out.append(ir.Assign(like, ir.Call(operator.getitem, (param, index)), loc))
+        adjoint, param = part, like
+    out.append(ir.Assign(grad, ir.Call(trees.like_tree, (adjoint, param)), loc))
     if again:
         copy = facts.fresh("_grad")
         out.append(ir.Assign(copy, _copied(grad, facts.kinds.get(item.param)), loc))
         grad = copy
     return grad
+
+
+def _object_gradient(
+    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc
+) -> ir.Atom:
+    """The gradient of an object: one like it, with the gradients that there are."""
+    wanted = replace(request, materialize=False)
+    found = {p: _gradient(part, wanted, facts, out, loc, False) for p, part in item.parts}
+    found = {path: grad for path, grad in found.items() if grad != ir.NONE}
+    return _like(ir.Name(item.param), facts.kinds[item.param], found, facts, out, loc)
+
+
+def _like(
+    base: ir.Name,
+    kind: Kind | None,
+    found: Mapping[tuple[Any, ...], ir.Atom],
+    facts: Facts,
+    out: list[ir.Stmt],
+    loc: ir.Loc,
+) -> ir.Atom:
+    """Something like `base` with the gradients found at some paths, zeros elsewhere."""
+    if () in found:
+        return found[()]
+    made = facts.fresh("_grad")
+    if not found:
+        zero = facts.fresh("_zero")
+        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (base,)), loc))
+        out.append(ir.Assign(made, ir.Call(trees.like_tree, (zero, base)), loc))
+        return made
+    parts: dict[Any, ir.Atom] = {}
+    for key in _keys(kind, found):
+        inner = {path[1:]: grad for path, grad in found.items() if path[0] == key}
+        part = facts.fresh("_part")
+        if () not in inner:
+            step = ir.Call(operator.getitem, (base, ir.Const(key)))
+            if isinstance(key, Member):
+                step = ir.Call(ir.Attr(str(key)), (base,))
+            out.append(ir.Assign(part, step, loc))
+        parts[key] = _like(part, item_at(kind, key), inner, facts, out, loc)
+    if isinstance(kind, Tuple):
+        return ir.Tup(tuple(parts.values()))
+    out.append(ir.Assign(made, _display(base, kind, parts), loc))
+    return made
+
+
+def _keys(kind: Kind | None, found: Mapping[tuple[Any, ...], ir.Atom]) -> list[Any]:
+    """What a gradient like a value has to be given: all items of a container."""
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return list(range(len(kind.items)))
+    if isinstance(kind, Dict) and kind.cls is None:
+        return [key for key, _ in kind.items]
+    return list(dict.fromkeys(path[0] for path in found))
+
+
+def _display(base: ir.Name, kind: Kind | None, parts: Mapping[Any, ir.Atom]) -> ir.Call:
+    """A list, dict or object like `base` that holds these gradients."""
+    if isinstance(kind, List):
+        return ir.Call(ir.make_list, tuple(parts.values()))
+    if isinstance(kind, Dict) and kind.cls is None:
+        items = (a for k, v in parts.items() for a in (ir.Const(k), v))
+        return ir.Call(ir.make_dict, tuple(items))
+    kwargs = tuple((str(k), v) for k, v in parts.items())
+    return ir.Call(trees.like_object, (base,), kwargs)
 
 
 def _copied(grad: ir.Name, like: Kind | None) -> ir.Rhs:

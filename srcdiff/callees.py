@@ -24,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     List,
     Scalar,
     Tuple,
+    class_of,
     is_active_kind,
     is_container,
 )
@@ -32,33 +33,33 @@ from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.lower import Closure
+from srcdiff.objects import Members
+from srcdiff.places import has_objects, mentions_objects
 from srcdiff.rules import find, lookup
 
 Kinds = Mapping[str, Kind]
 
-_ROUNDS = 8
+_ROUNDS = 60
+"""How deep methods may lie in each other that are found by the kinds of objects."""
 
 
 def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Function:
     """The function with callees and arguments in place of what is known to stand for them."""
+    objects = any(map(has_objects, params.values()))
+    assumed: dict[str, tuple[type, ir.Loc]] = {}
     for _ in range(_ROUNDS):
-        if not any(_is_open(c) for c in _calls(function.body)):
+        objects = objects or mentions_objects(function.body)
+        if not objects and not any(_is_open(c) for c in _calls(function.body)):
             break
         function = choices.marked(function)
-        kinds = infer(function, params)
-        new = _Resolve(function, kinds, _dicts(function, params)).function()
-        if new == function:
-            new = inline(function, origin, rest=True)
-        if new == function:
-            new = choices.kept(function, kinds)
-        if new == function:
-            new = choices.chosen(function, kinds)
+        new = _round(function, params, origin, objects, assumed)
         if new == function:
             break
         function = inline(new, origin)
     if choices.has_data(function):
         _refuse_open(function, infer(function, params))
         function = choices.plain(function, infer(function, params))
+    _check_assumed(function, params, assumed)
     _refuse_closures(function)
     return function
 
@@ -70,6 +71,48 @@ def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
         if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Name):
             if not choices.known_choices(kinds.get(rhs.fn.id)):
                 _refuse(rhs, stmt.loc, kinds)
+
+
+def _round(
+    function: ir.Function,
+    params: Kinds,
+    origin: object,
+    objects: bool,
+    assumed: dict[str, tuple[type, ir.Loc]],
+) -> ir.Function:
+    """The function with what is known of its callees now; `assumed` takes what is only hoped."""
+    kinds = infer(function, params)
+    new = _Resolve(function, kinds, _dicts(function, params)).function()
+    if new == function and objects:
+        new = Members(function, kinds, {}).function()
+    if new == function:
+        new = inline(function, origin, rest=True)
+    if new == function:
+        new = choices.kept(function, kinds)
+    if new == function:
+        new = choices.chosen(function, kinds)
+    if new == function and objects:
+        members = Members(function, kinds, infer(function, params, hope=True))
+        new = members.function()
+        assumed.update(members.assumed)
+    return new
+
+
+def _check_assumed(
+    function: ir.Function, params: Kinds, assumed: Mapping[str, tuple[type, ir.Loc]]
+) -> None:
+    """Refuse methods that were looked up in a class that need not be that of the object."""
+    if not assumed:
+        return
+    kinds = infer(function, params)
+    for name, (cls, loc) in assumed.items():
+        if name in kinds and class_of(kinds[name]) is not cls:
+            raise UnsupportedError(
+                f"`{name}` is an object of `{cls.__name__}` here, but may be something else at "
+                "other times",
+                loc,
+                remedy="Let one variable hold objects of one class.",
+            )
 
 
 def _calls(block: ir.Block) -> Iterator[ir.Call]:

@@ -14,7 +14,16 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.aliases import Aliases, aliases
-from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Tuple
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    List,
+    Object,
+    Tuple,
+    is_mutable,
+)
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import (
     classes_of,
@@ -23,6 +32,7 @@ from srcdiff.analyses.links import (
     named_container,
     stored_names,
     use_counts,
+    written_params,
 )
 from srcdiff.analyses.shadowed import may_copy
 from srcdiff.webs import webs
@@ -170,3 +180,11 @@ def _is_new_self(stmt: ir.Assign, shadows: frozenset[str]) -> bool:
     if stmt.target.id not in shadows or stmt.target.id not in ir.names(stmt.rhs):
         return False
     return not isinstance(stmt.rhs, ir.Name)
+
+
+def copied_params(
+    function: ir.Function, kinds: Mapping[str, Kind], params: Mapping[str, Kind]
+) -> tuple[str, ...]:
+    """The parameters that the function writes into; objects (random generators) are shared."""
+    found = {p: params.get(p, UNKNOWN) for p in written_params(function, kinds)}
+    return tuple(p for p, k in found.items() if is_mutable(k) and not isinstance(k, Object))

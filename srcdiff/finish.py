@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_real, same_shape
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    Scalar,
+    class_of,
+    is_real,
+    same_shape,
+)
+from srcdiff.whole import ATTRIBUTE
 
 
 def finish(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
@@ -62,6 +70,8 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
+            if _is_attribute(s.rhs, kinds):
+                return replace(s, rhs=_attribute(s.rhs))
             return _in_place(s, s.rhs, kinds, ours)
         return ir.map_stmt(s, lambda n: n, lambda n: n, block)
 
@@ -81,6 +91,21 @@ def returned(function: ir.Function) -> frozenset[str]:
             if isinstance(rhs.fn, ir.Derived) or taken:
                 both.add(stmt.target.id)
     return frozenset(both)
+def _is_attribute(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a call reads an attribute of an object that came out of a container."""
+    if call.fn is not operator.getitem or not isinstance(call.args[1], ir.Const):
+        return False
+    kind, base = _kind(call.args[0], kinds), call.args[0]
+    if class_of(kind) is not None:
+        return isinstance(call.args[1].value, str)
+    adjoint = isinstance(base, ir.Name) and base.id.lstrip("_").startswith("d_")
+    return call.text == ATTRIBUTE and not adjoint
+
+
+def _attribute(call: ir.Call) -> ir.Call:
+    """`x.name`."""
+    assert isinstance(call.args[1], ir.Const)
+    return ir.Call(ir.Attr(call.args[1].value), call.args[:1])
 
 
 _SYMBOLS: Mapping[Any, str] = {

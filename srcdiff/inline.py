@@ -29,7 +29,7 @@ from srcdiff.unused import without_unused
 
 _FOREIGN = (
     "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
-    "builtins", "operator", "typing", "os", "sys", "time", "warnings",
+    "builtins", "operator", "typing", "os", "sys", "time", "warnings", "dataclasses", "enum",
 )  # fmt: skip
 
 _DEEP = 60

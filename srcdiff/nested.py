@@ -93,12 +93,14 @@ def _generated(block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh) -> i
 def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
-    signature: inspect.Signature = fn.call_signature()
+    signature: inspect.Signature = fn.unbound.call_signature()
     kwargs = {str(k): v for k, v in call.kwargs if k != SEED}
-    bound = signature.bind(*call.args, **kwargs)
+    args = (*(ir.Ref(type(x).__name__.lower(), x) for x in fn.receiver), *call.args)
+    call = replace(call, args=args)
+    bound = signature.bind(*args, **kwargs)
     found = {n: _kind(a, kinds) for n, a in bound.arguments.items()}
-    made = fn.for_kinds(found)
-    names: Mapping[str | None, str] = fn.keywords(made)
+    made = fn.unbound.for_kinds(found)
+    names: Mapping[str | None, str] = fn.unbound.keywords(made)
     renamed = tuple((names.get(k, k), v) for k, v in call.kwargs)
     return replace(call, fn=made, kwargs=renamed, text=None)
 
@@ -108,3 +110,15 @@ def _kind(atom: Any, kinds: Mapping[str, Kind]) -> Kind:
     if isinstance(atom, ir.Name):
         return kinds.get(atom.id, UNKNOWN)
     return kind_of(atom.value, "x") if isinstance(atom, (ir.Const, ir.Ref)) else UNKNOWN
+
+
+def without_seed(function: ir.Function) -> ir.Function:
+    """A generated function with its cotangent left at the default."""
+    seed = next(p for p in function.params if p.name == SEED)
+    assert seed.default is not None
+    local = ir.Fresh(ir.all_names(function))("_seed")
+    start = ir.Assign(local, seed.default, function.loc)
+    params = tuple(p for p in function.params if p is not seed)
+    body = (start, *ir.rename(function.body, {SEED: local.id}))
+    # The inner comment `# backward` would stand in the middle of the outer forward part.
+    return replace(function, params=params, body=body, comments={})

@@ -12,9 +12,8 @@ from srcdiff.accumulate import accumulate
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases
 from srcdiff.analyses.complexes import has_complex
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, Object, Tuple, is_mutable
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple
 from srcdiff.analyses.kinds import infer
-from srcdiff.analyses.links import written_params
 from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
@@ -22,10 +21,17 @@ from srcdiff.calls import unmarked, user_calls
 from srcdiff.composed import compose, without_functionals
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
-from srcdiff.entry import mirrored_memory, own_memory, same_layout, with_copies
+from srcdiff.entry import (
+    copied_params,
+    mirrored_memory,
+    own_memory,
+    same_layout,
+    with_copies,
+)
 from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
+from srcdiff.fields import Fields, take_apart
 from srcdiff.finish import finish, returned, spell
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.free import check_reads
@@ -41,13 +47,16 @@ from srcdiff.nested import (
     has_derivatives,
     is_derivative,
     is_detached,
+    without_seed,
 )
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, with_written
 from srcdiff.parse import parse
+from srcdiff.places import has_objects, mentions_objects
 from srcdiff.prepare import prepare
 from srcdiff.primal import primal_part, settled, steady_params
 from srcdiff.request import Request
+from srcdiff.restore import plain_names, restored, unpack_count
 from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_first_order, check_used
 from srcdiff.shadows import with_shadows
@@ -70,6 +79,7 @@ class State:
     facts: Facts | None = None
     theirs: frozenset[str] = frozenset()  # the names of the user's function
     extra: Mapping[str, Any] = field(default_factory=dict)
+    fields: Fields | None = None  # of the objects that were taken apart
 
     @functools.cached_property
     def kinds(self) -> Kinds:
@@ -90,7 +100,7 @@ def _with(state: State, function: ir.Function, **more: Any) -> State:
 def lower_pass(state: State) -> State:
     """Source to IR; a derivative is read in the text generated for these kinds."""
     if is_derivative(state.origin):
-        inner = _without_seed(lower(parse(state.origin.for_kinds(state.params))))
+        inner = without_seed(lower(parse(state.origin.for_kinds(state.params))))
         function = simplify(inner, state.params)
         function = detached(function) if is_detached(state.origin) else function
     elif is_one_call(state.origin):
@@ -100,18 +110,6 @@ def lower_pass(state: State) -> State:
     return _with(state, function, theirs=frozenset(ir.all_names(function)))
 
 
-def _without_seed(function: ir.Function) -> ir.Function:
-    """A generated function with its cotangent left at the default."""
-    seed = next(p for p in function.params if p.name == SEED)
-    assert seed.default is not None
-    local = ir.Fresh(ir.all_names(function))("_seed")
-    start = ir.Assign(local, seed.default, function.loc)
-    params = tuple(p for p in function.params if p is not seed)
-    body = (start, *ir.rename(function.body, {SEED: local.id}))
-    # The inner comment `# backward` would stand in the middle of the outer forward part.
-    return replace(function, params=params, body=body, comments={})
-
-
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function = inline(state.function, state.origin)
@@ -119,13 +117,20 @@ def inline_pass(state: State) -> State:
     function = resolved(function, state.params, state.origin)
     check_reads(function, state.origin)
     check_first_order(function)
-    if not has_derivatives(function):
-        return _with(state, function)
-    named = webs(prepare(function))
-    function = inline(generated(named, infer(named, state.params)), state.origin)
-    check_reads(function, state.origin)
-    check_first_order(function)
-    return _with(state, function)
+    if has_derivatives(function):
+        named = webs(prepare(function))
+        function = inline(generated(named, infer(named, state.params)), state.origin)
+        function = resolved(function, state.params, state.origin)
+        check_reads(function, state.origin)
+        check_first_order(function)
+    state = _with(state, function)
+    if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
+        return state
+    done = take_apart(steady_params(state.function), state.params, state.request)
+    return replace(
+        state, function=done.function, params=done.params, request=done.request,
+        fields=done.fields, theirs=state.theirs | set(done.fields.places),
+    )  # fmt: skip
 
 
 def select_pass(state: State) -> State:
@@ -163,28 +168,24 @@ def inplace_pass(state: State) -> State:
     state = _with(state, iterated(state.function, state.kinds, state.params))
     state = _with(state, user_calls(state.function, state.kinds))
     if state.request.mode == "reverse":
-        inputs = [i.param for i in state.request.inputs]
+        inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
     state = _with(state, settled(state.function, state.params))
     function = state.function
-    written = _copied_params(state)
+    written = copied_params(state.function, state.kinds, state.params)
     if written:
         function = with_copies(function, written, state.params)
         function = same_layout(function, infer(function, state.params))
-    return _with(state, webs(function), extra={"written": written})
+    stored = () if state.fields is None else state.fields.stored
+    return _with(state, webs(function), extra={"written": (*written, *stored)})
 
 
-def _copied_params(state: State) -> tuple[str, ...]:
-    """The parameters that the function writes into; objects (random generators) are shared."""
-    found = written_params(state.function, state.kinds)
-    kinds = {p: state.params.get(p, UNKNOWN) for p in found}
-    return tuple(p for p, k in kinds.items() if is_mutable(k) and not isinstance(k, Object))
 
 
 def analyse_pass(state: State) -> State:
     """Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
-    inputs = {i.param for i in state.request.inputs}
+    inputs = {p for i in state.request.inputs for p in i.params}
     outputs = _outputs(function)
     check_callees(function, kinds, tuple(inputs), outputs)
     shared = aliases(function, kinds)
@@ -197,7 +198,7 @@ def analyse_pass(state: State) -> State:
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found)
     check_used(function, active)
-    unused = [i.param for i in state.request.inputs if i.param not in active]
+    unused = [i.param for i in state.request.inputs if not active & set(i.params)]
     if unused and not state.request.allow_unused:
         raise _unused(unused[0], function)
     fresh = ir.Fresh(ir.all_names(function))
@@ -252,9 +253,10 @@ def accumulate_pass(state: State) -> State:
     """How each adjoint is added to."""
     facts = _facts(state)
     wanted = {
-        facts.adjoints[i.param]: ir.Name(i.param)
+        facts.adjoints[p]: ir.Name(p)
         for i in state.request.inputs
-        if i.param in facts.adjoints
+        for p in i.params
+        if p in facts.adjoints
     }
     function, final = accumulate(state.function, facts, wanted)
     function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted)
@@ -271,7 +273,8 @@ def tape_pass(state: State) -> State:
 
 def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
-    return _with(state, simplified(state.function, state.params, _facts(state)))
+    function = simplified(state.function, state.params, _facts(state))
+    return _with(state, function if state.fields is None else restored(function, state.fields))
 
 
 def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Function:
@@ -307,21 +310,15 @@ def pair_pass(state: State) -> State:
     facts = _facts(state)
     parts = split(replace(state.function, body=unmarked(state.function.body)), facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
-    kept = two.body[: _unpacked(two)]
+    two = plain_names(two)
+    kept = two.body[: unpack_count(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
     two = checked(two, facts) if state.request.check_nan else two
     backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
-    forward = name(simplified(one, state.params, facts))
+    one = simplified(one, state.params, facts)
+    forward = name(one if state.fields is None else restored(one, state.fields))
     more = {"backward": backward, "consumes": consumes(two, facts)}
     return _with(state, forward, extra={**state.extra, **more})
-
-
-def _unpacked(function: ir.Function) -> int:
-    """How many statements at the start of a backward part unpack the residuals."""
-    for k, stmt in enumerate(function.body):
-        if function.params[0].name not in ir.reads(stmt):
-            return k
-    return len(function.body)
 
 
 PASSES: tuple[tuple[str, Pass], ...] = (

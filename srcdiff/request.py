@@ -8,12 +8,33 @@ from dataclasses import dataclass
 from typing import Any
 
 
+class Member(str):
+    """The name of an attribute in a path, where a plain string is the key of a dict."""
+
+    __slots__ = ()
+
+
+class Stored(str):
+    """The path of an object in an argument, some attribute of which is assigned."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Input:
-    """An input: a parameter, and the keys that lead to a part of it."""
+    """An input: a parameter, and the keys that lead to a part of it.
+
+    `parts`: the inputs that it consists of, by the path that leads to each.
+    """
 
     param: str
     path: tuple[Any, ...] = ()
+    parts: tuple[tuple[tuple[Any, ...], Input], ...] = ()
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters whose adjoints it is made of."""
+        return tuple(p.param for _, p in self.parts) if self.parts else (self.param,)
 
 
 @dataclass(frozen=True)
@@ -45,13 +66,22 @@ def parse_path(text: str) -> Input:
     """`"params['w'][0]"` or `"self.w"` as a parameter and keys.
 
     Raises:
-        ValueError: the text is no name with literal subscripts.
+        ValueError: the text is no name with attributes and literal subscripts.
     """
     node: Any = ast.parse(text, mode="eval").body
     keys: list[Any] = []
-    while isinstance(node, ast.Subscript):
-        keys.append(ast.literal_eval(node.slice))
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        if isinstance(node, ast.Attribute):
+            keys.append(Member(node.attr))
+        else:
+            keys.append(ast.literal_eval(node.slice))
         node = node.value
     if not isinstance(node, ast.Name):
-        raise ValueError(f"{text!r} is not a parameter with literal subscripts")
+        raise ValueError(f"{text!r} is not a parameter with attributes and literal subscripts")
     return Input(node.id, tuple(reversed(keys)))
+
+
+def spelled(root: str, path: tuple[Any, ...]) -> str:
+    """A path as it is written: `model.layers[0].w`."""
+    steps = (f".{key}" if isinstance(key, Member) else f"[{key!r}]" for key in path)
+    return "".join((root, *steps))

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar
+from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.scene import View
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
@@ -181,6 +182,9 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
     if call.fn is ir.make_dict:
         return _dict_adjoint(stmt, call, facts)
+    if makes_object(call.fn):
+        names, values = object_parts(call)
+        return display_adjoint(stmt.target, values, map(ir.Const, names), facts, stmt.loc)
     if call.fn in (list, tuple, dict) and call.args and _is_container(call.args[0], facts):
         return _copied_container(stmt, call, facts)
     if call.fn is operator.getitem and _is_scalar(call.args[0], facts):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.errors import AnomalyError, CotangentError, CotangentTypeError
 
 
@@ -32,6 +33,8 @@ def zero_tree(x: Any) -> Any:
     """Zero of the structure of `x`, tuples as lists; None where nothing is differentiable."""
     if isinstance(x, dict):
         return {key: zero_tree(value) for key, value in x.items()}
+    if records.is_record(type(x)):
+        return {key: zero_tree(value) for key, value in records.attributes(x).items()}
     if isinstance(x, (list, tuple)):
         return [zero_tree(value) for value in x]
     if isinstance(x, np.ndarray):
@@ -52,13 +55,14 @@ def copy_tree(d: Any) -> Any:
 
 def kept(x: Any) -> Any:
     """A copy of `x` of the same structure, whose contents nobody else can change."""
+    if records.is_record(type(x)):
+        return records.rebuilt(x, {k: kept(v) for k, v in records.attributes(x).items()})
     if isinstance(x, dict):
         return {key: kept(value) for key, value in x.items()}
     if isinstance(x, list):
         return [kept(value) for value in x]
     if isinstance(x, tuple):
-        items = [kept(value) for value in x]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return tuple([kept(value) for value in x])
     return np.copy(x) if isinstance(x, np.ndarray) else x
 
 
@@ -127,13 +131,14 @@ def put_back(x: Any, old: Any) -> None:
 
 def like_tree(d: Any, x: Any) -> Any:
     """The adjoint `d` in the structure, shapes and dtypes of the input `x`, sharing no memory."""
+    if records.is_record(type(x)):
+        own = records.attributes(x).items()
+        return records.rebuilt(x, {key: like_tree(d[key], value) for key, value in own})
     if isinstance(x, dict):
         return type(x)((key, like_tree(d[key], value)) for key, value in x.items())
     if isinstance(x, (list, tuple)):
         items = [like_tree(p, q) for p, q in zip(d, x)]
-        if isinstance(x, list):
-            return items
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return items if isinstance(x, list) else tuple(items)
     if isinstance(x, np.ndarray):
         return None if d is None else _like_array(d, x)
     if isinstance(x, (float, complex, np.inexact)) and d is not None:
@@ -160,6 +165,8 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
     if isinstance(output, dict):
         given = _items(grad_outputs, output, path, dict)
         return {k: cotangent(given.get(k), v, f"{path}[{k!r}]") for k, v in output.items()}
+    if records.is_record(type(output)):
+        return cotangent(_as_dict(grad_outputs), records.attributes(output), path)
     if isinstance(output, (list, tuple)):
         given = _items(grad_outputs, output, path, (list, tuple))
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
@@ -183,6 +190,11 @@ def _items(given: Any, output: Any, path: str, types: Any) -> Any:
     if not known:
         raise CotangentError(f"{path}: expected {len(output)} items, given {len(given)}")
     return given
+
+
+def _as_dict(given: Any) -> Any:
+    """The attributes of an object that is a cotangent."""
+    return records.attributes(given) if records.is_record(type(given)) else given
 
 
 def _none(given: Any, output: Any, path: str) -> None:
@@ -240,3 +252,14 @@ def call_vjp(f: Any, active: tuple[int, ...], *args: Any) -> tuple[Any, Any]:
 def pull_back(pull: Any, d: Any) -> Any:
     """The gradients of a call of `call_vjp` for the adjoint `d` of its value."""
     return pull(d)
+
+
+def like_object(x: Any, /, **found: Any) -> Any:
+    """The gradient of an object: one of its class with the gradients found, zeros elsewhere."""
+    own = records.attributes(x).items()
+    return records.rebuilt(x, {k: found[k] if k in found else _nothing(v) for k, v in own})
+
+
+def _nothing(x: Any) -> Any:
+    """The gradient of what has no part in the result."""
+    return like_tree(zero_tree(x), x)

@@ -9,7 +9,8 @@ from typing import NoReturn
 from srcdiff import ir
 from srcdiff.errors import InternalError
 
-_IDENTIFIER = re.compile(r"[^\W\d]\w*(\[[^\W\d]\w*\])?\Z")  # `d[x]` stands in templates
+# `d[x]` stands in templates, `self.w` and `model.layers[0].w` for what an object holds.
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(\[[^\W\d]\w*\]|(\.[^\W\d]\w*|\[[^\]]*\])+)?\Z")
 _ADJOINT = (ir.Pair, ir.Accum, ir.Demand, ir.Reset)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir
+from srcdiff import ir, records
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
@@ -89,6 +89,9 @@ def check(kind: Kind, value: Any, lengths: Lengths, where: str) -> None:
                 check(kind.item, v, lengths, f"{where}[{k}]")
     elif isinstance(kind, Dict):
         known = dict(kind.items)
+        if kind.cls is not None:
+            assert type(value) is kind.cls, f"{where}: {value!r}"
+            value = records.attributes(value)
         for key, v in value.items():
             if key in known or kind.item is not None:
                 check(known.get(key, kind.item), v, lengths, f"{where}[{key!r}]")

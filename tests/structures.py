@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
+import enum
 import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+
+import srcdiff
 
 
 def is_number(value: Any) -> bool:
@@ -31,15 +33,21 @@ def children(value: Any) -> list[tuple[Any, Any]] | None:
     if isinstance(value, (list, tuple)):
         return list(enumerate(value))
     if is_record(value):
-        return list(vars(value).items())
+        return list(srcdiff.records.attributes(value).items())
     return None
+
+
+_NO_RECORDS = (
+    types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
+    np.random.Generator, np.dtype, enum.Enum,
+)  # fmt: skip
 
 
 def is_record(value: Any) -> bool:
     """Whether a value is an object of a user's class that may hold arrays."""
-    if isinstance(value, (type, np.ndarray, np.generic, types.ModuleType)) or callable(value):
-        return dataclasses.is_dataclass(value) and not isinstance(value, type)
-    return hasattr(value, "__dict__")
+    if isinstance(value, (type, tuple, list, dict, np.ndarray, np.generic, *_NO_RECORDS)):
+        return False
+    return hasattr(value, "__dict__") or hasattr(value, "__slots__")
 
 
 def rebuilt(value: Any, items: list[Any]) -> Any:
@@ -51,7 +59,7 @@ def rebuilt(value: Any, items: list[Any]) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(items)
     new = copy.copy(value)
-    for key, item in zip(vars(value), items, strict=True):
+    for key, item in zip(srcdiff.records.attributes(value), items, strict=True):
         object.__setattr__(new, key, item)
     return new
 
@@ -185,7 +193,12 @@ def _store(function: Callable[..., Any], inputs: Any, names: dict[str, Any], val
         for one, value in zip(inputs, values, strict=True):
             _store(function, one, names, value)
     else:
-        exec(f"{paths(function, inputs)[0]} = _value", {"_value": copy.deepcopy(values)}, names)
+        path = paths(function, inputs)[0]
+        base, _, name = path.rpartition(".")
+        if name.isidentifier() and base:  # an attribute, of a frozen object too
+            object.__setattr__(eval(base, {}, names), name, copy.deepcopy(values))
+        else:
+            exec(f"{path} = _value", {"_value": copy.deepcopy(values)}, names)
 
 
 def call(function: Callable[..., Any], names: dict[str, Any]) -> Any:

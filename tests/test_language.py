@@ -1,5 +1,7 @@
 """What of the language is differentiated, and what is refused with the place and the reason."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -73,14 +75,13 @@ def test_sets_of_passive_values():
 
 def test_what_is_iterated_is_known_only_at_run_time():
     text = "def f(x, box):\n    s = 0.0\n    for v in box(x):\n        s = s + v\n    return s\n"
-    refused(text, (0.8, Box()), 3, "for v in box(x):", "for", "what is iterated here")
+    refused(text, (0.8, Box()), 3, "for v in box(x):", "box(x)", "what is iterated here")
 
 
 class Box:
-    """A callable object."""
+    """A callable object that cannot be looked into."""
 
-    def __call__(self, *args):
-        return args
+    __call__ = functools.partialmethod(lambda self, *args: args)
 
 
 # --- unpacking -----------------------------------------------------------------------------------
@@ -342,10 +343,12 @@ FUNCTIONS = {
 
 
 class Point:
-    """A class whose objects would hold active values."""
+    """A class that makes its objects in a way of its own."""
 
-    def __init__(self, a, b):
-        self.a, self.b = a, b
+    def __new__(cls, a, b):
+        made = object.__new__(cls)
+        made.a, made.b = a, b
+        return made
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

@@ -13,13 +13,14 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "runtime", "factors", "trees", "request"),
+    ("errors", "ir", "records", "runtime", "factors", "trees", "request"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
-    ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented"),
+    ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
+    + ("forwarding", "holders", "places", "whole", "fields", "restore"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
-    + ("displays", "iterate", "onecall")
+    + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
     + ("composed", "specialise", "options", "unpackings"),
     ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")

@@ -28,6 +28,7 @@ from srcdiff.analyses.kind_types import (
     is_mutable,
     rank_of,
 )
+from srcdiff.analyses.made_objects import makes_object, object_parts
 
 Kinds = Mapping[str, Kind]
 
@@ -41,6 +42,7 @@ PURE_MODULES = (
     "srcdiff.runtime",
     "srcdiff.factors",
     "srcdiff.trees",
+    "srcdiff.records",
 )
 
 IMPURE_BUILTINS = frozenset(
@@ -124,7 +126,7 @@ def is_pure(callee: ir.Callee) -> bool:
         return callee.name in PURE_METHODS
     if isinstance(callee, (ir.Derived, ir.Name)):
         return False
-    if callee in _DISPLAYS:
+    if callee in _DISPLAYS or callee is ir.new_object or makes_object(callee):
         return True
     if hasattr(type(callee), "for_kinds"):
         return True  # a derivative copies what its primal writes into
@@ -209,6 +211,10 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
         return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name)
     if isinstance(fn, (ir.Attr, ir.Derived)) or fn in _DISPLAYS:
         return ()
+    if fn is ir.set_attr:
+        return call.args[:1]
+    if makes_object(fn):
+        return ()
     if isinstance(fn, np.ufunc):
         return call.args[fn.nin :]
     if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or is_ufunc_at(fn):
@@ -286,6 +292,8 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         return args[1:2] if len(args) == 2 else args  # of one operand it may be a view
     if fn in IN_PLACE_OPERATORS:
         return args[:1]
+    if makes_object(fn):
+        return object_parts(call)[1]
     if fn in VIEW_ALL_FUNCTIONS or fn in _DISPLAYS:
         return (*args, *(v for _, v in call.kwargs))
     return _viewed_by_function(call)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, runtime
+from srcdiff import ir, records, runtime
 from srcdiff.analyses import kind_methods, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
@@ -94,6 +94,9 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
             return result
     if is_elementwise(fn):
         return elementwise_kind(fn, args, kwargs)
+    fields = records.plain_fields(fn) if isinstance(fn, type) else None
+    if fields is not None and len(fields) == len(args):
+        return Dict(tuple(zip(fields, args)), None, "", fn)  # type: ignore[arg-type]
     return probed_kind(fn, args, kwargs)
 
 

@@ -85,7 +85,8 @@ class Equal:
             return List(None if kind.item is None else self.kind(kind.item), items, kind.site)
         if isinstance(kind, Dict):
             pairs = tuple((k, self.kind(v)) for k, v in kind.items)
-            return Dict(pairs, None if kind.item is None else self.kind(kind.item), kind.site)
+            item = None if kind.item is None else self.kind(kind.item)
+            return Dict(pairs, item, kind.site, kind.cls)
         return kind
 
     def _dim(self, dim: Dim) -> Dim:

@@ -6,10 +6,14 @@ name.  Sites that one name may hold are one site.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from srcdiff import ir
+from srcdiff.analyses.effects import LIST_MUTATORS
+from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import (
     BIG,
@@ -37,6 +41,7 @@ class Heap:
         self.held: dict[str, List | Dict] = {}
         self.parent: dict[str, str] = {}
         self.changed = False
+        self.escaping: set[str] = set()  # what `escape` is at: a list may hold itself
 
     def find(self, site: str) -> str:
         """The site that stands for a site."""
@@ -69,12 +74,14 @@ class Heap:
                 items = tuple(localless(self.intern(k, f"{site}[{i}]")) for i, k in named)
             return List(item, items, site)
         pairs = ((k, localless(self.intern(v, f"{site}[{k!r}]"))) for k, v in kind.items)
-        return Dict(tuple(pairs), item, site)
+        return Dict(tuple(pairs), item, site, kind.cls)
 
     def reference(self, kind: List | Dict, site: str | None = None) -> Kind:
         """A list or dict by its site alone."""
         name = self.find(kind.site if site is None else site)
-        return List(None, None, name) if isinstance(kind, List) else Dict((), None, name)
+        if isinstance(kind, List):
+            return List(None, None, name)
+        return Dict((), None, name, kind.cls)
 
     def hold(self, site: str, kind: List | Dict) -> None:
         """Let a site hold this as well."""
@@ -92,11 +99,11 @@ class Heap:
                 return List(item, tuple(map(self.join, a.items, b.items)), site)
             rest = self.join_all((*contents(a), *contents(b)))
             return List(rest, None, site)
-        if isinstance(a, Dict) and isinstance(b, Dict):
+        if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
             pairs = dict(a.items)
             for key, kind in b.items:
                 pairs[key] = self.join(pairs[key], kind) if key in pairs else kind
-            return Dict(tuple(pairs.items()), item, site)
+            return Dict(tuple(pairs.items()), item, site, a.cls)
         return List(UNKNOWN, None, site)
 
     def resolve(self, kind: Kind, depth: int = 0) -> Kind:
@@ -117,7 +124,7 @@ class Heap:
                 items = tuple(self.resolve(k, depth + 1) for k in items)
             return List(item, items, held.site)
         pairs = tuple((k, self.resolve(v, depth + 1)) for k, v in held.items)
-        return Dict(pairs, item, held.site)
+        return Dict(pairs, item, held.site, held.cls)
 
     # --- writing ---
 
@@ -130,7 +137,7 @@ class Heap:
             self.hold(site, List(self.join_all((*contents(held), item)), None, site))
         else:
             rest = item if held.item is None else self.join(held.item, item)
-            self.hold(site, Dict(held.items, rest, site))
+            self.hold(site, Dict(held.items, rest, site, held.cls))
 
     def shrink(self, kind: List | Dict) -> None:
         """Items are taken out or moved."""
@@ -146,7 +153,7 @@ class Heap:
         known: Any = key.value if isinstance(key, (Scalar, Text)) else None
         value = localless(self.intern(value, f"{site}[{known!r}]"))
         if isinstance(held, Dict) and known is not None:
-            self.hold(site, Dict(((known, value),), None, site))
+            self.hold(site, Dict(((known, value),), None, site, held.cls))
         elif isinstance(held, List) and held.items is not None and isinstance(known, int):
             items = list(held.items)
             if -len(items) <= known < len(items):
@@ -164,14 +171,54 @@ class Heap:
         elif isinstance(kind, (List, Dict)):
             site = self.find(kind.site)
             held = self.held.get(site, kind)
-            if held.item == UNKNOWN and (not held.items or isinstance(held, Dict)):
+            done = held.item == UNKNOWN and (not held.items or isinstance(held, Dict))
+            if done or site in self.escaping:
                 return
-            self.hold(
-                site,
-                List(UNKNOWN, None, site) if isinstance(held, List) else Dict((), UNKNOWN, site),
-            )
+            self.escaping.add(site)
+            unknown: List | Dict = List(UNKNOWN, None, site)
+            if isinstance(held, Dict):
+                names = held.items if held.cls is not None else ()
+                unknown = Dict(tuple((k, UNKNOWN) for k, _ in names), UNKNOWN, site, held.cls)
+            self.hold(site, unknown)
             for item in contents(held):
                 self.escape(item)
+            self.escaping.discard(site)
+
+    # --- calls ---
+
+    def call(self, name: str, base: List | Dict, rest: list[Kind]) -> None:
+        """What a method of a list or dict does to its contents."""
+        if name in ("append", "insert", "add") and rest:
+            self.add(base, rest[-1])
+        elif name == "setdefault" and len(rest) == 2:
+            self.store(base, rest[0], rest[1])
+        elif name in ("extend", "update"):
+            for kind in rest:
+                self.extend(base, kind)
+        elif name in LIST_MUTATORS and isinstance(base, List):
+            self.shrink(base)
+
+    def attribute(
+        self, base: Dict, key: Kind, value: Kind, op: Kind | None = None
+    ) -> None:
+        """`base.key = value`, `base.key op= value`."""
+        if isinstance(op, Text) and op.value is not None:
+            old = call_kind(operator.getitem, (self.resolve(base), key))
+            new = call_kind(ir.OPERATORS[op.value], (old, self.resolve(value)))
+            value = join(old, new) if isinstance(old, Array) else new
+        self.store(base, key, value)
+
+    def extend(self, base: List | Dict, kind: Kind) -> None:
+        """Every item of `kind` is added."""
+        held = sure(self.resolve(kind))
+        if isinstance(base, List) and isinstance(held, (List, Tuple)):
+            for item in (*(held.items or ()), getattr(held, "item", None)):
+                if item is not None:
+                    self.add(base, item)
+            if held.items is None and getattr(held, "item", None) is None:
+                self.add(base, UNKNOWN)
+        else:
+            self.add(base, UNKNOWN)
 
     # --- joining ---
 
@@ -204,7 +251,7 @@ class Heap:
         if isinstance(a, List) and isinstance(b, List):
             self._union(a.site, b.site)
             return replace(a, site=self.find(a.site))
-        if isinstance(a, Dict) and isinstance(b, Dict):
+        if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
             self._union(a.site, b.site)
             return replace(a, site=self.find(a.site))
         return a

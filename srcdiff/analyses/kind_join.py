@@ -48,7 +48,7 @@ def join(a: Kind, b: Kind) -> Kind:
         return Text()
     if isinstance(a, List) and isinstance(b, List):
         return _join_lists(a, b)
-    if isinstance(a, Dict) and isinstance(b, Dict):
+    if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
         return _join_dicts(a, b)
     if isinstance(a, Callable) and isinstance(b, Callable):
         return join_callables(a, b, join)
@@ -108,9 +108,11 @@ def _join_lists(a: List, b: List) -> List:
     return List(item, items, a.site if a.site == b.site else "")
 
 
-def _join_dicts(a: Dict, b: Dict) -> Dict:
+def _join_dicts(a: Dict, b: Dict) -> Kind:
     site = a.site if a.site == b.site else ""
     x, y = dict(a.items), dict(b.items)
     if [*x] == [*y] and a.item == b.item:
-        return Dict(tuple((k, join(v, y[k])) for k, v in x.items()), a.item, site)
+        return Dict(tuple((k, join(v, y[k])) for k, v in x.items()), a.item, site, a.cls)
+    if a.cls is not None:
+        return UNKNOWN
     return Dict((), join_all((*contents(a), *contents(b))), site)

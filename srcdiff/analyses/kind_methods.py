@@ -44,6 +44,9 @@ _UNKNOWN_SHAPE = Tuple(None, Scalar("int64"))
 
 def attribute_kind(base: Kind, name: str) -> Kind:
     """The kind of `base.name`."""
+    if isinstance(base, Dict) and base.cls is not None:
+        known: dict[Any, Kind] = dict(base.items)
+        return known.get(name, UNKNOWN) if base.item is None else UNKNOWN
     if not is_numeric(base):
         return UNKNOWN
     dims = dims_of(base)
@@ -77,7 +80,7 @@ def method_kind(args: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> 
         return _array_method(base, rest, name, kwargs)
     if isinstance(base, (List, Tuple)):
         return _list_method(base, rest, name)
-    if isinstance(base, Dict):
+    if isinstance(base, Dict) and base.cls is None:
         return _dict_method(base, rest, name)
     if isinstance(base, Text):
         return Scalar("bool") if name.startswith(("is", "starts", "ends")) else _text_method(name)

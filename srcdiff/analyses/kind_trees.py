@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from srcdiff import trees
+from srcdiff import ir, records, trees
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -17,6 +17,7 @@ from srcdiff.analyses.kind_types import (
     NoneKind,
     Scalar,
     Tuple,
+    class_of,
     is_inexact_dtype,
     maybe,
 )
@@ -72,7 +73,8 @@ def _siteless(kind: Kind) -> Kind:
         return List(None if kind.item is None else _siteless(kind.item), items)
     if isinstance(kind, Dict):
         known = tuple((k, _siteless(v)) for k, v in kind.items)
-        return Dict(known, None if kind.item is None else _siteless(kind.item))
+        item = None if kind.item is None else _siteless(kind.item)
+        return Dict(known, item, "", kind.cls)
     return maybe(_siteless(kind.kind)) if isinstance(kind, Maybe) else kind
 
 
@@ -95,6 +97,8 @@ def _in_structure(kind: Kind) -> Kind:
         return _leaf(kind)
     if isinstance(kind, Tuple):
         return Tuple(None if kind.items is None else tuple(map(_in_structure, kind.items)))
+    if class_of(kind) is not None:
+        return UNKNOWN
     return tree_kind(kind)
 
 
@@ -106,6 +110,21 @@ def _sum(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return join_all((one, two)) if isinstance(one, (List, Dict)) else None
 
 
+def _object_gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`like_object`: an object of the same class."""
+    x = args[0]
+    if not isinstance(x, Dict) or x.cls is None:
+        return UNKNOWN
+    items = tuple((k, kwargs.get(k) or _in_structure(v)) for k, v in x.items)
+    return Dict(items, None, "", x.cls)
+
+
+def _new_object(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """An object that has no attributes yet, or those that it is given."""
+    cls: Any = getattr(args[0], "value", None)
+    return Dict(tuple(kwargs.items()), None, "", cls) if isinstance(cls, type) else UNKNOWN
+
+
 FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.zero_tree: _like_first,
     trees.copy_tree: _like_first,
@@ -115,4 +134,7 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.like_tree: _gradient,
     trees.cotangent: _like_second,
     trees.where_nonzero: _second,
+    trees.like_object: _object_gradient,
+    ir.new_object: _new_object,
+    records.instance: _new_object,
 }

@@ -1,53 +1,23 @@
-"""Kinds: what is known of a value before the program runs, and what follows about shapes.
-
-Lengths.  A dimension is an `int` (known), a `Sym` (the same unknown length wherever the same name
-and offset occur) or None.  `Sym(name, offset)` is `max(0, length(name) + offset)`: the slice
-`x[1:]` of an empty array is empty, it is not of length -1.
-
-"Big" means "known not to be 1", zero included.  Which dimensions of an argument are 1 is part of
-the dispatch key, so it is known for arguments.  So is which are 4 or more (`least`), hence
-`x[1:-1]` of those is big too.  It decides what broadcasting can do: in an elementwise operation
-that succeeds, an axis of the result has the length of every operand whose length there is not 1.
-If that length is n > 1 or 0, the other operands have n or 1 (0 against 1 gives 0; 0 against n > 1
-fails), so two big operands are equal, and a big operand has the length of the result.  A dimension
-that is not known to be big may be 1 and be stretched; then equality needs the same `Sym` or the
-same integer.
-
-Two dims that compare equal with `==` need not be equal lengths (`BIG` is some length that is
-not 1): ask `same_dim`, `same_shape` and `broadcasts_to_itself`.
-"""
+"""Kinds: what is known of a value before the program runs, and what follows about shapes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
 
+from srcdiff.analyses.kind_dims import BIG as BIG
+from srcdiff.analyses.kind_dims import Dim as Dim
+from srcdiff.analyses.kind_dims import Sym as Sym
+from srcdiff.analyses.kind_dims import broadcast_dim as broadcast_dim
+from srcdiff.analyses.kind_dims import broadcast_dims as broadcast_dims
+from srcdiff.analyses.kind_dims import is_big as is_big
+from srcdiff.analyses.kind_dims import join_dim as join_dim
+from srcdiff.analyses.kind_dims import same_dim as same_dim
 from srcdiff.analyses.kind_functions import Callable as Callable
 from srcdiff.ir import Site
-
-
-@dataclass(frozen=True)
-class Sym:
-    """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long."""
-
-    name: str
-    offset: int = 0
-    big: bool = False
-    least: int = 0
-
-    def moved(self, count: int) -> Sym:
-        """The length with `count` added."""
-        offset = self.offset + count
-        return Sym(self.name, offset, self.least + offset > 1, self.least)
-
-
-Dim = Union[int, Sym, None]
-
-BIG = Sym("?", 0, True)
-"""Some length that is not 1; never provably equal to another."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +62,15 @@ class List:
 
 @dataclass(frozen=True)
 class Dict:
-    """A dict: its known keys, the kind of any other value, and where it was made."""
+    """A dict: its known keys, the kind of any other value, and where it was made.
+
+    `cls`: it is an object of this class, and the keys are the names of its attributes.
+    """
 
     items: tuple[tuple[Any, Kind], ...] = ()
     item: Kind | None = None
     site: str = ""
+    cls: type | None = None
 
 
 @dataclass(frozen=True)
@@ -162,49 +136,6 @@ Kind = Union[
 UNKNOWN = Unknown()
 NUMERIC = Array(None, None, maybe_scalar=True)
 """A number or an array of any rank and dtype: a parameter of which nothing is known."""
-
-
-# --- lengths -----------------------------------------------------------------------------------
-
-
-def is_big(dim: Dim) -> bool:
-    """Whether a length is known not to be 1."""
-    return dim.big if isinstance(dim, Sym) else dim is not None and dim != 1
-
-
-def same_dim(a: Dim, b: Dim) -> bool:
-    """Whether two lengths are provably equal."""
-    if isinstance(a, Sym) and isinstance(b, Sym):
-        return a.name == b.name != BIG.name and a.offset == b.offset
-    return a is not None and not isinstance(a, Sym) and a == b
-
-
-def join_dim(a: Dim, b: Dim) -> Dim:
-    """A length that describes either of two."""
-    if same_dim(a, b):
-        return b if isinstance(a, Sym) and a.big else a
-    return BIG if is_big(a) and is_big(b) else None
-
-
-def broadcast_dim(dims: Iterable[Dim]) -> Dim:
-    """The length of one axis after broadcasting that succeeds."""
-    rest = [d for d in dims if d != 1]
-    if not rest:
-        return 1
-    known = [d for d in rest if is_big(d)]
-    for d in known:
-        if d != BIG:
-            return d
-    if known:
-        return BIG
-    return rest[0] if all(same_dim(d, rest[0]) for d in rest[1:]) else None
-
-
-def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
-    """The dims of the result of an elementwise operation that succeeds."""
-    rank = max(map(len, shapes), default=0)
-    padded = [(1,) * (rank - len(s)) + s for s in shapes]
-    return tuple(broadcast_dim(axis) for axis in zip(*padded))
 
 
 # --- shapes ------------------------------------------------------------------------------------
@@ -306,6 +237,11 @@ def is_active_kind(kind: Kind) -> bool:
     if isinstance(kind, Maybe):
         return is_active_kind(kind.kind)
     return isinstance(kind, (Object, Unknown)) and getattr(kind, "value", None) is None
+
+
+def class_of(kind: Kind | None) -> type | None:
+    """The class of an object whose attributes are known, else None."""
+    return kind.cls if isinstance(kind, Dict) else None
 
 
 def contents(kind: List | Dict) -> tuple[Kind, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable as Function
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.analyses.kind_functions import only
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
@@ -58,7 +60,9 @@ def kind_of(value: Any, name: str) -> Kind:
         return Object("dtype", value)
     if isinstance(value, ModuleType):
         return Module(value.__name__)
-    return only(value) if is_function(value) else Object(_type_name(value))
+    if is_function(value):
+        return only(value)
+    return _record(value, name) if records.is_record(type(value)) else Object(_type_name(value))
 
 
 def key_of(value: Any) -> Any:
@@ -74,9 +78,47 @@ def key_of(value: Any) -> Any:
         return cls, tuple(map(key_of, value))
     if cls is dict:
         return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
-    if isinstance(value, np.dtype):
+    if isinstance(value, np.dtype) or is_function(value):
         return value
-    return value if is_function(value) else cls
+    return _record_key(value) if records.is_record(cls) else cls
+
+
+_being = threading.local()
+"""The objects (by id) that are being looked into: a cycle ends there."""
+
+
+def _enter(value: Any) -> set[int] | None:
+    """The objects that are being looked into, with this one; None if it is one of them."""
+    inside: set[int] = _being.__dict__.setdefault("inside", set())
+    if id(value) in inside:
+        return None
+    inside.add(id(value))
+    return inside
+
+
+def _record_key(value: Any) -> Any:
+    """The key of an object: its class and those of its attributes."""
+    inside = _enter(value)
+    if inside is None:
+        return type(value)
+    try:
+        found = records.attributes(value)
+        return type(value), tuple([(name, key_of(v)) for name, v in found.items()])
+    finally:
+        inside.discard(id(value))
+
+
+def _record(value: Any, name: str) -> Kind:
+    """The kind of an object by its attributes."""
+    inside = _enter(value)
+    if inside is None:
+        return Object(_type_name(value))
+    try:
+        found = records.attributes(value).items()
+        items = tuple((k, kind_of(v, f"{name}:{k}")) for k, v in found)  # no ".": see `Sym`
+        return Dict(items, None, name, type(value))
+    finally:
+        inside.discard(id(value))
 
 
 def _type_name(value: Any) -> str:

@@ -15,8 +15,8 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-from srcdiff import ir, trees
-from srcdiff.analyses.effects import LIST_MUTATORS, is_pure, mutated_args
+from srcdiff import ir, records, trees
+from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind, fails, surely
 from srcdiff.analyses.kind_equal import Equal
@@ -39,6 +39,7 @@ from srcdiff.analyses.kind_types import (
     Sym,
     Text,
     Tuple,
+    class_of,
     maybe,
     sure,
 )
@@ -52,16 +53,25 @@ SEED = "grad_outputs"
 """The cotangent of generated functions: a number where its default is 1.0."""
 
 
-def infer(function: ir.Function, params: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The kind of every name of a function; parameters without one are numbers or arrays."""
-    return _Inference(function, params).run()
+def infer(
+    function: ir.Function, params: Mapping[str, Kind], hope: bool = False
+) -> dict[str, Kind]:
+    """The kind of every name of a function; parameters without a kind are numbers or arrays.
+
+    `hope`: methods of which nothing is known yet never return, so what else is known of the names
+    that they bind stands.
+    """
+    return _Inference(function, params, hope).run()
 
 
 class _Inference:
     """One inference: kinds flow through the body, are joined where paths meet, and recorded."""
 
-    def __init__(self, function: ir.Function, params: Mapping[str, Kind]) -> None:
+    def __init__(
+        self, function: ir.Function, params: Mapping[str, Kind], hope: bool = False
+    ) -> None:
         self.function = function
+        self.hope = hope
         self.params = params
         self.bound = ir.bound(function.body) | {p.name for p in function.params}
         self.heap = Heap()
@@ -188,6 +198,8 @@ class _Inference:
         if none_yet or fails(call.fn, held):
             return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))
+        if self.hope and result == UNKNOWN and _is_open(call, held):
+            return None
         if self.depth == self.branches == 0:
             self.equal.learn(call.fn, held)
         self._effects(call, args)
@@ -210,8 +222,10 @@ class _Inference:
     def _effects(self, call: ir.Call, args: list[Kind]) -> None:
         """What a call does to the contents of its lists and dicts."""
         fn, base = call.fn, sure(args[0]) if args else UNKNOWN
-        if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)):
-            self._method_effects(fn.name, base, args[1:])
+        if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)) and not class_of(base):
+            self.heap.call(fn.name, base, args[1:])
+        elif fn is ir.set_attr and isinstance(base, Dict):
+            self.heap.attribute(base, *args[1:])
         elif fn in (trees.add_into, trees.add_numbers, trees.put_back):
             self.heap.join(*args)
         elif not is_pure(fn) and fn is not print:
@@ -219,30 +233,6 @@ class _Inference:
             for atom, kind in zip((*call.args, *(v for _, v in call.kwargs)), args, strict=True):
                 if atom in written:
                     self.heap.escape(kind)
-
-    def _method_effects(self, name: str, base: List | Dict, rest: list[Kind]) -> None:
-        """What a method of a list or dict does to its contents."""
-        if name in ("append", "insert", "add") and rest:
-            self.heap.add(base, rest[-1])
-        elif name == "setdefault" and len(rest) == 2:
-            self.heap.store(base, rest[0], rest[1])
-        elif name in ("extend", "update"):
-            for kind in rest:
-                self._extend(base, kind)
-        elif name in LIST_MUTATORS and isinstance(base, List):
-            self.heap.shrink(base)
-
-    def _extend(self, base: List | Dict, kind: Kind) -> None:
-        """Every item of `kind` is added."""
-        held = sure(self.heap.resolve(kind))
-        if isinstance(base, List) and isinstance(held, (List, Tuple)):
-            for item in (*(held.items or ()), getattr(held, "item", None)):
-                if item is not None:
-                    self.heap.add(base, item)
-            if held.items is None and getattr(held, "item", None) is None:
-                self.heap.add(base, UNKNOWN)
-        else:
-            self.heap.add(base, UNKNOWN)
 
     # --- statements ---
 
@@ -302,7 +292,7 @@ class _Inference:
         base = sure(base)
         if isinstance(base, (List, Dict)):
             if index is None:
-                self._extend(base, value)
+                self.heap.extend(base, value)
             elif stmt.op is None:
                 self.heap.store(base, index, value)
             elif index is not None:
@@ -395,6 +385,13 @@ class _Inference:
         if isinstance(held, Range):
             kind = self.named(Scalar("int64"), self.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
+
+
+def _is_open(call: ir.Call, held: list[Kind]) -> bool:
+    """Whether a call may become another one when more is known of the objects in it."""
+    if isinstance(call.fn, (ir.Method, ir.Name, ir.Attr)) or records.is_record(call.fn):
+        return True
+    return any(class_of(k) is not None for k in held)
 
 
 __all__ = ["atom_kind", "infer", "key_of", "kind_of", "kind_of_call"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
 from srcdiff.analyses.kind_types import Dict, Kind, Object, is_container, is_scalar
+from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.errors import UnsupportedError
 
 Kinds = Mapping[str, Kind]
@@ -115,7 +116,9 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
     elif isinstance(rhs, ir.Tup):
         yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
     elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
-        if rhs.fn in _DISPLAYS or (rhs.fn in _JOINS and _joins(rhs, kinds)):
+        if makes_object(rhs.fn):
+            yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
+        elif rhs.fn in _DISPLAYS or (rhs.fn in _JOINS and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
         elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
             yield target, ir.names(rhs.args[0])[0], "element"

@@ -3,9 +3,52 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+from srcdiff import records
+from srcdiff.api.options import Options
+from srcdiff.nested import is_derivative
+
+
+def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The function that a method or callable object calls, and the object, its first argument."""
+    if is_derivative(f):
+        return (f.unbound, f.receiver) if f.receiver else (f, ())
+    found = f
+    while isinstance(found, Bound) or "__srcdiff_primal__" in vars(type(found)):
+        found = found.__srcdiff_primal__
+    if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
+        return (found.__func__, (found.__self__,)) if _is_object(found.__self__) else (f, ())
+    if not isinstance(found, (types.FunctionType, type)) and _is_object(found):
+        call = inspect.getattr_static(type(found), "__call__", None)
+        if isinstance(call, types.FunctionType) and "__wrapped__" not in found.__dict__:
+            return call, (found,)
+    return f, ()
+
+
+def _is_object(x: Any) -> bool:
+    """Whether an object is one whose attributes are looked into."""
+    return records.is_record(type(x))
+
+
+def behind_receiver(options: Options) -> Options:
+    """The options for the function whose first parameter is the object."""
+    return replace(options, inputs=_moved(options.inputs))
+
+
+def _moved(inputs: Any) -> Any:
+    """Positions behind the object."""
+    if isinstance(inputs, Mapping):
+        return {k: _moved(v) for k, v in inputs.items()}
+    if isinstance(inputs, (tuple, list)):
+        return tuple(map(_moved, inputs))
+    plain = isinstance(inputs, int) and not isinstance(inputs, bool) and inputs >= 0
+    return inputs + 1 if plain else inputs
 
 
 class Bound:

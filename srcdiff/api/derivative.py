@@ -19,10 +19,10 @@ from srcdiff.analyses.kind_types import (
     is_float,
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
-from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
 from srcdiff.api.made import made_once
 from srcdiff.api.memory import arrays_of, check_memory
-from srcdiff.api.options import Options, request_of
+from srcdiff.api.options import Options, at_path, part_of, request_of
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends.numpy import compile_module, compile_text
@@ -30,6 +30,7 @@ from srcdiff.errors import CotangentError, placed
 from srcdiff.ir import Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import derive, derive_pair
+from srcdiff.request import spelled
 from srcdiff.trees import cotangent
 
 
@@ -97,8 +98,10 @@ class Derivative:
     def __init__(self, primal: Any, options: Options) -> None:
         self.primal = primal
         self.options = options
-        self.request = request_of(primal, options)
-        made = made_once(primal, self.request, Specialisations)
+        self.origin, self.receiver = receiver_of(primal)
+        self._own = behind_receiver(options) if self.receiver else options
+        self.request = request_of(self.origin, self._own)
+        made = made_once(self.origin, self.request, Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._latest: Compiled | None = None
@@ -107,6 +110,7 @@ class Derivative:
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
+        args = (*self.receiver, *args)
         found = self._found(args, kwargs)
         try:
             if grad_outputs is None:
@@ -129,6 +133,10 @@ class Derivative:
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
         return found
+    @functools.cached_property
+    def unbound(self) -> Derivative:
+        """The derivative of the function behind a method."""
+        return Derivative(self.origin, self._own) if self.receiver else self
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A derivative of a method, bound to an object."""
@@ -147,7 +155,7 @@ class Derivative:
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by parameter."""
         inputs = [i.param for i in self.request.inputs]
-        return arguments(self.primal, inputs, args, kwargs)
+        return arguments(self.origin, inputs, args, kwargs)
 
     def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of the arguments by parameter."""
@@ -159,8 +167,8 @@ class Derivative:
 
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
-        watch = watched(self.primal, kinds)
-        made = derive(self.primal, self.request, kinds)
+        watch = watched(self.origin, kinds)
+        made = derive(self.origin, self.request, kinds)
         text, refs = made.emitted.text, made.emitted.refs
         check_plain(refs)
         function = compile_text(text, refs, self.request.name, module_of(self.primal))
@@ -182,22 +190,26 @@ class Derivative:
     @functools.cached_property
     def _positional(self) -> tuple[str, ...]:
         """The names of the parameters, if all can be given by position; else none."""
-        params = signature_of(self.primal).parameters.values()
+        params = signature_of(self.origin).parameters.values()
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in params)
         return tuple(p.name for p in params) if plain else ()
 
     def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""
         for item in self.request.inputs:
-            check_input(item.param, values[item.param], kinds[item.param])
+            part = part_of(kinds[item.param], item)
+            value = at_path(values[item.param], item.path)
+            check_input(spelled(item.param, item.path), value, part)
 
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
+        args = (*self.receiver, *args)
         key = (tuple(key_of(a) for a in args), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
         return self._compile(key, args, kwargs).function
 
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
         """The forward and backward functions for these arguments."""
+        args = (*self.receiver, *args)
         key = ("pair", tuple(map(key_of, args)), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
         with self._lock:
             found = self._pairs.get(key)
@@ -211,8 +223,8 @@ class Derivative:
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
         kinds = self.kinds(args, kwargs)
-        watch = watched(self.primal, kinds)
-        made = derive_pair(self.primal, self.request, kinds)
+        watch = watched(self.origin, kinds)
+        made = derive_pair(self.origin, self.request, kinds)
         name, refs = self.request.name, made.emitted.refs
         check_plain(refs)
         namespace = compile_module(made.emitted.text, refs, name, module_of(self.primal))
@@ -261,13 +273,15 @@ class Derivative:
 
     def declared_kinds(self) -> dict[str, Kind]:
         """The kinds of the parameters as far as annotations and defaults declare them."""
-        params = signature_of(self.primal).parameters
-        return {n: _declared(p) for n, p in params.items() if self._has(p, ())}
+        params = signature_of(self.origin).parameters
+        kinds = {n: _declared(p) for n, p in params.items() if self._has(p, ())}
+        kinds.update((n, kind_of(v, n)) for n, v in zip(list(kinds), self.receiver))
+        return kinds
 
     def completed(self, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
         """The kinds of given arguments and of the defaults of those that are left out."""
         found = dict(kinds)
-        for name, param in signature_of(self.primal).parameters.items():
+        for name, param in signature_of(self.origin).parameters.items():
             left_out = name not in kinds and param.default is not param.empty
             if left_out and self._has(param, kinds):
                 found[name] = kind_of(param.default, name)
@@ -275,7 +289,7 @@ class Derivative:
 
     def _has(self, param: inspect.Parameter, given: Container[str]) -> bool:
         """Whether the generated function has a parameter: a single call only what is given."""
-        if param.default is param.empty or not leaves_out(self.primal):
+        if param.default is param.empty or not leaves_out(self.origin):
             return True
         return param.name in given or any(i.param == param.name for i in self.request.inputs)
 

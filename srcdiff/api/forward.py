@@ -28,6 +28,7 @@ class Forward(Derivative):
         self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...]
     ) -> Any:
         """`(value, tangent)` at some arguments, for the tangents of the inputs."""
+        primals = (*self.receiver, *primals)
         function = self._found(primals, kwargs).function
         names = _last_params(function, len(tangents))
         return function(*primals, **kwargs, **dict(zip(names, tangents)))

@@ -12,9 +12,10 @@ from srcdiff.pipeline import run
 
 def all_stages(made: Derivative, example: Any) -> dict[str, str]:
     """Pass -> text of the function after it; the last is the generated source."""
-    kinds = made.declared_kinds() if example is None else made.kinds(example, {})
+    given = (*made.receiver, *(example or ()))
+    kinds = made.declared_kinds() if example is None else made.kinds(given, {})
     texts: dict[str, str] = {}
-    for label, state in run(made.primal, made.request, kinds):
+    for label, state in run(made.origin, made.request, kinds):
         texts[label] = show(state.function)
     texts["emit"] = emit(state.function).text
     return texts

@@ -11,10 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.errors import UnsupportedError
+from srcdiff.request import Stored
 
 _WORK: Any = 100_000
 """How long `np.shares_memory` may look for a common element."""
+
+_DEEP = 12
+"""How many objects in each other are looked into."""
 
 Leaf = tuple[str, Any]
 
@@ -27,14 +32,21 @@ def check_memory(
     Raises:
         UnsupportedError: with the names of the parameters.
     """
-    leaves = {name: [*_leaves(name, value)] for name, value in values.items()}
+    leaves = [leaf for name, value in values.items() for leaf in _leaves(name, value)]
     for name in written:
-        own = leaves.get(name, [])
-        others = [leaf for other, found in leaves.items() if other != name for leaf in found]
+        own = [leaf for leaf in leaves if _is_in(leaf[0], name)]
+        others = [leaf for leaf in leaves if not _is_in(leaf[0], name)]
         for k, leaf in enumerate(own):
             for other in (*own[k + 1 :], *others, *held):
                 if _overlap(leaf[1], other[1]):
                     raise _refusal(leaf[0], other[0], primal)
+
+
+def _is_in(path: str, written: str) -> bool:
+    """Whether a path leads to what is written into, or to a part of it."""
+    if path == written or isinstance(written, Stored):
+        return path == written
+    return path.startswith((f"{written}.", f"{written}["))
 
 
 def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
@@ -43,7 +55,7 @@ def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
 
 
 def _root(path: str) -> str:
-    return path.partition("[")[0]
+    return path.partition("[")[0].partition(".")[0]
 
 
 def _leaves(path: str, value: Any) -> Iterator[Leaf]:
@@ -59,6 +71,10 @@ def _leaves(path: str, value: Any) -> Iterator[Leaf]:
         yield path, value
         for key, item in value.items():
             yield from _leaves(f"{path}[{key!r}]", item)
+    elif records.is_record(type(value)) and path.count(".") < _DEEP:
+        yield path, value
+        for name, item in records.attributes(value).items():
+            yield from _leaves(f"{path}.{name}", item)
 
 
 def _overlap(a: Any, b: Any) -> bool:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
 from srcdiff.ir import Loc
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.onecall import named, signature_of
-from srcdiff.request import Input, Request, parse_path
+from srcdiff.places import item_at
+from srcdiff.request import Input, Member, Request, parse_path, spelled
 
 
 @dataclass(frozen=True)
@@ -147,3 +149,29 @@ def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
         f"`{_base_name(f)}` has no input {item!r}",
         remedy=f"Its parameters are: {', '.join(names) or 'none'}.",
     )
+
+
+def part_of(kind: Kind, item: Input) -> Kind:
+    """The kind of an input in a parameter of a kind.
+
+    Raises:
+        TransformError: an object on the way to it has no such attribute.
+    """
+    for key in item.path:
+        inner = item_at(kind, key)
+        if isinstance(kind, Dict) and kind.cls is not None and inner is None:
+            known = ", ".join(str(k) for k, _ in kind.items)
+            raise TransformError(
+                f"`{kind.cls.__name__}` has no attribute `{key}`, which the input "
+                f"`{spelled(item.param, item.path)}` names",
+                remedy=f"Its attributes are: {known or 'none'}.",
+            )
+        kind = UNKNOWN if inner is None else inner
+    return kind
+
+
+def at_path(value: Any, path: tuple[Any, ...]) -> Any:
+    """What is at a path in a value."""
+    for key in path:
+        value = getattr(value, key) if isinstance(key, Member) else value[key]
+    return value

@@ -67,7 +67,7 @@ class Point:
     def pullback(self) -> tuple[Any, Pullback]:
         """What the function returns, and the pullback of one run."""
         pair = self.made.pair(*self.args, **self.kwargs)
-        return recorded(pair, self.args, self.kwargs)
+        return recorded(pair, (*self.made.receiver, *self.args), self.kwargs)
 
     def outputs_at(self, inputs: Any) -> Any:
         """The selected outputs of a run of the function itself at other inputs, on copies."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import CompiledPair, Derivative
@@ -86,7 +87,7 @@ def vjp(
     options = Options(inputs, outputs)
     made = made_once(f, ("vjp", repr(options)), lambda: Derivative(f, options))
     pair = made.pair(*args, **kwargs)
-    return recorded(pair, args, kwargs)
+    return recorded(pair, (*made.receiver, *args), kwargs)
 
 
 def recorded(
@@ -107,4 +108,6 @@ def _arrays(value: Any) -> list[Any]:
         return [value]
     if isinstance(value, Mapping):
         value = list(value.values())
+    if records.is_record(type(value)):
+        value = list(records.attributes(value).values())
     return [a for v in value for a in _arrays(v)] if isinstance(value, (list, tuple)) else []

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.analyses import kind_types
 from srcdiff.analyses.kind_types import Kind, contents
 from srcdiff.analyses.kind_values import key_of
@@ -56,6 +57,9 @@ def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
     walk.callable(f)
     for function in _passed(kinds.values()):
         walk.callable(function)
+        walk.value(getattr(function, "__self__", None))
+    walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in _classes(k)))
+    walk.members()
     return Watch(tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held))
 
 
@@ -88,11 +92,28 @@ def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
             yield from _passed(contents(kind))
 
 
+def _classes(kind: Kind) -> Iterator[type]:
+    """The classes of the objects in a value."""
+    if isinstance(kind, kind_types.Dict) and kind.cls is not None:
+        yield kind.cls
+    if isinstance(kind, (kind_types.List, kind_types.Dict)):
+        inner: Iterable[Kind] = contents(kind)
+    else:
+        inner = (kind.items or ()) if isinstance(kind, kind_types.Tuple) else ()
+    for part in inner:
+        yield from _classes(part)
+
+
 class _Walk:
-    """The functions and containers seen, and what was found."""
+    """The functions and containers seen, and what was found.
+
+    Of classes these are the members whose names occur in code.
+    """
 
     def __init__(self) -> None:
         self.free: tuple[Variable, ...] = ()
+        self.words: dict[str, None] = {}
+        self.classes: dict[type, None] = {}
         self.seen: set[int] = set()
         self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
         self.names: list[tuple[Mapping[str, Any], str, Any]] = []
@@ -131,6 +152,7 @@ class _Walk:
             self.reads.append((read, read()))
             self.value(read())
         names = dict.fromkeys(n for code in all_codes(f.__code__) for n in code.co_names)
+        self.words.update(names)
         for name in names:
             self.variable(f.__globals__, name, tuple(names))
 
@@ -157,6 +179,11 @@ class _Walk:
         """What a value depends on; of a module of the user's the attributes that code names."""
         if isinstance(value, types.ModuleType):
             self.module(value, names)
+        elif records.is_record(value):
+            self.classes[value] = None
+        elif records.is_record(type(value)):
+            self.classes[type(value)] = None
+            self.container(value)
         elif isinstance(value, (dict, list, tuple, np.ndarray)):
             self.container(value)
         elif is_user_function(value) or is_derivative(value) or _is_python_callable(value):
@@ -180,9 +207,43 @@ class _Walk:
         self.held.append((value, key_of(value)))
         if isinstance(value, np.ndarray):
             return
+        if records.is_record(type(value)):
+            value = records.attributes(value)
         for item in value.values() if isinstance(value, dict) else value:
-            if callable(item) or isinstance(item, (dict, list, tuple)):
+            held = isinstance(item, (dict, list, tuple)) or records.is_record(type(item))
+            if callable(item) or held:
                 self.value(item)
+
+    def members(self) -> None:
+        """The members of the classes whose names occur in code, until there are no more."""
+        done: set[tuple[type, str]] = set()
+        while True:
+            words = (*self.words, *_SPECIAL)
+            new = [p for c in self.classes for n in words if (p := (c, n)) not in done]
+            if not new:
+                return
+            done.update(new)
+            for cls, name in new:
+                self.member(cls, name)
+
+    def member(self, cls: type, name: str) -> None:
+        """One member of a class, if there is one of this name."""
+        value = records.member(cls, name)
+        if value is records.MISSING or isinstance(value, types.MemberDescriptorType):
+            return
+        self.reads.append(((lambda: records.member(cls, name)), value))
+        parts = (getattr(value, k, None) for k in ("fget", "fset", "__func__", "func"))
+        for part in (value, *parts):
+            if is_user_function(part):
+                self.callable(part)
+
+
+_WORDS = (
+    """init call len getitem setitem iter contains bool neg pos abs float int complex eq lt le gt ge
+    ne add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv matmul rmatmul imatmul
+    pow rpow ipow mod rmod floordiv rfloordiv post_init copy"""
+)
+_SPECIAL = tuple(f"__{name}__" for name in _WORDS.split())
 
 
 def _is_python_callable(value: Any) -> bool:

@@ -24,6 +24,7 @@ from srcdiff.ir import (
     SetItem,
     Verbatim,
     While,
+    set_attr,
 )  # fmt: skip
 
 from .expressions import AUGMENTED, LOAD, STORE, Expressions, continued, name, negated
@@ -141,9 +142,25 @@ class Statements:
             self.add(gast.AugAssign(target, AUGMENTED[stmt.op], value), stmt.loc)
 
     def effect(self, stmt: Effect) -> None:
-        """A call as a statement."""
+        """A call as a statement, or a store into an attribute."""
         self.before(stmt.loc)
+        if isinstance(stmt.rhs, Call) and stmt.rhs.fn is set_attr:
+            self.set_attr(stmt.rhs, stmt.loc)
+            return
         self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
+
+    def set_attr(self, call: Call, loc: Loc) -> None:
+        """`x.name = v`, `x.name += v`."""
+        base, key, value = call.args[:3]
+        assert isinstance(key, Const)
+        target = gast.Attribute(self.build.atom(base), key.value, STORE)
+        given = self.build.atom(value)
+        if len(call.args) == 3:
+            self.add(gast.Assign([target], given, None), loc)
+        else:
+            op = call.args[3]
+            assert isinstance(op, Const)
+            self.add(gast.AugAssign(target, AUGMENTED[op.value], given), loc)
 
     def verbatim(self, stmt: Verbatim) -> None:
         """A statement kept as text."""

@@ -62,6 +62,8 @@ from srcdiff.ir.nodes import (
     While,
     make_dict,
     make_list,
+    new_object,
+    set_attr,
 )
 from srcdiff.ir.operators import OPERATORS
 from srcdiff.ir.rebuild import (
@@ -81,6 +83,6 @@ __all__ = [
     "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While",
     "all_names", "atoms", "blocks", "bound", "captured", "is_function", "make_dict",
     "make_function", "make_list", "map_atom", "map_opaque", "map_rhs", "map_stmt", "names",
-    "occurrences", "operands", "parts", "reads", "rename", "rename_text", "used", "walk",
-    "writes",
+    "new_object", "occurrences", "operands", "parts", "reads", "rename", "rename_text", "set_attr",
+    "used", "walk", "writes",
 ]  # fmt: skip

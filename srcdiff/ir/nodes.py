@@ -96,16 +96,21 @@ NONE = Const(None)
 
 @dataclass(frozen=True)
 class Method:
-    """The callee of `args[0].name(*args[1:])`."""
+    """The callee of `args[0].name(*args[1:])`.
+
+    `after`: `super().name(...)` in a method of that class; the name is looked up behind it.
+    """
 
     name: str
+    after: type | None = None
 
 
 @dataclass(frozen=True)
 class Attr:
-    """The callee of the attribute read `args[0].name`."""
+    """The callee of the attribute read `args[0].name`; `after` as for a `Method`."""
 
     name: str
+    after: type | None = None
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,18 @@ def make_list(*items: Any) -> list[Any]:
 def make_dict(*items: Any) -> dict[Any, Any]:
     """The callee of a dict display: keys and values in turn."""
     return dict(zip(items[::2], items[1::2]))
+
+
+def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
+    """The callee of `base.name = value`, or `base.name op= value`."""
+    from srcdiff.ir.operators import OPERATORS
+
+    setattr(base, name, value if op is None else OPERATORS[op](getattr(base, name), value))
+
+
+def new_object(cls: type) -> Any:
+    """The callee of what makes an object without attributes, before its `__init__` runs."""
+    return object.__new__(cls)
 
 
 # --- statements --------------------------------------------------------------------------------

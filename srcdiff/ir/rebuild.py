@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -35,6 +36,8 @@ from srcdiff.ir.nodes import (
     While,
 )
 from srcdiff.ir.text import rename_text
+
+_NO_WORD = re.compile(r"\W+")
 
 
 def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
@@ -177,6 +180,8 @@ class Fresh:
         self.count: dict[str, int] = {}
 
     def __call__(self, base: str = "_t") -> Name:
+        if not base.isidentifier():  # `d_self.w`: after an attribute
+            base = _NO_WORD.sub("_", base.replace("self.", "")).rstrip("_")
         number = self.count.get(base, 0)
         candidate = base if number == 0 and base != "_t" else f"{base}_{number}"
         while candidate in self.taken:

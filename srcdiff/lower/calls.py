@@ -6,7 +6,7 @@ import builtins
 import math
 
 from srcdiff.ir import Call, Callee, Method, Name, Ref, Rhs
-from srcdiff.lower import closures, comprehensions, folds, functional, lifted, local
+from srcdiff.lower import closures, comprehensions, folds, functional, lifted, local, objects
 from srcdiff.lower.builder import Builder, LocalFunction, Node, Pending, Table
 from srcdiff.lower.local import arguments
 
@@ -78,6 +78,10 @@ def _method_call(b: Builder, node: Node) -> Rhs:
     """`x.sum(axis=0)`."""
     if node.func.attr == "join":  # of a string, which uses up its argument at once
         b.eager.update(map(id, node.args))
+    found = objects.behind(b, node.func.value)
+    if found is not None:
+        args, kwargs = arguments(b, (found[0],), node)
+        return Call(Method(b.source.attribute(node.func.attr), found[1]), args, kwargs)
     args, kwargs = arguments(b, (node.func.value,), node)
     return Call(Method(b.source.attribute(node.func.attr)), args, kwargs)
 

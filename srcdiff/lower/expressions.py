@@ -26,7 +26,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )  # fmt: skip
-from srcdiff.lower import closures, wrappers
+from srcdiff.lower import closures, objects, wrappers
 from srcdiff.lower.builder import Adjoint, Builder, LocalFunction, Node, Pending, Spread, Table
 
 BINARY: dict[str, Any] = {
@@ -117,6 +117,9 @@ def attribute(b: Builder, node: Node) -> Rhs:
     found = b.static(node)
     if found is not None:
         return found
+    behind = objects.behind(b, node.value)
+    if behind is not None:
+        return Call(Attr(b.source.attribute(node.attr), behind[1]), (b.atom(behind[0]),))
     return Call(Attr(b.source.attribute(node.attr)), (b.atom(node.value),))
 
 

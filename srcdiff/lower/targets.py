@@ -11,6 +11,7 @@ from srcdiff.ir import (
     NONE,
     Assign,
     Atom,
+    Attr,
     Call,
     Const,
     Effect,
@@ -24,6 +25,7 @@ from srcdiff.ir import (
     Slice,
     Stmt,
     names,
+    set_attr,
     walk,
 )  # fmt: skip
 from srcdiff.lower.builder import Builder, LocalFunction, Node
@@ -70,7 +72,10 @@ def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
 def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
     """Bind a value that is computed already to a target."""
     kind = type(target).__name__
-    if kind == "Name":
+    if kind == "Attribute":
+        given = b.as_atom(value, target)
+        b.emit(_stored_attribute(b, target, b.atom(target.value), given, None))
+    elif kind == "Name":
         b.emit(Assign(b.target(target.id), value, loc))
     elif kind == "Subscript":
         given = b.as_atom(value, target)
@@ -83,11 +88,41 @@ def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
 
 
 def refuse_target(b: Builder, target: Node) -> None:
-    """Refuse a store into an attribute, and whatever else there may be."""
+    """Refuse whatever else there may be."""
     b.refuse(
-        target, "assignment to an attribute is not supported in a differentiated function",
-        "Keep the value in a local variable, and return it.",
+        target, f"an {type(target).__name__.lower()} cannot be assigned here",
+        "Assign a name, and the rest on a line of its own.",
     )  # fmt: skip
+
+
+def _stored_attribute(
+    b: Builder, target: Node, base: Atom, value: Atom, op: str | None
+) -> Stmt:
+    """`base.name = value`, or `base.name op= value`."""
+    args = (base, Const(b.source.attribute(target.attr)), value)
+    call = Call(set_attr, args if op is None else (*args, Const(op)))
+    return Effect(call, b.loc(target))
+
+
+def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None:
+    """`x.name op= value`: the old attribute is read before a value that may store another."""
+    base = b.held(b.atom(target.value), b.rebound([value]), target)
+    given: list[Atom] = []
+    block = b.collect(lambda: given.append(b.atom(value)))
+    if any(_may_write(s) or _is_call(s) for s in walk(block)):
+        old = b.temp(Call(Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
+        b.out += block
+        b.emit(SetItem(old, None, given[0], op, b.loc(target)))
+        b.emit(_stored_attribute(b, target, base, old, None))
+    else:
+        b.out += block
+        b.emit(_stored_attribute(b, target, base, given[0], op))
+
+
+def _is_call(stmt: Stmt) -> bool:
+    """Whether a statement calls what is found on an object."""
+    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+    return isinstance(rhs, Call) and isinstance(rhs.fn, Method) and not is_pure(rhs.fn)
 
 
 def _base(b: Builder, atom: Atom, target: Node) -> Name:
@@ -111,6 +146,8 @@ def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
             bound = b.rebound([value])
             base, index = b.held(base, bound, target), b.held(index, bound, target)
         _augmented_item(b, _base(b, base, target), index, value, op, loc)
+    elif kind == "Attribute":
+        _augmented_attribute(b, target, value, op)
     else:
         refuse_target(b, target)
 

@@ -21,6 +21,7 @@ TOPICS = (
     "calls",
     "helpers",
     "containers",
+    "objects",
     "kernels",
     "peers_break",
     "physics",

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-
-from .containers import Oscillator, energy_of
 
 
 @dataclass(frozen=True)
@@ -55,32 +53,4 @@ refused(
     lambda r: (0.8,),
     line="stack.extend([a * b, a - b])",
     reason="the method `extend` on a list of active values",
-)
-
-refused(
-    energy_of,
-    lambda r: (Oscillator(1.3, r.standard_normal(3)), 0.4),
-    ("system.springs", "x"),
-    line="",
-    reason="`energy_of` has no input 'system.springs'",
-)
-
-
-class State(NamedTuple):
-    position: np.ndarray
-    velocity: np.ndarray
-
-
-def one_kick(x, v):
-    s = State(x, v)
-    s = State(s.position + 0.1 * s.velocity, s.velocity - np.sin(s.position))
-    return s.position * s.velocity
-
-
-refused(
-    one_kick,
-    lambda r: (r.standard_normal(2), r.standard_normal(2)),
-    (0, 1),
-    line="s = State(x, v)",
-    reason="`State` makes an object that holds values with a derivative",
 )

@@ -1,0 +1,151 @@
+"""Objects that are stored into must have one name: what may hold one when a store runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.liveness import live_after
+from srcdiff.errors import UnsupportedError
+
+Place = tuple[str, tuple[Any, ...]]
+Find = Callable[[ir.Atom], "Place | None"]
+
+
+class Order:
+    """Where the statements of a function stand: their number, and the loops around them."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.number: dict[int, int] = {}
+        self.loops: dict[int, tuple[int, ...]] = {}
+        self.defined: dict[str, list[ir.Stmt]] = {}
+        self._visit(function.body, ())
+
+    def _visit(self, block: ir.Block, loops: tuple[int, ...]) -> None:
+        for stmt in block:
+            self.number[id(stmt)] = len(self.number)
+            self.loops[id(stmt)] = loops
+            for name in ir.writes(stmt):
+                self.defined.setdefault(name, []).append(stmt)
+            inner = (*loops, id(stmt)) if isinstance(stmt, (ir.For, ir.While)) else loops
+            for part in ir.blocks(stmt):
+                self._visit(part, inner)
+
+    def may_follow(self, later: ir.Stmt, earlier: ir.Stmt, root: str) -> bool:
+        """Whether one statement may run after another on the same object `root`."""
+        if self.number[id(later)] > self.number[id(earlier)]:
+            return True
+        shared = set(self.loops[id(later)]) & set(self.loops[id(earlier)])
+        made = self.defined.get(root, [])
+        fresh = len(made) == 1 and shared <= set(self.loops[id(made[0])])
+        return bool(shared) and not fresh
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A statement after which something else holds an object: another variable, or a container."""
+
+    stmt: ir.Stmt
+    held: Place
+    target: Place | None
+
+
+def check_stores(
+    function: ir.Function, order: Order, place: Find, aliases: Mapping[str, Place]
+) -> None:
+    """Refuse stores into objects that something else may hold at that time."""
+    stored = list(_stores(function.body, place))
+    if not stored:
+        return
+    for holder in _holders(function.body, place, aliases):
+        for stmt, into in stored:
+            if _overlap(into, holder.held) and order.may_follow(stmt, holder.stmt, into[0]):
+                if not _moved(function, holder, aliases, into):
+                    raise _refusal(stmt, into)
+            if holder.target is not None and _overlap(into, holder.target):
+                if order.may_follow(stmt, holder.stmt, into[0]):
+                    if not _moved(function, holder, aliases, into):
+                        raise _refusal(stmt, into)
+
+
+def _stores(block: ir.Block, place: Find) -> Iterator[tuple[ir.Stmt, Place]]:
+    """Every store into an attribute and the object that it goes into."""
+    for stmt in ir.walk(block):
+        call = stmt.rhs if isinstance(stmt, ir.Effect) else None
+        if isinstance(call, ir.Call) and call.fn is ir.set_attr:
+            found = place(call.args[0])
+            if found is not None:
+                yield stmt, found
+
+
+def _holders(
+    block: ir.Block, place: Find, aliases: Mapping[str, Place]
+) -> Iterator[Holder]:
+    """Every statement after which an object has one holder more."""
+    for stmt in ir.walk(block):
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(stmt, ir.Assign) and stmt.target.id in aliases:
+            continue
+        if isinstance(rhs, ir.Call):
+            yield from _by_call(stmt, rhs, place)
+        elif isinstance(stmt, ir.Assign):
+            yield from (
+                Holder(stmt, p, place(stmt.target)) for n in ir.names(rhs) if (p := _at(place, n))
+            )
+        elif isinstance(stmt, ir.SetItem):
+            yield from (Holder(stmt, p, None) for n in ir.names(stmt.value) if (p := _at(place, n)))
+
+
+def _at(place: Find, name: str) -> Place | None:
+    return place(ir.Name(name))
+
+
+def _by_call(stmt: ir.Stmt, call: ir.Call, place: Find) -> Iterator[Holder]:
+    """The objects that a call hands on."""
+    if isinstance(call.fn, ir.Attr):
+        base = place(call.args[0])
+        target = place(stmt.target) if isinstance(stmt, ir.Assign) else None
+        if base is not None and target is not None:
+            yield Holder(stmt, (base[0], (*base[1], call.fn.name)), target)
+        return
+    if call.fn is ir.set_attr:
+        base, held = place(call.args[0]), place(call.args[2])
+        if base is not None and held is not None:
+            key = call.args[1]
+            assert isinstance(key, ir.Const)
+            yield Holder(stmt, held, (base[0], (*base[1], key.value)))
+        return
+    for name in ir.names(call):
+        found = _at(place, name)
+        if found is not None:
+            yield Holder(stmt, found, None)
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    """Whether one object is the other, or a part of it."""
+    size = min(len(one[1]), len(other[1]))
+    return one[0] == other[0] and one[1][:size] == other[1][:size]
+
+
+def _moved(
+    function: ir.Function, holder: Holder, aliases: Mapping[str, Place], into: Place
+) -> bool:
+    """Whether an object goes from one variable to another, and the old one is done with."""
+    if holder.target is None or holder.held[1] or into[0] == holder.held[0]:
+        return False
+    live = live_after(function, holder.stmt)
+    names = {holder.held[0], *(n for n, p in aliases.items() if p[0] == holder.held[0])}
+    params = {p.name for p in function.params}
+    return not names & live and holder.held[0] not in params
+
+
+def _refusal(stmt: ir.Stmt, into: Place) -> UnsupportedError:
+    name = into[0].lstrip("_")
+    return UnsupportedError(
+        f"an attribute is assigned of an object (`{name}`) that has another name, or is in a "
+        "container, at that time",
+        stmt.loc,
+        remedy="Make a new object with the new value, or copy it first with copy.copy.",
+    )

@@ -1,0 +1,133 @@
+"""Questions about objects that their kinds answer: `isinstance`, `is None`, `getattr`."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import operator
+from collections.abc import Callable
+from typing import Any, Union
+
+from srcdiff import construct, ir, records
+from srcdiff.analyses.kind_types import Array, Kind, NoneKind, Object, Scalar, Unknown, class_of
+from srcdiff.records import MISSING
+from srcdiff.unroll import Known
+
+
+class Truthful(Known):
+    """What is known of values, whether they count as true included."""
+
+    def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """Whether an object counts as true."""
+        raise NotImplementedError
+
+
+Rule = Callable[[Any, ir.Call, ir.Loc], Union[ir.Rhs, None]]
+
+
+def known(kind: Kind) -> bool | None:
+    """The value of a condition, None if it is not known."""
+    return None if not isinstance(kind, Scalar) or kind.dtype != "bool" or kind.value is None else (
+        bool(kind.value)
+    )
+
+
+def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`isinstance(x, Model)`."""
+    if len(call.args) != 2:
+        return None
+    wanted = call.args[1]
+    classes = wanted.items if isinstance(wanted, ir.Tup) else (wanted,)
+    if not all(isinstance(c, ir.Ref) and isinstance(c.value, type) for c in classes):
+        return None
+    kind = m.kind(call.args[0])
+    types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
+    cls = class_of(kind)
+    if cls is not None:
+        return ir.Const(issubclass(cls, types_))
+    if isinstance(kind, (Unknown, Object)) or not all(map(records.is_record, types_)):
+        return None
+    return ir.Const(False)
+
+
+def _is(same: bool) -> Rule:
+    """`x is None`, `x is not None`."""
+
+    def rule(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        a, b = call.args
+        kind = m.kind(a)
+        if b != ir.NONE or isinstance(kind, (Unknown, Object)):
+            return None
+        if isinstance(kind, Array) and kind.maybe_scalar:
+            return None
+        return ir.Const(isinstance(kind, NoneKind) == same)
+
+    return rule
+
+
+def _not(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`not x` of what is known."""
+    atom = call.args[0]
+    if m.cls(atom) is not None:
+        atom = m.truth(atom, loc)
+        return ir.Const(not atom.value) if isinstance(atom, ir.Const) else ir.Call(call.fn, (atom,))
+    found = known(m.kind(atom))
+    return None if found is None else ir.Const(not found)
+
+
+def _type(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`type(x)`."""
+    cls = m.cls(call.args[0]) if len(call.args) == 1 else None
+    return None if cls is None else ir.Ref(cls.__name__, cls)
+
+
+def _getattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`getattr(x, "name")`, with a default or without."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    base, name = found
+    if len(call.args) == 3 and not m.has(base, name) and m.member(base, name) is MISSING:
+        return call.args[2]
+    return ir.Call(ir.Attr(name), (base,))
+
+
+def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`hasattr(x, "name")`."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    return ir.Const(m.has(*found) or m.member(*found) is not MISSING)
+
+
+def _setattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`setattr(x, "name", v)`."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    text = construct.MADE if call.fn is object.__setattr__ else None
+    return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), text=text)
+
+
+def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:
+    """The object and the name that `getattr` and its like are given."""
+    if len(call.args) < 2 or m.cls(call.args[0]) is None:
+        return None
+    key = call.args[1]
+    value = key.value if isinstance(key, ir.Const) else None
+    return (call.args[0], value) if isinstance(value, str) else None
+
+
+RULES: dict[Any, Rule] = {
+    isinstance: _isinstance,
+    operator.is_: _is(True),
+    operator.is_not: _is(False),
+    operator.not_: _not,
+    type: _type,
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    object.__setattr__: _setattr,
+    dataclasses.replace: construct.replaced,
+    copy.copy: construct.copied,
+}

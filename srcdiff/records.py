@@ -1,0 +1,154 @@
+"""Objects of classes written in Python, seen as records: a class, and attributes by name.
+
+Named tuples and dataclasses are such objects too.  What is asked of an object here runs no code of
+its class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+FOREIGN = frozenset((
+    "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
+    "builtins", "operator", "typing", "os", "sys", "time", "warnings", "enum", "threading",
+    "dataclasses",
+    "pathlib", "decimal", "fractions", "datetime", "logging", "io", "re", "abc", "types",
+))  # fmt: skip
+"""The modules whose functions and classes nobody looks into."""
+
+MISSING: Any = object()
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made by a `class` statement
+# A class made by `exec` may say that it is of `builtins`.
+_OTHERS = FOREIGN - {"typing", "abc", "builtins"}
+
+
+def is_record(cls: Any) -> bool:
+    """Whether the objects of a class are records."""
+    return isinstance(cls, type) and _is_record(cls)
+
+
+@lru_cache(maxsize=1024)
+def _is_record(cls: type) -> bool:
+    """Whether the objects of a class are records, once for each class."""
+    if not cls.__flags__ & _HEAP_TYPE:
+        return False
+    if not _is_ours(cls) or type(cls).__module__ not in ("builtins", "abc"):
+        return False
+    if is_named_tuple(cls):
+        return True
+    own = [c for c in cls.__mro__ if c is not object]
+    known = all(c.__flags__ & _HEAP_TYPE and _is_ours(c) for c in own)
+    return known and member(cls, "__getattribute__") is object.__dict__["__getattribute__"]
+
+
+def _is_ours(cls: type) -> bool:
+    """Whether a base class is the user's, or adds nothing to its objects (`Generic`, `ABC`)."""
+    return cls.__module__.split(".")[0] not in _OTHERS
+
+
+def is_named_tuple(cls: Any) -> bool:
+    """Whether a class is a named tuple."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def attributes(x: Any) -> dict[str, Any]:
+    """What an object itself holds, by name; slots first."""
+    cls: Any = type(x)
+    if isinstance(x, tuple):
+        return dict(zip(cls._fields, x))
+    found: dict[str, Any] = {}
+    for name in _slots(cls):
+        value = getattr(x, name, MISSING)
+        if value is not MISSING:
+            found[name] = value
+    return {**found, **getattr(x, "__dict__", {})}
+
+
+@lru_cache(maxsize=1024)
+def _slots(cls: type) -> tuple[str, ...]:
+    """The names of the slots of a class and its bases."""
+    found: list[str] = []
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, types.MemberDescriptorType) and name != "__weakref__":
+                found.append(name)
+    return tuple(found)
+
+
+def member(cls: type, name: str, after: type | None = None) -> Any:
+    """What a class, or the classes behind one of its bases, has under a name; else MISSING."""
+    mro = cls.__mro__
+    if after is not None:
+        mro = mro[mro.index(after) + 1 :] if after in mro else ()
+    for base in mro:
+        if name in vars(base):
+            return vars(base)[name]
+    return MISSING
+
+
+def can_store(cls: type) -> bool:
+    """Whether an attribute of an object of this class can be assigned without further ado."""
+    plain = member(cls, "__setattr__") is object.__dict__["__setattr__"]
+    return plain and not issubclass(cls, tuple)
+
+
+# --- making them ---------------------------------------------------------------------------------
+
+
+def plain_fields(cls: Any) -> tuple[str, ...] | None:
+    """The fields of a class whose constructor stores its arguments and does no more, else None."""
+    return _plain_fields(cls) if isinstance(cls, type) else None
+
+
+@lru_cache(maxsize=1024)
+def _plain_fields(cls: Any) -> tuple[str, ...] | None:
+    """The fields of a class with a plain constructor, once for each class."""
+    if is_named_tuple(cls):
+        code = getattr(cls.__new__, "__code__", None)
+        return tuple(cls._fields) if code is not None and _is_generated(code) else None
+    if not is_dataclass_made(cls) or member(cls, "__post_init__") is not MISSING:
+        return None
+    fields = dataclasses.fields(cls)
+    plain = all(f.init and f.default_factory is dataclasses.MISSING for f in fields)
+    return tuple(f.name for f in fields) if plain else None
+
+
+def is_dataclass_made(cls: Any) -> bool:
+    """Whether a class has the `__init__` that `dataclass` makes."""
+    if not dataclasses.is_dataclass(cls) or not isinstance(cls, type) or not is_record(cls):
+        return False
+    made = member(cls, "__init__")
+    own = next(c for c in cls.__mro__ if "__init__" in vars(c))
+    code = getattr(made, "__code__", None)
+    return code is not None and "__dataclass_fields__" in vars(own) and _is_generated(code)
+
+
+def _is_generated(code: types.CodeType) -> bool:
+    """Whether code stands in no file."""
+    return code.co_filename.startswith("<string>")
+
+
+def signature(cls: type) -> inspect.Signature:
+    """How a class is called."""
+    return inspect.signature(cls)
+
+
+def instance(cls: Any, /, **values: Any) -> Any:
+    """An object of a class that has these attributes; its constructor does not run."""
+    if issubclass(cls, tuple):
+        return cls(**values)
+    made = object.__new__(cls)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def rebuilt(x: Any, values: Mapping[str, Any]) -> Any:
+    """An object of the class of `x` with other values for what `x` itself holds."""
+    return instance(type(x), **{name: values[name] for name in attributes(x)})

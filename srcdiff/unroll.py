@@ -1,0 +1,155 @@
+"""What is known of the values of a function, and loops over objects of several kinds."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+from srcdiff import ir, records
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_types import (
+    Array,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Text,
+    Tuple,
+    class_of,
+)
+from srcdiff.analyses.liveness import live_after, live_before
+from srcdiff.records import MISSING
+
+Kinds = Mapping[str, Kind]
+
+
+class Known:
+    """What is known of the values of a function.
+
+    `hopes` are kinds that hold as long as the calls that are not resolved yet change nothing.
+    Methods are looked up by them; `assumed` are the classes that have to turn out right.
+    """
+
+    def __init__(self, function: ir.Function, kinds: Kinds, hopes: Kinds) -> None:
+        self.whole = function
+        self.kinds = kinds
+        self.hopes = hopes
+        self.assumed: dict[str, tuple[type, ir.Loc]] = {}
+        self.loc = ir.NOWHERE
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.out: list[ir.Stmt] = []
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        """What is known of a value."""
+        return atom_kind(atom, self.kinds)
+
+    def cls(self, atom: ir.Atom) -> type | None:
+        """The class of an object, None for anything else."""
+        if not isinstance(atom, (ir.Name, ir.Ref)):
+            return None
+        found = class_of(self.kind(atom))
+        if found is None and isinstance(atom, ir.Name):
+            found = class_of(self.hopes.get(atom.id))
+            if found is not None:
+                self.assumed[atom.id] = found, self.loc
+        return found
+
+    def member(self, atom: ir.Atom, name: str, after: type | None = None) -> Any:
+        """What the class of an object has under a name."""
+        cls = self.cls(atom)
+        return MISSING if cls is None else records.member(cls, name, after)
+
+    def has(self, atom: ir.Atom, name: str) -> bool:
+        """Whether an object has an attribute of its own."""
+        for kind in (self.kind(atom), atom_kind(atom, self.hopes)):
+            if isinstance(kind, Dict) and name in dict(kind.items):
+                return True
+        return False
+
+    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
+        """A new name for a value."""
+        name = self.fresh(base)
+        self.out.append(ir.Assign(name, rhs, loc))
+        return name
+
+
+class Unroller(Known):
+    """Loops over objects and functions that have nothing in common, written out."""
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block after this round."""
+        raise NotImplementedError
+
+    def for_(self, stmt: ir.For) -> None:
+        """A loop; over items that have nothing in common, its body for each of them."""
+        counts = self.unrolled(stmt)
+        if counts is None:
+            self.out.append(ir.map_stmt(stmt, _same, _same, self.block))
+            return
+        after = live_after(self.whole, stmt)
+        own = ir.bound(stmt.body) - live_before(stmt.body, after)
+        for k in counts:
+            new = {} if k == counts[-1] else {n: self.fresh(n).id for n in sorted(own)}
+            self.out.append(ir.Assign(stmt.target, ir.Const(k), stmt.loc))
+            self.out += ir.rename(_at(stmt.body, stmt.target, ir.Const(k)), new)
+
+    def unrolled(self, stmt: ir.For) -> range | None:
+        """What a loop over items of different kinds counts, None for any other loop."""
+        if stmt.stop is not None or not isinstance(stmt.iter, ir.Call):
+            return None
+        if stmt.iter.fn is not range or stmt.target.id in ir.bound(stmt.body):
+            return None
+        bounds = [getattr(self.kind(a), "value", None) for a in stmt.iter.args]
+        if not all(isinstance(b, int) for b in bounds):
+            return None
+        counts = range(*bounds)  # type: ignore[arg-type]
+        items = [self.items_at(inner, stmt.target) for inner in ir.walk(stmt.body)]
+        return counts if any(_differ(k) for k in items if k is not None) else None
+
+    def items_at(self, stmt: ir.Stmt, target: ir.Name) -> tuple[Kind, ...] | None:
+        """The kinds of the items of which a statement takes one, where they are all known."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+            return None
+        if rhs.args[1] != target:
+            return None
+        kind = self.kind(rhs.args[0])
+        return kind.items if isinstance(kind, (Tuple, List)) else None
+
+
+def _same(name: ir.Name) -> ir.Name:
+    return name
+
+
+def _at(block: ir.Block, target: ir.Name, value: ir.Const) -> ir.Block:
+    """A block for one value of a loop's target."""
+
+    def read(n: ir.Name) -> ir.Atom:
+        return value if n == target else n
+
+    def many(inner: ir.Block) -> ir.Block:
+        return tuple(ir.map_stmt(s, read, _same, many) for s in inner)
+
+    return many(block)
+
+
+def _differ(items: tuple[Kind, ...]) -> bool:
+    """Whether items are functions or objects that are not all of one class and make."""
+    shapes = {_make(k) for k in items}
+    return len(shapes) > 1 and any(s is not None for s in shapes)
+
+
+def _make(kind: Kind) -> Any:
+    """What tells functions and objects apart, None for numbers and arrays."""
+    if isinstance(kind, Dict) and kind.cls is not None:
+        return kind.cls, tuple((k, _make(v)) for k, v in kind.items)
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        made = tuple(map(_make, kind.items))
+        return made if any(m is not None for m in made) else None
+    if isinstance(kind, NoneKind):
+        return NoneKind
+    if isinstance(kind, (Scalar, Array, Text)):
+        return None
+    return getattr(kind, "value", None)

@@ -1,0 +1,133 @@
+"""The variables that stand for attributes, and objects made where they are used as a whole."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from srcdiff import ir, records
+from srcdiff.analyses.kind_types import Dict, Kind, class_of
+from srcdiff.errors import UnsupportedError
+from srcdiff.places import Place, Places
+from srcdiff.request import Member, spelled
+
+Kinds = Mapping[str, Kind]
+
+_NUMBER = re.compile(r"(?<=\w)_\d+\Z")
+
+
+class Variables(Places):
+    """One attempt; `known` are the places that are used as a whole, as far as was found out."""
+
+    def __init__(
+        self, function: ir.Function, given: Kinds, kinds: Kinds, known: frozenset[Place]
+    ) -> None:
+        super().__init__(function, given, kinds)
+        self.known = known
+        self.whole: frozenset[Place] = known
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.renamed: dict[str, str] = {}
+        self.changed: set[str] = set()
+        self.variables: dict[Place, str] = {}
+        self.leaves: dict[str, Place] = {}
+        self.passive: dict[str, Place] = {}
+        self.out: list[ir.Stmt] = []
+
+    def value(self, place: Place, loc: ir.Loc) -> ir.Rhs:
+        """What is at a place, as an expression."""
+        for k in range(len(place[1])):
+            above = (place[0], place[1][:k])
+            if above in self.known and not self.is_stored(place):
+                found: ir.Atom = self.leaf(above)
+                for key in place[1][k:-1]:
+                    step = self.fresh()
+                    self.out.append(ir.Assign(step, part(found, key), loc))
+                    found = step
+                return part(found, place[1][-1])
+        return self.variable(place)
+
+    def variable(self, place: Place) -> ir.Name:
+        """The variable of a place."""
+        if place[0] in self.params and not self.is_stored(place):
+            return self.leaf(place)
+        if place not in self.variables:
+            base = _NUMBER.sub("", place[0]) if place[0] not in self.params else ""
+            words = [str(k) for k in (base, *place[1]) if str(k)]
+            self.variables[place] = self.fresh("_".join(words)).id
+        return ir.Name(self.variables[place])
+
+    def leaf(self, place: Place) -> ir.Name:
+        """The parameter that stands for a place in a parameter."""
+        name = spelled(*place)
+        self.leaves[name] = place
+        return ir.Name(name)
+
+    # --- objects as a whole ----------------------------------------------------------------------
+
+    def used(self, name: ir.Name, loc: ir.Loc, passive: bool) -> ir.Atom:
+        """A variable where it is used as a whole."""
+        place = self.place(name)
+        if place is None:
+            return name
+        if place[0] in self.params and not self.stores_below(place):
+            if passive:
+                dotted = spelled(*place)
+                self.passive[dotted] = place
+                return ir.Name(dotted)
+            self.whole |= {place}
+            return self.leaf(place)
+        return self.made(place, loc)
+
+    def made(self, place: Place, loc: ir.Loc) -> ir.Name:
+        """An object with the attributes that there are now."""
+        kind = self.kind_at(place)
+        if not isinstance(kind, Dict) or kind.cls is None:
+            raise strange(loc)
+        values: dict[str, ir.Atom] = {}
+        for key, inner in kind.items:
+            inside = below(place, key)
+            if class_of(inner) is not None:
+                values[key] = self.made(inside, loc)
+            else:
+                rhs = self.value(inside, loc)
+                values[key] = rhs if isinstance(rhs, ir.Name) else self._held(rhs, loc)
+        return self._held(built(kind.cls, values), loc)
+
+    def _held(self, rhs: ir.Rhs, loc: ir.Loc) -> ir.Name:
+        taken = self.fresh()
+        self.out.append(ir.Assign(taken, rhs, loc))
+        return taken
+
+
+def below(place: Place, name: str) -> Place:
+    """The place of an attribute of an object."""
+    return place[0], (*place[1], Member(name))
+
+
+ATTRIBUTE = "attribute"
+"""The text of an item that is an attribute of an object, whatever is known of that."""
+
+
+def part(base: ir.Atom, key: Any) -> ir.Call:
+    """An attribute or item of an object that is kept as one."""
+    index = ir.Const(str(key) if isinstance(key, str) else key)
+    text = ATTRIBUTE if isinstance(key, Member) else None
+    return ir.Call(operator.getitem, (base, index), text=text)
+
+
+def built(cls: type, values: Mapping[str, ir.Atom]) -> ir.Call:
+    """An object of a class with these attributes."""
+    fields = records.plain_fields(cls)
+    if fields is not None and set(fields) == set(values):
+        return ir.Call(cls, tuple(values[f] for f in fields), text=cls.__name__)
+    return ir.Call(records.instance, (ir.Ref(cls.__name__, cls),), tuple(values.items()))
+
+
+def strange(loc: ir.Loc) -> UnsupportedError:
+    """The error for an object of which it is not known which one it is."""
+    return UnsupportedError(
+        "what this object is is known only when the program runs", loc,
+        remedy="Use one object by its name, or a tuple of numbers and arrays.",
+    )  # fmt: skip
