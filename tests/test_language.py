@@ -75,7 +75,7 @@ def test_sets_of_passive_values():
 
 def test_what_is_iterated_is_known_only_at_run_time():
     text = "def f(x, box):\n    s = 0.0\n    for v in box(x):\n        s = s + v\n    return s\n"
-    refused(text, (0.8, Box()), 3, "for v in box(x):", "box(x)", "what is iterated here")
+    refused(text, (0.8, Box()), 3, "for v in box(x):", "box(x)", "known only when")
 
 
 class Box:
