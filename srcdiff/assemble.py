@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, trees
+from srcdiff.analyses.effects import MUTATORS
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Scalar, Tuple, is_float, is_real
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
@@ -51,7 +52,16 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
 
 
 def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
-    return {n for n in resized(function.body) if n in facts.active}
+    """The lists whose adjoints start with the items that there are in the end.
+
+    Not those of a loop or branch, nor those that have gone into another name or container.
+    """
+    there = {p.name for p in function.params}
+    for stmt in function.body:
+        if isinstance(stmt, ir.Pair) and stmt.primal is not None:
+            there.update(ir.writes(stmt.primal))
+    found = {n for n in resized(function.body) if n in facts.active}
+    return (found & there) - facts.aliases.moved
 
 
 def _seed(value: ir.Atom, source: ir.Name, facts: Facts, loc: ir.Loc) -> list[ir.Stmt]:
@@ -310,7 +320,7 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
         if not isinstance(rhs, ir.Call):
             continue
-        changes = rhs.fn in (ir.Method("pop"), ir.Method("append"))
+        changes = isinstance(rhs.fn, ir.Method) and rhs.fn.name in MUTATORS
         primal = changes and not adjoints & set(ir.names(rhs.args[0]))
         if primal or isinstance(rhs.fn, ir.Derived):
             return True

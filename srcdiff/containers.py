@@ -11,9 +11,20 @@ import operator
 from collections.abc import Iterable
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import is_numeric
+from srcdiff.analyses.kind_types import (
+    Dict,
+    Kind,
+    List,
+    Tuple,
+    contents,
+    is_float,
+    is_inexact_dtype,
+    is_numeric,
+)
+from srcdiff.analyses.structure import keeps_shape
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
+from srcdiff.lines import Lines
 from srcdiff.trees import add_tree, zero_tree
 
 
@@ -62,10 +73,72 @@ def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     assert isinstance(base, ir.Name)
     d_base = facts.adjoint(base.id)
     d_target = facts.adjoint(stmt.target.id)
-    return (
-        ir.Demand(d_base, base, stmt.loc),
-        *_add_at(d_base, key, d_target, stmt, facts),
-    )
+    made = ir.Demand(d_base, base, stmt.loc)
+    if isinstance(key, ir.Slice):
+        return (made, *_add_part(base, key, stmt, facts))
+    return (made, *_add_at(d_base, key, d_target, stmt, facts))
+
+
+def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """`ys = xs[a:b]`: the adjoint of each item of the part is added at its place."""
+    d_base, d_target = facts.adjoint(base.id), facts.adjoint(stmt.target.id)
+    lines = Lines(facts.fresh, stmt.loc)
+    start = ir.Const(0) if part.lower == ir.NONE else part.lower
+    plain = part.step == ir.NONE and isinstance(start, ir.Const) and start.value >= 0
+    places = None if plain else lines.item(lines.call(range, lines.call(len, base)), part)
+
+    def add(inner: Lines, k: ir.Name) -> None:
+        at: ir.Atom = k
+        if places is not None:
+            at = inner.item(places, k)
+        elif start != ir.Const(0):
+            at = inner.call(operator.add, k, start)
+        inner.add(d_base, at, inner.item(d_target, k), _holds_numbers(facts.kinds[base.id]))
+
+    lines.loop(lines.call(len, d_target), add)
+    return tuple(lines.out)
+
+
+def _holds_numbers(kind: Kind) -> bool:
+    """Whether every item of a container is surely a number or array with a derivative."""
+    if isinstance(kind, Tuple):
+        items = kind.items or ((kind.item,) if kind.item is not None else ())
+    else:
+        items = contents(kind) if isinstance(kind, List) else ()
+    return bool(items) and all(is_float(k) for k in items)
+
+
+def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """`c = a + b`: each takes the adjoints of its own items."""
+    one, two = call.args
+    source = facts.adjoint(stmt.target.id)
+    counts = _count(one, facts), _count(two, facts)
+    lines = Lines(facts.fresh, stmt.loc)
+    split: ir.Atom
+    if counts[0] is not None:
+        split = ir.Const(counts[0])
+    elif counts[1]:
+        split = ir.Const(-counts[1])
+    else:
+        split = lines.call(len, one)
+    places = ir.Slice(ir.NONE, split, ir.NONE), ir.Slice(split, ir.NONE, ir.NONE)
+    for atom, place, count, first in zip(call.args, places, counts, (0, -(counts[1] or 0))):
+        if isinstance(atom, ir.Tup):
+            keys = range(first, first + (count or 0))
+            lines.out += display_adjoint(stmt.target, atom.items, keys, facts, stmt.loc)
+        elif isinstance(atom, ir.Name) and atom.id in facts.active:
+            piece = lines.item(source, place)
+            lines.out.append(ir.Accum(facts.adjoint(atom.id), piece, atom, stmt.loc))
+    return tuple(lines.out)
+
+
+def _count(atom: ir.Atom, facts: Facts) -> int | None:
+    """The number of items of an operand of a concatenation, None if unknown."""
+    if isinstance(atom, ir.Tup):
+        return len(atom.items)
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    items = kind.items if isinstance(kind, (List, Tuple)) else None
+    return None if items is None else len(items)
 
 
 def _add_at(
@@ -74,7 +147,8 @@ def _add_at(
     """`d_base[key] += value`, or leaf by leaf where the element is itself a container."""
     kind = facts.kinds.get(stmt.target.id)
     # Of an element that may be an integer there may be no adjoint.
-    if kind is not None and is_numeric(kind) and getattr(kind, "dtype", None) is not None:
+    known = getattr(kind, "dtype", None) is not None
+    if kind is not None and known and is_numeric(kind) and not _holds_none(stmt, facts):
         return (ir.SetItem(d_base, key, value, "+", stmt.loc),)
     old, new = facts.fresh(), facts.fresh()
     return (
@@ -82,6 +156,18 @@ def _add_at(
         ir.Assign(new, ir.Call(add_tree, (old, value)), stmt.loc),
         ir.SetItem(d_base, key, new, None, stmt.loc),
     )
+
+
+def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:
+    """Whether a container has items without a derivative beside those that have one."""
+    base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) else None
+    kind = facts.kinds.get(base.id) if isinstance(base, ir.Name) else None
+    if isinstance(kind, Tuple):
+        items = kind.items or ()
+    else:
+        items = contents(kind) if isinstance(kind, (List, Dict)) else ()
+    known = [getattr(k, "dtype", None) for k in items]
+    return any(d is not None and not is_inexact_dtype(d) for d in known)
 
 
 def _tuple_element_adjoint(
@@ -101,65 +187,96 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     if stmt.op is not None:
         raise _unsupported("an in-place operator on an element of a container", stmt.loc)
     assert stmt.index is not None
+    if isinstance(stmt.index, ir.Slice):
+        raise _unsupported("a store into a slice of what may be a list", stmt.loc)
     d_base = facts.adjoint(stmt.base.id)
     out: list[ir.Stmt] = [ir.Demand(d_base, stmt.base, stmt.loc)]
     piece, zero = facts.fresh(), facts.fresh()
     out.append(ir.Assign(piece, ir.Call(operator.getitem, (d_base, stmt.index)), stmt.loc))
-    out.append(ir.Assign(zero, ir.Call(zero_tree, (piece,)), stmt.loc))
+    like = piece
+    if not keeps_shape(stmt, facts.kinds):
+        like = facts.fresh()
+        out += [ir.Undo(stmt.loc), ir.Assign(like, _old_item(stmt, facts), stmt.loc)]
+    out.append(ir.Assign(zero, ir.Call(zero_tree, (like,)), stmt.loc))
     out.append(ir.SetItem(d_base, stmt.index, zero, None, stmt.loc))
-    if isinstance(stmt.value, ir.Name) and stmt.value.id in facts.active:
-        out.append(ir.Accum(facts.adjoint(stmt.value.id), piece, stmt.value, stmt.loc))
+    for name, path in _leaves(stmt.value, ()):
+        if name.id in facts.active:
+            out += take(piece, path, name, facts, stmt.loc)
     return tuple(out)
 
 
-def append_adjoint(stmt: ir.Effect, call: ir.Call, facts: Facts) -> ir.Block:
-    """`xs.append(v)`: the last item of the list's adjoint is taken off, for v."""
+def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
+    """What was at the place of a store: None where there was no such key."""
+    assert stmt.index is not None
+    if isinstance(facts.kinds.get(stmt.base.id), Dict):
+        return ir.Call(ir.Method("get"), (stmt.base, stmt.index))
+    return ir.Call(operator.getitem, (stmt.base, stmt.index))
+
+
+def change_adjoint(stmt: ir.Effect, call: ir.Call, facts: Facts) -> ir.Block:
+    """`xs.append(v)`, `xs.insert(k, v)`: the item of the list's adjoint is taken off, for v."""
     assert isinstance(call.fn, ir.Method)
-    base = call.args[0]
-    if call.fn.name != "append" or not isinstance(base, ir.Name):
-        raise _unsupported(f"the method `{call.fn.name}` on a list of active values", stmt.loc)
+    base, *rest = call.args
+    if call.fn.name not in ("append", "insert", "reverse") or not isinstance(base, ir.Name):
+        raise _unsupported(f"the method `{call.fn.name}` on a container of active values", stmt.loc)
     if base.id not in facts.active:
         return ()
+    d_base = facts.adjoint(base.id)
+    if call.fn.name == "reverse":
+        return (ir.Effect(ir.Call(call.fn, (d_base,)), stmt.loc),)
     piece = facts.fresh()
-    pop = ir.Assign(piece, ir.Call(ir.Method("pop"), (facts.adjoint(base.id),)), stmt.loc)
+    pop = ir.Assign(piece, ir.Call(ir.Method("pop"), (d_base, *rest[:-1])), stmt.loc)
     out: list[ir.Stmt] = [pop]
-    for name, path in _leaves(call.args[1], ()):
+    for name, path in _leaves(rest[-1], ()):
         if name.id in facts.active:
             out += take(piece, path, name, facts, stmt.loc)
     return tuple(out)
 
 
 def pop_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
-    """`v = xs.pop()`: the adjoint of v is appended to the list's adjoint."""
+    """`v = xs.pop()`: the adjoint of v is put back into the adjoint of the list or dict."""
     call = stmt.rhs
     assert isinstance(call, ir.Call)
     base = call.args[0]
     if not isinstance(base, ir.Name) or base.id not in facts.active:
         return ()
-    if len(call.args) > 1:
-        raise _unsupported("`pop` with a position on a container of active values", stmt.loc)
     d_base = facts.adjoint(base.id)
     if stmt.target.id not in facts.active:
-
         zero = facts.fresh()
-        return (
-            ir.Assign(zero, ir.Call(zero_tree, (stmt.target,)), stmt.loc),
-            ir.Effect(ir.Call(ir.Method("append"), (d_base, zero)), stmt.loc),
-        )
+        made = ir.Assign(zero, ir.Call(zero_tree, (stmt.target,)), stmt.loc)
+        return (made, put_back(stmt, d_base, zero, facts))
     d_target = facts.adjoint(stmt.target.id)
     return (
         ir.Demand(d_target, stmt.target, stmt.loc),
-        ir.Effect(ir.Call(ir.Method("append"), (d_base, d_target)), stmt.loc),
+        put_back(stmt, d_base, d_target, facts),
         ir.Reset(d_target, stmt.loc),
     )
 
 
+def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.Stmt:
+    """The statement that undoes `v = xs.pop()`, on a list or dict of the same structure."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call)
+    place = call.args[1:]
+    owner = call.args[0]
+    kind = facts.kinds.get(owner.id) if isinstance(owner, ir.Name) else None
+    if place and isinstance(kind, Dict):
+        return ir.SetItem(base, place[0], item, None, stmt.loc)
+    if place and not isinstance(kind, List):
+        raise _unsupported("`pop` from something that may be no list or dict", stmt.loc)
+    name = "insert" if place else "append"
+    return ir.Effect(ir.Call(ir.Method(name), (base, *place, item)), stmt.loc)
+
+
+_RESIZING = tuple(map(ir.Method, ("append", "insert", "pop", "reverse")))
+
+
 def resized(block: ir.Block) -> frozenset[str]:
-    """The lists that a block appends to or pops from."""
+    """The lists and dicts that a block puts items into or takes items out of."""
     found: set[str] = set()
     for stmt in ir.walk(block):
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and rhs.fn in (ir.Method("append"), ir.Method("pop")):
+        if isinstance(rhs, ir.Call) and rhs.fn in _RESIZING:
             found.update(ir.names(rhs.args[0]))
     return frozenset(found)
 
@@ -168,5 +285,5 @@ def _unsupported(what: str, loc: ir.Loc) -> UnsupportedError:
     return UnsupportedError(
         f"{what} is not supported yet",
         loc,
-        remedy="Use lists with append, pop and items read by position, or an array.",
+        remedy="Use append, pop, insert and items read by position, or an array.",
     )

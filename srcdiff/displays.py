@@ -7,6 +7,7 @@ themselves and not through a list.
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections import Counter
 from collections.abc import Mapping
@@ -48,7 +49,7 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
         rhs = new.rhs if isinstance(new, (ir.Assign, ir.Effect)) else None
         if isinstance(new, (ir.Assign, ir.Effect)) and isinstance(rhs, ir.Call):
             if _takes_sequences(rhs):
-                new = _put_in(new, known, gone)
+                new = _put_in(new, _of_kind(rhs, known, parts), gone)
             elif isinstance(new, ir.Assign) and _is_display(new.target, rhs, uses):
                 args = rhs.args
                 parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
@@ -71,8 +72,19 @@ def _takes_sequences(call: ir.Call) -> bool:
         call.fn in (*_INDEXING, *_JOINING)
     ):
         return False
+    if getattr(call.fn, "__module__", "") == operator.add.__module__:
+        return False
     rule = lookup(call.fn)
     return rule is not None and (rule.template or rule.definition) is not None
+
+
+def _of_kind(
+    call: ir.Call, known: Mapping[str, ir.Tup], parts: Mapping[str, list[str]]
+) -> Mapping[str, ir.Tup]:
+    """The displays that a callee may have: a list of lists is one of tuples to NumPy alone."""
+    if getattr(builtins, getattr(call.fn, "__name__", ""), None) is not call.fn:
+        return known
+    return {name: display for name, display in known.items() if not parts.get(name)}
 
 
 def _is_display(target: ir.Name, call: ir.Call, uses: Mapping[str, int]) -> bool:

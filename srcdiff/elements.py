@@ -36,7 +36,7 @@ def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
         UnsupportedError: an element may be held elsewhere, and be a number or an array.
     """
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds)]
-    links = [k for k in links_of(function.body, kinds, False) if not _is_pop(k.stmt)]
+    links = [k for k in links_of(function.body, kinds, False) if not _takes_out(k)]
     found: set[int] = set()
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)
@@ -75,10 +75,22 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds) -> bool:
     return any(map(_is_shared, contents(kind)))
 
 
-def _is_pop(stmt: ir.Stmt) -> bool:
+def _takes_out(link: Link) -> bool:
     """Whether a statement takes an element out of its container, which then holds it no more."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    if not isinstance(rhs, ir.Call):
+        return False
+    return rhs.fn == ir.Method("pop") or (
+        rhs.fn is operator.getitem and any(_replaces(s, rhs, link) for s in link.rest[:2])
+    )
+
+
+def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
+    """Whether a statement stores something else where an item was taken."""
+    if not isinstance(stmt, ir.SetItem) or stmt.op is not None:
+        return False
+    same = (stmt.base, stmt.index) == item.args
+    return same and link.target not in ir.names(stmt.value)
 
 
 def _is_shared(kind: Kind) -> bool:

@@ -17,6 +17,7 @@ from types import FunctionType
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_sequences import ENDLESS
 from srcdiff.analyses.kind_types import (
     Array,
     Dict,
@@ -29,6 +30,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
 )
 from srcdiff.analyses.kinds import infer
+from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
 from srcdiff.rules import lookup
 
@@ -164,6 +166,8 @@ class _Listed(_Pass):
 
     def listed(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
         """A list of the items."""
+        if atom_kind(base, self.kinds) == ENDLESS:
+            raise endless(loc)
         made = self.fresh()
         out.append(ir.Assign(made, ir.Call(list, (base,), text="list"), loc))
         return made
@@ -192,6 +196,15 @@ class _Listed(_Pass):
         assert isinstance(rest[0], ir.Assign)
         out += [replace(rest[0], rhs=ir.Call(len, (made,), text="len")), *rest[1:]]
         return made
+
+
+def endless(loc: ir.Loc) -> UnsupportedError:
+    """The refusal of what has no last item."""
+    return UnsupportedError(
+        "what is iterated here never ends",
+        loc,
+        remedy="Write `while`, or `zip` it with something that ends where the loop begins.",
+    )
 
 
 def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:

@@ -18,6 +18,7 @@ from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
 from srcdiff.calls import unmarked, user_calls
+from srcdiff.changes import plain_containers
 from srcdiff.composed import compose, without_functionals
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
@@ -36,7 +37,7 @@ from srcdiff.finish import finish, returned, spell
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.free import check_reads
 from srcdiff.inline import function_of, inline
-from srcdiff.iterate import iterated, unpacked
+from srcdiff.iterate import unpacked
 from srcdiff.lower import lower
 from srcdiff.modules import module_text
 from srcdiff.names import name
@@ -165,7 +166,7 @@ def compose_pass(state: State) -> State:
 
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
-    state = _with(state, iterated(state.function, state.kinds, state.params))
+    state = _with(state, plain_containers(state.function, state.params))
     state = _with(state, user_calls(state.function, state.kinds))
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]

@@ -10,6 +10,7 @@ on parts of arrays are a read, an operation and a store; `r = xs.append(v)` is a
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -37,21 +38,32 @@ from srcdiff.errors import UnsupportedError
 def prepare(function: ir.Function) -> ir.Function:
     """The function with loop targets that only the loop binds, and plain `while` conditions."""
     fresh = ir.Fresh(ir.all_names(function))
-    return replace(function, body=_prepare(function.body, fresh))
+    return replace(function, body=_prepare(function.body, fresh, _mentioned(function.body)))
 
 
-def _prepare(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
-    return tuple(s for stmt in block for s in _prepare_stmt(stmt, fresh))
+def _mentioned(block: ir.Block) -> Counter[str]:
+    """How many statements read or bind each name, tests and stop flags included."""
+    count: Counter[str] = Counter()
+    for stmt in ir.walk(block):
+        found = {*ir.reads(stmt), *ir.writes(stmt)}
+        found |= set(ir.names(stmt.test)) if isinstance(stmt, ir.While) else set()
+        if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
+            found.add(stmt.stop.id)
+        count.update(found)
+    return count
 
 
-def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh) -> ir.Block:
-    if isinstance(stmt, ir.If):
-        body, orelse = _prepare(stmt.body, fresh), _prepare(stmt.orelse, fresh)
-        return (replace(stmt, body=body, orelse=orelse),)
+def _prepare(block: ir.Block, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
+    return tuple(s for stmt in block for s in _prepare_stmt(stmt, fresh, mentioned))
+
+
+def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
+    if isinstance(stmt, (ir.If, ir.For, ir.While)):
+        stmt = ir.map_stmt(stmt, _same, _same, lambda b: _prepare(b, fresh, mentioned))
     if isinstance(stmt, ir.For):
-        return (_own_target(replace(stmt, body=_prepare(stmt.body, fresh)), fresh),)
+        return (_own_target(stmt, fresh),)
     if isinstance(stmt, ir.While):
-        return _rotated(replace(stmt, body=_prepare(stmt.body, fresh)), fresh)
+        return _rotated(stmt, fresh, mentioned)
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
         return (ir.Assign(stmt.base, call, stmt.loc),)
@@ -70,10 +82,14 @@ def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
     return replace(stmt, target=target, body=(copy, *stmt.body))
 
 
-def _rotated(stmt: ir.While, fresh: ir.Fresh) -> ir.Block:
-    """A `while` whose condition binds names that its body reads evaluates it in its body."""
-    made = ir.bound(stmt.cond)
-    if not made & (ir.used(stmt.body) | ir.bound(stmt.body)):
+def _same(name: ir.Name) -> ir.Name:
+    return name
+
+
+def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
+    """A `while` whose condition binds names that are read elsewhere evaluates it in its body."""
+    inside = _mentioned((replace(stmt, body=(), stop=None),))
+    if all(inside[n] == mentioned[n] for n in ir.bound(stmt.cond)):
         return (stmt,)
     test = fresh("_go")
     check = (*stmt.cond, ir.Assign(test, stmt.test, stmt.loc))

@@ -17,7 +17,8 @@ from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.scene import View
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
-    append_adjoint,
+    change_adjoint,
+    concatenation_adjoint,
     display_adjoint,
     element_adjoint,
     pop_adjoint,
@@ -185,8 +186,10 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     if makes_object(call.fn):
         names, values = object_parts(call)
         return display_adjoint(stmt.target, values, map(ir.Const, names), facts, stmt.loc)
-    if call.fn in (list, tuple, dict) and call.args and _is_container(call.args[0], facts):
+    if _copies_container(call, facts):
         return _copied_container(stmt, call, facts)
+    if call.fn is operator.add and any(_is_container(a, facts) for a in call.args):
+        return concatenation_adjoint(stmt, call, facts)
     if call.fn is operator.getitem and _is_scalar(call.args[0], facts):
         base = call.args[0]
         assert isinstance(base, ir.Name)
@@ -195,6 +198,12 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return expand(bound, stmt, facts).adjoint
+
+
+def _copies_container(call: ir.Call, facts: Facts) -> bool:
+    """Whether a call makes a container of the same items."""
+    plain = call.fn in (list, tuple, dict) or call.fn == ir.Method("copy")
+    return plain and len(call.args) == 1 and not call.kwargs and _is_container(call.args[0], facts)
 
 
 def _copied_container(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -268,7 +277,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     if not isinstance(call, ir.Call) or not _reads_active(call, facts):
         return ()
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
-        return append_adjoint(stmt, call, facts)
+        return change_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return expand(bound, stmt, facts).adjoint
 

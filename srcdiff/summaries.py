@@ -25,8 +25,8 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import groups, links_of, written_params
 from srcdiff.bind import bind
+from srcdiff.changes import plain_containers
 from srcdiff.inline import function_of, inline, is_user_function
-from srcdiff.iterate import iterated
 from srcdiff.prepare import inplace, prepare
 from srcdiff.webs import webs
 
@@ -167,8 +167,8 @@ def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kin
     function = webs(prepare(inline(function_of(fn), fn)))
     fresh = ir.Fresh(ir.all_names(function))
     function = replace(function, body=_assuming(function.body, assumed, fresh))
-    function = iterated(function, infer(function, kinds), kinds)
     lent = frozenset(p.name for p in function.params)
+    function = plain_containers(function, kinds)
     function = webs(inplace(function, infer(function, kinds), lent))
     return function, infer(function, kinds)
 

@@ -92,7 +92,7 @@ def add_tree(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return copy_tree(b if a is None else a)
     if isinstance(a, dict):
-        return {key: add_tree(value, b.get(key)) for key, value in a.items()}
+        return {key: add_tree(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
         return [add_tree(p, q) for p, q in zip(a, b)]
     return a + b
@@ -153,6 +153,11 @@ def _like_array(d: Any, x: Any) -> Any:
     out = np.empty_like(x)
     out[...] = d
     return out
+
+
+def order(xs: Any, reverse: bool = False) -> list[int]:
+    """The positions of the items of `xs` from the least to the greatest, ties in their order."""
+    return sorted(range(len(xs)), key=lambda k: xs[k], reverse=reverse)
 
 
 def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any:

@@ -1,6 +1,15 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.rules import d, elementwise, linear, nondifferentiable, rule, samples
+from srcdiff.rules import (
+    d,
+    elementwise,
+    isarray,
+    isscalar,
+    linear,
+    nondifferentiable,
+    rule,
+    samples,
+)  # fmt: skip
 from srcdiff.trees import (
     add_into,
     add_numbers,
@@ -10,12 +19,13 @@ from srcdiff.trees import (
     dense_copy,
     kept,
     like_tree,
+    order,
     put_back,
     where_nonzero,
     zero_tree,
 )  # fmt: skip
 
-nondifferentiable(zero_tree)
+nondifferentiable(order, zero_tree)
 
 
 @linear(kept)
@@ -81,7 +91,10 @@ def put_back_(x, old):
 def like_tree_(g, x):
     z = like_tree(g, x)
     yield z
-    d[g] += d[z]
+    if isscalar(x) or isarray(x):
+        d[g] += d[z]
+    else:
+        d[g] += add_tree(zero_tree(g), d[z])
     d[x] += 0.0
 
 

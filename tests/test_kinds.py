@@ -21,6 +21,7 @@ from srcdiff.analyses.kind_types import (
     same_shape,
 )
 from srcdiff.analyses.kinds import infer, key_of, kind_of
+from srcdiff.iterate import iterated
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 from srcdiff.webs import webs
@@ -33,29 +34,31 @@ from .structures import bound_arguments
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
 
 
-def lowered(function):
+def lowered(function, params):
     found = webs(lower(parse(function)))
     skip_if_incomplete(found)
-    return found
+    return iterated(found, infer(found, params), params)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
 def test_kinds_of_the_corpus_are_true(program, monkeypatch):
-    function = lowered(program.function)
     args = program.arguments()
     named = bound_arguments(program.function, args)
-    kinds = infer(function, {n: kind_of(v, n) for n, v in named.items()})
+    params = {n: kind_of(v, n) for n, v in named.items()}
+    function = lowered(program.function, params)
+    kinds = infer(function, params)
     assert all(kinds[p.name] is not None for p in function.params)
     run_checked(function, kinds, args, monkeypatch)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
 def test_kinds_without_arguments_are_true(program, monkeypatch):
-    function = lowered(program.function)
     args = program.arguments()
     named = bound_arguments(program.function, args)
     plain = all(isinstance(v, (float, int, np.ndarray)) for v in named.values())
-    kinds = infer(function, {} if plain else dict.fromkeys(named, UNKNOWN))
+    params = {} if plain else dict.fromkeys(named, UNKNOWN)
+    function = lowered(program.function, params)
+    kinds = infer(function, params)
     run_checked(function, kinds, args, monkeypatch)
 
 

@@ -17,10 +17,11 @@ LAYERS = (
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
-    + ("forwarding", "holders", "places", "whole", "fields", "restore"),
+    + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
+    + ("methods", "mappings", "iterators", "changes")
     + ("composed", "specialise", "options", "unpackings"),
     ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")

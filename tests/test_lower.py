@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from srcdiff import ir
+from srcdiff.analyses.kinds import infer, kind_of
 from srcdiff.ir import (
     NONE,
     Assign,
@@ -30,6 +31,7 @@ from srcdiff.ir import (
     While,
     make_list,
 )
+from srcdiff.iterate import iterated
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 from srcdiff.verify import verify
@@ -38,6 +40,7 @@ from tests.check import define
 from tests.lowering_loops import ALL
 from tests.programs import PROGRAMS, TOPICS
 from tests.roundtrip import is_incomplete
+from tests.structures import bound_arguments
 
 
 def _outcome(call, function, case):
@@ -83,6 +86,9 @@ def test_the_corpus(topic):
             if is_incomplete(function):
                 continue
             expected, found = program.arguments(), program.arguments()
+            named = bound_arguments(program.function, found)
+            params = {n: kind_of(v, n) for n, v in named.items()}
+            function = iterated(function, infer(function, params), params)
             result = ir_interpreter.run(function, *found)
             assert _same(program.function(*expected), result), program.name
             assert _same(expected, found), program.name

@@ -11,11 +11,19 @@ that may share memory are shadowed: their adjoints are made, and aliased, in the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.analyses.links import Link, classes_of, groups, links_of, named_container, stored_names
+from srcdiff.analyses.links import (
+    Link,
+    between,
+    classes_of,
+    groups,
+    links_of,
+    named_container,
+    stored_names,
+)
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.scene import (
     Scene,
@@ -26,6 +34,7 @@ from srcdiff.analyses.scene import (
     queues,
 )
 from srcdiff.analyses.shadowed import Shadowed, shadowed
+from srcdiff.analyses.structure import reshaped
 from srcdiff.analyses.views import is_array, is_sure_view
 
 Kinds = Mapping[str, Kind]
@@ -45,6 +54,8 @@ class Aliases:
     shadows: frozenset[str] = frozenset()
     copies: frozenset[str] = frozenset()
     unclear: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()  # containers that go on under another name, or inside one
+    reshaped: frozenset[str] = frozenset()  # classes of containers whose structure changes
 
     def owner(self, name: str) -> str:
         """The name whose memory `name` is a view of (itself if it is none)."""
@@ -69,14 +80,19 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     plain = [k for k in links if not {k.target, k.source} & queued]
     stored, resized = scene.stored
     one = _Resolved(plain, stored, scene)
-    between = [k for k in plain if scene.are_containers(k)]
-    two = _Resolved(between, resized, scene)
+    inside = between(plain, kinds)
+    two = _Resolved(inside, resized, scene)
     classes = {**two.classes, **one.classes}
     views = {**_parts(plain, classes, scene), **two.views, **one.views}
     unclear = [*one.unclear, *two.unclear]
-    if not unclear:
-        return Aliases(classes, views, stored)
-    return _with_shadows(classes, views, stored, shadowed(links, unclear, scene))
+    found = Aliases(classes, views, stored)
+    if unclear:
+        found = _with_shadows(classes, views, stored, shadowed(links, unclear, scene))
+    return replace(
+        found,
+        moved=frozenset(k.source for k in inside if k.target not in found.views),
+        reshaped=reshaped(function.body, kinds, found.classes),
+    )
 
 
 def _with_shadows(
@@ -120,6 +136,7 @@ class _Resolved:
         self.written = {self.handed.get(n, n) for n in stored}
         self.views: dict[str, View] = {}
         self.unclear: list[Link] = []
+        self.parts = {k.target for k in links if k.how in ("alias", "view", "element")}
         mine = [k for k in links if k.target in self.classes]
         derived = frozenset(k.source for k in links)
         moved = [k for k in mine if self.judge(k, derived) and k.how in ("alias", "stored")]
@@ -159,7 +176,8 @@ class _Resolved:
             read = link.target not in self.stored and scene.within(link)
             return read and not scene.overwritten(link, self.classes)
         if named_container(link.target, scene.kinds):
-            return not is_part(link.stmt) or scene.dead_after(link)
+            own = link.source not in self.parts and scene.dead_after(link)
+            return own or not is_part(link.stmt)
         return self.handed.get(link.target, link.target) not in self.written
 
     def is_view(self, link: Link) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, records, runtime
-from srcdiff.analyses import kind_methods, kind_trees
+from srcdiff.analyses import kind_methods, kind_sequences, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
 from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
@@ -235,37 +235,6 @@ def _make_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Dict(tuple(known.items()), join_all(others))
 
 
-def _to_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    base = args[0] if args else Tuple(())
-    if isinstance(base, Dict):
-        return List(
-            join_all(Text() if isinstance(k, str) else UNKNOWN for k, _ in base.items) or UNKNOWN
-        )
-    if isinstance(base, (Tuple, List)):
-        return (
-            List(getattr(base, "item", None), base.items)
-            if base.items is not None
-            else List(getattr(base, "item", UNKNOWN))
-        )
-    if isinstance(base, Array):
-        return List(item_kind(base, Scalar("int64")))
-    return List(Scalar("int64") if isinstance(base, Range) else UNKNOWN)
-
-
-def _to_tuple(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    made = _to_list(args, kwargs)
-    items, item = getattr(made, "items", None), getattr(made, "item", None)
-    return Tuple(items, item if items is None and isinstance(item, (Scalar, Array)) else None)
-
-
-def _to_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """`dict(d)`: what d holds, in a dict of its own."""
-    base = args[0] if args else Dict(())
-    if not isinstance(base, Dict):
-        return None
-    return Dict((*((k, v) for k, v in base.items if k not in kwargs), *kwargs.items()), base.item)
-
-
 def _extreme(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """`min` and `max`: one of the operands."""
     if kwargs:
@@ -376,9 +345,6 @@ _SPECIAL: dict[Any, Special] = {
     slice: _constant(SliceKind(UNKNOWN, UNKNOWN, UNKNOWN)),
     ir.make_list: _make_list,
     ir.make_dict: _make_dict,
-    list: _to_list,
-    dict: _to_dict,
-    tuple: _to_tuple,
     min: _extreme,
     max: _extreme,
     print: _constant(NoneKind()),
@@ -397,4 +363,5 @@ _SPECIAL: dict[Any, Special] = {
     runtime.axis_size: _axis_size,
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,
+    **kind_sequences.FUNCTIONS,
 }  # fmt: skip

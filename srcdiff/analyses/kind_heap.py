@@ -9,10 +9,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.effects import LIST_MUTATORS
+from srcdiff.analyses.effects import ELEMENT_METHODS, LIST_MUTATORS
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import (
@@ -24,7 +25,9 @@ from srcdiff.analyses.kind_types import (
     Kind,
     List,
     Maybe,
+    NoneKind,
     Scalar,
+    SliceKind,
     Sym,
     Text,
     Tuple,
@@ -148,6 +151,9 @@ class Heap:
 
     def store(self, kind: List | Dict, key: Kind, value: Kind) -> None:
         """`kind[key] = value`."""
+        if isinstance(key, SliceKind):
+            self.store_part(kind, key, value)
+            return
         site = self.find(kind.site)
         held = self.held.get(site, kind)
         known: Any = key.value if isinstance(key, (Scalar, Text)) else None
@@ -161,6 +167,26 @@ class Heap:
                 self.hold(site, List(held.item, tuple(items), site))
         else:
             self.add(kind, value)
+
+    def store_part(self, kind: List | Dict, part: SliceKind, value: Kind) -> None:
+        """`kind[a:b] = value`: item by item where there are surely as many."""
+        bounds = [getattr(k, "value", None) for k in (part.lower, part.upper, part.step)]
+        plain = all(
+            isinstance(k, NoneKind) or b is not None
+            for k, b in zip((part.lower, part.upper, part.step), bounds, strict=True)
+        )
+        held, new = self.resolve(kind), self.resolve(value)
+        items = held.items if isinstance(held, List) else None
+        given = new.items if isinstance(new, (List, Tuple)) else None
+        if plain and items is not None and given is not None:
+            places = range(len(items))[slice(*bounds)]
+            if len(places) == len(given):
+                for place, item in zip(places, given, strict=True):
+                    self.store(kind, Scalar("int64", True, place), item)
+                return
+        for item in given if given is not None else (getattr(new, "item", None) or UNKNOWN,):
+            self.add(kind, item)
+        self.shrink(kind)
 
     def escape(self, kind: Kind) -> None:
         """Somebody unknown may write into a kind's lists and dicts."""
@@ -239,6 +265,20 @@ class Heap:
             found = kind if found is None else self.join(found, kind)
         return found
 
+    def taken(self, fn: ir.Callee, args: list[Kind]) -> None:
+        """A call may give any one of a container's items: lists and dicts among them are one."""
+        if not args or keeps_apart(fn, args):
+            return
+        kind = args[0]
+        if isinstance(kind, (List, Dict)):
+            kind = self.held.get(self.find(kind.site), kind)
+            items = contents(kind)
+        else:
+            items = getattr(kind, "items", None) or ()
+        nested = [k for k in items if isinstance(k, (List, Dict, Tuple))]
+        for one, other in pairwise(nested):
+            self._unified(one, other)
+
     def _unified(self, a: Kind, b: Kind) -> Kind:
         """`a`, after its sites and those of `b` were made one."""
         if isinstance(a, Maybe) or isinstance(b, Maybe):
@@ -270,6 +310,19 @@ class Heap:
 def is_empty(kind: Kind) -> bool:
     """Whether nothing was put into a list so far."""
     return isinstance(kind, List) and kind.item is None and not kind.items
+
+
+_APART = (ir.make_list, ir.make_dict, len, list, tuple, dict)
+
+
+def keeps_apart(fn: ir.Callee, args: list[Kind]) -> bool:
+    """Whether what a call returns is none of its first argument's items, or a certain one."""
+    if not isinstance(args[0], (List, Dict, Tuple)) or fn in _APART or isinstance(fn, ir.Attr):
+        return True
+    if isinstance(fn, ir.Method):
+        return fn.name not in ELEMENT_METHODS or fn.name == "copy"
+    index = args[1] if fn is operator.getitem else None
+    return isinstance(index, (Scalar, Text)) and index.value is not None
 
 
 def localless(kind: Kind, depth: int = 1) -> Kind:

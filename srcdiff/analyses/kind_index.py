@@ -40,8 +40,8 @@ def item_kind(base: Kind, index: Kind) -> Kind:
         return _sequence_item(base, index)
     if isinstance(base, Dict):
         return _dict_item(base, index)
-    if isinstance(base, Range) and isinstance(index, Scalar):
-        return Scalar("int64")
+    if isinstance(base, Range):
+        return Scalar("int64") if isinstance(index, Scalar) else Range()
     if isinstance(base, Text):
         return Text()
     if isinstance(base, Scalar) and base.python is False and index == Tuple(()):

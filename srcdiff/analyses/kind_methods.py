@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_types import (
     List,
     NoneKind,
     Object,
+    Range,
     Scalar,
     Sym,
     Text,
@@ -47,6 +48,8 @@ def attribute_kind(base: Kind, name: str) -> Kind:
     if isinstance(base, Dict) and base.cls is not None:
         known: dict[Any, Kind] = dict(base.items)
         return known.get(name, UNKNOWN) if base.item is None else UNKNOWN
+    if isinstance(base, Range) and name in ("start", "stop", "step"):
+        return Scalar("int64")
     if not is_numeric(base):
         return UNKNOWN
     dims = dims_of(base)

@@ -193,6 +193,7 @@ class _Inference:
             return None
         if isinstance(call.fn, ir.Name):
             self.read(call.fn.id, env)
+        self.heap.taken(call.fn, args)
         held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
         none_yet = call.fn in (operator.getitem, ir.Method("pop")) and is_empty(held[0])
         if none_yet or fails(call.fn, held):

@@ -13,7 +13,21 @@ from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
-from srcdiff.analyses.kind_types import Dict, Kind, Object, is_container, is_scalar
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+    is_container,
+    is_scalar,
+)
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.errors import UnsupportedError
 
@@ -98,7 +112,7 @@ def _shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
     elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
         call = stmt.rhs
         if isinstance(call.fn, ir.Method) and call.args and _container(call.args[0], kinds):
-            for atom in call.args[1:]:
+            for atom in call.args[-1:] if call.fn.name == "insert" else call.args[1:]:
                 for name in _arrays(atom, kinds):
                     yield ir.names(call.args[0])[0], name, "stored"
 
@@ -248,6 +262,39 @@ def _said(name: str) -> str:
 _NUMBER = re.compile(r"_\d+\Z")
 
 
+def between(links: list[Link], kinds: Kinds) -> list[Link]:
+    """The links of containers of which one may be the other, or a part of it."""
+    return [
+        k
+        for k in links
+        if named_container(k.target, kinds)
+        and named_container(k.source, kinds)
+        and not (_is_copy(k.stmt) and not _holds_containers(kinds[k.source]))
+    ]
+
+
+_COPIES = (list, tuple, dict, sorted, reversed, operator.add, operator.mul, operator.or_)
+
+
+def _is_copy(stmt: ir.Stmt) -> bool:
+    """Whether a statement makes a new container that holds the same items as an old one."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn is operator.getitem:
+        return isinstance(rhs.args[1], ir.Slice)
+    return rhs.fn in _COPIES or rhs.fn == ir.Method("copy")
+
+
+def _holds_containers(kind: Kind) -> bool:
+    """Whether a container may hold other containers."""
+    if isinstance(kind, Tuple):
+        items = kind.items if kind.items is not None else (kind.item or UNKNOWN,)
+    else:
+        items = contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
+    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in items)
+
+
 def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
     """The parameters whose memory the function writes into, by their own name or another."""
     written = written_classes(function, kinds)
@@ -258,7 +305,4 @@ def written_classes(function: ir.Function, kinds: Kinds) -> dict[str, str]:
     """The class of every name that may share memory with one that the function writes into."""
     links = list(links_of(function.body, kinds, False))
     stored, resized = stored_names(function.body, kinds)
-    between = [
-        k for k in links if named_container(k.target, kinds) and named_container(k.source, kinds)
-    ]
-    return {**classes_of(between, resized), **classes_of(links, stored)}
+    return {**classes_of(between(links, kinds), resized), **classes_of(links, stored)}

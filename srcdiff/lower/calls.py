@@ -76,7 +76,7 @@ def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
 
 def _method_call(b: Builder, node: Node) -> Rhs:
     """`x.sum(axis=0)`."""
-    if node.func.attr == "join":  # of a string, which uses up its argument at once
+    if node.func.attr in ("join", "extend", "update"):  # these use up their argument at once
         b.eager.update(map(id, node.args))
     found = objects.behind(b, node.func.value)
     if found is not None:
@@ -96,7 +96,6 @@ def _unknown_call(b: Builder, node: Node) -> Rhs:
     else:
         callee = b.as_name(fn, node.func)
     return Call(callee, rest, kwargs, fn.id if isinstance(fn, Name) else None)
-
 
 
 def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> Rhs:

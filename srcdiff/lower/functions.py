@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir import Atom, Const, Function, Loc, Param, Ref, Return
-from srcdiff.lower import calls, comprehensions, expressions, jumps, loops, statements, wrappers
+from srcdiff.lower import applied, comprehensions, expressions, jumps, loops, statements, wrappers
 from srcdiff.lower.builder import Builder, Node, Table
+from srcdiff.lower.flatten import flattened
 from srcdiff.lower.scope import scan_function
 from srcdiff.parse import Source
 
-EXPRESSIONS: Table = {**expressions.TABLE, **comprehensions.TABLE, **calls.TABLE}
+EXPRESSIONS: Table = {**expressions.TABLE, **comprehensions.TABLE, **applied.TABLE}
 STATEMENTS: Table = {**statements.TABLE, **loops.TABLE}
 
 
@@ -41,7 +43,7 @@ def builder(
 def lower(source: Source) -> Function:
     """The IR of a function."""
     try:
-        return _lower(source)
+        return _lower(replace(source, tree=flattened(source.tree, source)))
     except RecursionError:
         code = source.function.__code__
         loc = Loc(code.co_filename, code.co_firstlineno)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from dataclasses import dataclass
 from typing import Any, Union
@@ -65,7 +66,8 @@ class Zipped:
 
     def length(self, b: Builder, loc: Loc) -> Atom:
         """The least number of items."""
-        lengths = tuple(p.length(b, loc) for p in self.parts)
+        ending = [p for p in self.parts if not isinstance(p, Endless)] or self.parts
+        lengths = tuple(p.length(b, loc) for p in ending)
         if len(lengths) == 1:
             return lengths[0]
         return b.temp(Call(min, lengths, text="min"), loc, "_n")
@@ -153,7 +155,36 @@ class Mapped:
         return b.rhs(self.call)
 
 
-Items = Union[Sequence, Range, Zipped, Enumerated, Reverse, DictItems, Mapped]
+@dataclass(frozen=True)
+class Endless:
+    """`count(start, step)`, `cycle(xs)`, `repeat(v)`: only beside something that ends."""
+
+    node: Node
+    what: Any
+    args: tuple[Atom, ...]
+
+    def length(self, b: Builder, loc: Loc) -> Atom:
+        """There is none."""
+        return b.refuse(
+            self.node, f"a loop over `itertools.{self.what.__name__}` has no end",
+            "Write `while`, or `zip` it with something that ends.",
+        )  # fmt: skip
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
+        """The item at an index."""
+        if self.what is itertools.repeat:
+            return self.args[0]
+        if self.what is itertools.cycle:
+            count = b.temp(Call(len, self.args, text="len"), loc, "_n")
+            place = b.temp(Call(operator.mod, (k, count)), loc)
+            return Call(operator.getitem, (self.args[0], place))
+        given: list[Atom] = [*self.args, *(_ZERO, _ONE)[len(self.args) :]]
+        start, step = given
+        moved = k if step == _ONE else b.temp(Call(operator.mul, (k, step)), loc)
+        return moved if start == _ZERO else Call(operator.add, (start, moved))
+
+
+Items = Union[Sequence, Range, Zipped, Enumerated, Reverse, DictItems, Mapped, Endless]
 
 
 def items_of(b: Builder, node: Node, bound: frozenset[str], nested: bool = False) -> Items:
@@ -220,11 +251,17 @@ def _known(
         return _zipped(b, node, bound)
     if fn is reversed and len(args) == 1 and not keywords:
         return _reversed(b, args[0], bound)
+    if any(fn is f for f in _ENDLESS) and not keywords and len(args) <= (2 if fn is _COUNT else 1):
+        return Endless(node, fn, tuple(b.held(a, bound, node) for a in b.operands(args)))
     if fn is map and len(args) > 1 and not keywords:
         names, step = functional.step(b, node)
         parts = tuple(items_of(b, a, bound, nested=True) for a in args[1:])
         return Mapped(Zipped(parts), names, step)
     return None
+
+
+_COUNT = itertools.count
+_ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)
 
 
 def _enumerated(b: Builder, node: Node, bound: frozenset[str]) -> Items:

@@ -81,6 +81,15 @@ def loop_over(
     b.emit(For(counter, rhs, block, stop, loc))
 
 
+def loop_through(b: Builder, items: Items, body: Callable[[Element], None], loc: Loc) -> None:
+    """A loop over items that no target is bound to."""
+    counted = items.inner if isinstance(items, Reverse) else items
+    k = b.fresh("_k")
+    rhs = header(b, items, loc)
+    block = b.collect(lambda: body(k if isinstance(counted, Range) else counted.at(b, k, loc)))
+    b.emit(For(k, rhs, block, None, loc))
+
+
 def _counter(
     b: Builder, target: Node, items: Items, loc: Loc
 ) -> tuple[Name, Callable[[], None]]:
@@ -146,4 +155,4 @@ def _grows(func: Node, name: str) -> bool:
 
 
 TABLE: Table = {"For": for_, "While": while_}
-__all__ = ["TABLE", "bind", "loop_over"]
+__all__ = ["TABLE", "bind", "loop_items", "loop_over", "loop_through"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Sequence
 
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
@@ -141,12 +142,17 @@ def _module(name: str, package: str | None = None) -> object | None:
 
 
 def delete(b: Builder, node: Node) -> None:
-    """`del name` needs nothing; an item cannot be deleted yet."""
+    """`del name` needs nothing; an item is taken out of its list or dict."""
     for target in node.targets:
-        if type(target).__name__ != "Name":
+        kind = type(target).__name__
+        if kind == "Subscript":
+            base, index = b.operands((target.value, target.slice))
+            call = Call(operator.delitem, (b.as_name(base, target.value), index))
+            b.emit(Effect(call, b.loc(target)))
+        elif kind != "Name":
             b.refuse(
-                target, "`del` of an item or attribute is not supported",
-                "Build the container without it.",
+                target, "`del` of an attribute is not supported",
+                "Keep the value in a local variable.",
             )  # fmt: skip
 
 

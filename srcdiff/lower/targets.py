@@ -220,6 +220,8 @@ def _assign_tuple(b: Builder, target: Node, value: Node, loc: Loc) -> None:
             )  # fmt: skip
         _assign_pairwise(b, target, value, loc)
         return
+    if type(value).__name__ == "GeneratorExp":  # an unpacking uses it up at once
+        b.eager.add(id(value))
     unpack(b, target, b.atom(value), loc)
 
 

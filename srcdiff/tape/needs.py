@@ -46,20 +46,27 @@ def primal_reads(
     found: set[Item] = {n for n in ir.used(block) - local if n not in adjoint_names}
     for stmt in ir.walk(block):
         for operand in ir.operands(stmt):
-            for name in _contents_read(operand):
+            for name in _contents_read(operand, facts):
                 if name not in local and name not in adjoint_names:
                     found |= contents_of(name, facts)
     return frozenset(found)
 
 
-def _contents_read(rhs: ir.Rhs) -> tuple[str, ...]:
+def _contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
     if isinstance(rhs, ir.Call):
-        if rhs.fn in _SHAPE_ATTRS or rhs.fn in _SHAPE_ONLY_FIRST or rhs.fn is trees.zero_tree:
+        if rhs.fn in _SHAPE_ATTRS or rhs.fn in _SHAPE_ONLY_FIRST:
             return ()
+        if rhs.fn is trees.zero_tree:  # what a container holds is its shape
+            return tuple(n for n in ir.names(rhs) if _changes_structure(n, facts))
         if rhs.fn is runtime.unbroadcast:
             return ir.names(rhs.args[0])
     return ir.names(rhs)
+
+
+def _changes_structure(name: str, facts: Facts) -> bool:
+    """Whether a container has another number of items, or items of other shapes, at times."""
+    return facts.aliases.classes.get(name) in facts.aliases.reshaped
 
 
 def contents_of(name: str, facts: Facts) -> frozenset[Item]:

@@ -10,9 +10,20 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args
-from srcdiff.analyses.kind_types import UNKNOWN, Array, is_container, is_scalar
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    List,
+    is_container,
+    is_numeric,
+    is_scalar,
+)
 from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.analyses.views import is_array
+from srcdiff.containers import put_back
+from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.tape.keys import Keys, has_key
 from srcdiff.tape.needs import Contents, Item
@@ -110,19 +121,61 @@ def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
         return _undo_store(stmt, slots)
     call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(call, ir.Call) and isinstance(call.fn, ir.Method):
-        if call.fn.name == "append" and isinstance(call.args[0], ir.Name):
-            return _undo_append(call.args[0], stmt, slots)
-        if call.fn.name == "pop" and isinstance(stmt, ir.Assign) and len(call.args) == 1:
-            push = ir.Effect(ir.Call(ir.Method("append"), (call.args[0], stmt.target)), stmt.loc)
-            names = frozenset({*ir.names(call.args[0]), stmt.target.id})
-            return Undone((), (push,), names)
+        base = call.args[0]
+        kind = slots.facts.kinds.get(base.id) if isinstance(base, ir.Name) else None
+        if isinstance(base, ir.Name) and not (kind is not None and is_numeric(kind)):
+            return _undo_change(call, base, kind, stmt, slots)
     return _undo_call(stmt, slots)
 
 
-def _undo_append(base: ir.Name, stmt: ir.Stmt, slots: Slots) -> Undone:
-    """An appended item is taken off again."""
-    gone = ir.Effect(ir.Call(ir.Method("pop"), (base,)), stmt.loc)
-    return Undone((), (gone,), frozenset({base.id}))
+def _undo_change(
+    call: ir.Call, base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots
+) -> Undone:
+    """The old items of a list or dict whose method is called."""
+    assert isinstance(call.fn, ir.Method)
+    name, place = call.fn.name, call.args[1:]
+    if name in ("append", "insert"):
+        inverse: ir.Stmt = ir.Effect(ir.Call(ir.Method("pop"), (base, *place[:-1])), stmt.loc)
+        return Undone((), (inverse,), frozenset({base.id, *_names(place[:-1])}))
+    if name == "reverse":
+        return Undone((), (ir.Effect(call, stmt.loc),), frozenset({base.id}))
+    if name == "pop" and isinstance(stmt, ir.Assign) and not isinstance(kind, Dict):
+        inverse = put_back(stmt, base, stmt.target, slots.facts)
+        return Undone((), (inverse,), frozenset({base.id, stmt.target.id, *_names(place)}))
+    return _undo_items(base, kind, stmt, slots)
+
+
+def _names(atoms: Iterable[ir.Rhs]) -> tuple[str, ...]:
+    return tuple(n for a in atoms for n in ir.names(a))
+
+
+def _undo_items(base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots) -> Undone:
+    """All the old items of a list or dict, put back into it."""
+    facts = slots.facts
+    made = facts.fresh(f"_{base.id.lstrip('_')}")
+    if not isinstance(kind, (List, Dict)):
+        raise UnsupportedError(
+            f"what `{base.id}` holds is changed here, and its old items are needed afterwards",
+            stmt.loc,
+            remedy="Make a new value instead, or give an example of the arguments.",
+        )
+    copy = ir.Call(list if isinstance(kind, List) else dict, (base,))
+    save: list[ir.Stmt] = [ir.Assign(made, copy, stmt.loc)]
+    push, load = slots.new(base.id, made, stmt.loc)
+    needed: frozenset[Item] = frozenset({base.id})
+    restore: list[ir.Stmt] = []
+    value = facts.fresh() if not isinstance(load, ir.Name) else load
+    if isinstance(load, ir.Name):
+        needed |= {load.id}
+    else:
+        restore.append(ir.Assign(value, load, stmt.loc))
+    if isinstance(kind, List):
+        everything = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
+        restore.append(ir.SetItem(base, everything, value, None, stmt.loc))
+    else:
+        restore.append(ir.Effect(ir.Call(ir.Method("clear"), (base,)), stmt.loc))
+        restore.append(ir.Effect(ir.Call(ir.Method("update"), (base, value)), stmt.loc))
+    return Undone((*save, *push), tuple(restore), needed)
 
 
 def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:

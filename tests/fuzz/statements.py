@@ -24,7 +24,8 @@ LOCALS = ("a", "b", "c", "d", "u", "v", "w", "t", "out", "total")
 WEIGHTS = {
     "assign": 5, "store": 6, "augment": 4, "augment_item": 4, "alias": 2, "view": 4, "swap": 1,
     "pair": 2, "if": 4, "for": 3, "while": 1, "each": 2, "helper": 2, "list": 2, "method": 1,
-    "dict": 2, "leave": 2, "chain": 1, "closure": 1,
+    "dict": 2, "leave": 2, "chain": 1, "closure": 1, "grow": 2, "table": 2, "collect": 2,
+    "star": 1,
 }  # fmt: skip
 OPERATORS = ("+=", "-=", "*=")
 
@@ -283,6 +284,99 @@ class Statements(Expressions):
             if choice == "pop":
                 self.line(f"{name}.append({self.of(kind, 1)})")
 
+    def write_grow(self, loop: bool) -> None:
+        """A list that changes its length and gets it back."""
+        lists = self.scope.lists()
+        if not lists:
+            self.write_list(loop)
+            return
+        name = self.r.choice(lists)
+        kind = Kind(self.scope.names[name].lengths)
+        item = self.of(kind, 1)
+        one, two = self.counter("g"), self.counter("g")
+        place = self.r.choice(["0", "1", "-1"])
+        lines = self.r.choice(
+            [
+                [f"{name}.insert({place}, {item})", f"{one} = {name}.pop({place})"],
+                [f"{one} = {name}.pop({place})", f"{name}.insert({place}, {item})"],
+                [f"{name}.extend([{item}, {self.of(kind, 1)}])", f"{one} = {name}.pop(0)"],
+                [f"{name} += [{item}]", f"{one} = {name}[0]", f"del {name}[0]"],
+                [f"{name}.reverse()", f"{one} = {name}[0]"],
+                [f"{one} = {name}[1]", f"{name}[1:2] = [{item}, {one}]", f"del {name}[-1]"],
+                [f"{name} = {name}[::-1]", f"{one} = {name}[-1]"],
+                [f"{name} = [*{name}, {item}][1:]", f"{one} = {name}[0]"],
+                [f"{name} = {name} + [{item}]", f"{one} = {name}[-1]"],
+                [f"{two} = {name}.copy()", f"{two}[0] = {item}", f"{one} = {two}[0]"],
+            ]
+        )
+        for line in lines:
+            self.line(line)
+        self.bind(one, kind)
+
+    def write_table(self, loop: bool) -> None:
+        """A dict of numbers or arrays."""
+        name, key, got = self.counter("d"), self.counter("k"), self.counter("g")
+        kind = self.r.choice([NUMBER, vector()])
+        first, item = self.of(kind, 1), self.of(kind, 1)
+        self.line(f'{name} = {{"u": {first}}}')
+        self.line(
+            self.r.choice(
+                [
+                    f'{name}["v"] = {item}',
+                    f'{name}.update({{"v": {item}}})',
+                    f'{name} = {name} | {{"v": {item}}}',
+                    f'{name}.setdefault("v", {item})',
+                    f'{name}["v"] = {name}.pop("u"); {name}["u"] = {item}',
+                ]
+            )
+        )
+        self.line(
+            self.r.choice(
+                [
+                    f'{got} = {name}["v"] * {name}.get("u")',
+                    f'{got} = {name}.get("w", {item})',
+                    f"{got} = sum({name}.values())",
+                    f"{got} = sum([{name}[{key}] * 0.5 for {key} in {name}])",
+                    f"{got} = sum([0.7 * {key} for _, {key} in {name}.items()])",
+                ]
+            )
+        )
+        self.bind(got, kind)
+
+    def write_collect(self, loop: bool) -> None:
+        """Comprehensions, generators and builtins over the items of arrays and lists."""
+        one, two = self.named(vector(), 1), self.named(vector(), 1)
+        item, other, got = self.counter("q"), self.counter("q"), self.counter("g")
+        value = self.r.choice(
+            [
+                f"sum([{item} * {item} for {item} in {one}])",
+                f"sum({item} * {other} for {item}, {other} in zip({one}, {two}))",
+                f"sum([{item} for {item} in {one} if {item} > 0.4], 0.1)",
+                f"sum(map(lambda {item}: np.sin({item}), {one}))",
+                f"sum([k * {item} for k, {item} in enumerate({one})])",
+                f"max([{item} * 2.0 for {item} in {one}])",
+                f"sum(list({one})[1:])",
+                f"sum(tuple({one})[::2])",
+                f"sorted({one})[1]",
+                f"sum({item} * {other} for {item} in {one} for {other} in {two}[:2])",
+            ]
+        )
+        self.line(f"{got} = {value}")
+        self.bind(got, NUMBER)
+
+    def write_star(self, loop: bool) -> None:
+        """An unpacking with a star."""
+        source = self.named(vector(), 1)
+        one, rest, last = self.counter("g"), self.counter("xs"), self.counter("g")
+        self.line(
+            self.r.choice(
+                [f"{one}, *{rest}, {last} = {source}", f"{one}, {last}, *{rest} = list({source})"]
+            )
+        )
+        self.bind(one, NUMBER)
+        self.bind(rest, list_of(NUMBER))
+        self.bind(last, NUMBER)
+
     def write_dict(self, loop: bool) -> None:
         choice = self.r.choice(["read", "read", "set", "item"])
         if choice == "read":
@@ -345,8 +439,16 @@ class Statements(Expressions):
         self.scope.constant |= set(names)
         with self.block(header):
             self.body(4, True)
+        self.otherwise()
         after, self.scope = self.scope, before
         before.merge([Scope({n: k for n, k in after.names.items() if n in before.names})])
+
+    def otherwise(self) -> None:
+        """An `else` of a loop, at times."""
+        if self.r.random() < 0.15:
+            with self.block("else:"):
+                self.write_augment(False)
+                self.line("pass")
 
     def write_while(self, loop: bool) -> None:
         count = self.counter("n")
@@ -361,6 +463,7 @@ class Statements(Expressions):
         with self.block(f"while {test}:"):
             self.line(f"{count} += 1")
             self.body(3, True)
+        self.otherwise()
         after, self.scope = self.scope, before
         before.merge([Scope({n: k for n, k in after.names.items() if n in before.names})])
 

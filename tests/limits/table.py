@@ -15,21 +15,23 @@ def f(x):
 srcdiff.grad(f)(2.0)
 """,
     "`with`": """
+import warnings
+
 def f(x):
-    with np.errstate(all="ignore"):
+    with warnings.catch_warnings():
         return np.sqrt(x)
 
 srcdiff.grad(f)(2.0)
 """,
     "`match`": """
-def f(x, kind):
-    match kind:
-        case "square":
-            return x * x
+def f(x, shape):
+    match shape:
+        case [n, m]:
+            return x * n * m
         case _:
             return x
 
-srcdiff.grad(f)(2.0, "square")
+srcdiff.grad(f)(2.0, (2, 3))
 """,
     "A class inside": """
 def f(x):
@@ -58,13 +60,19 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "`del` of an item": """
+    "`del` of an item of an array": """
 def f(x):
-    xs = [x, 2.0 * x]
-    del xs[0]
-    return xs[0]
+    del x[0]
+    return x
 
-srcdiff.grad(f)(2.0)
+srcdiff.grad(f)(np.ones(3))
+""",
+    "`del` of an attribute": """
+def f(x):
+    del x.real
+    return x
+
+srcdiff.grad(f)(np.ones(3))
 """,
     "Assignment to an attribute of an object in a list": """
 def f(x):
@@ -539,10 +547,10 @@ def f(xs):
 
 srcdiff.grad(f)([2.0, 3.0])
 """,
-    "A method of a list that moves its items": """
+    "A slice with a step that is taken out": """
 def f(x):
-    xs = [x, 2.0 * x]
-    xs.insert(0, x * x)
+    xs = [x, 2.0 * x, x * x]
+    del xs[::2]
     return xs[0]
 
 srcdiff.grad(f)(2.0)
@@ -557,19 +565,48 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A list that is sorted": """
+    "A list that is sorted by a key": """
 def f(x):
     xs = [x, 2.0 * x]
-    xs.sort()
+    xs.sort(key=lambda v: -v)
     return xs[0]
 
 srcdiff.grad(f)(2.0)
 """,
-    "`|=` of a dict": """
+    "`*=` of a list": """
 def f(x):
+    xs = [x]
+    xs *= 2
+    return xs[1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A dict filled from what nobody knows": """
+def f(x, pairs):
     d = {"a": x}
-    d |= {"b": 2.0 * x}
-    return d["b"]
+    d.update(pairs)
+    return d["a"]
+
+srcdiff.grad(f)(2.0, iter([("b", 1.0)]))
+""",
+    "A loop without an end": """
+import itertools
+
+def f(x):
+    for k in itertools.count():
+        x = x * x
+    return x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A list of what never ends": """
+import itertools
+
+def f(x):
+    counter = itertools.count()
+    for k in counter:
+        x = x * x
+    return x
 
 srcdiff.grad(f)(2.0)
 """,

@@ -315,3 +315,32 @@ def results_of_calls_that_have_none(x, y, m, s):
 
 
 sample(results_of_calls_that_have_none, four, ("x", "y"))
+
+
+def rebound_by_the_condition(x):
+    t = x[0]
+    n = 0
+    while (t := t * x[1] + 1.0) < 2.0 and n < 10:
+        n += 1
+    return t
+
+
+sample(rebound_by_the_condition, lambda r: (r.uniform(0.3, 1.0, 3),))
+
+
+def bound_in_a_branch_of_a_loop(x, y, s):
+    t = np.cos(y @ x)
+    for _ in range(3):
+        if s > 1.5:
+            y = x * 2.0
+    a = np.roll(y, 1)
+    a[[0, 2]] = t * np.zeros(2)
+    return t + a + y
+
+
+for _s in (0.5, 2.0):
+    sample(
+        bound_in_a_branch_of_a_loop,
+        lambda r, s=_s: (r.uniform(0.3, 1.0, 3), r.uniform(0.3, 1.0, 3), s),
+        ("x", "y"),
+    )

@@ -39,18 +39,3 @@ def refused(
     REFUSED.append(Refused(function, args, inputs, line, reason))
 
 
-def pops(x):
-    stack = [x, x * x]
-    stack.append(np.sin(x))
-    a = stack.pop()
-    b = stack.pop()
-    stack.extend([a * b, a - b])
-    return stack[-1] * stack[1] + stack[0]
-
-
-refused(
-    pops,
-    lambda r: (0.8,),
-    line="stack.extend([a * b, a - b])",
-    reason="the method `extend` on a list of active values",
-)

@@ -1,0 +1,50 @@
+"""What changes the structure of a list or dict: the number of its items, their shapes, its keys.
+
+The adjoint of a container has its structure.  As long as that stays, it can be made at any time;
+else it is made from the container as it is at the place where it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srcdiff import ir
+from srcdiff.analyses.effects import LIST_MUTATORS
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_index import item_kind
+from srcdiff.analyses.kind_types import Kind, is_numeric, same_shape
+
+Kinds = Mapping[str, Kind]
+
+
+def keeps_shape(stmt: ir.SetItem, kinds: Kinds) -> bool:
+    """Whether what is stored has surely the shape of what was at its place, if anything was."""
+    base = kinds.get(stmt.base.id)
+    if base is None or stmt.index is None:
+        return False
+    old = item_kind(base, atom_kind(stmt.index, kinds))
+    return same_shape(old, atom_kind(stmt.value, kinds))
+
+
+def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> frozenset[str]:
+    """The classes of containers whose structure some statement changes (new keys apart)."""
+    found: set[str] = set()
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            kind = kinds.get(stmt.base.id)
+            numeric = kind is not None and is_numeric(kind)
+            if not numeric and not keeps_shape(stmt, kinds):
+                found.add(stmt.base.id)
+        elif isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            found.update(_resized(stmt.rhs))
+    return frozenset(classes[n] for n in found if n in classes)
+
+
+_RESIZERS = LIST_MUTATORS | {"popitem"}
+
+
+def _resized(call: ir.Call) -> tuple[str, ...]:
+    """What a method takes items out of or puts them into, other than by a store."""
+    if isinstance(call.fn, ir.Method) and call.fn.name in _RESIZERS:
+        return ir.names(call.args[0])
+    return ()

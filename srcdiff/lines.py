@@ -1,0 +1,84 @@
+"""Writes the statements that stand in the place of one."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from srcdiff import ir
+from srcdiff.trees import add_tree
+
+
+@dataclass
+class Lines:
+    """A block being written, at one place of the user's source."""
+
+    fresh: ir.Fresh
+    loc: ir.Loc
+    out: list[ir.Stmt] = field(default_factory=list)
+
+    def call(self, fn: ir.Callee, *args: ir.Atom, base: str = "_t") -> ir.Name:
+        """The result of a call."""
+        target = self.fresh(base)
+        self.assign(target, ir.Call(fn, args, text=getattr(fn, "__name__", None)))
+        return target
+
+    def item(self, base: ir.Atom, key: ir.Atom) -> ir.Name:
+        """`base[key]`."""
+        target = self.fresh()
+        self.assign(target, ir.Call(operator.getitem, (base, key)))
+        return target
+
+    def method(self, name: str, *args: ir.Atom) -> ir.Name:
+        """The result of a method."""
+        return self.call(ir.Method(name), *args)
+
+    def assign(self, target: ir.Name, rhs: ir.Rhs) -> None:
+        """`target = rhs`."""
+        self.out.append(ir.Assign(target, rhs, self.loc))
+
+    def effect(self, name: str, *args: ir.Atom) -> None:
+        """A method for its effect."""
+        self.out.append(ir.Effect(ir.Call(ir.Method(name), args), self.loc))
+
+    def store(self, base: ir.Name, key: ir.Atom, value: ir.Atom) -> None:
+        """`base[key] = value`."""
+        self.out.append(ir.SetItem(base, key, value, None, self.loc))
+
+    def add(self, base: ir.Name, key: ir.Atom, value: ir.Name, numbers: bool) -> None:
+        """`base[key] += value`, leaf by leaf where the items may be containers."""
+        if numbers:
+            self.out.append(ir.SetItem(base, key, value, "+", self.loc))
+        else:
+            self.store(base, key, self.call(add_tree, self.item(base, key), value))
+
+    def loop(self, count: ir.Atom, body: Callable[[Lines, ir.Name], None]) -> None:
+        """`for k in range(count)`."""
+        k = self.fresh("_k")
+        inner = Lines(self.fresh, self.loc)
+        body(inner, k)
+        header = ir.Call(range, (count,), text="range")
+        self.out.append(ir.For(k, header, tuple(inner.out), None, self.loc))
+
+    def each(self, items: ir.Atom, body: Callable[[Lines, ir.Name], None]) -> None:
+        """`for item in items`, which has an index."""
+        count = self.call(len, items, base="_n")
+
+        def taken(inner: Lines, k: ir.Name) -> None:
+            body(inner, inner.item(items, k))
+
+        self.loop(count, taken)
+
+    def branch(
+        self, test: ir.Atom, body: Callable[[Lines], None], orelse: Callable[[Lines], None]
+    ) -> None:
+        """`if test: ... else: ...`."""
+        one, other = Lines(self.fresh, self.loc), Lines(self.fresh, self.loc)
+        body(one)
+        orelse(other)
+        self.out.append(ir.If(test, tuple(one.out), tuple(other.out), self.loc))
+
+    def again(self, stmt: ir.Stmt) -> None:
+        """A statement at this place."""
+        self.out.append(replace(stmt, loc=self.loc))

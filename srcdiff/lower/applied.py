@@ -1,0 +1,100 @@
+"""Functions that call a function for every item: `accumulate`, and `max` and `min` with `key=`."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from srcdiff.ir import NONE, Assign, Atom, Call, Const, Effect, Method, Name, Rhs, Slice, make_list
+from srcdiff.lower import calls, functional, loops
+from srcdiff.lower.builder import Builder, Node, Table
+from srcdiff.lower.items import Element, Sequence, element_rhs
+
+Apply = Callable[..., Rhs]
+
+
+def call(b: Builder, node: Node) -> Rhs:
+    """A call."""
+    done = None
+    if type(node.func).__name__ in ("Name", "Attribute"):
+        known = b.static(node.func)
+        done = None if known is None else _applied(b, node, known.value)
+    return calls.call(b, node) if done is None else done
+
+
+def _applied(b: Builder, node: Node, fn: Any) -> Rhs | None:
+    """A call of one of these functions as a loop, None for any other."""
+    if any(type(a).__name__ == "Starred" for a in node.args):
+        return None
+    if fn is itertools.accumulate:
+        return _accumulate(b, node)
+    if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"]:
+        return _extreme(b, node, fn) if len(node.args) == 1 else None
+    return None
+
+
+def _function(b: Builder, node: Node, count: int, call: Node) -> Apply:
+    """What an expression that stands for a function does with its arguments."""
+    names = [functional.variable(b, "item") for _ in range(count)]
+    step = functional.call_of(b, node, names, call)
+
+    def apply(*values: Atom) -> Rhs:
+        for name, value in zip(names, values, strict=True):
+            b.emit(Assign(Name(name), value, b.loc(call)))
+        return b.rhs(step)
+
+    return apply
+
+
+def _accumulate(b: Builder, node: Node) -> Rhs | None:
+    """`itertools.accumulate(xs, f, initial=v)`: a list."""
+    start = next((k.value for k in node.keywords if k.arg == "initial"), None)
+    given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "func")]
+    if len(given) > 1 or not node.args:
+        return None
+    apply = _function(b, given[0], 2, node) if given else _plus
+    loc = b.loc(node)
+    source: Atom = b.name(node.args[0])
+    total = b.fresh("_total")
+    if start is not None:
+        b.emit(Assign(total, b.rhs(start), loc))
+    else:
+        b.emit(Assign(total, Call(operator.getitem, (source, Const(0))), loc))
+        rest = Slice(Const(1), NONE, NONE)
+        source = b.temp(Call(operator.getitem, (source, rest)), loc)
+    result = b.temp(Call(make_list, (total,)), loc)
+
+    def step(element: Element) -> None:
+        value = b.as_atom(element_rhs(b, element, node), node)
+        b.emit(Assign(total, apply(total, value), loc))
+        b.emit(Effect(Call(Method("append"), (result, total)), loc))
+
+    loops.loop_through(b, Sequence(source), step, loc)
+    return result
+
+
+def _plus(*values: Atom) -> Rhs:
+    return Call(operator.add, values)
+
+
+def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
+    """`max(xs, key=f)`: the first item of which `f` is greatest."""
+    apply = _function(b, node.keywords[0].value, 1, node)
+    source = b.name(node.args[0])
+    loc = b.loc(node)
+    keys = b.temp(Call(make_list), loc)
+
+    def append(element: Element) -> None:
+        value = b.as_atom(apply(b.as_atom(element_rhs(b, element, node), node)), node)
+        b.emit(Effect(Call(Method("append"), (keys, value)), loc))
+
+    loops.loop_through(b, Sequence(source), append, loc)
+    best = b.temp(Call(fn, (keys,), text=fn.__name__), loc)
+    place = b.temp(Call(Method("index"), (keys, best)), loc)
+    return Call(operator.getitem, (source, place))
+
+
+TABLE: Table = {"Call": call}
+__all__ = ["TABLE"]

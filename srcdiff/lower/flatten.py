@@ -1,0 +1,230 @@
+"""Statements that are others in disguise: `with np.errstate(...)` and `match`.
+
+Takes the tree of a function and returns it with `errors = np.seterr(...)` before the body of such a
+`with` and `np.seterr(**errors)` behind it, and with `match` as `if` and `elif`.  What cannot be
+written so stays, and is refused where it is lowered.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcdiff.lower.scope import children, scan_function
+from srcdiff.parse import EmptyCellError, Source
+
+Node = Any
+_BLOCKS = ("body", "orelse")
+_JUMPS = ("Return", "Break", "Continue")
+
+
+def flattened(tree: Node, source: Source) -> Node:
+    """The definition of a function without such statements."""
+    if not any(type(n).__name__ in ("With", "Match") for n in _statements(tree)):
+        return tree
+    scan = scan_function(tree)
+    return _Flatten(source, set(scan.bound), set(scan.identifiers)).inside(tree)
+
+
+def _statements(node: Node) -> list[Node]:
+    """A node with everything inside of it."""
+    found, todo = [], [node]
+    while todo:
+        found.append(todo.pop())
+        todo.extend(children(found[-1]))
+    return found
+
+
+class _Flatten:
+    """The walk over blocks of statements."""
+
+    def __init__(self, source: Source, local: set[str], taken: set[str]) -> None:
+        self.source = source
+        self.local = local
+        self.taken = taken
+
+    def inside(self, node: Node) -> Node:
+        """A statement with its blocks flattened."""
+        new = copy.copy(node)
+        for name in _BLOCKS:
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                setattr(new, name, [s for stmt in block for s in self.stmt(stmt)])
+        return new
+
+    def stmt(self, node: Node) -> list[Node]:
+        """What stands for one statement."""
+        kind = type(node).__name__
+        if kind == "With":
+            call = self.error_state(node)
+            found = None if call is None else self.with_errors(self.inside(node).body, call)
+            return [node] if found is None else found
+        if kind == "Match":
+            return self.matched(node)
+        return [self.inside(node)] if isinstance(getattr(node, "body", None), list) else [node]
+
+    def name(self, base: str) -> str:
+        """A name that the function does not use."""
+        number, name = 0, base
+        while name in self.taken:
+            number += 1
+            name = f"{base}_{number}"
+        self.taken.add(name)
+        return name
+
+    # --- np.errstate ---
+
+    def error_state(self, node: Node) -> Node | None:
+        """The call in `with np.errstate(...):`, None for any other context."""
+        item = node.items[0]
+        call = item.context_expr
+        if len(node.items) != 1 or item.optional_vars is not None:
+            return None
+        func: Node = getattr(call, "func", None)
+        base: Node = getattr(func, "value", None)
+        plain = type(call).__name__ == "Call" and type(base).__name__ == "Name"
+        if not plain or call.args or base.id in self.local or func.attr != "errstate":
+            return None
+        try:
+            return call if self.source.namespace.resolve(base.id) is np else None
+        except (NameError, EmptyCellError):
+            return None
+
+    def with_errors(self, body: list[Node], call: Node) -> list[Node] | None:
+        """The body of a `with` between two settings; None where something jumps out of it."""
+        last = body[-1] if type(body[-1]).__name__ == "Return" else None
+        rest = body[:-1] if last is not None else body
+        if any(type(n).__name__ in _JUMPS for s in rest for n in _own(s)):
+            return None
+        errors = self.name("errors")
+        start = _assigned(errors, _seterr(call, call.keywords))
+        keywords = [gast.keyword(None, _read(errors, call))]
+        end = gast.copy_location(gast.Expr(_seterr(call, keywords)), call)
+        if last is None or last.value is None:
+            return [start, *rest, end, *([] if last is None else [last])]
+        result = self.name("result")
+        returned = copy.copy(last)
+        returned.value = _read(result, last)
+        return [start, *rest, _assigned(result, last.value), end, returned]
+
+    # --- match ---
+
+    def matched(self, node: Node) -> list[Node]:
+        """`match` as `if` and `elif`; itself where a pattern is of another sort."""
+        subject, first = node.subject, []
+        if type(subject).__name__ != "Name":
+            name = self.name("subject")
+            first = [_assigned(name, subject)]
+            subject = _read(name, subject)
+        orelse: list[Node] = []
+        for case in reversed(node.cases):
+            body = [s for stmt in case.body for s in self.stmt(stmt)]
+            found = _tested(case.pattern, subject)
+            if found is None:
+                return [node]
+            test, names = found
+            if case.guard is not None:
+                test = _both(test, _Replaced(names).visit(copy.deepcopy(case.guard)))
+            body = [*(_assigned(n, v) for n, v in names.items()), *body]
+            orelse = body if test is None else [_at(gast.If(test, body, orelse), case.pattern)]
+        return [*first, *orelse]
+
+
+def _own(node: Node) -> list[Node]:
+    """A statement with what is inside of it, nested functions excepted."""
+    if type(node).__name__ in ("FunctionDef", "Lambda"):
+        return []
+    return [node, *(n for c in children(node) for n in _own(c))]
+
+
+def _at(new: Node, node: Node) -> Node:
+    return gast.copy_location(new, node)
+
+
+def _read(name: str, node: Node) -> Node:
+    return _at(gast.Name(name, gast.Load(), None, None), node)
+
+
+def _assigned(name: str, value: Node) -> Node:
+    """`name = value`."""
+    target = _at(gast.Name(name, gast.Store(), None, None), value)
+    return _at(gast.Assign([target], value, None), value)
+
+
+def _seterr(call: Node, keywords: list[Node]) -> Node:
+    """`np.seterr(...)` in the place of `np.errstate(...)`."""
+    func = _at(gast.Attribute(call.func.value, "seterr", gast.Load()), call)
+    return _at(gast.Call(func, [], keywords), call)
+
+
+class _Replaced(gast.NodeTransformer):  # type: ignore[misc]
+    """Names by what they stand for."""
+
+    def __init__(self, names: dict[str, Node]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: Node) -> Node:  # noqa: N802
+        """A name that a pattern binds."""
+        return self.names.get(node.id, node)
+
+
+Test = tuple["Node | None", dict[str, Node]]
+
+
+def _both(one: Node | None, two: Node | None) -> Node | None:
+    """`one and two`; None is always true."""
+    if one is None or two is None:
+        return two if one is None else one
+    return _at(gast.BoolOp(gast.And(), [one, two]), one)
+
+
+def _tested(pattern: Node, subject: Node) -> Test | None:
+    """When a pattern matches (None: always), and what it binds; None where that is not known."""
+    test = _PATTERNS.get(type(pattern).__name__)
+    return None if test is None else test(pattern, subject)
+
+
+def _compared(pattern: Node, subject: Node, op: Node, value: Node) -> Test:
+    return _at(gast.Compare(subject, [op], [value]), pattern), {}
+
+
+def _value(pattern: Node, subject: Node) -> Test | None:
+    return _compared(pattern, subject, gast.Eq(), pattern.value)
+
+
+def _singleton(pattern: Node, subject: Node) -> Test | None:
+    value = _at(gast.Constant(pattern.value, None), pattern)
+    return _compared(pattern, subject, gast.Is(), value)
+
+
+def _any_of(pattern: Node, subject: Node) -> Test | None:
+    """`1 | 2`, of patterns that bind nothing."""
+    found = [_tested(p, subject) for p in pattern.patterns]
+    tests = [f[0] for f in found if f is not None and not f[1]]
+    if len(tests) != len(found):
+        return None
+    if any(t is None for t in tests):
+        return None, {}
+    return _at(gast.BoolOp(gast.Or(), tests), pattern), {}
+
+
+def _as(pattern: Node, subject: Node) -> Test | None:
+    """`_`, `name`, `pattern as name`."""
+    inner: Test | None = (None, {})
+    if pattern.pattern is not None:
+        inner = _tested(pattern.pattern, subject)
+    if inner is None or pattern.name is None:
+        return inner
+    return inner[0], {**inner[1], pattern.name: subject}
+
+
+_PATTERNS: dict[str, Callable[[Node, Node], Test | None]] = {
+    "MatchValue": _value,
+    "MatchSingleton": _singleton,
+    "MatchOr": _any_of,
+    "MatchAs": _as,
+}

@@ -1,0 +1,622 @@
+"""Lists that grow, shrink and are stored into."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def three(r):
+    return (r.uniform(0.3, 1.5, 3),)
+
+
+def list_extend(x):
+    xs = [x[0]]
+    xs.extend([x[1] * x[2], x[0] ** 2])
+    return xs[0] * xs[1] * xs[2]
+
+
+sample(list_extend, three)
+
+def list_extend_loop(x):
+    xs = []
+    for v in x:
+        xs.extend([v, v * v])
+    return sum(xs) * xs[1]
+
+
+sample(list_extend_loop, three)
+
+def list_pop0(x):
+    q = [x[0], x[1], x[2]]
+    a = q.pop(0)
+    b = q.pop(0)
+    return a * b * q[0] ** 2
+
+
+sample(list_pop0, three)
+
+def list_popm(x):
+    q = [x[0], x[1], x[2]]
+    a = q.pop(1)
+    return a * q[0] * q[1] ** 2
+
+
+sample(list_popm, three)
+
+def list_poploop(x):
+    q = [v * v for v in x]
+    t = 0.0
+    while q:
+        a = q.pop(0)
+        t = t * a + a
+    return t
+
+
+sample(list_poploop, three)
+
+def list_poploop2(x):
+    q = [v * v for v in x]
+    t = 0.0
+    while len(q) > 0:
+        a = q.pop()
+        t = t * a + a
+    return t
+
+
+sample(list_poploop2, three)
+
+def list_queue(x):
+    q = [x[0]]
+    t = 0.0
+    n = 0
+    while q:
+        a = q.pop(0)
+        t = t + np.sin(a)
+        n += 1
+        if n < 5:
+            q.append(a * x[1])
+    return t
+
+
+sample(list_queue, three)
+
+def list_insert(x):
+    q = [x[0], x[1]]
+    q.insert(1, x[2] * x[0])
+    q.insert(0, x[1])
+    return q[0] * q[1] + q[2] * q[3]
+
+
+sample(list_insert, three)
+
+def list_insertloop(x):
+    q = []
+    for v in x:
+        q.insert(0, v * v)
+    return q[0] * q[1] + q[2]
+
+
+sample(list_insertloop, three)
+
+def list_clear(x):
+    q = [x[0], x[1]]
+    t = q[0] * q[1]
+    q.clear()
+    q.append(t)
+    return q[0] * x[2]
+
+
+sample(list_clear, three)
+
+def list_reverse(x):
+    q = [x[0], x[1], x[2] ** 2]
+    q.reverse()
+    return q[0] * q[1] + q[2]
+
+
+sample(list_reverse, three)
+
+def list_del(x):
+    q = [x[0], x[1], x[2] ** 2]
+    del q[1]
+    return q[0] * q[1]
+
+
+sample(list_del, three)
+
+def list_delneg(x):
+    q = [x[0], x[1], x[2] ** 2]
+    del q[-1]
+    return q[0] * q[1]
+
+
+sample(list_delneg, three)
+
+def list_delslice(x):
+    q = [x[0], x[1], x[2] ** 2, x[0] * x[1]]
+    del q[1:3]
+    return q[0] * q[1]
+
+
+sample(list_delslice, three)
+
+def list_slicestore(x):
+    q = [0.0, 0.0, 0.0, 1.0]
+    q[1:3] = [x[0], x[1] * x[2]]
+    return q[1] * q[2] + q[3] * x[0]
+
+
+sample(list_slicestore, three)
+
+def list_slicestore2(x):
+    q = [x[0], x[1], x[2]]
+    q[0:2] = [x[2] * x[1]]
+    return q[0] * q[1]
+
+
+sample(list_slicestore2, three)
+
+def list_slicestep(x):
+    q = [v * v for v in x]
+    a = q[::2]
+    b = q[::-1]
+    return a[0] * a[1] + b[0] * b[1]
+
+
+sample(list_slicestep, three)
+
+def list_slice(x):
+    q = [v * v for v in x]
+    return sum(q[1:]) * q[0] + sum(q[:-1])
+
+
+sample(list_slice, three)
+
+def list_plus(x):
+    a = [x[0], x[1]]
+    b = [x[2] * x[0]]
+    c = a + b + [x[1]]
+    return c[0] * c[1] + c[2] * c[3]
+
+
+sample(list_plus, three)
+
+def list_plusloop(x):
+    c = []
+    for v in x:
+        c = c + [v * v]
+    return c[0] * c[1] + c[2]
+
+
+sample(list_plusloop, three)
+
+def list_pluseq(x):
+    c = [x[0]]
+    c += [x[1] * x[2], x[0]]
+    return c[0] * c[1] + c[2]
+
+
+sample(list_pluseq, three)
+
+def list_pluseqloop(x):
+    c = []
+    for v in x:
+        c += [v * v, v]
+    return c[0] * c[1] + c[5] * c[4]
+
+
+sample(list_pluseqloop, three)
+
+def list_times(x):
+    c = [x[0] * x[1]] * 3
+    return c[0] * c[1] * c[2] + x[2]
+
+
+sample(list_times, three)
+
+def list_times0(x):
+    c = [0.0] * 3
+    for i in range(3):
+        c[i] = x[i] ** 2
+    return c[0] * c[1] * c[2]
+
+
+sample(list_times0, three)
+
+def list_none_times(x):
+    c = [None] * 3
+    for i in range(3):
+        c[i] = x[i] ** 2
+    return c[0] * c[1] * c[2]
+
+
+sample(list_none_times, three)
+
+def list_none_times_arr(x):
+    c = [None] * 3
+    for i in range(3):
+        c[i] = x * x[i]
+    return np.sum(c[0] * c[1] * c[2])
+
+
+sample(list_none_times_arr, three)
+
+def list_neg(x):
+    c = [v * v for v in x]
+    c[-1] = c[-2] * c[0]
+    return c[-1] * c[-3]
+
+
+sample(list_neg, three)
+
+def list_nested(x):
+    g = [[x[i] * x[j] for j in range(3)] for i in range(3)]
+    g[1][2] = x[0] ** 3
+    return sum(g[1]) * g[2][0]
+
+
+sample(list_nested, three)
+
+def list_nested_append(x):
+    rows = []
+    for i in range(3):
+        row = []
+        for j in range(2):
+            row.append(x[i] * x[j])
+        rows.append(row)
+    return rows[0][1] * rows[2][1] + rows[1][0]
+
+
+sample(list_nested_append, three)
+
+def list_nested_append2(x):
+    rows = [[], []]
+    for i in range(3):
+        rows[i % 2].append(x[i] * x[0])
+    return rows[0][1] * rows[1][0] + rows[0][0]
+
+
+sample(list_nested_append2, three)
+
+def list_nested_append3(x):
+    rows = []
+    for i in range(3):
+        rows.append([])
+        rows[-1].append(x[i] * x[0])
+        rows[i].append(x[i])
+    return rows[0][1] * rows[1][0] + rows[2][0]
+
+
+sample(list_nested_append3, three)
+
+def list_listtuples(x):
+    ps = [(x[0], x), (x[1], x * x)]
+    t = 0.0
+    for a, b in ps:
+        t = t + a * np.sum(b)
+    return t
+
+
+sample(list_listtuples, three)
+
+def list_listtuples_append(x):
+    ps = []
+    for i in range(3):
+        ps.append((x[i], x * x[i]))
+    t = 0.0
+    for a, b in ps:
+        t = t + a * np.sum(b)
+    return t * ps[1][0]
+
+
+sample(list_listtuples_append, three)
+
+def list_aug_item(x):
+    c = [0.0, 1.0, 2.0]
+    for i in range(3):
+        c[i] += x[i] * x[0]
+        c[0] *= x[i]
+        c[1] -= x[1]
+        c[2] /= x[0]
+        c[2] **= 2
+    return c[0] * c[1] + c[2]
+
+
+sample(list_aug_item, three)
+
+def list_table(x):
+    fib = [x[0], x[1]]
+    for i in range(2, 6):
+        fib.append(fib[-1] * fib[-2] + fib[i - 1])
+    return fib[5]
+
+
+sample(list_table, three)
+
+def list_dp(x):
+    n = 3
+    t = [[0.0] * (n + 1) for _ in range(n + 1)]
+    t[0][0] = 1.0
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            t[i][j] = t[i - 1][j] * x[i - 1] + t[i][j - 1] * x[j - 1] + t[i - 1][j - 1]
+    return t[n][n] + x[0]
+
+
+sample(list_dp, three)
+
+def list_len(x):
+    c = [v for v in x if v > 0.5]
+    return sum(c) / len(c) if len(c) > 0 else 0.0
+
+
+sample(list_len, three)
+
+def list_in(x):
+    names = ["a", "b"]
+    t = x[0]
+    if "a" in names:
+        t = t * x[1]
+    if "c" not in names:
+        t = t * x[2]
+    return t
+
+
+sample(list_in, three)
+
+def list_cmp(x):
+    order = [1, 2]
+    if order == [1, 2]:
+        return x[0] * x[1]
+    return x[2]
+
+
+sample(list_cmp, three)
+
+def list_remove(x):
+    ks = [0, 1, 2]
+    ks.remove(1)
+    t = 1.0
+    for k in ks:
+        t = t * x[k]
+    return t
+
+
+sample(list_remove, three)
+
+def list_sort(x):
+    ks = [2, 0, 1]
+    ks.sort()
+    ks.reverse()
+    t = 1.0
+    for k in ks:
+        t = t * x[k] + 1.0
+    return t
+
+
+sample(list_sort, three)
+
+def list_index(x):
+    ks = ["p", "q", "r"]
+    return x[ks.index("q")] * x[ks.count("p")] * x[0]
+
+
+sample(list_index, three)
+
+def list_copy(x):
+    a = [x[0], x[1]]
+    b = a.copy()
+    b[0] = x[2] * a[0]
+    c = list(b)
+    c[1] = c[0] * b[0]
+    d = b[:]
+    d[1] = 0.5
+    return a[0] * b[0] + c[1] + d[1] * d[0] + a[1]
+
+
+sample(list_copy, three)
+
+def list_alias_append(x):
+    a = [x[0]]
+    b = a
+    b.append(x[1] * x[2])
+    return a[0] * a[1]
+
+
+sample(list_alias_append, three)
+
+def list_arrays(x):
+    hs = [x]
+    for i in range(3):
+        hs.append(np.tanh(hs[-1] * hs[0]))
+    return np.sum(np.array(hs)) + np.sum(np.stack(hs[1:]))
+
+
+sample(list_arrays, three)
+
+def list_concat(x):
+    hs = []
+    for i in range(3):
+        hs.append(x[:2] * i)
+    return np.sum(np.concatenate(hs) ** 2) + np.sum(np.vstack(hs))
+
+
+sample(list_concat, three)
+
+def list_choose(x):
+    ls = [x, x ** 2, np.sin(x)]
+    t = 0.0
+    for i in range(5):
+        t = t + np.sum(ls[i % 3] * x)
+    return t
+
+
+sample(list_choose, three)
+
+def list_listcmp(x):
+    c = [x[0], x[1]]
+    m = c[0] if c[0] > c[1] else c[1]
+    return m * x[2]
+
+
+sample(list_listcmp, three)
+
+def list_none_list(x):
+    best = None
+    for v in x:
+        w = v * v
+        if best is None or w > best:
+            best = w
+    return best * x[0]
+
+
+sample(list_none_list, three)
+
+def list_del_name(x):
+    y = x * x
+    z = y * x
+    del y
+    return np.sum(z)
+
+
+sample(list_del_name, three)
+
+def list_mask_iter(x):
+    m = x > 0.7
+    t = 0.0
+    for i, keep in enumerate(m):
+        if keep:
+            t = t + x[i] ** 2
+    return t
+
+
+sample(list_mask_iter, three)
+
+def list_mask_rebound(x):
+    mask = x > 0.7
+    for m in mask:
+        x = np.sum(x) * 0.5 if m else np.sum(x)
+    return x
+
+
+sample(list_mask_rebound, three)
+
+def list_replaced_shapes(x):
+    c = [x, x * x]
+    a = np.sum(c[0] * x)
+    c[0] = np.sum(x)
+    c[1] = x[:2]
+    return a * c[0] + np.sum(c[1])
+
+
+sample(list_replaced_shapes, three)
+
+def list_branch_list(x):
+    t = 0.0
+    for i in range(3):
+        if i % 2 == 0:
+            c = [x[i] * v for v in x]
+            t = t + sum(c)
+        else:
+            t = t * x[i]
+    return t
+
+
+sample(list_branch_list, three)
+
+def list_branch_list2(x):
+    t = 0.0
+    for i in range(3):
+        c = []
+        if i % 2 == 0:
+            c.append(x[i] * t)
+            c.append(x[0])
+            t = t + sum(c)
+    return t
+
+
+sample(list_branch_list2, three)
+
+def list_branch_list3(x):
+    c = [x[0]]
+    for i in range(3):
+        if i % 2 == 0:
+            c = [v * x[i] for v in c] + [x[i]]
+    return sum(c) * c[0]
+
+
+sample(list_branch_list3, three)
+
+def list_star_list(x):
+    a = [x[0], x[1]]
+    b = [*a, x[2] * x[0], *a]
+    return b[0] * b[2] * b[4]
+
+
+sample(list_star_list, three)
+
+def list_sorted_passive(x):
+    ks = sorted([2, 0, 1], key=lambda k: -k)
+    t = 1.0
+    for k in ks:
+        t = t * x[k] + 1.0
+    return t
+
+
+sample(list_sorted_passive, three)
+
+def list_list_of_list_const(x):
+    edges = [(0, 1), (1, 2), (2, 0)]
+    t = 0.0
+    for i, j in edges:
+        t += (x[i] - x[j]) ** 2
+    return t
+
+
+sample(list_list_of_list_const, three)
+
+def list_append_in_branch(x):
+    c = []
+    for v in x:
+        if v > 0.6:
+            c.append(v * v)
+        else:
+            c.append(v)
+    return c[0] * c[1] * c[2]
+
+
+sample(list_append_in_branch, three)
+
+def list_return_list(x):
+    c = []
+    for v in x:
+        c.append(v * v)
+    return c
+
+
+sample(list_return_list, three)
+
+def list_popappend(x):
+    c = [x[0], x[1]]
+    for i in range(4):
+        a = c.pop()
+        b = c.pop()
+        c.append(a * b)
+        c.append(b + x[2])
+    return c[0] * c[1]
+
+
+sample(list_popappend, three)
+
+
+def pops(x):
+    stack = [x, x * x]
+    stack.append(np.sin(x))
+    a = stack.pop()
+    b = stack.pop()
+    stack.extend([a * b, a - b])
+    return stack[-1] * stack[1] + stack[0]
+
+
+sample(pops, lambda r: (0.8,))
+sample(pops, lambda r: (r.standard_normal(3),))
