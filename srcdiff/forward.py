@@ -33,7 +33,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
 from srcdiff.request import Request
-from srcdiff.tangents import Scribe, call_tangent, effect_tangent
+from srcdiff.tangents import Scribe, call_tangent, check_objects, effect_tangent
 
 
 def tangent_facts(
@@ -49,6 +49,7 @@ def tangent_facts(
     shared = Aliases(written_classes(function, kinds))
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found) | {*inputs}
+    check_objects(function, active, kinds)
     fresh = ir.Fresh(ir.all_names(function))
     plain = frozenset(n for n in active if not n.startswith("_"))
     names = adjoint_names(function, plain, fresh, "t_")

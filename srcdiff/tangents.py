@@ -7,6 +7,7 @@ rule says its tangent (`@forward`), that is it; of any other the backward lines 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,16 +16,20 @@ from srcdiff import ir, runtime
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
+    Dict,
     Kind,
+    List,
     NoneKind,
     Scalar,
     SliceKind,
     Text,
+    Tuple,
     broadcasts_to_itself,
+    contents,
     is_numeric,
     is_scalar,
 )
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.expand import Along, Tangent, expand
 from srcdiff.expand.folding import Folder
 from srcdiff.facts import Facts
@@ -232,3 +237,27 @@ def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool
         )
     effect = ir.Effect(mirrored(call, rule, scribe), stmt.loc)
     return False, (*scribe.out, effect)
+
+
+def check_objects(function: ir.Function, active: frozenset[str], kinds: Mapping[str, Kind]) -> None:
+    """Refuse active objects: their attributes have no tangents.
+
+    Raises:
+        UnsupportedError: a value that carries a derivative is an object, or holds one.
+    """
+    objects = sorted(n for n in active if n in kinds and _holds_object(kinds[n]))
+    if objects:
+        raise UnsupportedError(
+            f"forward mode does not follow the attributes of objects such as `{objects[0]}`",
+            function.loc,
+            remedy="Use reverse mode (`grad`, `vjp`), or pass the arrays themselves.",
+        )
+
+
+def _holds_object(kind: Kind) -> bool:
+    """Whether a value is an object with attributes, or holds one."""
+    if getattr(kind, "cls", None) is not None:
+        return True
+    if isinstance(kind, (List, Dict)):
+        return any(map(_holds_object, contents(kind)))
+    return isinstance(kind, Tuple) and any(map(_holds_object, kind.items or ()))

@@ -20,6 +20,7 @@ from .check import (
 from .programs import PROGRAMS
 
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
+OBJECTS = "forward mode refuses objects with attributes"
 
 
 def tangents_of(problem, direction):
@@ -39,9 +40,15 @@ def along(program, problem, direction):
     """The tangent of a program's outputs along a direction of its inputs."""
     names = problem.arguments()
     args, kwargs = positional(program.function, names)
-    _, tangent = srcdiff.jvp(
-        program.function, args, tangents_of(problem, direction), outputs=program.outputs, **kwargs
-    )
+    tangents = tangents_of(problem, direction)
+    try:
+        _, tangent = srcdiff.jvp(
+            program.function, args, tangents, outputs=program.outputs, **kwargs
+        )
+    except srcdiff.UnsupportedError as error:
+        if program.name.startswith("objects-"):
+            pytest.skip(f"{OBJECTS}: {error.reason}")
+        raise
     assert_unchanged(problem.names, names)
     return tangent
 
@@ -70,7 +77,7 @@ def test_along_a_direction(program):
             assert_slope(found, slope, 1e-2 * scale, program.tolerance)
 
 
-SOME = [p for p in PROGRAMS if p.order2][::8]
+SOME = [p for p in PROGRAMS if p.order2 and not p.name.startswith("objects-")][::8]
 
 
 def gradient_at(program, problem, cotangent):

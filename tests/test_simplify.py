@@ -3,14 +3,16 @@
 # ruff: noqa: B002, B007, F841
 
 import operator
+from types import FunctionType
 
 import numpy as np
 import pytest
 
 from srcdiff import ir, runtime
 from srcdiff.analyses.kind_types import Array, Scalar, Sym
-from srcdiff.analyses.kinds import kind_of
+from srcdiff.analyses.kinds import infer, kind_of
 from srcdiff.emit import emit
+from srcdiff.iterate import iterated
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 from srcdiff.simplify import simplify, simplify_pairs
@@ -19,6 +21,7 @@ from srcdiff.webs import webs
 from . import ir_interpreter
 from . import structures as st
 from .programs import PROGRAMS
+from .roundtrip import is_incomplete
 
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
 
@@ -30,7 +33,9 @@ def equal(a, b):
         return type(a) is type(b) and len(a) == len(b) and all(map(equal, a, b))
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(equal(v, b[k]) for k, v in a.items())
-    if type(a) is type(b) and hasattr(a, "__dict__") and not callable(a):
+    if isinstance(a, FunctionType):
+        return isinstance(b, FunctionType) and a.__code__ == b.__code__
+    if type(a) is type(b) and hasattr(a, "__dict__") and not isinstance(a, type):
         return equal(vars(a), vars(b))
     return type(a) is type(b) and (a == b or (a != a and b != b))
 
@@ -44,8 +49,12 @@ def outcome(function, args):
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
 def test_simplified_programs_compute_the_same(program, rename):
     function = rename(lower(parse(program.function)))
+    if is_incomplete(function):
+        pytest.skip("nested functions are replaced after lowering")
     named = st.bound_arguments(program.function, program.arguments())
-    after = simplify(function, {n: kind_of(v, n) for n, v in named.items()})
+    params = {n: kind_of(v, n) for n, v in named.items()}
+    function = iterated(function, infer(function, params), params)
+    after = simplify(function, params)
     value, args = outcome(function, program.arguments())
     new_value, new_args = outcome(after, program.arguments())
     assert equal(value, new_value)

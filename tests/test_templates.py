@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import rules
+from srcdiff import rules, trees
 from srcdiff.errors import UnsupportedError
 from tests.samples import Sample, collected, direction, inner, moved, slope
 
@@ -64,12 +64,17 @@ def test_every_rule_has_samples(rule):
     assert (rule.template is None and rule.definition is None) or rule.samples
 
 
+# They write into containers, which no sample holds; the programs of `aliases` differentiate them.
+IN_CONTAINERS = {trees.add_into, trees.add_numbers, trees.put_back}
+
+
 def test_every_function_has_a_sample_that_fits():
     have = {id(s.function) for s in SAMPLES} | {repr(s.function) for s in SAMPLES}
     for key in rules.all_functions():
         rule = rules.lookup(key)
         made = rule.template is None and rule.definition is None
-        assert made or id(key) in have or repr(key) in have, key
+        known = made or key in IN_CONTAINERS
+        assert known or id(key) in have or repr(key) in have, key
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
