@@ -34,9 +34,11 @@ from .structures import bound_arguments
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
 
 
-def lowered(function, params):
+def lowered(function, params=None):
     found = webs(lower(parse(function)))
     skip_if_incomplete(found)
+    if params is None:
+        return found
     return iterated(found, infer(found, params), params)
 
 

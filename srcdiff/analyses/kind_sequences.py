@@ -97,6 +97,9 @@ def _to_dict(args: Args, kwargs: Keywords) -> Kind | None:
 def to_list(args: Args, kwargs: Keywords) -> Kind | None:
     """`list(...)`, `sorted(...)`."""
     base = args[0] if args else Tuple(())
+    if isinstance(base, Dict) and base.cls is not None:
+        named = issubclass(base.cls, tuple)  # a named tuple gives its values
+        return List(None, tuple(v for _, v in base.items)) if named else List(UNKNOWN)
     if isinstance(base, Dict):
         keys = (_key_kind(k) for k, _ in base.items)
         return List(UNKNOWN if base.item is not None else join_all(keys) or UNKNOWN)
