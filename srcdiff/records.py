@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 import types
 from collections.abc import Mapping
 from functools import lru_cache
@@ -25,7 +26,7 @@ MISSING: Any = object()
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made by a `class` statement
 # A class made by `exec` may say that it is of `builtins`.
-_OTHERS = FOREIGN - {"typing", "abc", "builtins"}
+_OTHERS = (FOREIGN | sys.stdlib_module_names) - {"typing", "abc", "builtins", "__main__"}
 
 
 def is_record(cls: Any) -> bool:

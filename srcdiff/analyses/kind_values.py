@@ -87,11 +87,19 @@ _being = threading.local()
 """The objects (by id) that are being looked into: a cycle ends there."""
 
 
+_MOST, _DEEPEST = 2000, 20
+"""How many objects are looked into for one value, one inside the other and in all: what several
+of them hold in common counts each time."""
+
+
 def _enter(value: Any) -> set[int] | None:
-    """The objects that are being looked into, with this one; None if it is one of them."""
+    """The objects that are being looked into, with this one; None if it is not to be."""
     inside: set[int] = _being.__dict__.setdefault("inside", set())
-    if id(value) in inside:
+    if not inside:
+        _being.left = _MOST
+    if id(value) in inside or not _being.left or len(inside) >= _DEEPEST:
         return None
+    _being.left -= 1
     inside.add(id(value))
     return inside
 

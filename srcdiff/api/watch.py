@@ -167,6 +167,8 @@ class _Walk:
         """A global, or what a builtin or a module imported inside of a function is called."""
         if any(space is v.place and name == v.name for v in self.free):
             return
+        if name.startswith("@"):
+            return  # pytest puts such names beside the user's
         if name in space:
             self.names.append((space, name, space[name]))
             self.value(space[name], names)
@@ -194,10 +196,12 @@ class _Walk:
         if is_foreign(module.__name__) or id(module) in self.seen:
             return
         space = vars(module)
+        installed = "site-packages" in (getattr(module, "__file__", None) or "")
         for name in names:
             if name in space:
                 self.names.append((space, name, space[name]))
-                self.value(space[name], names)
+                if not installed:  # what others have written does not change while it runs
+                    self.value(space[name], names)
 
     def container(self, value: Any) -> None:
         """The kind of a container or array, and the functions in it."""
