@@ -14,7 +14,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from srcdiff import ir, runtime, trees
+from srcdiff import ir, trees
 from srcdiff.analyses.effects import is_pure, makes_new, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
 from srcdiff.analyses.views import is_reshaping
@@ -141,7 +141,7 @@ class _Accumulate:
         if isinstance(kind, Array) and not kind.maybe_scalar:
             return ir.Call(np.zeros_like, (like,))
         if kind is not None and is_numeric(kind):
-            return ir.Call(runtime.zeros_like, (like,))
+            return ir.Call(trees.zeros_like, (like,))
         return ir.Call(trees.zero_tree, (like,))
 
     def adjoint(

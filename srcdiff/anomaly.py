@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcdiff import ir, runtime, trees
+from srcdiff import ir, trees
 from srcdiff.facts import Facts
 
 
@@ -47,7 +47,7 @@ def _changed(stmt: ir.Stmt) -> str:
         return stmt.base.id
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
         return ""
-    new = stmt.rhs.fn in (np.zeros_like, runtime.zeros_like, trees.zero_tree)
+    new = stmt.rhs.fn in (np.zeros_like, trees.zeros_like, trees.zero_tree)
     return "" if new else stmt.target.id
 
 

@@ -31,27 +31,6 @@ def real_like(d: Any, x: Any) -> Any:
     return d if np.iscomplexobj(x) else np.real(d)
 
 
-def zeros_like(x: Any) -> Any:
-    """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
-    if isinstance(x, np.ndarray):
-        return np.zeros_like(x)
-    if isinstance(x, (bool, str, bytes)) or x is None:
-        return None
-    if isinstance(x, (int, float, complex, np.generic)):
-        return type(x)(0)
-    if isinstance(x, dict):
-        return {key: zeros_like(value) for key, value in x.items()}
-    if isinstance(x, (list, tuple)):
-        items = [zeros_like(value) for value in x]
-        return items if isinstance(x, list) else _tuple_like(x, items)
-    return np.zeros_like(x) if hasattr(x, "__array_function__") else None
-
-
-def _tuple_like(x: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
-    """The items as a tuple, or as a named tuple of the class of `x`."""
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-
-
 def keep_axes(d: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`d`, the result of a reduction over `axis`, with the axes that were reduced put back."""
     return d if axis is None or keepdims else np.expand_dims(d, axis)

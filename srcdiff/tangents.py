@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcdiff import ir, runtime
+from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
@@ -78,7 +78,7 @@ class Scribe:
         if isinstance(kind, (NoneKind, Text, Callable, SliceKind)):
             return ir.NONE
         plain = isinstance(kind, Array) and not kind.maybe_scalar
-        return self.temp(ir.Call(np.zeros_like if plain else runtime.zeros_like, (atom,)))
+        return self.temp(ir.Call(np.zeros_like if plain else trees.zeros_like, (atom,)))
 
 
 def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:

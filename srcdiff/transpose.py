@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, runtime
+from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Kind, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.composed import in_full
@@ -140,7 +140,7 @@ class _Transposition:
             value = summed(self.parts.get(k, []), self.temp)
             if value is None:
                 part = self.temp(ir.Call(operator.getitem, (self.stmt.target, ir.Const(k))))
-                value = self.temp(ir.Call(runtime.zeros_like, (part,)))
+                value = self.temp(ir.Call(trees.zeros_like, (part,)))
             items.append(value)
         return ir.Tup(tuple(items))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,29 @@ def check_nan(d: Any, name: str, place: str, **counters: Any) -> None:
     elif d is not None and np.any(np.isnan(d)):
         where = "".join(f", {k} = {v!r}" for k, v in counters.items())
         raise AnomalyError(f"the adjoint of {name} is nan{where}\n{place}")
+
+
+def zeros_like(x: Any) -> Any:
+    """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
+    if isinstance(x, np.ndarray):
+        return np.zeros_like(x)
+    if isinstance(x, (bool, str, bytes)) or x is None:
+        return None
+    if isinstance(x, (int, float, complex, np.generic)):
+        return type(x)(0)
+    if isinstance(x, dict):
+        zeros = {key: zeros_like(value) for key, value in x.items()}
+        make = getattr(x, "default_factory", None)
+        return zeros if make is None else defaultdict(lambda: zeros_like(make()), zeros)
+    if isinstance(x, (list, tuple)):
+        items = [zeros_like(value) for value in x]
+        return items if isinstance(x, list) else _tuple_like(x, items)
+    return np.zeros_like(x) if hasattr(x, "__array_function__") else None
+
+
+def _tuple_like(x: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    """The items as a tuple, or as a named tuple of the class of `x`."""
+    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
 
 
 def zero_tree(x: Any) -> Any:

@@ -41,7 +41,6 @@ from srcdiff.runtime import (
     undiff,
     unrows,
     winners,
-    zeros_like,
 )  # fmt: skip
 
 
@@ -287,5 +286,5 @@ def cofactor_(a):
 
 nondifferentiable(
     along, axis_size, einsum_plain, einsum_subscripts, inside, inverse_axes, last_writes, negated,
-    other_axes, positions, stop_gradient, winners, zeros_like,
+    other_axes, positions, stop_gradient, winners,
 )  # fmt: skip

@@ -23,9 +23,10 @@ from srcdiff.trees import (
     put_back,
     where_nonzero,
     zero_tree,
+    zeros_like,
 )  # fmt: skip
 
-nondifferentiable(order, zero_tree)
+nondifferentiable(order, zero_tree, zeros_like)
 
 
 @linear(kept)

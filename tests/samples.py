@@ -166,7 +166,7 @@ def _compiled(name: str, params: Sequence[str], body: list[str], function: Any) 
 def collected() -> list[Sample]:
     """Every function of every rule with every sample call that fits it."""
     out = []
-    for key in rules.all_functions():
+    for key in rules.builtin().by_key:
         rule = rules.lookup(key)
         assert rule is not None
         if rule.template is not None or rule.definition is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, records, runtime
+from srcdiff import ir, records, runtime, trees
 from srcdiff.analyses import kind_methods, kind_sequences, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
@@ -359,7 +359,7 @@ _SPECIAL: dict[Any, Special] = {
     runtime.unbroadcast: _unbroadcast,
     runtime.scatter: _scatter,
     runtime.spread: _spread,
-    runtime.zeros_like: _zeros_like,
+    trees.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,

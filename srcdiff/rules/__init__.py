@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import GetSetDescriptorType, MappingProxyType, ModuleType
@@ -45,7 +45,7 @@ from .notation import (
 from .rule import Given, Rule, Store
 
 __all__ = [
-    "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "all_functions", "basic", "builtin",
+    "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
     "composed", "conj", "d", "discrete", "distinct", "elementwise", "find", "forward", "given",
     "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known", "linear", "load_rules",
     "lookup", "nondifferentiable", "picks_one", "rank", "refuse", "registry", "reshapes",
@@ -301,11 +301,6 @@ def given(function: Any) -> Mapping[str, Rule]:
     except TypeError:
         return MappingProxyType({})
     return {a: now.by_key[Given(_key(function), a)] for a in arguments}
-
-
-def all_functions() -> Iterator[Any]:
-    """Every function that has a rule."""
-    return iter(registry().by_key)
 
 
 @dataclass(frozen=True)

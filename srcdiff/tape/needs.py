@@ -13,7 +13,7 @@ from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import is_scalar
 from srcdiff.facts import Facts
 
-_SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, runtime.zeros_like)
+_SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
 _SHAPE_ATTRS = (ir.Attr("shape"), ir.Attr("ndim"), ir.Attr("size"), ir.Attr("dtype"))
 
 
