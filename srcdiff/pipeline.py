@@ -33,11 +33,9 @@ from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.fields import Fields, take_apart
-from srcdiff.finish import finish, returned, spell
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.free import check_reads
 from srcdiff.inline import function_of, inline
-from srcdiff.iterate import unpacked
 from srcdiff.lower import lower
 from srcdiff.modules import module_text
 from srcdiff.names import name
@@ -54,6 +52,7 @@ from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, with_written
 from srcdiff.parse import parse
 from srcdiff.places import has_objects, mentions_objects
+from srcdiff.polish import polished
 from srcdiff.prepare import prepare
 from srcdiff.primal import primal_part, settled, steady_params
 from srcdiff.request import Request
@@ -63,7 +62,6 @@ from srcdiff.runtimecalls import at_run_time, check_first_order, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
-from srcdiff.tidy import fold, shorten
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -181,8 +179,6 @@ def inplace_pass(state: State) -> State:
     return _with(state, webs(function), extra={"written": (*written, *stored)})
 
 
-
-
 def analyse_pass(state: State) -> State:
     """Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
@@ -274,31 +270,8 @@ def tape_pass(state: State) -> State:
 
 def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
-    function = simplified(state.function, state.params, _facts(state))
+    function = polished(state.function, state.params, _facts(state))
     return _with(state, function if state.fields is None else restored(function, state.fields))
-
-
-def simplified(function: ir.Function, params: Kinds, facts: Facts) -> ir.Function:
-    """A finished function in its plainest form."""
-    views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
-    split = webs(function, lambda n: n.startswith("_") or n in views)
-    split = _temporary(split, views)
-    kinds = infer(split, params)
-    function = simplify(fold(split, kinds), params, kinds)
-    kinds = infer(function, params)
-    function = finish(function, kinds)
-    ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
-    ours -= returned(function)
-    return shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
-
-
-def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
-    """The function with the adjoints of views as temporaries, to stand where they are used."""
-    fresh = ir.Fresh(ir.all_names(function))
-    bound = sorted(ir.bound(function.body))
-    mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
-    new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
-    return replace(function, body=ir.rename(function.body, new))
 
 
 def name_pass(state: State) -> State:
@@ -315,8 +288,8 @@ def pair_pass(state: State) -> State:
     kept = two.body[: unpack_count(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
     two = checked(two, facts) if state.request.check_nan else two
-    backward = name(simplified(two, {two.params[0].name: Tuple(items)}, facts))
-    one = simplified(one, state.params, facts)
+    backward = name(polished(two, {two.params[0].name: Tuple(items)}, facts))
+    one = polished(one, state.params, facts)
     forward = name(one if state.fields is None else restored(one, state.fields))
     more = {"backward": backward, "consumes": consumes(two, facts)}
     return _with(state, forward, extra={**state.extra, **more})

@@ -25,7 +25,8 @@ LAYERS = (
     + ("composed", "specialise", "options", "unpackings"),
     ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
-    + ("simplify", "anomaly", "assemble", "finish", "tidy", "outputs", "modules", "primal"),
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "outputs", "modules")
+    + ("primal",),
     ("pipeline",),
     ("backends",),
     ("api", "autograd", "testing", "cli"),

@@ -23,24 +23,20 @@ from srcdiff.analyses.kind_equal import Equal
 from srcdiff.analyses.kind_functions import only
 from srcdiff.analyses.kind_heap import Heap, is_empty, localless, widened
 from srcdiff.analyses.kind_join import join
+from srcdiff.analyses.kind_labels import Labels
 from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
-    BIG,
     NUMERIC,
     UNKNOWN,
     Array,
     Dict,
-    Dim,
     Kind,
     List,
-    Maybe,
     Range,
     Scalar,
-    Sym,
     Text,
     Tuple,
     class_of,
-    maybe,
     sure,
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
@@ -53,9 +49,7 @@ SEED = "grad_outputs"
 """The cotangent of generated functions: a number where its default is 1.0."""
 
 
-def infer(
-    function: ir.Function, params: Mapping[str, Kind], hope: bool = False
-) -> dict[str, Kind]:
+def infer(function: ir.Function, params: Mapping[str, Kind], hope: bool = False) -> dict[str, Kind]:
     """The kind of every name of a function; parameters without a kind are numbers or arrays.
 
     `hope`: methods of which nothing is known yet never return, so what else is known of the names
@@ -76,11 +70,9 @@ class _Inference:
         self.bound = ir.bound(function.body) | {p.name for p in function.params}
         self.heap = Heap()
         self.seen: Env = {}
-        self.depth = 0
         self.branches = 0
         self.equal = Equal()
-        self.numbers: dict[tuple[str, int], int] = {}
-        self.counts: dict[str, int] = {p.name: 1 for p in function.params}
+        self.labels = Labels(p.name for p in function.params)
         self.memo: dict[int, tuple[Any, Any, Kind]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
 
@@ -132,34 +124,6 @@ class _Inference:
         env[name] = kind
         self.record(name, kind)
 
-    def label(self, name: str, stmt: ir.Stmt) -> str:
-        """What lengths made by a statement are called: `h`, or `h~1` where it is bound again."""
-        key = (name, id(stmt))
-        if key not in self.numbers:
-            self.numbers[key] = self.counts.get(name, 0)
-            self.counts[name] = self.numbers[key] + 1
-        number = self.numbers[key]
-        return f"{name}~{number}" if number else name
-
-    def named(self, kind: Kind, label: str) -> Kind:
-        """A kind whose unknown lengths are named after what has it."""
-        if isinstance(kind, Array) and kind.dims is not None:
-            dims = tuple(self._length(d, f"{label}.{k}") for k, d in enumerate(kind.dims))
-            return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
-        if isinstance(kind, Tuple) and kind.items is not None:
-            return Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
-        if isinstance(kind, Maybe):
-            return maybe(self.named(kind.kind, label))
-        if isinstance(kind, Scalar) and kind.dtype == "int64" and kind.value is None:
-            return Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
-        return kind
-
-    def _length(self, dim: Dim, label: str) -> Dim:
-        if dim is not None and dim != BIG:
-            return dim
-        name = f"{label}@{min(self.depth, 9)}" if self.depth else label
-        return Sym(name, 0, dim == BIG)
-
     # --- expressions ---
 
     def atom(self, atom: ir.Atom, env: Env) -> Kind | None:
@@ -201,7 +165,7 @@ class _Inference:
         result = self._result(call, tuple(held))
         if self.hope and result == UNKNOWN and _is_open(call, held):
             return None
-        if self.depth == self.branches == 0:
+        if self.labels.depth == self.branches == 0:
             self.equal.learn(call.fn, held)
         self._effects(call, args)
         return result
@@ -274,8 +238,8 @@ class _Inference:
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
         kind = self.rhs(stmt.rhs, env)
         if kind is not None:
-            label = self.label(stmt.target.id, stmt)
-            self.bind(stmt.target.id, self.heap.intern(self.named(kind, label), label), env)
+            label = self.labels.label(stmt.target.id, stmt)
+            self.bind(stmt.target.id, self.heap.intern(self.labels.named(kind, label), label), env)
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
         """Statements that compute nothing."""
@@ -302,7 +266,7 @@ class _Inference:
                 self.heap.store(base, index, item if isinstance(item, Array) else new)
         elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
             new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
-            new = self.named(new, self.label(stmt.base.id, stmt))
+            new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
             self.bind(stmt.base.id, new if isinstance(base, Scalar) else join(base, new), env)
 
@@ -337,11 +301,11 @@ class _Inference:
     def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
         """The kinds after a loop, found by repeating it until nothing changes at its head."""
         items = self.rhs(stmt.iter, env) if isinstance(stmt, ir.For) else None
-        head, level = env, self.depth + 1
+        head, level = env, self.labels.depth + 1
         for count in range(ROUNDS):
-            self.depth = level
+            self.labels.depth = level
             tested, end = self._iteration(stmt, items, dict(head))
-            self.depth = level - 1
+            self.labels.depth = level - 1
             changed = self._changed(stmt)
             moved = self._moved(changed, head, tested, level)
             moved |= self._moved(changed, {**head, **moved}, end, level)
@@ -384,7 +348,7 @@ class _Inference:
         held = sure(self.heap.resolve(items))
         kind = call_kind(operator.getitem, (held, Scalar("int64")))
         if isinstance(held, Range):
-            kind = self.named(Scalar("int64"), self.label(stmt.target.id, stmt))
+            kind = self.labels.named(Scalar("int64"), self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
 
 

@@ -35,14 +35,12 @@ from srcdiff.analyses.kind_types import (
     Object,
     Scalar,
     SliceKind,
-    Sym,
     Text,
     Tuple,
     is_big,
 )
+from srcdiff.analyses.stand_ins import Key, Lengths, NoStandInError, key_of_length, stand_in
 
-Key = tuple[Any, ...]  # what tells one unknown length of the operands from another
-Lengths = dict[Key, int]
 Kwargs = tuple[tuple[str, Kind], ...]
 
 FIRST = (5, 7, 11, 13, 17, 19, 23, 29)
@@ -54,13 +52,8 @@ FAILURES = (
     AssertionError, MemoryError,
 )  # fmt: skip
 
-
 _MOST = 96
 """Combinations of kinds that are tried for one call."""
-
-
-class _NoStandInError(Exception):
-    """There is no stand-in for this kind."""
 
 
 @lru_cache(maxsize=8192)
@@ -164,15 +157,8 @@ def _keys(operands: Sequence[Kind]) -> dict[Key, Dim]:
         for array, path in _arrays(kind, (place,)):
             for axis, dim in enumerate(array.dims or ()):
                 if dim != 1:
-                    found[_key(dim, (*path, axis))] = dim
+                    found[key_of_length(dim, (*path, axis))] = dim
     return found
-
-
-def _key(dim: Dim, path: tuple[int, ...]) -> Key:
-    """What tells a length from others; known integers are varied as well."""
-    if isinstance(dim, Sym) and dim.name != BIG.name:
-        return dim.name, dim.offset
-    return ("", dim) if isinstance(dim, int) else ("?", *path)
 
 
 def _arrays(kind: Kind, path: tuple[int, ...]) -> Iterator[tuple[Array, tuple[int, ...]]]:
@@ -226,8 +212,8 @@ def _run(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...], length
     """The result on stand-ins of these lengths, or `_FAILED`."""
     for fill in (0.5, 1.5):
         try:
-            values = [_stand_in(k, (i,), lengths, fill) for i, k in enumerate(operands)]
-        except _NoStandInError:
+            values = [stand_in(k, (i,), lengths, fill) for i, k in enumerate(operands)]
+        except NoStandInError:
             return _FAILED
         split = len(values) - len(names)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -247,63 +233,6 @@ def apply(fn: ir.Callee, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return getattr(args[0], fn.name)
     assert not isinstance(fn, (ir.Derived, ir.Name))
     return fn(*args, **kwargs)
-
-
-# --- stand-ins ---------------------------------------------------------------------------------
-
-
-def _stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
-    """A value of a kind."""
-    if isinstance(kind, Scalar):
-        return _number(kind, fill)
-    if isinstance(kind, Array):
-        return _filled(kind, path, lengths, fill)
-    if isinstance(kind, (Tuple, List)):
-        items = [_stand_in(k, (*path, i), lengths, fill) for i, k in enumerate(kind.items or ())]
-        return tuple(items) if isinstance(kind, Tuple) else items
-    if isinstance(kind, NoneKind):
-        return None
-    if isinstance(kind, (Text, Callable, Object)) and kind.value is not None:
-        if not isinstance(kind, Callable) or _is_type(kind.value):
-            return kind.value
-    if isinstance(kind, SliceKind):
-        parts = (kind.lower, kind.upper, kind.step)
-        return slice(*(_stand_in(k, path, lengths, fill) for k in parts))
-    raise _NoStandInError
-
-
-def _is_type(value: Any) -> bool:
-    """Whether a callable operand is a type of numbers (nothing else is passed on)."""
-    return value in (bool, int, float, complex) or (
-        isinstance(value, type) and issubclass(value, np.generic)
-    )
-
-
-def _number(kind: Scalar, fill: float) -> Any:
-    """A number of a dtype."""
-    dtype = np.dtype(kind.dtype)
-    value: Any = kind.value
-    if value is None:
-        value = fill if dtype.kind in "fc" else True if dtype.kind == "b" else 2
-    if not kind.python:
-        return dtype.type(value)
-    return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtype.kind](value)
-
-
-def _filled(kind: Array, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
-    """An array of a dtype and of the given lengths, invertible where it is square."""
-    dims = kind.dims or ()
-    shape = tuple(1 if d == 1 else lengths[_key(d, (*path, axis))] for axis, d in enumerate(dims))
-    try:
-        dtype = np.dtype(kind.dtype)
-    except TypeError:
-        raise _NoStandInError from None
-    if dtype.kind not in "biufc":
-        return np.zeros(shape, dtype)
-    result = np.full(shape, fill if dtype.kind in "fc" else 1, dtype)
-    if len(shape) > 1 and shape[-1] == shape[-2] and dtype.kind in "fc":
-        result += 3 * np.eye(shape[-1], dtype=dtype)
-    return result
 
 
 def _all_known(operands: Sequence[Kind]) -> bool:

@@ -1,0 +1,39 @@
+"""A generated function in its plainest form: what runs at the end over each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kinds import infer
+from srcdiff.facts import Facts
+from srcdiff.finish import finish, returned, spell
+from srcdiff.iterate import unpacked
+from srcdiff.simplify import simplify
+from srcdiff.tidy import fold, shorten
+from srcdiff.webs import webs
+
+
+def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) -> ir.Function:
+    """A finished function in its plainest form."""
+    views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
+    split = webs(function, lambda n: n.startswith("_") or n in views)
+    split = _temporary(split, views)
+    kinds = infer(split, params)
+    function = simplify(fold(split, kinds), params, kinds)
+    kinds = infer(function, params)
+    function = finish(function, kinds)
+    ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
+    ours -= returned(function)
+    return shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
+
+
+def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
+    """The function with the adjoints of views as temporaries, to stand where they are used."""
+    fresh = ir.Fresh(ir.all_names(function))
+    bound = sorted(ir.bound(function.body))
+    mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
+    new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
+    return replace(function, body=ir.rename(function.body, new))
