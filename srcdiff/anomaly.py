@@ -34,7 +34,7 @@ def _checked(block: ir.Block, primal: Mapping[str, str], counters: tuple[ir.Name
         def deeper(b: ir.Block, inner: tuple[ir.Name, ...] = inner) -> ir.Block:
             return _checked(b, primal, inner)
 
-        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, deeper))
+        out.append(ir.map_blocks(stmt, deeper))
         changed = _changed(stmt)
         if changed in primal:
             out.append(_check(ir.Name(changed), primal[changed], stmt.loc, counters))

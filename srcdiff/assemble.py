@@ -317,11 +317,11 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
             return True
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if not isinstance(rhs, ir.Call):
+        call = ir.call_of(stmt)
+        if call is None:
             continue
-        changes = isinstance(rhs.fn, ir.Method) and rhs.fn.name in MUTATORS
-        primal = changes and not adjoints & set(ir.names(rhs.args[0]))
-        if primal or isinstance(rhs.fn, ir.Derived):
+        changes = isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
+        primal = changes and not adjoints & set(ir.names(call.args[0]))
+        if primal or isinstance(call.fn, ir.Derived):
             return True
     return False

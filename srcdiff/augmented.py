@@ -28,7 +28,7 @@ def _reads_old(stmt: ir.Stmt) -> bool:
 
 def _block(block: ir.Block) -> ir.Block:
     """A block with its reads put back into the stores that they belong to."""
-    out = [ir.map_stmt(s, lambda n: n, lambda n: n, _block) for s in block]
+    out = [ir.map_blocks(s, _block) for s in block]
     # From the end, so that inner ones are put together before those around them.
     for start in reversed(range(len(out))):
         end = _end(out, start) if _reads_old(out[start]) else 0
@@ -72,9 +72,9 @@ def _written(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement may write into."""
     if isinstance(stmt, ir.SetItem):
         return (stmt.base.id,)
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call):
+    call = ir.call_of(stmt)
+    if call is None:
         return ()
-    if isinstance(rhs.fn, ir.Name):
-        return (rhs.fn.id,)
-    return tuple(n for a in mutated_args(rhs) for n in ir.names(a))
+    if isinstance(call.fn, ir.Name):
+        return (call.fn.id,)
+    return tuple(n for a in mutated_args(call) for n in ir.names(a))

@@ -33,6 +33,7 @@ from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.lower import Closure
+from srcdiff.lower.settled import definitions
 from srcdiff.objects import Members
 from srcdiff.places import has_objects, mentions_objects
 from srcdiff.rules import find, lookup
@@ -67,10 +68,10 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
 def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
     """Refuse calls of what may be a function that is data by now."""
     for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Name):
-            if not choices.known_choices(kinds.get(rhs.fn.id)):
-                _refuse(rhs, stmt.loc, kinds)
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, ir.Name):
+            if not choices.known_choices(kinds.get(call.fn.id)):
+                _refuse(call, stmt.loc, kinds)
 
 
 def _round(
@@ -117,9 +118,9 @@ def _check_assumed(
 
 def _calls(block: ir.Block) -> Iterator[ir.Call]:
     for stmt in ir.walk(block):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call):
-            yield rhs
+        call = ir.call_of(stmt)
+        if call is not None:
+            yield call
 
 
 def _is_open(call: ir.Call) -> bool:
@@ -149,7 +150,7 @@ class _Resolve:
             if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
                 if _is_open(stmt.rhs):
                     stmt = replace(stmt, rhs=self.call(stmt.rhs, stmt.loc, out))
-            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block))
+            out.append(ir.map_blocks(stmt, self.block))
         return tuple(out)
 
     def call(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
@@ -206,9 +207,9 @@ def _dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ...]]:
                 _add_dict(found, stmt.target.id, keys)
             elif rhs.fn is dict and not rhs.args:
                 _add_dict(found, stmt.target.id, [k for k, _ in rhs.kwargs])
-    definitions = _definitions(function)
+    count = definitions(function.body, (p.name for p in function.params))
     other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
-    return {n: k for n, k in found.items() if definitions[n] == 1 and n not in other}
+    return {n: k for n, k in found.items() if count[n] == 1 and n not in other}
 
 
 def _add_dict(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
@@ -221,11 +222,11 @@ _LOOKS = (operator.getitem, operator.contains, len, list)
 
 def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names in a statement that it may write into or keep, were they dicts."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call):
+    call = ir.call_of(stmt)
+    if call is None:
         return ir.reads(stmt)
-    rest = [*rhs.args, *(v for k, v in rhs.kwargs if k is not None)]
-    looks = rhs.fn in _LOOKS or (isinstance(rhs.fn, ir.Method) and rhs.fn.name == "get")
+    rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
+    looks = call.fn in _LOOKS or (isinstance(call.fn, ir.Method) and call.fn.name == "get")
     return tuple(n for a in (rest[1:] if looks else rest) for n in ir.names(a))
 
 
@@ -234,7 +235,7 @@ def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
 
 def _refuse_closures(function: ir.Function) -> None:
     """Refuse functions made here that stay values and whose text would not do."""
-    definitions = _definitions(function)
+    count = definitions(function.body, (p.name for p in function.params))
     last: dict[str, ir.Stmt] = {}
     for stmt in ir.walk(function.body):
         last.update((n, stmt) for n in ir.reads(stmt))
@@ -249,7 +250,7 @@ def _refuse_closures(function: ir.Function) -> None:
                 remedy="Pass it only to functions of your own that call it, or move it out of the "
                 "function.",
             )
-        changing = [n.id for n in made.reads if definitions.get(n.id, 0) > 1]
+        changing = [n.id for n in made.reads if count.get(n.id, 0) > 1]
         if changing and not _used_at_once(last.get(stmt.target.id)):
             raise UnsupportedError(
                 f"this lambda reads `{changing[0]}`, which is assigned more than once, and it is "
@@ -260,30 +261,14 @@ def _refuse_closures(function: ir.Function) -> None:
             )
 
 
-def _definitions(function: ir.Function) -> dict[str, int]:
-    """How often each name is bound; in a loop that is more than once."""
-    count = {p.name: 1 for p in function.params}
-
-    def block(inner: ir.Block, weight: int) -> None:
-        for stmt in inner:
-            for name in ir.writes(stmt):
-                count[name] = count.get(name, 0) + weight
-            more = 2 if isinstance(stmt, (ir.For, ir.While)) else weight
-            for part in ir.blocks(stmt):
-                block(part, more)
-
-    block(function.body, 1)
-    return count
-
-
 def _used_at_once(stmt: ir.Stmt | None) -> bool:
     """Whether the last use of a function is a call that does not keep it."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, (ir.Name, ir.Derived, ir.Attr)):
+    call = ir.call_of(stmt)
+    if call is None or isinstance(call.fn, (ir.Name, ir.Derived, ir.Attr)):
         return False
-    if isinstance(rhs.fn, ir.Method):
-        return rhs.fn.name == "sort"
-    return rhs.fn not in (ir.make_list, ir.make_dict, list, tuple, map, filter, zip)
+    if isinstance(call.fn, ir.Method):
+        return call.fn.name == "sort"
+    return call.fn not in (ir.make_list, ir.make_dict, list, tuple, map, filter, zip)
 
 
 # --- callees that nobody knows -------------------------------------------------------------------
@@ -297,13 +282,13 @@ def check_callees(
     varied = reachable(inputs, found)
     useful = reachable(outputs, found, backward=True)
     for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and _is_strange(rhs, kinds):
-            active = {n for n in ir.names(rhs) if n in varied and _carries(n, kinds)}
-            written = {n for a in mutated_args(rhs, kinds) for n in ir.names(a)}
+        call = ir.call_of(stmt)
+        if call is not None and _is_strange(call, kinds):
+            active = {n for n in ir.names(call) if n in varied and _carries(n, kinds)}
+            written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
             result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
             if active and (result or active & written):
-                _refuse(rhs, stmt.loc, kinds)
+                _refuse(call, stmt.loc, kinds)
 
 
 def _carries(name: str, kinds: Kinds) -> bool:

@@ -57,8 +57,7 @@ def _marked(block: ir.Block, kinds: Kinds, fresh: ir.Fresh, near: Near) -> ir.Bl
                 out += _stored_back(stmt, call, kinds, fresh, near)
                 continue
             stmt = replace(stmt, rhs=call)
-        inner = ir.map_stmt(
-            stmt, lambda n: n, lambda n: n, lambda b: _marked(b, kinds, fresh, near)
+        inner = ir.map_blocks(stmt, lambda b: _marked(b, kinds, fresh, near)
         )
         out.append(inner)
     return tuple(out)
@@ -229,7 +228,7 @@ def unmarked(block: ir.Block) -> ir.Block:
                     stmt.loc,
                     remedy="Move it out of the function.",
                 )
-        out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, unmarked))
+        out.append(ir.map_blocks(stmt, unmarked))
     return tuple(out)
 
 

@@ -41,13 +41,9 @@ def marked(function: ir.Function) -> ir.Function:
         if isinstance(s, ir.Assign) and isinstance(s.rhs, Closure) and s.rhs.site is None:
             made = s.rhs
             s = replace(s, rhs=replace(made, site=ir.Site(made.name, made)))
-        return _mapped(s, stmt)
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     return replace(function, body=tuple(map(stmt, function.body)))
-
-
-def _mapped(stmt: ir.Stmt, fn: Any) -> ir.Stmt:
-    return ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: tuple(map(fn, b)))
 
 
 def kept(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -60,7 +56,7 @@ def kept(function: ir.Function, kinds: Kinds) -> ir.Function:
         if isinstance(s, ir.Assign) and isinstance(made, Closure) and made.site not in opened:
             data = _data(made, count)
             return s if data is None else replace(s, rhs=data)
-        return _mapped(s, stmt)
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     return replace(function, body=tuple(map(stmt, function.body)))
 
@@ -145,10 +141,10 @@ def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
         yield from ((n, stmt.base.id) for n in ir.names(stmt.value))
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Method):
-        into = ir.names(rhs.args[0])
-        yield from ((n, b) for b in into for a in rhs.args[1:] for n in ir.names(a))
+    call = ir.call_of(stmt)
+    if call is not None and isinstance(call.fn, ir.Method):
+        into = ir.names(call.args[0])
+        yield from ((n, b) for b in into for a in call.args[1:] for n in ir.names(a))
 
 
 def _hides(kind: Kind | None) -> bool:
@@ -219,13 +215,13 @@ def chosen(function: ir.Function, kinds: Kinds) -> ir.Function:
 
 def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh, block: Any) -> ir.Block:
     """A call of a function that is one of several."""
-    call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(call, ir.Call) and isinstance(call.fn, ir.Name):
+    call = ir.call_of(stmt)
+    if call is not None and isinstance(call.fn, ir.Name):
         choices = known_choices(kinds.get(call.fn.id))
         data = all(not isinstance(f, ir.Site) or f.values is not None for f in choices)
         if choices and data:
             return _tested(stmt, call, call.fn, choices, fresh)
-    return (ir.map_stmt(stmt, lambda n: n, lambda n: n, block),)
+    return (ir.map_blocks(stmt, block),)
 
 
 def _tested(
@@ -280,7 +276,7 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
                 return (replace(stmt, rhs=layout.item(rhs)),)
             if rhs.fn is ir.is_function:
                 return layout.test(stmt, rhs)
-        return (ir.map_stmt(stmt, lambda n: n, lambda n: n, block),)
+        return (ir.map_blocks(stmt, block),)
 
     return replace(function, body=block(function.body))
 

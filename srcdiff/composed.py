@@ -8,16 +8,17 @@ decides the `if`s of a definition, and loops over known items are written out.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analyses import kind_types
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import mutated_args
-from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Tuple, rank_of
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, rank_of
 from srcdiff.analyses.kinds import infer
 from srcdiff.displays import displays
 from srcdiff.errors import MissingRuleError
@@ -25,9 +26,10 @@ from srcdiff.expand import flows
 from srcdiff.inline import inline, lowered, written_out
 from srcdiff.lower import Closure
 from srcdiff.options import options, variant, without
+from srcdiff.outputs import selected_names
 from srcdiff.prepare import prepare
 from srcdiff.rules import Rule, find, lookup, spelling
-from srcdiff.specialise import Specialiser, call_of, inferred
+from srcdiff.specialise import Specialiser, inferred
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -41,18 +43,11 @@ def compose(function: ir.Function, params: Kinds, inputs: tuple[str, ...]) -> ir
     for _ in range(_LEVELS):
         if not any(map(_may_change, ir.walk(function.body))):
             break
-        new = composed(function, infer(function, params), inputs, _outputs(function))
+        new = composed(function, infer(function, params), inputs, selected_names(function))
         if new == function:
             break
         function = webs(prepare(displays(new)))
     return function
-
-
-def _outputs(function: ir.Function) -> tuple[str, ...]:
-    """The names of the selected outputs."""
-    last = function.body[-1]
-    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
-    return ir.names(last.value.items[1])
 
 
 def composed(
@@ -61,7 +56,14 @@ def composed(
     """The function with active calls of composed functions written out, one level of them."""
     found = edges(function.body, kinds, Aliases(), flows)
     active = activity(inputs, outputs, found)
-    writer = _Writer(kinds, active, ir.Fresh(ir.all_names(function)))
+
+    def matters(call: ir.Call, results: tuple[str, ...]) -> bool:
+        """Whether a derivative flows through a call."""
+        if mutated_args(call, kinds):
+            return True  # what it writes into may be a view of something active
+        return any(n in active for n in results) and any(n in active for n in ir.names(call))
+
+    writer = _Writer(kinds, ir.Fresh(ir.all_names(function)), matters)
     return replace(function, body=writer.block(function.body))
 
 
@@ -74,28 +76,17 @@ def without_functionals(function: ir.Function, origin: object) -> ir.Function:
 
 def early(function: ir.Function) -> ir.Function:
     """The function with calls that take functions, `np.piecewise`, written out."""
-    if not any(_is_early(s) for s in ir.walk(function.body)):
+    if not any(_is_early(ir.call_of(s)) for s in ir.walk(function.body)):
         return function
     made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
     fresh = ir.Fresh(ir.all_names(function))
-    writer = _Writer(dict.fromkeys(made, Callable()), frozenset(), fresh)
-
-    def block(inner: ir.Block) -> ir.Block:
-        out: list[ir.Stmt] = []
-        for stmt in inner:
-            call = call_of(stmt)
-            if call is not None and _is_early(stmt):
-                assert isinstance(stmt, (ir.Assign, ir.Effect))
-                out += writer.written(stmt, call)
-            else:
-                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
-        return tuple(out)
-
-    return replace(function, body=block(displays(function).body))
+    writer = _Writer(
+        dict.fromkeys(made, kind_types.Callable()), fresh, lambda call, _: _is_early(call)
+    )
+    return replace(function, body=writer.block(displays(function).body))
 
 
-def _is_early(stmt: ir.Stmt) -> bool:
-    call = call_of(stmt)
+def _is_early(call: ir.Call | None) -> bool:
     rule = None if call is None else lookup(call.fn)
     return rule is not None and rule.early
 
@@ -106,18 +97,10 @@ def _makes_function(stmt: ir.Stmt) -> bool:
 
 def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
     """A block of plain statements with all calls of composed functions written out."""
-    while any(_is_defined(s) for s in ir.walk(block)):
+    while any(_is_defined(ir.call_of(s)) for s in ir.walk(block)):
         known = {**kinds, **inferred(block, kinds)}
-        writer = _Writer(known, frozenset(), fresh)
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            call = call_of(stmt)
-            if call is not None and _is_defined(stmt):
-                assert isinstance(stmt, (ir.Assign, ir.Effect))
-                out += writer.written(stmt, call)
-            else:
-                out.append(stmt)
-        block = _bound_once(tuple(out), fresh)
+        writer = _Writer(known, fresh, lambda call, _: _is_defined(call))
+        block = _bound_once(writer.block(block), fresh)
     return block
 
 
@@ -137,8 +120,7 @@ def _bound_once(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     return tuple(out)
 
 
-def _is_defined(stmt: ir.Stmt) -> bool:
-    call = call_of(stmt)
+def _is_defined(call: ir.Call | None) -> bool:
     if call is None:
         return False
     return _definition(call) is not None or variant(call, ir.NOWHERE) is not None
@@ -146,7 +128,7 @@ def _is_defined(stmt: ir.Stmt) -> bool:
 
 def _may_change(stmt: ir.Stmt) -> bool:
     """Whether a statement may stand for others."""
-    call = call_of(stmt)
+    call = ir.call_of(stmt)
     if call is None:
         return False
     if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS:
@@ -187,31 +169,26 @@ def _definition(call: ir.Call) -> object | None:
 
 
 class _Writer:
-    """The pass over one function."""
+    """The pass over one function; `wanted` says, of a call and its results, what is written out."""
 
-    def __init__(self, kinds: Kinds, active: frozenset[str], fresh: ir.Fresh) -> None:
+    def __init__(
+        self, kinds: Kinds, fresh: ir.Fresh, wanted: Callable[[ir.Call, tuple[str, ...]], bool]
+    ) -> None:
         self.kinds = kinds
-        self.active = active
         self.fresh = fresh
+        self.wanted = wanted
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls written out."""
         out: list[ir.Stmt] = []
         for stmt in block:
-            call = call_of(stmt)
-            if call is not None and self.matters(stmt, call):
+            call = ir.call_of(stmt)
+            if call is not None and self.wanted(call, ir.writes(stmt)):
                 assert isinstance(stmt, (ir.Assign, ir.Effect))
                 out += self.written(stmt, call)
             else:
-                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block))
+                out.append(ir.map_blocks(stmt, self.block))
         return tuple(out)
-
-    def matters(self, stmt: ir.Stmt, call: ir.Call) -> bool:
-        """Whether a derivative flows through a call."""
-        if mutated_args(call, self.kinds):
-            return True  # what it writes into may be a view of something active
-        results = any(n in self.active for n in ir.writes(stmt))
-        return results and any(n in self.active for n in ir.names(call))
 
     def written(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
         """The statements that a call stands for."""
@@ -270,9 +247,4 @@ class _Writer:
 
 def _located(block: ir.Block, loc: ir.Loc) -> ir.Block:
     """A block whose statements all come from one place of the user's source."""
-    return tuple(
-        replace(
-            ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: _located(b, loc)), loc=loc
-        )
-        for s in block
-    )
+    return tuple(replace(ir.map_blocks(s, lambda b: _located(b, loc)), loc=loc) for s in block)

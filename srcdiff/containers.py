@@ -275,9 +275,9 @@ def resized(block: ir.Block) -> frozenset[str]:
     """The lists and dicts that a block puts items into or takes items out of."""
     found: set[str] = set()
     for stmt in ir.walk(block):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and rhs.fn in _RESIZING:
-            found.update(ir.names(rhs.args[0]))
+        call = ir.call_of(stmt)
+        if call is not None and call.fn in _RESIZING:
+            found.update(ir.names(call.args[0]))
     return frozenset(found)
 
 

@@ -45,13 +45,13 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
     gone: set[str] = set()
     out: list[ir.Stmt] = []
     for stmt in block:
-        new = ir.map_stmt(stmt, _same, _same, lambda b: _block(b, uses))
-        rhs = new.rhs if isinstance(new, (ir.Assign, ir.Effect)) else None
-        if isinstance(new, (ir.Assign, ir.Effect)) and isinstance(rhs, ir.Call):
-            if _takes_sequences(rhs):
-                new = _put_in(new, _of_kind(rhs, known, parts), gone)
-            elif isinstance(new, ir.Assign) and _is_display(new.target, rhs, uses):
-                args = rhs.args
+        new = ir.map_blocks(stmt, lambda b: _block(b, uses))
+        call = ir.call_of(new)
+        if isinstance(new, (ir.Assign, ir.Effect)) and call is not None:
+            if _takes_sequences(call):
+                new = _put_in(new, _of_kind(call, known, parts), gone)
+            elif isinstance(new, ir.Assign) and _is_display(new.target, call, uses):
+                args = call.args
                 parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
                 known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args))
         written = {*ir.writes(new), *(n for b in ir.blocks(new) for n in ir.bound(b))}
@@ -60,10 +60,6 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
     for name in reversed(parts):
         gone.update(parts[name] if name in gone else ())
     return tuple(s for s in out if not (isinstance(s, ir.Assign) and s.target.id in gone))
-
-
-def _same(name: ir.Name) -> ir.Name:
-    return name
 
 
 def _takes_sequences(call: ir.Call) -> bool:

@@ -151,7 +151,7 @@ def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
                 if made and own and defs[target] == 1 and target not in ir.used((out[-1],)):
                     new[source] = target
                     continue
-            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, choose))
+            out.append(ir.map_blocks(stmt, choose))
         return tuple(out)
 
     body = choose(function.body)
@@ -169,7 +169,7 @@ def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
                 temp = fresh("_" + stmt.target.id.lstrip("_"))
                 out += [replace(stmt, target=temp), ir.Assign(stmt.target, temp, stmt.loc)]
             else:
-                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, split))
+                out.append(ir.map_blocks(stmt, split))
         return tuple(out)
 
     return replace(function, body=split(function.body))

@@ -73,7 +73,7 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
             if _is_attribute(s.rhs, kinds):
                 return replace(s, rhs=_attribute(s.rhs))
             return _in_place(s, s.rhs, kinds, ours)
-        return ir.map_stmt(s, lambda n: n, lambda n: n, block)
+        return ir.map_blocks(s, block)
 
     return replace(function, body=block(function.body))
 

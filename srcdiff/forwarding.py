@@ -33,7 +33,7 @@ def _read(stmt: ir.Stmt) -> set[str]:
 def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Block:
     """A block without what only repeats a variable."""
     todo = [
-        ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: _block(b, defined, used)) for s in block
+        ir.map_blocks(s, lambda b: _block(b, defined, used)) for s in block
     ]
     out: list[ir.Stmt] = []
     while todo:

@@ -161,7 +161,7 @@ class _Freed:
         elif isinstance(stmt, ir.Verbatim):
             mine = [ir.Name(n) for n, _ in stmt.refs if n in self.names]
             stmt = replace(stmt, reads=(*stmt.reads, *mine), refs=self.rest(stmt.refs))
-        return ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block)
+        return ir.map_blocks(stmt, self.block)
 
     def rest(self, refs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
         """The global names of a text that stay such."""
@@ -215,8 +215,8 @@ def check_reads(function: ir.Function, origin: object) -> None:
     if not isinstance(origin, WithFree):
         return
     for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        callee = rhs.fn if isinstance(rhs, ir.Call) else None
+        call = ir.call_of(stmt)
+        callee = None if call is None else call.fn
         while is_derivative(callee):
             callee = callee.primal  # type: ignore[union-attr]
         if _reaches(callee, origin, set()):

@@ -122,7 +122,7 @@ class _Inline:
         """A statement with blocks: what they bind is not known at the head of a loop or after."""
         if not isinstance(stmt, ir.If):
             self.forget(ir.bound((stmt,)))
-        new = ir.map_stmt(stmt, lambda n: n, lambda n: n, self.scoped)
+        new = ir.map_blocks(stmt, self.scoped)
         self.forget(ir.bound((new,)))
         return new
 
@@ -262,7 +262,7 @@ def inherited(function: ir.Function, closure: Closure) -> ir.Function:
             names = (*rhs.captured, *(f"{MARK}{n}" for n in late))
             rhs = replace(rhs, reads=(*rhs.reads, *late.values()), captured=names)
             return replace(s, rhs=replace(rhs, held=rhs.held | held))
-        return ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: tuple(map(stmt, b)))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     return replace(function, body=tuple(map(stmt, function.body)))
 
@@ -347,7 +347,7 @@ def function_of(fn: object) -> ir.Function:
 def _calls_any(block: ir.Block, functions: tuple[object, ...]) -> bool:
     """Whether a block calls one of the functions: then the callee is recursive."""
     for stmt in ir.walk(block):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and rhs.fn in functions:
+        call = ir.call_of(stmt)
+        if call is not None and call.fn in functions:
             return True
     return False

@@ -130,7 +130,7 @@ class _Pass:
         """A block rewritten."""
         out: list[ir.Stmt] = []
         for stmt in block:
-            self.stmt(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block), out)
+            self.stmt(ir.map_blocks(stmt, self.block), out)
         return tuple(out)
 
     def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
@@ -161,7 +161,7 @@ class _Listed(_Pass):
                 if _begins(stmt):
                     lists[_base(stmt)] = self.listed(_base(stmt), stmt.loc, out)
                 stmt = _with_base(stmt, lists[_base(stmt)])
-            self.stmt(ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block), out)
+            self.stmt(ir.map_blocks(stmt, self.block), out)
         return tuple(out)
 
     def listed(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
@@ -299,7 +299,7 @@ def _joined(block: ir.Block, fresh: ir.Fresh, inner: object) -> Iterator[ir.Stmt
             skip = len(found.items)
             yield from _all_items(found, stmt.loc, fresh)
         else:
-            yield ir.map_stmt(stmt, lambda n: n, lambda n: n, inner)  # type: ignore[arg-type]
+            yield ir.map_blocks(stmt, inner)  # type: ignore[arg-type]
 
 
 def _unpacking(stmt: ir.Stmt, block: ir.Block, after: int) -> _Unpacking | None:

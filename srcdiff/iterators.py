@@ -49,7 +49,7 @@ class _Lists:
         """A block with lists in it."""
         out: list[ir.Stmt] = []
         for stmt in block:
-            stmt = ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block)
+            stmt = ir.map_blocks(stmt, self.block)
             lines = Lines(self.fresh, stmt.loc)
             out += lines.out if self.stmt(stmt, lines) else [stmt]
         return tuple(out)

@@ -49,7 +49,7 @@ class _Plain:
         out: list[ir.Stmt] = []
         made: dict[str, ir.Call] = {}  # displays, as long as nobody can have changed them
         for stmt in block:
-            stmt = ir.map_stmt(stmt, lambda n: n, lambda n: n, self.block)
+            stmt = ir.map_blocks(stmt, self.block)
             lines = Lines(self.fresh, stmt.loc)
             done = self.stmt(stmt, lines, made)
             out += lines.out if done else [stmt]
@@ -63,18 +63,18 @@ class _Plain:
         """Write what stands for a statement; False if it may stay."""
         if isinstance(stmt, ir.SetItem):
             return self.slice_store(stmt, lines, made)
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if not isinstance(rhs, ir.Call) or not rhs.args and not rhs.kwargs:
+        call = ir.call_of(stmt)
+        if call is None or not call.args and not call.kwargs:
             return False
         target = stmt.target if isinstance(stmt, ir.Assign) else None
-        if rhs.fn is operator.delitem:
-            return self.delete(rhs, lines)
-        if target is not None and rhs.fn is dict:
-            return dict_made(rhs, target, lines, self.kinds, made)
-        if target is not None and rhs.fn in (operator.add, operator.mul, operator.or_):
-            return self.operator(rhs, target, lines, made)
-        if isinstance(rhs.fn, ir.Method) and isinstance(rhs.args[0], ir.Name):
-            return self.method(rhs.fn.name, rhs, target, lines, made)
+        if call.fn is operator.delitem:
+            return self.delete(call, lines)
+        if target is not None and call.fn is dict:
+            return dict_made(call, target, lines, self.kinds, made)
+        if target is not None and call.fn in (operator.add, operator.mul, operator.or_):
+            return self.operator(call, target, lines, made)
+        if isinstance(call.fn, ir.Method) and isinstance(call.args[0], ir.Name):
+            return self.method(call.fn.name, call, target, lines, made)
         return False
 
     def kind(self, atom: ir.Atom) -> Kind:

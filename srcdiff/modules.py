@@ -50,9 +50,9 @@ def _joined(functions: list[ir.Function]) -> Emitted:
 def _keys(function: ir.Function) -> Iterator[tuple[Key, ir.Derived]]:
     """The recursive functions that a function calls."""
     for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived):
-            yield rhs.fn.key, rhs.fn
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, ir.Derived):
+            yield call.fn.key, call.fn
 
 
 def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
@@ -99,6 +99,6 @@ def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
             if isinstance(fn, ir.Derived):
                 new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
                 s = replace(s, rhs=replace(s.rhs, fn=new, text=None))
-        return ir.map_stmt(s, lambda n: n, lambda n: n, block)
+        return ir.map_blocks(s, block)
 
     return replace(function, body=block(function.body)) if names else function

@@ -53,8 +53,8 @@ def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
 def has_derivatives(function: ir.Function) -> bool:
     """Whether a function calls a derivative."""
     for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call) and is_derivative(rhs.fn):
+        call = ir.call_of(stmt)
+        if call is not None and is_derivative(call.fn):
             return True
     return False
 
@@ -85,7 +85,7 @@ def _generated(block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh) -> i
                     out.append(replace(stmt, target=held))
                     stmt = replace(stmt, rhs=ir.Call(stop_gradient, (held,)))
         out.append(
-            ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _generated(b, kinds, fresh))
+            ir.map_blocks(stmt, lambda b: _generated(b, kinds, fresh))
         )
     return tuple(out)
 

@@ -73,7 +73,7 @@ class Members(Unroller, questions.Truthful):
         elif isinstance(stmt, ir.For):
             self.for_(stmt)
         else:
-            self.out.append(ir.map_stmt(stmt, _same, _same, self.block))
+            self.out.append(ir.map_blocks(stmt, self.block))
 
     def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
         """A statement that evaluates a call."""
@@ -117,7 +117,7 @@ class Members(Unroller, questions.Truthful):
             self.out += self.block(stmt.body if known else stmt.orelse)
         else:
             new = replace(stmt, test=test)
-            self.out.append(ir.map_stmt(new, _same, _same, self.block))
+            self.out.append(ir.map_blocks(new, self.block))
 
     def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
         """Whether an object counts as true."""
@@ -253,8 +253,8 @@ class Members(Unroller, questions.Truthful):
             return
         own = ir.Name(callee.params[0].name)
         for stmt in ir.walk(callee.body):
-            rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-            if isinstance(rhs, ir.Call) and rhs.fn == ir.Method(name) and rhs.args[0] == own:
+            call = ir.call_of(stmt)
+            if call is not None and call.fn == ir.Method(name) and call.args[0] == own:
                 raise UnsupportedError(
                     f"the method `{name}` calls itself on the same object", stmt.loc,
                     remedy="Write a loop, or a recursive function of numbers and arrays.",
@@ -349,10 +349,6 @@ def _is_generated(fn: Any) -> bool:
     """Whether a method was not written by a person."""
     code = getattr(fn, "__code__", None)
     return code is not None and code.co_filename.startswith("<string>")
-
-
-def _same(name: ir.Name) -> ir.Name:
-    return name
 
 
 def _hashable(fn: Any) -> bool:

@@ -40,6 +40,13 @@ def select(
     return replace(function, body=(*function.body[:-1], *chosen.lines, both))
 
 
+def selected_names(function: ir.Function) -> tuple[str, ...]:
+    """The names of the selected outputs, in what `select` made."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    return ir.names(last.value.items[1])
+
+
 def with_written(function: ir.Function, params: tuple[str, ...]) -> ir.Function:
     """The function that returns the final contents of some parameters behind its result."""
     if not params:

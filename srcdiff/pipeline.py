@@ -49,7 +49,7 @@ from srcdiff.nested import (
     without_seed,
 )
 from srcdiff.onecall import as_call, is_one_call
-from srcdiff.outputs import select, with_written
+from srcdiff.outputs import select, selected_names, with_written
 from srcdiff.parse import parse
 from srcdiff.places import has_objects, mentions_objects
 from srcdiff.polish import polished
@@ -183,7 +183,7 @@ def analyse_pass(state: State) -> State:
     """Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
     inputs = {p for i in state.request.inputs for p in i.params}
-    outputs = _outputs(function)
+    outputs = selected_names(function)
     check_callees(function, kinds, tuple(inputs), outputs)
     shared = aliases(function, kinds)
     if shared.shadows:
@@ -210,18 +210,11 @@ def analyse_pass(state: State) -> State:
 def tangents_pass(state: State) -> State:
     """Tangents beside the values."""
     state = _with(state, mirrored_memory(state.function, state.kinds))
-    request, outputs = state.request, _outputs(state.function)
+    request, outputs = state.request, selected_names(state.function)
     facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
     function = forward(state.function, facts, request)
     params = {**state.params, **tangent_kinds(facts, request)}
     return _with(state, function, facts=facts, params=params)
-
-
-def _outputs(function: ir.Function) -> tuple[str, ...]:
-    """The names of the selected outputs."""
-    last = function.body[-1]
-    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
-    return ir.names(last.value.items[1])
 
 
 def _unused(param: str, function: ir.Function) -> UnusedInputError:

@@ -39,12 +39,12 @@ def _is_of_class(value: object) -> bool:
 def mentions_objects(block: ir.Block) -> bool:
     """Whether a block calls a class, or reads an object from outside."""
     for stmt in ir.walk(block):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call):
-            fn = rhs.fn
+        call = ir.call_of(stmt)
+        if call is not None:
+            fn = call.fn
             if fn in (ir.new_object, ir.set_attr) or _is_of_class(fn):
                 return True
-            if any(_is_of_class(a.value) for a in rhs.args if isinstance(a, ir.Ref)):
+            if any(_is_of_class(a.value) for a in call.args if isinstance(a, ir.Ref)):
                 return True
     return False
 

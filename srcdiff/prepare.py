@@ -59,7 +59,7 @@ def _prepare(block: ir.Block, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Bl
 
 def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
     if isinstance(stmt, (ir.If, ir.For, ir.While)):
-        stmt = ir.map_stmt(stmt, _same, _same, lambda b: _prepare(b, fresh, mentioned))
+        stmt = ir.map_blocks(stmt, lambda b: _prepare(b, fresh, mentioned))
     if isinstance(stmt, ir.For):
         return (_own_target(stmt, fresh),)
     if isinstance(stmt, ir.While):
@@ -80,10 +80,6 @@ def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
     target = fresh("_" + stmt.target.id)
     copy = ir.Assign(stmt.target, target, stmt.loc)
     return replace(stmt, target=target, body=(copy, *stmt.body))
-
-
-def _same(name: ir.Name) -> ir.Name:
-    return name
 
 
 def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
@@ -148,7 +144,7 @@ def _inplace(
         elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
             out += _resolved(stmt, kinds, shared, fresh)
         else:
-            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, inner))
+            out.append(ir.map_blocks(stmt, inner))
     return tuple(out)
 
 

@@ -51,7 +51,7 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
             if active and call.fn.id not in varied:
                 fn = ir.Derived(call.fn.id, PART, Nothing())
                 return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
-        return ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: tuple(map(stmt, b)))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     return replace(function, body=tuple(map(stmt, function.body)))
 

@@ -22,12 +22,6 @@ Kinds = Mapping[str, Kind]
 _ROUNDS = 4
 
 
-def call_of(stmt: ir.Stmt) -> ir.Call | None:
-    """The call that a statement makes."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    return rhs if isinstance(rhs, ir.Call) else None
-
-
 def inferred(block: ir.Block, kinds: Kinds) -> Kinds:
     """The kinds of the names that a block binds."""
     free = sorted(ir.used(block) - ir.bound(block))
@@ -78,7 +72,7 @@ class Specialiser:
             if reason:
                 stmt = ir.Verbatim(f"raise NotImplementedError({reason!r})", loc=self.loc)
             out.append(
-                ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: self.checked(b, False))
+                ir.map_blocks(stmt, lambda b: self.checked(b, False))
             )
         return tuple(out)
 
@@ -150,7 +144,7 @@ class Specialiser:
 
 def _refusal(stmt: ir.Stmt) -> str:
     """The reason that a statement of a definition gives for a refusal, "" if it is none."""
-    call = call_of(stmt)
+    call = ir.call_of(stmt)
     if call is None or call.fn is not notation.refuse:
         return ""
     assert isinstance(call.args[0], ir.Const)

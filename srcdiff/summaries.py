@@ -77,8 +77,8 @@ class Near:
 
 def calls_function(stmt: ir.Stmt) -> bool:
     """Whether a statement calls a Python function."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    return isinstance(rhs, ir.Call) and is_user_function(rhs.fn)
+    call = ir.call_of(stmt)
+    return call is not None and is_user_function(call.fn)
 
 
 def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
@@ -181,8 +181,7 @@ def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:
             assert isinstance(stmt.rhs, ir.Call)
             out += _assumed_call(stmt, stmt.rhs, assumed, fresh)
             continue
-        inner = ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _assuming(b, assumed, fresh))
-        out.append(inner)
+        out.append(ir.map_blocks(stmt, lambda b: _assuming(b, assumed, fresh)))
     return tuple(out)
 
 

@@ -34,7 +34,7 @@ def _folded(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
         if isinstance(stmt, ir.Assign):
             stmt = _folded_assign(stmt, sums, kinds)
         else:
-            stmt = ir.map_stmt(stmt, lambda n: n, lambda n: n, lambda b: _folded(b, kinds))
+            stmt = ir.map_blocks(stmt, lambda b: _folded(b, kinds))
         changed = ir.bound((stmt,))
         sums = {t: p for t, p in sums.items() if not {t, p[0].id} & changed}
         parts = _sum_of(stmt.rhs, kinds) if isinstance(stmt, ir.Assign) else None

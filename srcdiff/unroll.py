@@ -86,7 +86,7 @@ class Unroller(Known):
         """A loop; over items that have nothing in common, its body for each of them."""
         counts = self.unrolled(stmt)
         if counts is None:
-            self.out.append(ir.map_stmt(stmt, _same, _same, self.block))
+            self.out.append(ir.map_blocks(stmt, self.block))
             return
         after = live_after(self.whole, stmt)
         own = ir.bound(stmt.body) - live_before(stmt.body, after)

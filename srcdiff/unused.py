@@ -36,7 +36,7 @@ def _without(block: ir.Block, gone: set[str]) -> ir.Block:
     """A block without what binds some names to functions."""
     kept = (s for s in block if not _only_names_function(s, gone))
     return tuple(
-        ir.map_stmt(s, lambda n: n, lambda n: n, lambda b: _without(b, gone)) for s in kept
+        ir.map_blocks(s, lambda b: _without(b, gone)) for s in kept
     )
 
 

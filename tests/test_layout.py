@@ -17,7 +17,7 @@ LAYERS = (
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
-    + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines"),
+    + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
@@ -25,8 +25,7 @@ LAYERS = (
     + ("composed", "specialise", "options", "unpackings"),
     ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
-    + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "outputs", "modules")
-    + ("primal",),
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal"),
     ("pipeline",),
     ("backends",),
     ("api", "autograd", "testing", "cli"),

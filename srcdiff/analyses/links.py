@@ -172,9 +172,9 @@ def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozens
     for stmt in ir.walk(block):
         if isinstance(stmt, ir.SetItem):
             found.add(stmt.base.id)
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call):
-            found.update(n for a in mutated_args(rhs, kinds) for n in ir.names(a))
+        call = ir.call_of(stmt)
+        if call is not None:
+            found.update(n for a in mutated_args(call, kinds) for n in ir.names(a))
     found = {n for n in found if not isinstance(kinds.get(n), Object)}  # random generators
     containers = {n for n in found if named_container(n, kinds)}
     return frozenset(found - containers), frozenset(containers)

@@ -130,13 +130,13 @@ def queues(links: list[Link], scene: Scene) -> frozenset[str]:
 
 def _moves(link: Link, name: str, parts: set[str], scene: Scene) -> bool:
     """Whether a link of a list is an append of what is dead then, or a pop."""
-    rhs = link.stmt.rhs if isinstance(link.stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call):
+    call = ir.call_of(link.stmt)
+    if call is None:
         return False
     if link.target == name:
         own = link.source not in parts
-        return own and rhs.fn == ir.Method("append") and scene.dead_after(link)
-    return rhs.fn == ir.Method("pop") and len(rhs.args) == 1
+        return own and call.fn == ir.Method("append") and scene.dead_after(link)
+    return call.fn == ir.Method("pop") and len(call.args) == 1
 
 
 def is_taken(link: Link, function: ir.Function) -> bool:

@@ -14,7 +14,7 @@ from srcdiff.ir import (
     Name,
     Stmt,
     While,
-    map_stmt,
+    map_blocks,
     walk,
     writes,
 )
@@ -37,16 +37,10 @@ def _block(block: Block) -> Block:
 
 
 def _statement(stmt: Stmt) -> Stmt:
-    if not hasattr(stmt, "body"):
-        return stmt
-    new = map_stmt(stmt, _same, _same, _block)
+    new = map_blocks(stmt, _block)
     if isinstance(new, (For, While)) and _can_be_late(new):
         return replace(new, body=_late(new.body, str(new.stop and new.stop.id)))
     return new
-
-
-def _same(name: Name) -> Name:
-    return name
 
 
 def _can_be_late(stmt: Stmt) -> bool:

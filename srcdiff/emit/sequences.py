@@ -27,7 +27,7 @@ from srcdiff.ir import (
     Rhs,
     Stmt,
     bound,
-    map_stmt,
+    map_blocks,
     walk,
 )
 
@@ -68,10 +68,7 @@ def _length_name(stmt: Stmt) -> str | None:
 def _without(block: Block, dead: set[str]) -> Block:
     """A block without the assignments of some lengths."""
     kept = (s for s in block if _length_name(s) not in dead)
-    return tuple(
-        map_stmt(s, _same, _same, lambda b: _without(b, dead)) if _has_blocks(s) else s
-        for s in kept
-    )
+    return tuple(map_blocks(s, lambda b: _without(b, dead)) for s in kept)
 
 
 def _counts_up(stmt: Stmt) -> bool:
@@ -102,7 +99,7 @@ class _Rewriter:
         lengths: dict[str, Rhs] = {}
         out: list[Stmt] = []
         for stmt in block:
-            inner = map_stmt(stmt, _same, _same, self.block) if _has_blocks(stmt) else stmt
+            inner = map_blocks(stmt, self.block)
             if isinstance(inner, For):
                 inner = self._loop(inner, lengths)
             out.append(inner)
@@ -201,12 +198,3 @@ def _resized(stmt: Stmt) -> tuple[str, ...]:
     if isinstance(call, Call) and isinstance(call.fn, Method) and isinstance(call.args[0], Name):
         return (call.args[0].id,) if isinstance(stmt, Effect) or call.fn.name == "pop" else ()
     return ()
-
-
-def _has_blocks(stmt: Stmt) -> bool:
-    return hasattr(stmt, "body")
-
-
-def _same(name: Name) -> Name:
-    return name
-

@@ -14,6 +14,7 @@ from srcdiff.ir.look import (
     atoms,
     blocks,
     bound,
+    call_of,
     names,
     occurrences,
     operands,
@@ -69,6 +70,7 @@ from srcdiff.ir.operators import OPERATORS
 from srcdiff.ir.rebuild import (
     Fresh,
     map_atom,
+    map_blocks,
     map_opaque,
     map_rhs,
     map_stmt,
@@ -79,10 +81,10 @@ from srcdiff.ir.text import rename_text
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Fresh", "Function", "If", "Loc", "Method", "NONE", "NOWHERE",
-    "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset", "Return",
-    "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim", "While",
-    "all_names", "atoms", "blocks", "bound", "captured", "is_function", "make_dict",
-    "make_function", "make_list", "map_atom", "map_opaque", "map_rhs", "map_stmt", "names",
-    "new_object", "occurrences", "operands", "parts", "reads", "rename", "rename_text", "set_attr",
-    "used", "walk", "writes",
+    "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset",
+    "Return", "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim",
+    "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
+    "make_dict", "make_function", "make_list", "map_atom", "map_blocks", "map_opaque",
+    "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts", "reads",
+    "rename", "rename_text", "set_attr", "used", "walk", "writes",
 ]  # fmt: skip

@@ -131,6 +131,12 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     return tuple(dict.fromkeys([n for o in operands(stmt) for n in occurrences(o)]))
 
 
+def call_of(stmt: Stmt | None) -> Call | None:
+    """The call that an assignment or an effect makes."""
+    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+    return rhs if isinstance(rhs, Call) else None
+
+
 def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
     found = _WRITES.get(type(stmt))

@@ -159,6 +159,20 @@ def map_stmt(
     return stmt
 
 
+def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
+    """A statement with its inner blocks mapped; one without blocks is the same object."""
+    if isinstance(stmt, If):
+        return replace(stmt, body=block(stmt.body), orelse=block(stmt.orelse))
+    if isinstance(stmt, For):
+        return replace(stmt, body=block(stmt.body))
+    if isinstance(stmt, While):
+        return replace(stmt, cond=block(stmt.cond), body=block(stmt.body))
+    if isinstance(stmt, Pair):
+        primal = None if stmt.primal is None else block((stmt.primal,))[0]
+        return replace(stmt, primal=primal, adjoint=block(stmt.adjoint))
+    return stmt
+
+
 def rename(block: Block, new: Mapping[str, str]) -> Block:
     """A block with names replaced, where they are read and where they are bound."""
     made = {old: Name(name) for old, name in new.items()}

@@ -28,7 +28,7 @@ from srcdiff.ir import (
     Stmt,
     all_names,
     map_atom,
-    map_stmt,
+    map_blocks,
     rename,
     used,
 )  # fmt: skip
@@ -244,7 +244,7 @@ def _passing(block: Block, captured: tuple[str, ...], group: set[int]) -> Block:
     def stmt(s: Stmt) -> Stmt:
         if isinstance(s, (Assign, Effect)):
             s = replace(s, rhs=rhs(s.rhs))  # type: ignore[arg-type]
-        return map_stmt(s, lambda n: n, lambda n: n, lambda b: tuple(map(stmt, b)))
+        return map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     return tuple(map(stmt, block))
 

@@ -23,7 +23,7 @@ from srcdiff.ir import (
     Stmt,
     While,
     blocks,
-    map_stmt,
+    map_blocks,
     walk,
     writes,
 )  # fmt: skip
@@ -71,7 +71,7 @@ def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[st
                 reads = (*rhs.reads, *[mark] * len(late))
                 rhs = replace(rhs, reads=reads, captured=(*rhs.captured, *names))
             return replace(s, rhs=replace(rhs, held=rhs.held | held))
-        return map_stmt(s, lambda n: n, lambda n: n, lambda b: tuple(map(stmt, b)))
+        return map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     # A statement is the same object in `walk` and here: what is looked up is not rebuilt before.
     found = tuple(map(stmt, block))

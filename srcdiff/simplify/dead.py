@@ -39,18 +39,18 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     """The one name that a statement writes into, if that is all that it does besides binding."""
     if isinstance(stmt, ir.SetItem):
         return stmt.base.id
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call) or not rhs.args or not isinstance(rhs.args[0], ir.Name):
+    call = ir.call_of(stmt)
+    if call is None or not call.args or not isinstance(call.args[0], ir.Name):
         return None
-    written = mutated_args(rhs)
-    if not written or written != rhs.args[:1]:
+    written = mutated_args(call)
+    if not written or written != call.args[:1]:
         return None
-    fn = rhs.fn
+    fn = call.fn
     if isinstance(fn, ir.Method):
         writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
     else:
         writes = fn in IN_PLACE_FUNCTIONS or getattr(fn, "__name__", "") == "at"
-    return rhs.args[0].id if writes else None
+    return call.args[0].id if writes else None
 
 
 def _private(function: ir.Function) -> frozenset[str]:

@@ -73,9 +73,9 @@ class Memory:
         """The names whose memory a statement itself writes into."""
         if isinstance(stmt, ir.SetItem):
             return [stmt.base.id]
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(rhs, ir.Call):
-            return [n for a in mutated_args(rhs, self.kinds) for n in names_in(a)]
+        call = ir.call_of(stmt)
+        if call is not None:
+            return [n for a in mutated_args(call, self.kinds) for n in names_in(a)]
         return []
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:

@@ -33,19 +33,19 @@ def _known(
 
     Of a copy they are known if it is one of a parameter (none of the names `bound`).
     """
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call):
+    call = ir.call_of(stmt)
+    if call is None:
         return []
-    if isinstance(rhs.fn, ir.Method):
-        base = kinds.get(rhs.args[0].id) if isinstance(rhs.args[0], ir.Name) else None
-        if isinstance(base, Dict) and rhs.fn.name in _TAKEN_OUT:
+    if isinstance(call.fn, ir.Method):
+        base = kinds.get(call.args[0].id) if isinstance(call.args[0], ir.Name) else None
+        if isinstance(base, Dict) and call.fn.name in _TAKEN_OUT:
             return [(base.site, frozenset())]
     made = kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
-    if not isinstance(made, Dict) or rhs.fn in _HANDED_ON:
+    if not isinstance(made, Dict) or call.fn in _HANDED_ON:
         return []
-    if rhs.fn is ir.make_dict:
-        return [(made.site, frozenset(a.value for a in rhs.args[::2] if isinstance(a, ir.Const)))]
-    source = rhs.args[0] if rhs.args and rhs.fn in (dict, trees.kept) else None
+    if call.fn is ir.make_dict:
+        return [(made.site, frozenset(a.value for a in call.args[::2] if isinstance(a, ir.Const)))]
+    source = call.args[0] if call.args and call.fn in (dict, trees.kept) else None
     if not isinstance(source, ir.Name) or source.id in bound:
         return [(made.site, frozenset())]
     return _copied(made, kinds.get(source.id))

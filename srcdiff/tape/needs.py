@@ -80,9 +80,9 @@ def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
     found: set[Item] = set()
     if isinstance(stmt, ir.SetItem):
         found |= contents_of(stmt.base.id, facts)
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(rhs, ir.Call):
-        for atom in mutated_args(rhs, facts.kinds):
+    call = ir.call_of(stmt)
+    if call is not None:
+        for atom in mutated_args(call, facts.kinds):
             for name in ir.names(atom):
                 found |= contents_of(name, facts)
     return frozenset(found)

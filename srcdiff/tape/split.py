@@ -227,5 +227,5 @@ def primal_only(block: ir.Block) -> ir.Block:
         if isinstance(stmt, ir.Pair):
             out += () if stmt.primal is None else (stmt.primal,)
         else:
-            out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, primal_only))
+            out.append(ir.map_blocks(stmt, primal_only))
     return tuple(out)

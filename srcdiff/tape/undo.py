@@ -119,8 +119,8 @@ def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
     """The old contents of the region that a statement writes into."""
     if isinstance(stmt, ir.SetItem):
         return _undo_store(stmt, slots)
-    call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(call, ir.Call) and isinstance(call.fn, ir.Method):
+    call = ir.call_of(stmt)
+    if call is not None and isinstance(call.fn, ir.Method):
         base = call.args[0]
         kind = slots.facts.kinds.get(base.id) if isinstance(base, ir.Name) else None
         if isinstance(base, ir.Name) and not (kind is not None and is_numeric(kind)):
@@ -233,8 +233,8 @@ def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
 
 def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:
     """The old contents of an array that a call writes into: all of it."""
-    call = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    assert isinstance(call, ir.Call)
+    call = ir.call_of(stmt)
+    assert call is not None
     written = [a for a in mutated_args(call, slots.facts.kinds) if isinstance(a, ir.Name)]
     parts = [_undo_whole(a, stmt.loc, slots) for a in written]
     return Undone(
