@@ -15,10 +15,11 @@ from srcdiff.summaries import Key
 PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
 
 
-def module_text(functions: list[ir.Function], pair_of: PairOf) -> Emitted:
+def module_text(functions: list[ir.Function], pair_of: PairOf, origin: Any) -> Emitted:
     """Functions as one text, behind the parts of recursive functions that they call.
 
-    `pair_of` makes the forward and the backward part of a function, or its forward-mode function.
+    `pair_of` makes the forward and the backward part of a function, or its forward-mode function;
+    the global names of `origin`, the user's function, are used as there.
     """
     names: dict[Key, str] = {}
     made: list[ir.Function] = []
@@ -32,15 +33,16 @@ def module_text(functions: list[ir.Function], pair_of: PairOf) -> Emitted:
                 todo += pair_of(key.function, request, dict(key.kinds))
         made.append(function)
     own = made[len(functions) :]
-    return _joined([_with_names(f, names) for f in (*own, *functions)])
+    namespace = getattr(origin, "__globals__", None)
+    return _joined([_with_names(f, names) for f in (*own, *functions)], namespace)
 
 
-def _joined(functions: list[ir.Function]) -> Emitted:
+def _joined(functions: list[ir.Function], namespace: Mapping[str, Any] | None) -> Emitted:
     """Functions as one text, in which a global name means one object."""
     refs: dict[str, Any] = {f.name: f for f in functions}
     texts = []
     for function in functions:
-        texts.append(emit(function, others=refs))
+        texts.append(emit(function, namespace=namespace, others=refs))
         refs.update(texts[-1].refs)
     for function in functions:
         del refs[function.name]

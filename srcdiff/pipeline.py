@@ -332,13 +332,14 @@ class Made:
 def derive(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
-    return Made(module_text([last.function], pair_of), last.extra["written"], last.function.returns)
+    emitted = module_text([last.function], pair_of, origin)
+    return Made(emitted, last.extra["written"], last.function.returns)
 
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward and the backward part."""
     state = _pair(origin, request, params)
-    emitted = module_text([state.function, state.extra["backward"]], pair_of)
+    emitted = module_text([state.function, state.extra["backward"]], pair_of, origin)
     extra = state.extra
     return Made(emitted, extra["written"], state.function.returns, extra["consumes"])
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from srcdiff import rules
 from srcdiff.ir import Attr, Method
+from tests import packages
 
 HEAD = """# What has a derivative
 
@@ -32,7 +33,9 @@ symmetric: both triangles count as one variable. Between equal eigenvalues or si
 derivative of the vectors is not defined; its infinite terms are left out, which is exact for
 functions that do not depend on the choice of basis. Vectors of `eig` have the phase that LAPACK
 gives them: a function that depends on it has no meaning. `sort`, `median`, `quantile` and
-`partition` follow the elements that were chosen.
+`partition` follow the elements that were chosen. Rules of SciPy are read when a program that has
+imported it uses them; orders, degrees and other parameters of its special functions are constants,
+except where the samples in `templates/scipy/` differentiate them: an active one is refused.
 """
 
 SPACES = {
@@ -44,12 +47,17 @@ SPACES = {
     "Operators": ("operator", operator),
 }
 
+# What newer versions of SciPy no longer have.
+GONE = {"sph_harm", "lpmn", "clpmn", "lpn"}
+
 
 def text() -> str:
     """The whole page."""
     parts = [HEAD]
     for title, (prefix, space) in SPACES.items():
         parts += _section(title, dict(_named(prefix, space)))
+    for name, space in packages.installed().items():
+        parts += _section(f"`{name}`", dict(_named(name, space)))
     parts += _section("Methods of ufuncs", dict(_ufunc_methods()))
     parts += _section("Methods and attributes of arrays", dict(_members()))
     return "\n".join(parts).rstrip() + "\n"
@@ -60,7 +68,7 @@ def _named(prefix: str, space: Any) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for name in sorted(vars(space)):
         value = vars(space)[name]
-        if name.startswith("_") or not callable(value) or id(value) in seen:
+        if name.startswith("_") or not callable(value) or id(value) in seen or name in GONE:
             continue
         rule = rules.builtin().find(value)
         if rule is not None or rules.given(value):

@@ -15,6 +15,7 @@ import numpy as np
 
 from srcdiff import rules
 from srcdiff.ir import Attr, Method
+from tests import packages
 
 # What the source of a sample may call: each makes an argument to differentiate with respect to.
 MAKERS = ("A", "P", "U", "C", "S", "V")
@@ -166,6 +167,7 @@ def _compiled(name: str, params: Sequence[str], body: list[str], function: Any) 
 def collected() -> list[Sample]:
     """Every function of every rule with every sample call that fits it."""
     out = []
+    packages.installed()
     for key in rules.builtin().by_key:
         rule = rules.lookup(key)
         assert rule is not None

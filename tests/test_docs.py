@@ -36,8 +36,9 @@ def rows(text):
 
 def test_table_of_rules():
     """`make golden` rewrites it; other versions of NumPy have some functions more or less."""
+    scipy = pytest.importorskip("scipy", reason="the table covers SciPy, which is an extra")
     page, now = documents.RULES.read_text(), rule_table.text()
-    if np.__version__.startswith("2.4."):
+    if np.__version__.startswith("2.4.") and scipy.__version__.startswith("1.17."):
         assert page == now
     there, here = rows(page), rows(now)
     assert len(there.keys() & here.keys()) > 0.9 * len(there)

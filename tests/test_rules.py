@@ -3,6 +3,9 @@
 import doctest
 import math
 import operator
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -164,3 +167,35 @@ def test_readme_examples(own_rules):
     path = Path(rules.folder()) / "README.md"
     result = doctest.testfile(str(path), module_relative=False)
     assert result.attempted and not result.failed
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import srcdiff
+
+def f(x):
+    return np.sin(x) * np.exp(x)
+
+def g(x):
+    return special.gammaln(np.sin(x))
+
+srcdiff.grad(f)(1.0)
+print(*[m for m in sys.modules if m.startswith("scipy")])
+from scipy import special
+srcdiff.rules.find(np.sin)
+print(*[m for m in sys.modules if m.startswith("srcdiff_templates.special")])
+print(srcdiff.source(g))
+"""
+
+
+def test_rules_of_packages_are_read_when_the_program_uses_them(tmp_path):
+    pytest.importorskip("scipy.special", reason="SciPy is an extra")
+    (tmp_path / "model.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "model.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+    )  # fmt: skip
+    imported, read, source = done.stdout.split("\n", 2)
+    assert imported == read == ""
+    assert "special.psi(" in source and "scipy.special" not in source

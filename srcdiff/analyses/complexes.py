@@ -18,6 +18,9 @@ from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, contents
 _MAKERS: tuple[Any, ...] = (
     np.roots, np.linalg.eig, np.linalg.eigvals, np.sort_complex,
 )  # fmt: skip
+_SCIPY_MAKERS = frozenset(
+    {"lambertw", "h1vp", "h2vp", "eig", "eigvals", "sqrtm", "logm", "fractional_matrix_power"}
+)
 
 
 def has_complex(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
@@ -61,5 +64,10 @@ def _makes_complex(value: Any) -> bool:
         return value.kind == "c"
     if isinstance(value, type):
         return issubclass(value, (complex, np.complexfloating))
+    if isinstance(value, np.ufunc):
+        return all(loop[-1] in "FDG" for loop in value.types)  # `scipy.special.hankel1`
+    module = module_of(value)
+    if module.startswith("scipy."):
+        return module.startswith("scipy.fft") or value.__name__ in _SCIPY_MAKERS
     made = any(value is maker for maker in _MAKERS)
-    return made or module_of(value).startswith(("numpy.fft", "numpy.lib.scimath"))
+    return made or module.startswith(("numpy.fft", "numpy.lib.scimath"))

@@ -89,6 +89,9 @@ def _has_out(call: Call) -> bool:
     return isinstance(call.fn, np.ufunc) and len(call.args) > call.fn.nin
 
 
+_PURE_SCIPY = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.integrate")
+
+
 def _is_pure_callee(fn: Any) -> bool:
     try:
         if fn in _ARITHMETIC or fn in _PURE_BUILTINS:
@@ -102,7 +105,7 @@ def _is_pure_callee(fn: Any) -> bool:
     module, name = getattr(fn, "__module__", None), getattr(fn, "__name__", "")
     if not isinstance(module, str):
         return False
-    if module in ("math", "cmath") or module.startswith("scipy.special"):
+    if module in ("math", "cmath") or module.startswith(_PURE_SCIPY):
         return True
     if module in ("srcdiff.runtime", "srcdiff.factors", "srcdiff.trees"):
         return name not in _IMPURE_HELPERS

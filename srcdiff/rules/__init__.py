@@ -48,8 +48,8 @@ __all__ = [
     "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
     "composed", "conj", "d", "discrete", "distinct", "elementwise", "find", "forward", "given",
     "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known", "linear", "load_rules",
-    "lookup", "nondifferentiable", "picks_one", "rank", "refuse", "registry", "reshapes",
-    "rule", "samples", "spelling", "stretchable", "unsupported",
+    "lookup", "nondifferentiable", "picks_one", "rank", "read_extras", "refuse", "registry",
+    "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported",
 ]  # fmt: skip
 
 # --- declaring rules ---------------------------------------------------------------------------
@@ -211,6 +211,7 @@ EMPTY = Registry(MappingProxyType({}), ())
 _lock = threading.RLock()
 _loading: list[list[Rule]] = []  # the loads in progress; read and written under the lock
 _user: tuple[Rule, ...] = ()
+_extra: dict[str, tuple[Rule, ...]] = {}  # the rules of other packages; written under the lock
 
 
 def _announce(made: Rule) -> Rule:
@@ -265,10 +266,48 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
 
 
 @functools.cache
-def builtin() -> Registry:
-    """The rules of the project's own templates."""
+def _core() -> Registry:
+    """The rules of NumPy, `math`, the builtins and the project's own functions."""
     files = sorted(folder().glob("*.py"))
     return EMPTY.extended(tuple(r for file in files for r in read_file(file)))
+
+
+@functools.cache
+def builtin() -> Registry:
+    """The rules of the project's own templates that have been needed so far."""
+    with _lock:
+        return _core().extended(tuple(r for found in _extra.values() for r in found))
+
+
+@functools.cache
+def _extra_folders() -> Mapping[str, Path]:
+    """The folders of templates for other packages, by their module: `scipy/linalg/`."""
+    found = sorted({file.parent for file in folder().glob("*/*/*.py")})
+    return MappingProxyType({f"{p.parent.name}.{p.name}": p for p in found})
+
+
+def read_extras() -> bool:
+    """Read the rules of the packages that the program has imported; whether there are new ones."""
+    with _lock:
+        new = [m for m in _extra_folders() if m in sys.modules and m not in _extra]
+        for module in new:
+            files = sorted(_extra_folders()[module].glob("*.py"))
+            _extra[module] = tuple(r for file in files for r in read_file(file))
+        if new:
+            for cached in (builtin, _builtin_rules, registry):
+                cached.cache_clear()
+    return bool(new)
+
+
+def _registry_of(function: Any) -> Registry:
+    """The registry that has the rules of the package that a function belongs to."""
+    now = registry()
+    if len(_extra) < len(_extra_folders()) and now.find(function) is None:
+        package = str(getattr(function, "__module__", "")).split(".")[0]
+        foreign = any(name.startswith(f"{package}.") for name in _extra_folders())
+        if (foreign or isinstance(function, np.ufunc)) and read_extras():
+            return registry()
+    return now
 
 
 @functools.cache
@@ -290,12 +329,12 @@ def registry() -> Registry:
 
 def lookup(function: Any) -> Rule | None:
     """The rule of a function, a `Method`, an `Attr` or a `Store`; None if there is none."""
-    return registry().find(function)
+    return _registry_of(function).find(function)
 
 
 def given(function: Any) -> Mapping[str, Rule]:
     """The definitions of a function by the argument for which they are, in their order."""
-    now = registry()
+    now = _registry_of(function)
     try:
         arguments = now.options.get(_key(function), ())
     except TypeError:

@@ -1,0 +1,174 @@
+"""Rules of the error function and its relatives, and of exponential integrals (DLMF 6 and 7)."""
+
+import math
+
+import numpy as np
+from scipy import special
+
+from srcdiff.rules import composed, conj, d, elementwise, known, rule, samples
+
+
+@elementwise(special.erf)
+@samples("A(3)", "A()", "C(3)")
+def erf(x):
+    z = special.erf(x)
+    yield z
+    d[x] += d[z] * conj(np.exp(-x * x)) * (2.0 / math.sqrt(math.pi))  # DLMF 7.2.1
+
+
+@elementwise(special.erfc)
+@samples("A(3)", "A()", "C(3)")
+def erfc(x):
+    z = special.erfc(x)
+    yield z
+    d[x] += -d[z] * conj(np.exp(-x * x)) * (2.0 / math.sqrt(math.pi))
+
+
+@elementwise(special.erfcx)
+@samples("A(3)", "A()", "C(3)")
+def erfcx(x):
+    z = special.erfcx(x)
+    yield z
+    d[x] += d[z] * conj(2.0 * x * z - 2.0 / math.sqrt(math.pi))
+
+
+@elementwise(special.erfi)
+@samples("A(3)", "A()", "C(3)")
+def erfi(x):
+    z = special.erfi(x)
+    yield z
+    d[x] += d[z] * conj(np.exp(x * x)) * (2.0 / math.sqrt(math.pi))
+
+
+@elementwise(special.dawsn)
+@samples("A(3)", "A()", "C(3)")
+def dawsn(x):
+    z = special.dawsn(x)
+    yield z
+    d[x] += d[z] * conj(1.0 - 2.0 * x * z)  # DLMF 7.2.5
+
+
+@elementwise(special.wofz)
+@samples("A(3)", "C(3)")
+def wofz(x):
+    z = special.wofz(x)
+    yield z
+    d[x] += d[z] * np.conj(2j / math.sqrt(math.pi) - 2.0 * x * z)  # DLMF 7.10.2
+
+
+@elementwise(special.erfinv)
+@samples("U(3)", "U()")
+def erfinv(x):
+    z = special.erfinv(x)
+    yield z
+    d[x] += d[z] * np.exp(z * z) * (0.5 * math.sqrt(math.pi))
+
+
+@elementwise(special.erfcinv)
+@samples("U(3) + 1.0", "U() + 1.0")
+def erfcinv(x):
+    z = special.erfcinv(x)
+    yield z
+    d[x] += -d[z] * np.exp(z * z) * (0.5 * math.sqrt(math.pi))
+
+
+@elementwise(special.ndtr)
+@samples("A(3)", "A()", "C(3)")
+def ndtr(x):
+    z = special.ndtr(x)
+    yield z
+    d[x] += d[z] * conj(np.exp(-0.5 * x * x)) / math.sqrt(2.0 * math.pi)
+
+
+@elementwise(special.log_ndtr)
+@samples("A(3)", "A()", "V([-40.0, -5.0, 9.0])")
+def log_ndtr(x):
+    z = special.log_ndtr(x)
+    yield z
+    d[x] += d[z] * math.sqrt(2.0 / math.pi) / conj(special.erfcx(-x * math.sqrt(0.5)))
+
+
+@elementwise(special.ndtri)
+@samples("np.abs(U(3))", "0.5 + 0.5 * U()")
+def ndtri(x):
+    z = special.ndtri(x)
+    yield z
+    d[x] += d[z] * np.exp(0.5 * z * z) * math.sqrt(2.0 * math.pi)
+
+
+@elementwise(special.ndtri_exp)
+@samples("-P(3)", "-P()")
+def ndtri_exp(x):
+    z = special.ndtri_exp(x)
+    yield z
+    d[x] += d[z] * special.erfcx(-z * math.sqrt(0.5)) * math.sqrt(0.5 * math.pi)
+
+
+@elementwise(special.owens_t)
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(), 0.5")
+def owens_t(h, a):
+    z = special.owens_t(h, a)
+    yield z
+    # Patefield and Tandy 2000, equation 1
+    density = np.exp(-0.5 * h * h) / math.sqrt(8.0 * math.pi)
+    d[h] += -d[z] * special.erf(a * h * math.sqrt(0.5)) * density
+    d[a] += d[z] * np.exp(-0.5 * h * h * (1.0 + a * a)) / (2.0 * math.pi * (1.0 + a * a))
+
+
+@composed(special.voigt_profile)
+@samples("A(3), P(), P()", "A(), P(), P(3)")
+def voigt_profile(x, sigma, gamma):
+    width = sigma * math.sqrt(2.0)
+    return np.real(special.wofz((x + 1j * gamma) / width)) / (width * math.sqrt(math.pi))
+
+
+@rule(special.fresnel)
+@samples("A(3)", "A()")
+def fresnel(x):
+    s, c = special.fresnel(x)
+    yield s, c
+    angle = 0.5 * math.pi * x * x  # DLMF 7.2.7, 7.2.8
+    d[x] += d[s] * np.sin(angle) + d[c] * np.cos(angle)
+
+
+@rule(special.sici)
+@samples("P(3)", "P()")
+def sici(x):
+    s, c = special.sici(x)
+    yield s, c
+    d[x] += d[s] * np.sinc(x / math.pi) + d[c] * np.cos(x) / x  # DLMF 6.2.9, 6.2.11
+
+
+@rule(special.shichi)
+@samples("P(3)", "P()")
+def shichi(x):
+    s, c = special.shichi(x)
+    yield s, c
+    d[x] += (d[s] * np.sinh(x) + d[c] * np.cosh(x)) / x  # DLMF 6.2.15, 6.2.16
+
+
+@elementwise(special.expi)
+@samples("P(3)", "P()", "C(3)")
+def expi(x):
+    z = special.expi(x)
+    yield z
+    d[x] += d[z] * conj(np.exp(x) / x)  # DLMF 6.2.5
+
+
+@elementwise(special.exp1)
+@samples("P(3)", "P()", "C(3)")
+def exp1(x):
+    z = special.exp1(x)
+    yield z
+    d[x] += -d[z] * conj(np.exp(-x) / x)
+
+
+@elementwise(special.expn)
+@samples("3, P(3)", "1, P(3)", "0, P()", "np.array([1, 2, 4]), P(3)")
+def expn(n, x):
+    z = special.expn(n, x)
+    yield z
+    if known(n) and n > 1:
+        d[x] += -d[z] * special.expn(n - 1, x)  # DLMF 8.19.13
+    else:
+        d[x] += d[z] * ((n - 1) * z - np.exp(-x)) / x  # DLMF 8.19.12
