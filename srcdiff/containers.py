@@ -12,10 +12,13 @@ from collections.abc import Iterable
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
     Dict,
     Kind,
     List,
     Tuple,
+    Unknown,
     contents,
     is_float,
     is_inexact_dtype,
@@ -25,7 +28,7 @@ from srcdiff.analyses.structure import keeps_shape
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.lines import Lines
-from srcdiff.trees import add_tree, zero_tree
+from srcdiff.trees import add_at, add_tree, zero_tree
 
 
 def _keys(keys: Iterable[object]) -> list[ir.Atom]:
@@ -145,6 +148,8 @@ def _add_at(
     d_base: ir.Name, key: ir.Atom, value: ir.Name, stmt: ir.Assign, facts: Facts
 ) -> ir.Block:
     """`d_base[key] += value`, or leaf by leaf where the element is itself a container."""
+    if _may_repeat(stmt, key, facts):
+        return (ir.Effect(ir.Call(add_at, (d_base, key, value)), stmt.loc),)
     kind = facts.kinds.get(stmt.target.id)
     # Of an element that may be an integer there may be no adjoint.
     known = getattr(kind, "dtype", None) is not None
@@ -156,6 +161,15 @@ def _add_at(
         ir.Assign(new, ir.Call(add_tree, (old, value)), stmt.loc),
         ir.SetItem(d_base, key, new, None, stmt.loc),
     )
+
+
+def _may_repeat(stmt: ir.Assign, key: ir.Atom, facts: Facts) -> bool:
+    """Whether the base may be an array and the key an array that selects an element twice."""
+    base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) else None
+    known = facts.kinds.get(base.id, UNKNOWN) if isinstance(base, ir.Name) else None
+    parts = key.items if isinstance(key, ir.Tup) else (key,)
+    kinds = [facts.kinds.get(k.id, UNKNOWN) for k in parts if isinstance(k, ir.Name)]
+    return isinstance(known, Unknown) and any(isinstance(k, (Unknown, Array)) for k in kinds)
 
 
 def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:

@@ -95,6 +95,58 @@ def cholesky_back(z: Any, d_z: Any) -> Any:
     return hermitian(np.conj(np.linalg.solve(zh, np.conj(left.mT)).mT))
 
 
+def lu_back(low: Any, u: Any, d_low: Any, d_u: Any) -> Any:
+    """The adjoint of the square `a` in `p, l, u = scipy.linalg.lu(a)`, with its rows as in `l`."""
+    lh, uh = np.conj(low.mT), np.conj(u.mT)
+    inner = np.tril(lh @ np.tril(d_low, -1), -1) + np.triu(np.triu(d_u) @ uh)
+    left = np.linalg.solve(lh, inner)
+    return np.conj(np.linalg.solve(u, np.conj(left.mT)).mT)
+
+
+def pivot_order(piv: Any) -> Any:
+    """Where each row goes that LAPACK has exchanged with those in `piv`, one after the other."""
+    order = list(range(len(piv)))
+    for k, other in enumerate(piv.tolist()):
+        order[k], order[other] = order[other], order[k]
+    return np.argsort(order)
+
+
+def block_triangular(a: Any, e: Any) -> Any:
+    """The matrix of blocks `[[a, e], [0, a]]`."""
+    top, bottom = np.concatenate((a, e), axis=1), np.concatenate((np.zeros_like(e), a), axis=1)
+    return np.concatenate((top, bottom))
+
+
+def band_transposed(ab: Any, lower: int, upper: int) -> Any:
+    """The diagonals of a transposed banded matrix, as `scipy.linalg.solve_banded` has them."""
+    n = ab.shape[1]
+    out = np.zeros_like(ab)
+    for k in range(-lower, upper + 1):
+        out[lower + k, max(0, -k) : n - max(0, k)] = ab[upper - k, max(0, k) : n - max(0, -k)]
+    return out
+
+
+def band_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
+    """The product of a banded matrix with a vector or matrix."""
+    n = len(x)
+    rows = ab.reshape(ab.shape + (1,) * (x.ndim - 1))
+    out = np.zeros_like(x, dtype=np.result_type(ab, x))
+    for k in range(-lower, upper + 1):
+        inside = slice(max(0, k), n - max(0, -k))
+        out[max(0, -k) : n - max(0, k)] += rows[upper - k, inside] * x[inside]
+    return out
+
+
+def band_products(x: Any, y: Any, lower: int, upper: int) -> Any:
+    """The diagonals of `x @ y.T`, as `scipy.linalg.solve_banded` has them."""
+    x, y, n = x.reshape(len(x), -1), y.reshape(len(y), -1), len(x)
+    out = np.zeros((lower + upper + 1, n), np.result_type(x, y))
+    for k in range(-lower, upper + 1):
+        inside = slice(max(0, k), n - max(0, -k))
+        out[upper - k, inside] = np.sum(x[max(0, -k) : n - max(0, k)] * y[inside], axis=1)
+    return out
+
+
 def pinv_back(a: Any, z: Any, d_z: Any) -> Any:
     """The adjoint of `a`, whose rank is constant, in `z = np.linalg.pinv(a)`."""
     zh, gh = np.conj(z.mT), np.conj(d_z.mT)

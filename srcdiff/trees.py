@@ -122,6 +122,14 @@ def add_tree(a: Any, b: Any) -> Any:
     return a + b
 
 
+def add_at(a: Any, key: Any, b: Any) -> None:
+    """Add `b` at a place of the adjoint of a container, or of an array, at every one of several."""
+    if isinstance(a, np.ndarray):
+        np.add.at(a, key, b)
+    else:
+        a[key] = add_tree(a[key], b)
+
+
 def add_into(a: Any, b: Any) -> None:
     """Add one adjoint to another of the same structure, in the memory of that; None is zero."""
     if a is None or b is None:

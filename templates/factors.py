@@ -5,11 +5,13 @@ from srcdiff import factors
 from srcdiff.factors import (
     all_axes,
     along_axis,
+    band_transposed,
     fitted,
     i0_slope,
     last_axes,
     latest,
     mirrored,
+    pivot_order,
     polygamma,
     swapped_norm,
 )  # fmt: skip
@@ -36,6 +38,14 @@ composed(factors.qr_back)(
     )
 )
 composed(factors.cholesky_back)(samples("S(3), A(3, 3)")(factors.cholesky_back))
+composed(factors.lu_back)(samples("S(3), S(3), A(3, 3), A(3, 3)")(factors.lu_back))
+composed(factors.block_triangular)(samples("A(2, 2), A(2, 2)")(factors.block_triangular))
+composed(factors.band_product)(
+    samples("A(4, 5), A(5), 1, 2", "A(3, 4), A(4, 2), 2, 0")(factors.band_product)
+)
+composed(factors.band_products)(
+    samples("A(4), A(4), 1, 2", "A(4, 2), A(4, 2), 2, 0")(factors.band_products)
+)
 composed(factors.pinv_back)(samples("A(4, 3), A(3, 4), A(3, 4)")(factors.pinv_back))
 composed(factors.lstsq_right)(
     samples(
@@ -60,6 +70,14 @@ def fitted_(g, x):
     d[x] += 0.0
 
 
+@linear(band_transposed)
+@samples("A(4, 5), 1, 2", "A(3, 4), 2, 0")
+def band_transposed_(ab, lower, upper):
+    z = band_transposed(ab, lower, upper)
+    yield z
+    d[ab] += band_transposed(d[z], upper, lower)
+
+
 @elementwise(i0_slope)
 @samples("A(3)", "A()", "A(3), 2")
 def i0_slope_(x, n=1):
@@ -76,4 +94,4 @@ def polygamma_(n, x):
     d[x] += d[z] * polygamma(n + 1, x)
 
 
-nondifferentiable(all_axes, along_axis, last_axes, latest, mirrored, swapped_norm)
+nondifferentiable(all_axes, along_axis, last_axes, latest, mirrored, pivot_order, swapped_norm)

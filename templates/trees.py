@@ -11,6 +11,7 @@ from srcdiff.rules import (
     samples,
 )  # fmt: skip
 from srcdiff.trees import (
+    add_at,
     add_into,
     add_numbers,
     add_tree,
@@ -60,6 +61,14 @@ def add_tree_(x, y):
     yield z
     d[x] += d[z]
     d[y] += d[z]
+
+
+@linear(add_at, mutates="x")
+@samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), 1, A()")
+def add_at_(x, key, y):
+    add_at(x, key, y)
+    yield
+    d[y] += copy_tree(d[x][key])
 
 
 @rule(add_into, mutates="x")

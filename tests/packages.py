@@ -6,7 +6,7 @@ from types import ModuleType
 
 from srcdiff import rules
 
-NAMES = ("scipy.special",)
+NAMES = ("scipy.special", "scipy.linalg")
 
 
 def installed() -> dict[str, ModuleType]:

@@ -305,3 +305,13 @@ def test_part_of_a_text_that_is_compiled_by_itself(names):
     linecache.cache[names[0]] = (len(text), None, text.splitlines(keepends=True), names[0])
     with pytest.raises(srcdiff.TransformError, match="not at its place"):
         srcdiff.grad(space["f"])(X)
+
+
+def test_generic_text_adds_up_what_is_picked_twice():
+    def joined(c, i):
+        return np.concatenate((c, c))[i]
+
+    g = srcdiff.grad(joined)
+    c, i, w = np.array([1.0, 2.0, 3.0]), np.array([[0, 0], [1, 3]]), np.ones((2, 2))
+    for function in (g, g.generic().function):
+        np.testing.assert_array_equal(function(c, i, grad_outputs=w), [3.0, 1.0, 0.0])

@@ -61,8 +61,8 @@ IN_PLACE_OPERATORS = frozenset(
 
 IN_PLACE_FUNCTIONS = frozenset(
     {
-        trees.add_into, trees.add_numbers, trees.put_back, np.copyto, np.put, np.place, np.putmask,
-        np.put_along_axis, np.fill_diagonal,
+        trees.add_at, trees.add_into, trees.add_numbers, trees.put_back, np.copyto, np.put,
+        np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
     }
 )  # fmt: skip
 

@@ -53,6 +53,11 @@ DATA_DEPENDENT = frozenset(
     }
 )  # fmt: skip
 
+# Functions of `scipy.linalg` whose result is real or complex as the elements of a matrix have it.
+OPEN_DTYPE = frozenset(
+    {"sqrtm", "logm", "fractional_matrix_power", "funm", "eig", "eigvals", "schur"}
+)
+
 # How many first operands of a function cannot be None: it would fail.
 FAIL_ON_NONE: dict[Any, int] = {
     operator.getitem: 1, operator.setitem: 1, len: 1, range: 1, reversed: 1, enumerate: 1,
@@ -158,6 +163,8 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     result = probe(fn, plain, tuple((k, _anonymous(v)) for k, v in kwargs), fn in ANY_INT)
     if result is None:
         return UNKNOWN
+    if module_of(fn).startswith("scipy.linalg") and fn.__name__ in OPEN_DTYPE:
+        return _without_dtype(result)
     if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
         return _without_dims(result)
     return result
@@ -183,6 +190,15 @@ def _shape_from_array(fn: Any, args: Args) -> bool:
         fn
         not in (np.take, np.take_along_axis, np.matmul, np.dot, np.searchsorted, np.outer, np.inner)
     )
+
+
+def _without_dtype(kind: Kind) -> Kind:
+    """A kind with its dtype forgotten: it is complex where the elements ask for it."""
+    if isinstance(kind, Array) and kind.dtype is not None and not kind.dtype.startswith("complex"):
+        return Array(None, kind.dims, kind.maybe_scalar)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_without_dtype, kind.items)))
+    return kind
 
 
 def _without_dims(kind: Kind) -> Kind:

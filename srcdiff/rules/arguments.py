@@ -34,6 +34,11 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "UPLO": ("L",),
         "kind": (None, "stable", "quicksort", "heapsort", "mergesort"),
         "stable": (None, True, False),
+        "overwrite_a": (False,),
+        "overwrite_b": (False,),
+        "overwrite_ab": (False,),
+        "check_finite": (True, False),
+        "lapack_driver": (None, "gesdd", "gesvd", "gelsd", "gelsy", "gelss"),
     }
 )
 

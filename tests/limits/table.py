@@ -376,10 +376,8 @@ def f(x):
 srcdiff.grad(f)(2.0)
 """,
     "A function without a rule": """
-import scipy.signal
-
 def f(x):
-    return scipy.signal.medfilt(x)
+    return np.polynomial.chebyshev.chebval(x, [1.0, 2.0])
 
 srcdiff.grad(f)(2.0)
 """,

@@ -344,3 +344,15 @@ for _s in (0.5, 2.0):
         lambda r, s=_s: (r.uniform(0.3, 1.0, 3), r.uniform(0.3, 1.0, 3), s),
         ("x", "y"),
     )
+
+
+def picked_twice_from_joined(x, y, i):
+    joined = np.concatenate((np.flip(x), y[1:]))
+    return joined[i] * joined[i[0]]
+
+
+sample(
+    picked_twice_from_joined,
+    lambda r: (r.uniform(0.3, 1.0, 3), r.uniform(0.3, 1.0, 3), np.array([[0, 1, 1], [2, 1, 4]])),
+    ("x", "y"),
+)

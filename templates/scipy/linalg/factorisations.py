@@ -1,0 +1,154 @@
+"""Rules of matrix factorisations of `scipy.linalg`.
+
+Symmetric (Hermitian) matrices have symmetric gradients: what is upper and lower triangle counts as
+one variable.
+"""
+
+import numpy as np
+from scipy import linalg
+
+from srcdiff.factors import (
+    cholesky_back,
+    eigh_back,
+    hermitian,
+    lu_back,
+    pivot_order,
+    qr_back,
+    svd_back,
+)
+from srcdiff.rules import composed, conj, d, ignored, known, refuse, rule, samples
+
+
+@rule(linalg.cholesky)
+@samples("S(3)", "S(3), True", "S(3), lower=False")
+def cholesky(a, lower=False):
+    z = linalg.cholesky(a, lower)
+    yield z
+    if lower:
+        d[a] += cholesky_back(z, d[z])
+    else:
+        d[a] += cholesky_back(conj(z.mT), conj(d[z].mT))
+
+
+# What SciPy leaves undefined in the other triangle is zero here.
+@composed(linalg.cho_factor)
+@samples("np.diag(P(3))", "np.diag(P(3)), True")
+def cho_factor(a, lower=False):
+    return linalg.cholesky(a, lower), lower
+
+
+@rule(linalg.lu)
+@samples("A(3, 3)", "S(3)")
+def lu(a, permute_l=False):
+    p, l, u = linalg.lu(a)
+    yield p, l, u
+    d[a] += p @ lu_back(l, u, d[l], d[u])
+
+
+@composed(linalg.lu, given="permute_l")
+@samples("A(3, 3), True", "A(3, 3), permute_l=True")
+def lu_permuted(a, permute_l=False):
+    if not known(permute_l):
+        refuse("`permute_l` must be known")
+    p, l, u = linalg.lu(a)
+    return p @ l, u
+
+
+@rule(linalg.lu_factor)
+@samples("A(3, 3)", "S(4)")
+def lu_factor(a):
+    lu, piv = linalg.lu_factor(a)
+    yield lu, piv
+    l = np.tril(lu, -1) + np.eye(len(lu), dtype=lu.dtype)
+    d[a] += lu_back(l, np.triu(lu), d[lu], d[lu])[pivot_order(piv)]
+
+
+# The further columns of a full `q` are undefined: of matrices with more rows only as 'economic'.
+@rule(linalg.qr)
+@samples("A(3, 3)", "A(3, 5)")
+def qr(a):
+    q, r = linalg.qr(a)
+    yield q, r
+    d[a] += qr_back(q, r, d[q], d[r])
+
+
+@composed(linalg.qr, given="mode")
+@samples("A(4, 3), mode='economic'", "A(3, 5), mode='economic'")
+def qr_economic(a, *, mode="full"):
+    if mode != "economic":
+        refuse("the mode must be 'full' or 'economic'")
+    return np.linalg.qr(a)
+
+
+@rule(linalg.svd)
+@samples("A(4, 3), False", "A(3, 4), full_matrices=False", "U(3, 3) + np.diag([1.0, 3.0, 6.0])")
+def svd(a, full_matrices=True):
+    u, s, vh = linalg.svd(a, full_matrices)
+    yield u, s, vh
+    if ignored(u) and ignored(vh) and not full_matrices:
+        d[a] += (u * d[s][..., None, :]) @ vh
+    else:
+        d[a] += svd_back(u, s, vh, d[u], d[s], d[vh])
+
+
+@composed(linalg.svd, given="compute_uv")
+@samples("A(4, 3), compute_uv=False", "A(4, 3), False, False")
+def svd_values(a, full_matrices=True, compute_uv=True):
+    if not known(compute_uv):
+        refuse("`compute_uv` must be known")
+    return linalg.svd(a, False)[1]
+
+
+@composed(linalg.svdvals)
+@samples("A(4, 3)", "C(3, 2)")
+def svdvals(a):
+    return linalg.svd(a, False)[1]
+
+
+@rule(linalg.eigh)
+@samples("S(3), driver='evd'", "S(3), lower=False, driver='evd'")
+def eigh(a, b=None, *, lower=True, eigvals_only=False, driver=None):
+    w, v = linalg.eigh(a, lower=lower, driver=driver)
+    yield w, v
+    if b is not None:
+        refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
+    if ignored(v):
+        d[a] += hermitian((v * d[w][..., None, :]) @ conj(v.mT))
+    else:
+        d[a] += eigh_back(w, v, d[w], d[v])
+
+
+@composed(linalg.eigh, given="eigvals_only")
+@samples("S(3), eigvals_only=True", "S(3), S(3), eigvals_only=True")
+def eigh_values(a, b=None, *, lower=True, eigvals_only=False):
+    if not known(eigvals_only):
+        refuse("`eigvals_only` must be known")
+    return linalg.eigvalsh(a, b, lower=lower)
+
+
+@composed(linalg.eigvalsh)
+@samples("S(3)", "S(3), S(3)", "S(3), lower=False")
+def eigvalsh(a, b=None, *, lower=True):
+    if b is None:
+        return linalg.eigh(a, lower=lower)[0]
+    root = linalg.cholesky(b, lower=True)
+    left = linalg.solve_triangular(root, a, lower=True)
+    return linalg.eigh(linalg.solve_triangular(root, conj(left.T), lower=True))[0]
+
+
+@composed(linalg.polar)
+@samples("S(3)", "A(4, 3)", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), 'left'")
+def polar(a, side="right"):
+    u, s, vh = linalg.svd(a, False)
+    if side == "right":
+        p = (conj(vh.T) * s) @ vh
+    else:
+        p = (u * s) @ conj(u.T)
+    return u @ vh, p
+
+
+@composed(linalg.orthogonal_procrustes)
+@samples("A(4, 3), A(4, 3)")
+def orthogonal_procrustes(A, B):
+    u, s, vh = linalg.svd(conj(A.T) @ B, False)
+    return u @ vh, np.sum(s)

@@ -1,0 +1,92 @@
+"""Rules of functions of matrices.
+
+The derivative of an analytic function `f` at `a` along `e` is a block of `f([[a, e], [0, a]])`
+(Higham, Functions of Matrices, 2008, theorem 3.6).
+"""
+
+import numpy as np
+from scipy import linalg
+
+from srcdiff.factors import block_triangular
+from srcdiff.rules import composed, conj, d, iscomplex, rule, samples
+
+
+@rule(linalg.expm)
+@samples("A(3, 3)", "A(2, 2)", "C(3, 3)")
+def expm(a):
+    z = linalg.expm(a)
+    yield z
+    d[a] += linalg.expm_frechet(conj(a.T), d[z], compute_expm=False)
+
+
+@composed(linalg.expm_frechet)
+@samples("A(3, 3), A(3, 3)", "A(3, 3), A(3, 3), compute_expm=False")
+def expm_frechet(A, E, *, compute_expm=True):
+    n = np.shape(A)[0]
+    z = linalg.expm(block_triangular(A, E))
+    if compute_expm:
+        return z[:n, :n], z[:n, n:]
+    return z[:n, n:]
+
+
+@rule(linalg.logm)
+@samples("S(3)", "C(3, 3) + 4 * np.eye(3)")
+def logm(a):
+    z = linalg.logm(a)
+    yield z
+    g = linalg.logm(block_triangular(np.conj(a.T), d[z]))[: len(a), len(a) :]
+    d[a] += g if iscomplex(a) else np.real(g)
+
+
+@rule(linalg.sqrtm)
+@samples("S(3)", "C(3, 3) + 4 * np.eye(3)")
+def sqrtm(a):
+    z = linalg.sqrtm(a)
+    yield z
+    zh = np.conj(z.T)
+    g = linalg.solve_sylvester(zh, zh, d[z])
+    d[a] += g if iscomplex(a) else np.real(g)
+
+
+@rule(linalg.cosm)
+@samples("A(3, 3)")
+def cosm(a):
+    z = linalg.cosm(a)
+    yield z
+    d[a] += linalg.cosm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+
+
+@rule(linalg.sinm)
+@samples("A(3, 3)")
+def sinm(a):
+    z = linalg.sinm(a)
+    yield z
+    d[a] += linalg.sinm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+
+
+@rule(linalg.coshm)
+@samples("A(3, 3)")
+def coshm(a):
+    z = linalg.coshm(a)
+    yield z
+    d[a] += linalg.coshm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+
+
+@rule(linalg.sinhm)
+@samples("A(3, 3)")
+def sinhm(a):
+    z = linalg.sinhm(a)
+    yield z
+    d[a] += linalg.sinhm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+
+
+@composed(linalg.tanm)
+@samples("0.3 * A(3, 3)")
+def tanm(a):
+    return np.linalg.solve(linalg.cosm(a), linalg.sinm(a))
+
+
+@composed(linalg.tanhm)
+@samples("A(3, 3)")
+def tanhm(a):
+    return np.linalg.solve(linalg.coshm(a), linalg.sinhm(a))

@@ -1,0 +1,93 @@
+"""Rules of special matrices and norms of `scipy.linalg`, and what it has without a derivative."""
+
+import numpy as np
+from scipy import linalg
+
+from srcdiff.rules import composed, conj, d, linear, nondifferentiable, samples, unsupported
+
+
+@linear(linalg.block_diag)
+@samples("A(2, 3), A(2, 2)", "A(2), A(), A(3, 1)", "A(2, 2)", "C(2, 2), C(1, 3)")
+def block_diag(*arrs):
+    z = linalg.block_diag(*arrs)
+    yield z
+    row = column = 0
+    for k in range(len(arrs)):
+        n, m = np.shape(np.atleast_2d(arrs[k]))
+        part = d[z][row : row + n, column : column + m]
+        d[arrs][k] += np.reshape(part, np.shape(arrs[k]))
+        row, column = row + n, column + m
+
+
+@composed(linalg.toeplitz)
+@samples("A(3)", "A(3), A(4)", "C(3)")
+def toeplitz(c, r=None):
+    row = conj(c) if r is None else r
+    values = np.concatenate((np.flip(c), row[1:]))
+    return values[len(c) - 1 + np.arange(len(row)) - np.arange(len(c))[:, None]]
+
+
+@composed(linalg.hankel)
+@samples("A(3)", "A(3), A(4)")
+def hankel(c, r=None):
+    row = np.zeros_like(c) if r is None else r
+    values = np.concatenate((c, row[1:]))
+    return values[np.arange(len(c))[:, None] + np.arange(len(row))]
+
+
+@composed(linalg.circulant)
+@samples("A(4)")
+def circulant(c):
+    return c[(np.arange(len(c))[:, None] - np.arange(len(c))) % len(c)]
+
+
+@composed(linalg.khatri_rao)
+@samples("A(2, 3), A(4, 3)")
+def khatri_rao(a, b):
+    return np.reshape(a[:, None, :] * b[None, :, :], (-1, np.shape(a)[1]))
+
+
+@composed(linalg.norm)
+@samples("A(4)", "A(3, 4)", "A(3, 4), 1, 0", "A(3, 4), 'nuc'", "A(4), ord=3, keepdims=True", "C(3)")
+def norm(a, ord=None, axis=None, keepdims=False):
+    return np.linalg.norm(a, ord, axis, keepdims)
+
+
+@composed(linalg.diagsvd)
+@samples("A(3), 4, 3")
+def diagsvd(s, M, N):
+    return np.eye(M, N)[:, : len(s)] @ np.diag(s) @ np.eye(len(s), N)
+
+
+nondifferentiable(
+    linalg.bandwidth, linalg.issymmetric, linalg.ishermitian, linalg.dft, linalg.hadamard,
+    linalg.helmert, linalg.hilbert, linalg.invhilbert, linalg.pascal, linalg.invpascal,
+    linalg.find_best_blas_type, linalg.get_blas_funcs, linalg.get_lapack_funcs,
+)  # fmt: skip
+
+unsupported(
+    "Use `linalg.eigh`, `np.linalg.eig` or `linalg.svd`.",
+    linalg.schur, linalg.hessenberg, linalg.qz, linalg.ordqz, linalg.rsf2csf, linalg.cdf2rdf,
+    linalg.ldl, linalg.rq, linalg.cossin, linalg.null_space, linalg.orth, linalg.subspace_angles,
+    linalg.matrix_balance, linalg.eig_banded, linalg.eigvals_banded, linalg.eigh_tridiagonal,
+    linalg.eigvalsh_tridiagonal, linalg.pinvh,
+)  # fmt: skip
+unsupported(
+    "Factorise the matrix anew with `linalg.qr`.",
+    linalg.qr_delete, linalg.qr_insert, linalg.qr_multiply, linalg.qr_update,
+)
+unsupported(
+    "Use `linalg.solve_banded` with the whole band.",
+    linalg.solveh_banded, linalg.cho_solve_banded, linalg.cholesky_banded,
+)
+unsupported("Use `np.linalg.eig` and a function of the eigenvalues.", linalg.funm, linalg.signm)
+unsupported("Use `np.linalg.cond(linalg.expm(a))`.", linalg.expm_cond)
+unsupported(
+    "Fill an array by indices.",
+    linalg.companion, linalg.convolution_matrix, linalg.fiedler, linalg.fiedler_companion,
+    linalg.leslie,
+)  # fmt: skip
+unsupported("Use `np.linalg.eig` or `np.linalg.eigvals`.", linalg.eig, linalg.eigvals)
+unsupported("Use `linalg.expm(t * linalg.logm(a))`.", linalg.fractional_matrix_power)
+unsupported("Iterate to the solution.", linalg.solve_continuous_are, linalg.solve_discrete_are)
+unsupported("It draws random numbers.", linalg.clarkson_woodruff_transform)

@@ -1,0 +1,215 @@
+"""Rules of linear systems, inverses and determinants of `scipy.linalg`."""
+
+import numpy as np
+from scipy import linalg
+
+from srcdiff.factors import (
+    band_product,
+    band_products,
+    band_transposed,
+    hermitian,
+    lstsq_left,
+    lstsq_right,
+    pinv_back,
+    pivot_order,
+)
+from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
+from srcdiff.runtime import cofactor
+
+
+@rule(linalg.inv)
+@samples("A(3, 3) + 3 * np.eye(3)", "C(3, 3)")
+def inv(a):
+    z = linalg.inv(a)
+    yield z
+    d[a] += -conj(z.mT) @ d[z] @ conj(z.mT)
+
+
+@forward(linalg.inv)
+def inv_tangent(a):
+    z = linalg.inv(a)
+    yield z
+    d[z] += -(z @ d[a] @ z)
+
+
+@rule(linalg.det)
+@samples("A(3, 3)", "A(2, 2)")
+def det(a):
+    z = linalg.det(a)
+    yield z
+    d[a] += np.expand_dims(d[z], (-2, -1)) * conj(cofactor(a))
+
+
+@rule(linalg.solve)
+@samples(
+    "A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)", "C(3, 3), C(3)",
+    "S(3), A(3), assume_a='pos'", "S(3), A(3, 2), lower=True, assume_a='sym'",
+    "A(3, 3) + 3 * np.eye(3), A(3), assume_a='gen'",
+)  # fmt: skip
+def solve(a, b, lower=False, *, assume_a=None, transposed=False):
+    z = linalg.solve(a, b, lower, assume_a=assume_a)
+    yield z
+    if transposed:
+        refuse("`transposed=True`: use the transpose of `a`")
+    g = linalg.solve(conj(a.T), d[z], not lower, assume_a=assume_a)
+    d[b] += g
+    g_a = -np.outer(g, conj(z)) if np.ndim(b) == 1 else -g @ conj(z.T)
+    if assume_a is None or assume_a == "gen" or assume_a == "general":
+        d[a] += g_a
+    elif assume_a in ("pos", "sym", "her", "positive definite", "symmetric", "hermitian"):
+        d[a] += hermitian(g_a)
+    else:
+        refuse("this structure of the matrix: use `solve_triangular` or `solve_banded`")
+
+
+@rule(linalg.solve_triangular)
+@samples(
+    "S(3), A(3)", "S(3), A(3, 2)", "S(3), A(3), lower=True", "S(3), A(3, 2), lower=True",
+    "A(3, 3), A(3), unit_diagonal=True", "C(3, 3) + 3 * np.eye(3), C(3), 0, True",
+)  # fmt: skip
+def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
+    z = linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
+    yield z
+    if trans != 0:
+        refuse("this value of `trans`: use the transpose of the matrix")
+    g = linalg.solve_triangular(conj(a.T), d[z], 0, not lower, unit_diagonal)
+    d[b] += g
+    g_a = np.outer(g, conj(z)) if np.ndim(b) == 1 else g @ conj(z.T)
+    if lower:
+        d[a] += -np.tril(g_a, -1 if unit_diagonal else 0)
+    else:
+        d[a] += -np.triu(g_a, 1 if unit_diagonal else 0)
+
+
+@composed(linalg.solve_triangular, given="trans")
+@samples("S(3), A(3), 1", "S(3), A(3, 2), 'T', True", "C(3, 3) + 3 * np.eye(3), C(3), trans='C'")
+def solve_transposed(a, b, trans=0, lower=False, unit_diagonal=False):
+    if trans == 1 or trans == "T":
+        return linalg.solve_triangular(a.T, b, 0, not lower, unit_diagonal)
+    if trans == 2 or trans == "C":
+        return linalg.solve_triangular(conj(a.T), b, 0, not lower, unit_diagonal)
+    if trans != 0 and trans != "N":
+        refuse("`trans` must be known")
+    return linalg.solve_triangular(a, b, 0, lower, unit_diagonal)
+
+
+@composed(linalg.cho_solve)
+@samples("(S(3), True), A(3)", "(S(3), False), A(3, 2)")
+def cho_solve(c_and_lower, b):
+    c, lower = c_and_lower
+    if lower:
+        y = linalg.solve_triangular(c, b, lower=True)
+        z = linalg.solve_triangular(conj(c.T), y)
+    else:
+        y = linalg.solve_triangular(conj(c.T), b, lower=True)
+        z = linalg.solve_triangular(c, y)
+    return z
+
+
+@composed(linalg.lu_solve)
+@samples(
+    "(S(3), np.array([1, 2, 2])), A(3)", "(S(3), np.array([1, 2, 2])), A(3, 2), 1",
+    "(S(3), np.array([0, 2, 2])), A(3), trans=2",
+)  # fmt: skip
+def lu_solve(lu_and_piv, b, trans=0):
+    lu, piv = lu_and_piv
+    if not known(trans):
+        refuse("`trans` must be known")
+    if trans == 0:
+        y = linalg.solve_triangular(lu, b[np.argsort(pivot_order(piv))], 0, True, True)
+        z = linalg.solve_triangular(lu, y)
+    else:
+        y = linalg.solve_triangular(lu, b, trans)
+        z = linalg.solve_triangular(lu, y, trans, True, True)[pivot_order(piv)]
+    return z
+
+
+@rule(linalg.solve_sylvester)
+@samples("S(3), S(2), A(3, 2)", "C(3, 3) + 4 * np.eye(3), C(2, 2) + 4 * np.eye(2), C(3, 2)")
+def solve_sylvester(a, b, q):
+    z = linalg.solve_sylvester(a, b, q)
+    yield z
+    g = linalg.solve_sylvester(conj(a.T), conj(b.T), d[z])
+    d[q] += g
+    d[a] += -g @ conj(z.T)
+    d[b] += -conj(z.T) @ g
+
+
+@composed(linalg.solve_continuous_lyapunov, linalg.solve_lyapunov)
+@samples("S(3), A(3, 3)")
+def solve_continuous_lyapunov(a, q):
+    return linalg.solve_sylvester(a, conj(a.T), q)
+
+
+@composed(linalg.solve_discrete_lyapunov)
+@samples("0.1 * S(3), A(3, 3)")
+def solve_discrete_lyapunov(a, q):
+    n = np.shape(a)[0]
+    kron = np.reshape(a[:, None, :, None] * conj(a)[:, None, :], (n * n, n * n))
+    return np.reshape(np.linalg.solve(np.eye(n * n) - kron, np.ravel(q)), (n, n))
+
+
+@rule(linalg.solve_banded)
+@samples("(1, 1), P(3, 4) + 3.0 * np.eye(3, 4, 1), A(4)", "(2, 0), P(3, 4) + 1.0, A(4, 2)")
+def solve_banded(l_and_u, ab, b):
+    z = linalg.solve_banded(l_and_u, ab, b)
+    yield z
+    lower, upper = l_and_u[0], l_and_u[1]
+    flipped = band_transposed(conj(ab), lower, upper)
+    g = linalg.solve_banded((upper, lower), flipped, d[z])
+    d[b] += g
+    d[ab] += -band_products(g, conj(z), lower, upper)
+
+
+@forward(linalg.solve_banded)
+def solve_banded_tangent(l_and_u, ab, b):
+    z = linalg.solve_banded(l_and_u, ab, b)
+    yield z
+    moved = band_product(d[ab], z, l_and_u[0], l_and_u[1])
+    d[z] += linalg.solve_banded(l_and_u, ab, d[b] - moved)
+
+
+@composed(linalg.solve_toeplitz)
+@samples("P(3) + 6.0 * np.eye(3)[0], A(3)", "(P(3) + 6.0 * np.eye(3)[0], A(3)), A(3, 2)")
+def solve_toeplitz(c_or_cr, b):
+    if isinstance(c_or_cr, tuple):
+        return np.linalg.solve(linalg.toeplitz(c_or_cr[0], c_or_cr[1]), b)
+    return np.linalg.solve(linalg.toeplitz(c_or_cr), b)
+
+
+@composed(linalg.matmul_toeplitz)
+@samples("A(3), A(3)", "(A(3), A(2)), A(2, 4)")
+def matmul_toeplitz(c_or_cr, x):
+    if isinstance(c_or_cr, tuple):
+        return linalg.toeplitz(c_or_cr[0], c_or_cr[1]) @ x
+    return linalg.toeplitz(c_or_cr) @ x
+
+
+@composed(linalg.solve_circulant)
+@samples("P(3) + 6.0 * np.eye(3)[0], A(3)")
+def solve_circulant(c, b):
+    return np.linalg.solve(linalg.circulant(c), b)
+
+
+@rule(linalg.pinv)
+@samples("A(4, 3)", "A(3, 4)", "C(3, 2)")
+def pinv(a, *, atol=None, rtol=None, return_rank=False):
+    z = linalg.pinv(a, atol=atol, rtol=rtol)
+    yield z
+    if return_rank:
+        refuse("`return_rank=True`")
+    d[a] += pinv_back(a, z, d[z])
+
+
+@rule(linalg.lstsq)
+@samples("A(4, 2), A(4)", "A(4, 2), A(4, 3)", "A(2, 4), A(2)")
+def lstsq(a, b, cond=None):
+    x, residuals, count, s = linalg.lstsq(a, b, cond)
+    yield x, residuals, count, s
+    inverse = linalg.pinv(a)
+    g = lstsq_right(a, b, x, inverse, d[x], np.atleast_1d(d[residuals]))
+    d[b] += g
+    d[a] += lstsq_left(a, b, x, inverse, d[x], g)
+    if not ignored(s):
+        u, _, vh = np.linalg.svd(a, False)
+        d[a] += (u * d[s]) @ vh
