@@ -6,7 +6,7 @@ from types import ModuleType
 
 from srcdiff import rules
 
-NAMES = ("scipy.special", "scipy.linalg")
+NAMES = ("scipy.special", "scipy.linalg", "scipy.stats")
 
 
 def installed() -> dict[str, ModuleType]:

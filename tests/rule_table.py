@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import rules
+from srcdiff.distributions import distribution
 from srcdiff.ir import Attr, Method
 from tests import packages
 
@@ -57,7 +58,7 @@ def text() -> str:
     for title, (prefix, space) in SPACES.items():
         parts += _section(title, dict(_named(prefix, space)))
     for name, space in packages.installed().items():
-        parts += _section(f"`{name}`", dict(_named(name, space)))
+        parts += _section(f"`{name}`", {**dict(_named(name, space)), **dict(_distributions(name))})
     parts += _section("Methods of ufuncs", dict(_ufunc_methods()))
     parts += _section("Methods and attributes of arrays", dict(_members()))
     return "\n".join(parts).rstrip() + "\n"
@@ -74,6 +75,14 @@ def _named(prefix: str, space: Any) -> Iterator[tuple[str, Any]]:
         if rule is not None or rules.given(value):
             seen.add(id(value))
             yield (f"{prefix}.{name}" if prefix else name), value
+
+
+def _distributions(module: str) -> Iterator[tuple[str, Any]]:
+    """The methods of the distributions of `scipy.stats`."""
+    for key in rules.builtin().by_key:
+        base = distribution(getattr(key, "__self__", None))
+        if module == "scipy.stats" and base is not None:
+            yield f"{module}.{base}.{key.__name__}", key
 
 
 def _ufunc_methods() -> Iterator[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import distributions, ir, trees
 from srcdiff.analyses.kind_types import (
     Array,
     Dict,
@@ -165,7 +165,7 @@ def module_of(fn: Any) -> str:
 
 
 def _is_known(fn: Any) -> bool:
-    """Whether a function belongs to a module whose functions have no effects but those above."""
+    """Whether a function belongs to a module whose functions have no other effects."""
     return isinstance(fn, np.ufunc) or _is_pure_module(module_of(fn))
 
 
@@ -179,6 +179,8 @@ def _is_random(fn: Any) -> bool:
     """Whether a function draws random numbers, prints or touches files."""
     module = module_of(fn)
     name = getattr(fn, "__name__", "")
+    if module.startswith("scipy.stats") and name in distributions.METHODS:
+        return False
     return module.startswith(("numpy.random", "scipy.stats", "scipy.io")) or name in (
         "save", "savez", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "seterr",
         "frompyfunc", "set_printoptions", "errstate", "seterrcall", "setbufsize",

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.distributions import distribution
+
 _MISSING = object()
 # Roots that people use for modules; a spelling is only kept if it leads to the very object.
 _ROOTS: Mapping[str, Any] = {
@@ -26,7 +28,7 @@ _SEARCHED: tuple[tuple[str, Any], ...] = (
     ("math", math), ("cmath", cmath), ("operator", operator), ("functools", functools),
     ("itertools", itertools),
 )  # fmt: skip
-_LATE = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal")
+_LATE = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.integrate")
 
 
 class Globals:
@@ -111,7 +113,18 @@ class Globals:
         owner = getattr(value, "__objclass__", None) or getattr(value, "__self__", None)
         if isinstance(owner, (type, np.ufunc)) and _same(getattr(owner, name, _MISSING), value):
             return f"{self.spell(owner)}.{name}"
-        return None
+        base = distribution(owner)
+        return None if base is None else f"{self._distribution(owner, base)}.{name}"
+
+    def _distribution(self, owner: Any, name: str) -> str:
+        """The spelling of a distribution of `scipy.stats`, by what the user has imported."""
+        if self.namespace.get(name) is owner:
+            return self.bind(name, owner)
+        stats = sys.modules["scipy.stats"]
+        root = next((n for n, value in self.namespace.items() if value is stats), None)
+        if root is not None:
+            return f"{self.bind(root, stats)}.{name}"
+        return f"{self.bind('scipy', sys.modules['scipy'])}.stats.{name}"
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from srcdiff.distributions import distribution
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir import (
     NOWHERE,
@@ -251,7 +252,9 @@ class Builder:
         if kind != "Attribute":
             return None
         base = self.static(node.value)
-        if base is None or not isinstance(base.value, _STATIC_BASES):
+        if base is None:
+            return None
+        if not isinstance(base.value, _STATIC_BASES) and distribution(base.value) is None:
             return None
         return self._attribute(base, node)
 

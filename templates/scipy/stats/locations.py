@@ -1,0 +1,233 @@
+"""Distributions of `scipy.stats` with a location and a scale alone, in plain steps.
+
+A scale that is not positive gives nan, as in SciPy; what lies outside of the support has no slope.
+"""
+
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from srcdiff.rules import composed, known, samples, unsupported
+
+
+def _standard(x, loc, scale):
+    if known(scale) and scale == 1:
+        return x - loc
+    return (x - loc) / scale
+
+
+def _checked(x, loc, scale):
+    if known(scale):
+        return _standard(x, loc, scale)
+    return (x - loc) / np.where(scale > 0, scale, np.nan)
+
+
+def _scaled(log, scale):
+    if known(scale) and scale == 1:
+        return log
+    return log - np.log(scale)
+
+
+@composed(stats.norm.logpdf)
+@samples("A(3)", "A(3), A(), P()", "A(2, 3), A(3), scale=P(3)", "A(), 0.5, P()")
+def norm_logpdf(x, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    return _scaled(-0.5 * y * y - 0.5 * math.log(2.0 * math.pi), scale)
+
+
+@composed(stats.norm.pdf)
+@samples("A(3)", "A(3), A(), P()", "A(), 0.5, P()")
+def norm_pdf(x, loc=0, scale=1):
+    return np.exp(stats.norm.logpdf(x, loc, scale))
+
+
+@composed(stats.norm.cdf)
+@samples("A(3)", "A(3), A(), P()", "A(), 0.5, P()")
+def norm_cdf(x, loc=0, scale=1):
+    return special.ndtr(_checked(x, loc, scale))
+
+
+@composed(stats.norm.logcdf)
+@samples("V([-30.0, 1.0])", "A(3), A(), P()")
+def norm_logcdf(x, loc=0, scale=1):
+    return special.log_ndtr(_checked(x, loc, scale))
+
+
+@composed(stats.norm.sf)
+@samples("A(3)", "A(3), A(), P()")
+def norm_sf(x, loc=0, scale=1):
+    return special.ndtr(-_checked(x, loc, scale))
+
+
+@composed(stats.norm.logsf)
+@samples("V([30.0, 1.0])", "A(3), A(), P()")
+def norm_logsf(x, loc=0, scale=1):
+    return special.log_ndtr(-_checked(x, loc, scale))
+
+
+@composed(stats.norm.ppf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def norm_ppf(q, loc=0, scale=1):
+    return special.ndtri(q) * scale + loc
+
+
+# --- exponential and uniform -------------------------------------------------------------------
+
+
+@composed(stats.expon.logpdf)
+@samples("P(3)", "P(3) + 1.0, U(), P()")
+def expon_logpdf(x, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    return np.where(y >= 0, _scaled(-y, scale), -np.inf)
+
+
+@composed(stats.expon.pdf)
+@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()")
+def expon_pdf(x, loc=0, scale=1):
+    return np.exp(stats.expon.logpdf(x, loc, scale))
+
+
+@composed(stats.expon.cdf)
+@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()")
+def expon_cdf(x, loc=0, scale=1):
+    return -np.expm1(-np.maximum(_checked(x, loc, scale), 0.0))
+
+
+@composed(stats.expon.logcdf)
+@samples("P(3)", "P(3) + 1.0, U(), P()")
+def expon_logcdf(x, loc=0, scale=1):
+    return np.log(-np.expm1(-np.maximum(_checked(x, loc, scale), 0.0)))
+
+
+@composed(stats.expon.sf)
+@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()")
+def expon_sf(x, loc=0, scale=1):
+    return np.exp(-np.maximum(_checked(x, loc, scale), 0.0))
+
+
+@composed(stats.expon.logsf)
+@samples("P(3)", "V([-1.0, 2.0]), scale=P()")
+def expon_logsf(x, loc=0, scale=1):
+    return -np.maximum(_checked(x, loc, scale), 0.0)
+
+
+@composed(stats.uniform.logpdf)
+@samples("np.abs(U(3)), scale=P()", "np.array([0.3, 0.5]), 0.2, P()")
+def uniform_logpdf(x, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    return np.where((y >= 0) & (y <= 1), -np.log(scale), -np.inf)
+
+
+@composed(stats.uniform.pdf)
+@samples("np.abs(U(3)), scale=P()", "np.array([-1.0, 0.5]), 0.2, P()")
+def uniform_pdf(x, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    return np.where((y >= 0) & (y <= 1), 1.0 / scale, 0.0)
+
+
+@composed(stats.uniform.cdf)
+@samples("np.abs(U(3))", "A(3), 0.2, P()", "A(3), U(), 0.7")
+def uniform_cdf(x, loc=0, scale=1):
+    return np.clip(_checked(x, loc, scale), 0.0, 1.0)
+
+
+@composed(stats.uniform.logcdf)
+@samples("np.abs(U(3))", "P(3) + 0.3, 0.2, P()")
+def uniform_logcdf(x, loc=0, scale=1):
+    return np.log(np.clip(_checked(x, loc, scale), 0.0, 1.0))
+
+
+# --- Laplace, logistic and Cauchy --------------------------------------------------------------
+
+
+@composed(stats.laplace.logpdf)
+@samples("A(3)", "A(3), U(), P()")
+def laplace_logpdf(x, loc=0, scale=1):
+    return _scaled(-np.abs(_standard(x, loc, scale)) - math.log(2.0), scale)
+
+
+@composed(stats.laplace.pdf)
+@samples("A(3)", "A(3), U(), P()")
+def laplace_pdf(x, loc=0, scale=1):
+    return np.exp(stats.laplace.logpdf(x, loc, scale))
+
+
+@composed(stats.laplace.cdf)
+@samples("A(3)", "A(3), U(), P()")
+def laplace_cdf(x, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    tail = 0.5 * np.exp(-np.abs(y))
+    return np.where(y > 0, 1.0 - tail, tail)
+
+
+@composed(stats.laplace.logcdf)
+@samples("A(3)", "A(3), U(), P()")
+def laplace_logcdf(x, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    tail = 0.5 * np.exp(-np.abs(y))
+    return np.where(y > 0, np.log1p(-tail), y - math.log(2.0))
+
+
+@composed(stats.logistic.logpdf)
+@samples("A(3)", "A(3), U(), P()")
+def logistic_logpdf(x, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    return _scaled(special.log_expit(y) + special.log_expit(-y), scale)
+
+
+@composed(stats.logistic.pdf)
+@samples("A(3)", "A(3), U(), P()")
+def logistic_pdf(x, loc=0, scale=1):
+    return np.exp(stats.logistic.logpdf(x, loc, scale))
+
+
+@composed(stats.logistic.cdf)
+@samples("A(3)", "A(3), U(), P()")
+def logistic_cdf(x, loc=0, scale=1):
+    return special.expit(_checked(x, loc, scale))
+
+
+@composed(stats.logistic.logcdf)
+@samples("A(3)", "A(3), U(), P()")
+def logistic_logcdf(x, loc=0, scale=1):
+    return special.log_expit(_checked(x, loc, scale))
+
+
+@composed(stats.logistic.sf)
+@samples("A(3), U(), P()")
+def logistic_sf(x, loc=0, scale=1):
+    return special.expit(-_checked(x, loc, scale))
+
+
+@composed(stats.cauchy.logpdf)
+@samples("A(3)", "A(3), U(), P()")
+def cauchy_logpdf(x, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    return _scaled(-np.log1p(y * y) - math.log(math.pi), scale)
+
+
+@composed(stats.cauchy.pdf)
+@samples("A(3)", "A(3), U(), P()")
+def cauchy_pdf(x, loc=0, scale=1):
+    return np.exp(stats.cauchy.logpdf(x, loc, scale))
+
+
+@composed(stats.cauchy.cdf)
+@samples("A(3)", "A(3), U(), P()")
+def cauchy_cdf(x, loc=0, scale=1):
+    return np.arctan2(1.0, -_checked(x, loc, scale)) / math.pi
+
+
+@composed(stats.cauchy.logcdf)
+@samples("A(3)", "A(3), U(), P()")
+def cauchy_logcdf(x, loc=0, scale=1):
+    return np.log(stats.cauchy.cdf(x, loc, scale))
+
+
+unsupported(
+    "Call its methods with the parameters: `stats.norm.logpdf(x, loc, scale)`.",
+    stats.norm, stats.expon, stats.uniform, stats.laplace, stats.logistic, stats.cauchy, stats.t,
+    stats.chi2, stats.gamma, stats.beta, stats.lognorm, stats.poisson, stats.binom,
+    stats.bernoulli, stats.multivariate_normal, stats.dirichlet,
+)  # fmt: skip

@@ -1,0 +1,192 @@
+"""Distributions of `scipy.stats` with shapes, in plain steps; outside of the support 0 or 1.
+
+Distribution functions have derivatives in `x`, `loc` and `scale`, densities in the shapes as well.
+"""
+
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from srcdiff.rules import composed, known, samples
+
+
+def _standard(x, loc, scale):
+    if known(scale) and scale == 1:
+        return x - loc
+    return (x - loc) / scale
+
+
+def _checked(x, loc, scale):
+    if known(scale):
+        return _standard(x, loc, scale)
+    return (x - loc) / np.where(scale > 0, scale, np.nan)
+
+
+def _scaled(log, scale):
+    if known(scale) and scale == 1:
+        return log
+    return log - np.log(scale)
+
+
+@composed(stats.t.logpdf)
+@samples("A(3), 3.0", "A(3), P(), U(), P()", "A(2, 3), df=P(3), scale=P()")
+def t_logpdf(x, df, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    log = special.xlog1py(-0.5 * (df + 1.0), y * y / df)
+    return _scaled(log - special.betaln(0.5 * df, 0.5) - 0.5 * np.log(df), scale)
+
+
+@composed(stats.t.pdf)
+@samples("A(3), 3.0", "A(3), P(), U(), P()")
+def t_pdf(x, df, loc=0, scale=1):
+    return np.exp(stats.t.logpdf(x, df, loc, scale))
+
+
+@composed(stats.t.cdf)
+@samples("A(3), 3.0", "A(3), 2.5, U(), P()")
+def t_cdf(x, df, loc=0, scale=1):
+    return special.stdtr(df, _checked(x, loc, scale))
+
+
+@composed(stats.t.logcdf)
+@samples("A(3), 3.0", "A(3), 2.5, U(), P()")
+def t_logcdf(x, df, loc=0, scale=1):
+    return np.log(special.stdtr(df, _checked(x, loc, scale)))
+
+
+@composed(stats.t.sf)
+@samples("A(3), 2.5, U(), P()")
+def t_sf(x, df, loc=0, scale=1):
+    return special.stdtr(df, -_checked(x, loc, scale))
+
+
+# --- positive numbers --------------------------------------------------------------------------
+
+
+@composed(stats.gamma.logpdf)
+@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "P(3), a=P(), scale=P()")
+def gamma_logpdf(x, a, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    inside = np.where(y > 0, y, 1.0)
+    log = special.xlogy(a - 1.0, inside) - inside - special.gammaln(a)
+    return np.where(y > 0, _scaled(log, scale), -np.inf)
+
+
+@composed(stats.gamma.pdf)
+@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), a=P(), scale=P()")
+def gamma_pdf(x, a, loc=0, scale=1):
+    return np.exp(stats.gamma.logpdf(x, a, loc, scale))
+
+
+@composed(stats.gamma.cdf)
+@samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
+def gamma_cdf(x, a, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    return np.where(y > 0, special.gammainc(a, np.where(y > 0, y, 1.0)), 0.0)
+
+
+@composed(stats.gamma.sf)
+@samples("P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
+def gamma_sf(x, a, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    return np.where(y > 0, special.gammaincc(a, np.where(y > 0, y, 1.0)), 1.0)
+
+
+@composed(stats.gamma.logcdf)
+@samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()")
+def gamma_logcdf(x, a, loc=0, scale=1):
+    return np.log(stats.gamma.cdf(x, a, loc, scale))
+
+
+# The same with other parameters.
+@composed(stats.chi2.logpdf)
+@samples("P(3), 3.0", "P(3) + 1.0, P(), U(), P()", "P(3), df=P()")
+def chi2_logpdf(x, df, loc=0, scale=1):
+    return stats.gamma.logpdf(x, 0.5 * df, loc, 2.0 * scale)
+
+
+@composed(stats.chi2.pdf)
+@samples("P(3), 3.0", "P(3) + 1.0, P(), U(), P()")
+def chi2_pdf(x, df, loc=0, scale=1):
+    return np.exp(stats.gamma.logpdf(x, 0.5 * df, loc, 2.0 * scale))
+
+
+@composed(stats.chi2.cdf)
+@samples("P(3), 3.0", "P(3) + 1.0, 2, U(), P()")
+def chi2_cdf(x, df, loc=0, scale=1):
+    return stats.gamma.cdf(x, 0.5 * df, loc, 2.0 * scale)
+
+
+@composed(stats.chi2.logcdf)
+@samples("P(3), 3.0")
+def chi2_logcdf(x, df, loc=0, scale=1):
+    return np.log(stats.gamma.cdf(x, 0.5 * df, loc, 2.0 * scale))
+
+
+@composed(stats.chi2.sf)
+@samples("P(3), 3.0", "P(3) + 1.0, 2, U(), P()")
+def chi2_sf(x, df, loc=0, scale=1):
+    return stats.gamma.sf(x, 0.5 * df, loc, 2.0 * scale)
+
+
+@composed(stats.lognorm.logpdf)
+@samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "P(3), s=P()")
+def lognorm_logpdf(x, s, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    log = np.log(np.where(y > 0, y, 1.0))
+    density = -0.5 * (log / s) ** 2 - log - np.log(s) - 0.5 * math.log(2.0 * math.pi)
+    return np.where(y > 0, _scaled(density, scale), -np.inf)
+
+
+@composed(stats.lognorm.pdf)
+@samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()")
+def lognorm_pdf(x, s, loc=0, scale=1):
+    return np.exp(stats.lognorm.logpdf(x, s, loc, scale))
+
+
+@composed(stats.lognorm.cdf)
+@samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), s=P()")
+def lognorm_cdf(x, s, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    return np.where(y > 0, special.ndtr(np.log(np.where(y > 0, y, 1.0)) / s), 0.0)
+
+
+@composed(stats.lognorm.logcdf)
+@samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()")
+def lognorm_logcdf(x, s, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    return np.where(y > 0, special.log_ndtr(np.log(np.where(y > 0, y, 1.0)) / s), -np.inf)
+
+
+# --- numbers between 0 and 1 -------------------------------------------------------------------
+
+
+@composed(stats.beta.logpdf)
+@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), P(), P(), -0.2, 1.5 * P()")
+def beta_logpdf(x, a, b, loc=0, scale=1):
+    y = _standard(x, loc, scale)
+    inside = np.where((y > 0) & (y < 1), y, 0.5)
+    log = special.xlogy(a - 1.0, inside) + special.xlog1py(b - 1.0, -inside)
+    log = _scaled(log - special.betaln(a, b), scale)
+    return np.where((y > 0) & (y < 1), log, -np.inf)
+
+
+@composed(stats.beta.pdf)
+@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), P(), P(), -0.2, 1.5 * P()")
+def beta_pdf(x, a, b, loc=0, scale=1):
+    return np.exp(stats.beta.logpdf(x, a, b, loc, scale))
+
+
+@composed(stats.beta.cdf)
+@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8", "A(3), 2.0, 2.0")
+def beta_cdf(x, a, b, loc=0, scale=1):
+    y = _checked(x, loc, scale)
+    inner = special.betainc(a, b, np.where((y > 0) & (y < 1), y, 0.5))
+    return np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner))
+
+
+@composed(stats.beta.logcdf)
+@samples("np.abs(U(3)), 2.5, 1.5")
+def beta_logcdf(x, a, b, loc=0, scale=1):
+    return np.log(stats.beta.cdf(x, a, b, loc, scale))
