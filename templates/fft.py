@@ -171,3 +171,15 @@ def ifftshift(x, axes=None):
     z = np.fft.ifftshift(x, axes)
     yield z
     d[x] += np.fft.fftshift(d[z], axes)
+
+
+@composed(np.fft.fftfreq)
+@samples("5, A()", "4, d=A()")
+def fftfreq(n, d=1.0):
+    return np.fft.ifftshift(np.arange(-(n // 2), (n + 1) // 2)) * (1.0 / (n * d))
+
+
+@composed(np.fft.rfftfreq)
+@samples("5, A()", "4, d=A()")
+def rfftfreq(n, d=1.0):
+    return np.arange(n // 2 + 1) * (1.0 / (n * d))

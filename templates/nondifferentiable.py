@@ -39,7 +39,7 @@ nondifferentiable(
     np.flatnonzero, np.searchsorted, np.digitize, np.lexsort, np.argpartition,
     np.ndarray.argmax, np.ndarray.argmin, np.ndarray.argsort, np.ndarray.nonzero,
     np.ndarray.searchsorted, np.ndarray.argpartition, np.unravel_index, np.ravel_multi_index,
-    np.triu_indices, np.tril_indices, np.diag_indices, np.indices, np.ix_,
+    np.triu_indices, np.tril_indices, np.diag_indices, np.indices,
 )  # fmt: skip
 
 # Shapes and types.
@@ -73,23 +73,23 @@ nondifferentiable(
         "busdaycalendar", "datetime_as_string", "datetime_data", "datetime64", "timedelta64",
         "int8", "int16", "uint8", "uint16", "uint32", "uint64", "longlong", "ulonglong", "intc",
         "uintc", "uintp", "short", "ushort", "byte", "ubyte", "long", "ulong", "uint",
-        "spacing", "einsum_path", "histogram_bin_edges", "ndindex", "broadcast"),
+        "spacing", "einsum_path", "ndindex", "broadcast"),
 )  # fmt: skip
 
 # Texts and files.
 nondifferentiable(
     *of(np, "array2string", "array_repr", "array_str", "format_float_positional",
         "format_float_scientific", "save", "savez", "savez_compressed", "savetxt", "load",
-        "loadtxt", "genfromtxt", "fromfile", "fromregex", "fromstring", "frombuffer", "memmap",
-        "from_dlpack", "str_", "bytes_"),
-    *of(np.ndarray, "tobytes", "tofile", "dump", "dumps", "data", "ctypes", "device", "base"),
+        "loadtxt", "genfromtxt", "fromfile", "fromregex", "fromstring", "memmap", "str_",
+        "bytes_"),
+    *of(np.ndarray, "tobytes", "tofile", "dump", "dumps", "device"),
 )  # fmt: skip
 
-# Windows, indices and frequencies: of whole numbers.
+# Windows and indices: of whole numbers.
 nondifferentiable(
     *of(np, "bartlett", "blackman", "hamming", "hanning", "mask_indices", "diag_indices_from",
         "tril_indices_from", "triu_indices_from"),
-    np.fft.fftfreq, np.fft.rfftfreq, np.ndarray.setflags,
+    np.ndarray.setflags,
 )  # fmt: skip
 
 # What has a derivative that is not given, and what to write instead.
@@ -108,6 +108,10 @@ unsupported(
     "Use `np.histogram` with `weights` on one axis, or `np.bincount`.",
     *of(np, "histogram2d", "histogramdd"),
 )
+unsupported(
+    "Use the array itself.",
+    *of(np.ndarray, "base", "ctypes", "data"), *of(np, "from_dlpack", "frombuffer", "ix_"),
+)  # fmt: skip
 unsupported("Divide the coefficients in a loop.", np.polydiv)
 unsupported("Use `np.ravel(x)`, and `x[i, j] = y` to write.", np.ndarray.flat)
 unsupported("Use `np.polyval` and the functions beside it on coefficients.", *of(np, "poly1d"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, conj, d, linear, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, ignored, linear, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
 
@@ -170,16 +170,28 @@ def bincount(x, weights=None, minlength=0):
 
 
 @rule(np.histogram)
-@samples("np.array([0.1, 0.7, 0.8]), [0.0, 0.5, 1.0], weights=A(3)")
+@samples(
+    "np.array([0.1, 0.7, 0.8]), [0.0, 0.5, 1.0], weights=A(3)", "A(5)", "A(5), 3, weights=A(5)",
+    "A(2, 3), 4",
+)  # fmt: skip
 def histogram(a, bins=10, range=None, density=None, weights=None):
     z, edges = np.histogram(a, bins, range, density, weights)
     yield z, edges
     if density:
         refuse("`density=True`: divide the histogram by its sum and the widths of the bins")
-    d[a] += 0.0
     inside = (edges[0] <= a) & (a <= edges[-1])
     place = np.clip(np.searchsorted(edges, a, "right") - 1, 0, len(z) - 1)
     d[weights] += d[z][place] * inside
+    if not ignored(edges) and range is None and np.ndim(bins) == 0:
+        share = np.arange(len(edges)) / len(z)
+        ends = np.stack((np.sum(d[edges] * (1.0 - share)), np.sum(d[edges] * share)))
+        d[a] += scatter(ends, np.stack((np.argmin(a), np.argmax(a))), a)
+
+
+@composed(np.histogram_bin_edges)
+@samples("A(5)", "A(2, 3), 4", "A(3), 2, (0.0, 1.0)", "np.array([0.1, 0.7]), A(3)")
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    return np.histogram(a, bins, range)[1]
 
 
 @rule(np.unique)

@@ -145,3 +145,19 @@ def welford(x):
 
 
 sample(welford, lambda r: (r.standard_normal(5),))
+
+
+def edges_of_a_histogram(x, w):
+    counts, edges = np.histogram(x, 4, weights=w)
+    middles = (edges[1:] + edges[:-1]) / 2.0
+    return np.sum(counts * middles) + np.sum(np.histogram_bin_edges(x, 3) ** 2)
+
+
+sample(edges_of_a_histogram, lambda r: (r.uniform(0.1, 2.0, 7), r.uniform(0.5, 1.0, 7)), (0, 1))
+
+
+def frequencies(spacing):
+    return np.fft.fftfreq(5, spacing) * np.sin(np.fft.rfftfreq(8, d=spacing))
+
+
+sample(frequencies, lambda r: (0.7,))
