@@ -59,15 +59,45 @@ def check_stores(
     stored = list(_stores(function.body, place))
     if not stored:
         return
-    for holder in _holders(function.body, place, aliases):
-        for stmt, into in stored:
-            if _overlap(into, holder.held) and order.may_follow(stmt, holder.stmt, into[0]):
-                if not _moved(function, holder, aliases, into):
-                    raise _refusal(stmt, into)
-            if holder.target is not None and _overlap(into, holder.target):
-                if order.may_follow(stmt, holder.stmt, into[0]):
-                    if not _moved(function, holder, aliases, into):
-                        raise _refusal(stmt, into)
+    holders = list(_holders(function.body, place, aliases))
+    for stmt, into in stored:
+        places = _origins(into, holders)
+        inside = {name for name, _ in places}
+        for holder in holders:
+            for where in places:
+                if _concerns(holder, where, inside) and order.may_follow(
+                    stmt, holder.stmt, where[0]
+                ):
+                    if not _moved(function, holder, aliases, where):
+                        raise _refusal(stmt)
+
+
+def _origins(into: Place, holders: list[Holder]) -> list[Place]:
+    """The place of an object, and the places that it came from, by whatever variables."""
+    found: dict[Place, frozenset[str]] = {into: frozenset()}
+    todo = [into]
+    while todo:
+        name, path = place = todo.pop()
+        passed = found[place] | {name}
+        for holder in holders:
+            held, above = holder.held
+            origin = (held, (*above, *path))
+            if holder.target == (name, ()) and held not in passed and origin not in found:
+                found[origin] = passed
+                todo.append(origin)
+    return list(found)
+
+
+def _concerns(holder: Holder, into: Place, inside: set[str]) -> bool:
+    """Whether somebody else holds the object at `into` from then on.
+
+    Where it only goes on to a variable `inside`, what counts is what becomes of it there.
+    """
+    target = holder.target
+    if target is not None and _overlap(into, target):
+        return True
+    goes_on = target is not None and not target[1] and target[0] in inside
+    return _overlap(into, holder.held) and not (goes_on and target != (into[0], ()))
 
 
 def _stores(block: ir.Block, place: Find) -> Iterator[tuple[ir.Stmt, Place]]:
@@ -141,11 +171,10 @@ def _moved(
     return not names & live and holder.held[0] not in params
 
 
-def _refusal(stmt: ir.Stmt, into: Place) -> UnsupportedError:
-    name = into[0].lstrip("_")
+def _refusal(stmt: ir.Stmt) -> UnsupportedError:
     return UnsupportedError(
-        f"an attribute is assigned of an object (`{name}`) that has another name, or is in a "
-        "container, at that time",
+        "an attribute is assigned of an object that has another name, or is in a container, at "
+        "that time",
         stmt.loc,
         remedy="Make a new object with the new value, or copy it first with copy.copy.",
     )

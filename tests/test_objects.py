@@ -347,6 +347,12 @@ REFUSED = {
     "a store into an object that is in a list": (
         "p = Point(x)\n    ps = [p]\n    p.x = x * x\n    return ps[0].x", "p.x = x * x",
         "has another name, or is in a container"),
+    "a store into an object of two names by a condition": (
+        "p, q = Point(x), Point(2.0)\n    r = p if x > 0.0 else q\n    r.x = x * x\n"
+        "    return p.x * r.x", "r.x = x * x", "has another name"),
+    "a store into an attribute's object by a condition": (
+        "p = Point(x)\n    p.inner = Point(x)\n    r = p.inner if x > 0.0 else Point(x)\n"
+        "    r.x = x * x\n    return p.inner.x", "r.x = x * x", "has another name"),
     "an attribute that is not there": (
         "p = Point(x)\n    return p.y * x", "return p.y * x", "`Point` has no attribute `y`"),
     "a method without end": (
