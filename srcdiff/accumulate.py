@@ -173,11 +173,8 @@ class _Accumulate:
         """The adjoints whose value a statement passes on (not those that it adds to)."""
         if isinstance(stmt, (ir.Demand, ir.Reset)):
             return []
-        if (
-            isinstance(stmt, ir.Assign)
-            and stmt.target.id in self.like
-            and self.is_view(stmt.target.id)
-        ):
+        target = stmt.target.id if isinstance(stmt, ir.Assign) else ""
+        if target in self.like and self.is_view(target):
             return []
         if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.base.id in self.like:
             return [n for n in ir.names(stmt.value) if n in self.like]
@@ -198,11 +195,12 @@ class _Accumulate:
             return self.demand(stmt.target, stmt.like, now, stmt.loc)
         if isinstance(stmt, ir.Reset):
             now.pop(stmt.target.id, None)
-            return []
-        if isinstance(stmt, ir.Comment):
+        if isinstance(stmt, (ir.Reset, ir.Comment)):
             return []
         if isinstance(stmt, ir.If):
             return self.inner_if(stmt, now)
+        if isinstance(stmt, ir.For):
+            return self.inner_for(stmt, now)
         if isinstance(stmt, ir.Assign):
             self.note_fresh(stmt, now)
         return [*self.present(stmt, now), stmt]
@@ -240,6 +238,16 @@ class _Accumulate:
         now.clear()
         now.update(joined)
         return [replace(stmt, body=tuple(branches[0]), orelse=tuple(branches[1]))]
+
+    def inner_for(self, stmt: ir.For, now: dict[str, State]) -> list[ir.Stmt]:
+        """A run-time loop of a template; what it adds to is there before it."""
+        out: list[ir.Stmt] = []
+        for inner in ir.walk(stmt.body):
+            if isinstance(inner, ir.Accum):
+                out += self.demand(inner.target, inner.like, now, stmt.loc)
+            out += self.present(inner, now)
+        body = tuple(s for inner in stmt.body for s in self.adjoint_stmt(inner, now))
+        return [*out, replace(stmt, body=body)]
 
     def note_fresh(self, stmt: ir.Assign, now: States) -> None:
         """Remember a temporary that holds new memory."""

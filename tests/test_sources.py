@@ -92,6 +92,40 @@ def test_a_function_with_a_rule_of_its_own_is_not_read():
     assert srcdiff.grad(tripled)(1.0) == srcdiff.grad(lambda x: tripled(x))(1.0) == 100.0
 
 
+def test_a_rule_that_loops():
+    def weighted(x, n):
+        return sum(k * x * x for k in range(1, n + 1))
+
+    @srcdiff.rule(weighted)
+    def template(x, n):
+        z = weighted(x, n)
+        yield z
+        for k in range(1, n + 1):
+            d[x] += 2.0 * k * x * d[z]
+
+    assert srcdiff.grad(lambda x, n: weighted(x, n) * x)(3.0, 4) == 270.0
+    found = srcdiff.grad(lambda x, n: weighted(x, n) * x)(X, 4, grad_outputs=np.ones(3))
+    close(found, 30.0 * X**2)
+
+
+def test_a_rule_that_scales_an_adjoint_in_place():
+    def doubled(v):
+        v *= 2.0
+
+    @srcdiff.rule(doubled, mutates="v")
+    def template(v):
+        doubled(v)
+        yield
+        d[v] *= 2.0
+
+    def f(x):
+        y = x * x
+        doubled(y)
+        return np.sum(y * x)
+
+    close(srcdiff.grad(f)(X), 6.0 * X**2)
+
+
 def test_a_rule_that_forgets_a_parameter():
     def scaled(x, k):
         return k * x

@@ -90,7 +90,7 @@ def test_parts():
 
 
 def test_mutation():
-    t = lower_template(parse(setitem))
+    t = lower_template(parse(setitem), "x")
     old, v = Name("old"), Name("v")
     assert t.result is None
     assert t.above == (

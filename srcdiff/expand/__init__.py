@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.analyses.links import takes_keys
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import InternalError, MissingRuleError
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound, find, is_builtin, lookup
-from srcdiff.rules.arguments import REMEDY
 
 from .contribute import Statement
 from .expander import Expander
@@ -67,7 +66,7 @@ def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
 def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:
     """The adjoint of a statement by its rule."""
     if bound.rule.definition is not None:
-        raise MissingRuleError(f"{bound.name} is not written out here", stmt.loc, REMEDY)
+        raise InternalError(f"the definition of {bound.name} is not written out", stmt)
     if bound.rule.template is None:
         return Expansion(())
     expander = Expander(bound, stmt, facts)

@@ -20,7 +20,7 @@ from srcdiff.analyses.kind_types import (
     is_numeric,
     is_real,
 )  # fmt: skip
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound
 from srcdiff.rules.arguments import REMEDY
@@ -56,6 +56,13 @@ class Writer:
     def error(self, what: str) -> MissingRuleError:
         """The located error for a call that the rule does not cover."""
         return MissingRuleError(f"the rule of {self.bound.name} {what}", self.loc, REMEDY)
+
+    def misused(self, what: str, line: ir.Loc) -> UnsupportedError:
+        """The error for a line of the template that says nothing about derivatives."""
+        return UnsupportedError(
+            f"the rule of {self.bound.name} {what}", line,
+            remedy="See templates/README.md for how a rule is written.",
+        )  # fmt: skip
 
     def temp(self, rhs: ir.Rhs, base: str = "_t") -> ir.Name:
         """A new name for a value."""

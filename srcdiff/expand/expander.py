@@ -24,6 +24,7 @@ class Expander(Writer):
         self.fixed: dict[str, ir.Name] = {}
         self.parts: dict[str, ir.Atom] = {}
         self.ignored: set[ir.Atom] = set()  # results from which no derivative flows
+        self.line = self.template.loc  # of the template
         if isinstance(stmt, ir.Assign):
             self._bind_result(stmt.target)
 
@@ -49,7 +50,7 @@ class Expander(Writer):
                 self.parts[item.id] = self.item(adjoint, ir.Const(k))
                 self._note_part(item, k, target)
         else:
-            raise self.error("yields nothing, and its result is used")
+            raise self.misused("yields nothing, and its result is used", self.line)
 
     def _bind_part(self, item: ir.Atom, k: int, target: ir.Name) -> None:
         """Bind one of several values to the name that it is unpacked to."""
@@ -144,7 +145,7 @@ class Expander(Writer):
             kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
             return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text))
         if isinstance(rhs, ir.Opaque):
-            raise self.error(f"uses `{rhs.text}`, which cannot stand in a template")
+            raise self.misused(f"uses `{rhs.text}`, which cannot stand in a template", self.line)
         return self.atom(rhs)
 
     def _explicit_unbroadcast(self, call: ir.Call) -> ir.Rhs:
@@ -168,6 +169,7 @@ class Expander(Writer):
 
     def one(self, stmt: ir.Stmt) -> None:
         """Write one statement of the template."""
+        self.line = stmt.loc
         if isinstance(stmt, ir.Assign):
             self.assign(stmt)
         elif isinstance(stmt, ir.Accum):
@@ -183,7 +185,7 @@ class Expander(Writer):
         elif isinstance(stmt, ir.Undo):
             self.out.append(stmt)
         elif not isinstance(stmt, (ir.Demand, ir.Comment)):
-            raise self.error(f"uses a statement that cannot stand in a template: {stmt!r}")
+            raise self.misused("uses a statement that cannot stand in a template", self.line)
 
     def assign(self, stmt: ir.Assign) -> None:
         """`name = value`: known values and other names need no statement."""
@@ -271,7 +273,7 @@ class Expander(Writer):
         base = call.args[0]
         primal = adjoint_of(base.id) if isinstance(base, ir.Name) else None
         if primal is None:
-            raise self.error("calls a function for an effect that is not on an adjoint")
+            raise self.misused("calls a function for an effect on no adjoint", self.line)
         target = self.env[primal]
         if not isinstance(target, ir.Name) or not self.active(target.id):
             return
@@ -289,13 +291,14 @@ class Expander(Writer):
         self.add(self.env[primal], self.atom(stmt.value), primal)
 
     def set_item(self, stmt: ir.SetItem) -> None:
-        """`d[x][i] += value` and `d[x][i] = value`."""
+        """`d[x][i] += value`, `d[x][i] = value` and `d[x] *= value`."""
         if self._restores(stmt):
             return
         primal = adjoint_of(stmt.base.id)
-        if primal is None or stmt.index is None:
-            raise self.error("writes into something that is not an adjoint")
-        self.store(primal, self.atom(stmt.index), self.atom(stmt.value), stmt.op)
+        if primal is None:
+            raise self.misused("writes into something that is not an adjoint", self.line)
+        index = ir.Const(...) if stmt.index is None else self.atom(stmt.index)
+        self.store(primal, index, self.atom(stmt.value), stmt.op)
 
 
 def _without_dead(block: ir.Block) -> ir.Block:

@@ -35,7 +35,7 @@ class Along(Expander):
 
     def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
         """An elementwise rule writes into no part."""
-        raise self.error("writes into a part of an adjoint, and has no tangent")
+        raise self.misused("writes into a part of an adjoint, and has no tangent", self.line)
 
 
 class Tangent(Expander):
@@ -51,7 +51,7 @@ class Tangent(Expander):
         self.own = result.id if isinstance(result, ir.Name) else ""
         if isinstance(stmt, ir.Assign):
             if not self.own:
-                raise self.error("must yield one name in its tangent")
+                raise self.misused("must yield one name in its tangent", self.template.loc)
             self.env[self.own] = stmt.target
 
     def values(self) -> list[ir.Atom]:
@@ -86,7 +86,7 @@ class Tangent(Expander):
         """`d[z] += value`."""
         value = self.atom(stmt.value)
         if adjoint_of(stmt.target.id) != self.own:
-            raise self.error("adds to something else than the tangent of its result")
+            raise self.misused("adds to something else than the tangent of its result", stmt.loc)
         if value is not NOTHING and not isinstance(value, ir.Const):
             self.found.append(value)
 

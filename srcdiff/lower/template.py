@@ -61,8 +61,8 @@ def adjoint_of(name: str) -> str | None:
     return name[2:-1] if name.startswith("d[") else None
 
 
-def lower_template(source: Source) -> Template:
-    """The two halves of a template."""
+def lower_template(source: Source, mutates: str | None = None) -> Template:
+    """The two halves of a template, of a function that writes into the parameter `mutates`."""
     b = builder(source, TEMPLATE_EXPRESSIONS, TEMPLATE_STATEMENTS)
     if "d" in b.scope:
         _refuse(source, source.tree, "`d` is the adjoint in a template, and cannot be bound")
@@ -75,6 +75,8 @@ def lower_template(source: Source) -> Template:
     ending = b.collect(lambda: found.append(_result(b, body[at].value)))
     below = jumps.block(b, body[at + 1 :], tail=False)
     above += ending
+    if found[0] is None and mutates is None and below:
+        _refuse(source, body[at], "the `yield` of a template gives the result")
     loc = source.loc(source.tree)
     return Template(source.name, params(source), above, found[0], below, loc, doc)
 

@@ -61,7 +61,7 @@ class Rule:
         from srcdiff.parse import parse
 
         assert self.template is not None, f"{self.name} has no template"
-        return lower_template(parse(self.template))
+        return lower_template(parse(self.template), self.mutates)
 
     @functools.cached_property
     def lowered_tangent(self) -> Template:
@@ -70,7 +70,7 @@ class Rule:
         from srcdiff.parse import parse
 
         assert self.tangent is not None, f"{self.name} has no tangent of its own"
-        return lower_template(parse(self.tangent))
+        return lower_template(parse(self.tangent), self.mutates)
 
     @functools.cached_property
     def differentiable(self) -> frozenset[str]:
