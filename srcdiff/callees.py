@@ -109,8 +109,8 @@ def _check_assumed(
     for name, (cls, loc) in assumed.items():
         if name in kinds and class_of(kinds[name]) is not cls:
             raise UnsupportedError(
-                f"`{name}` is an object of `{cls.__name__}` here, but may be something else at "
-                "other times",
+                f"{ir.said(name)} is an object of `{cls.__name__}` here, but may be something else "
+                "at other times",
                 loc,
                 remedy="Let one variable hold objects of one class.",
             )
@@ -318,10 +318,9 @@ def _refuse(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
     """The error for a call of which nothing is known."""
     fn = call.fn
     if isinstance(fn, ir.Name):
-        said = call.text or fn.id
-        name = "" if said.startswith("_t") else f", `{said}`,"
         raise UnsupportedError(
-            f"the function called here{name} is known only when the program runs",
+            f"the function called here, {ir.said(call.text or fn.id)}, is known only when the "
+            "program runs",
             loc,
             remedy="Call functions by their names, with `if` to choose between them; or pass the "
             "function as an argument of its own.",

@@ -53,8 +53,9 @@ def construct(m: Maker, cls: type, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     if isinstance(init, types.FunctionType):
         m.out.append(ir.Effect(replace_callee(call, init, (made, *call.args)), loc))
         return made
-    if init is not MISSING:
+    if init is not object.__dict__["__init__"]:
         raise _refused(cls, "its `__init__` is not written in Python", loc)
+    _bound(cls, call, loc)  # it takes no arguments
     return made
 
 

@@ -25,7 +25,7 @@ from srcdiff.analyses.kind_types import (
     is_numeric,
 )
 from srcdiff.analyses.structure import keeps_shape
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.lines import Lines
 from srcdiff.trees import add_at, add_tree, zero_tree
@@ -40,11 +40,22 @@ def display_adjoint(
 ) -> ir.Block:
     """`t = (a, b)`: each item takes the adjoint of its place."""
     out: list[ir.Stmt] = []
+    if any(isinstance(i, ir.Star) for i in items):
+        keys = _around_stars(items, facts, loc)
     for key, item in zip(_keys(keys), items):
         for name, path in _leaves(item, (key,)):
             if name.id in facts.active:
                 out += take(facts.adjoint(target.id), path, name, facts, loc)
     return tuple(out)
+
+
+def _around_stars(items: tuple[ir.Atom, ...], facts: Facts, loc: ir.Loc) -> list[int]:
+    """The places of the items of a display with `*xs`: before it from the start, else the end."""
+    stars = [k for k, item in enumerate(items) if isinstance(item, ir.Star)]
+    inside = ir.names(ir.Tup(items[stars[0] : stars[-1] + 1]))
+    if any(n in facts.active for n in inside):
+        raise _unsupported("a value with a derivative in or between `*` of unknown length", loc)
+    return [k if k < stars[0] else k - len(items) for k in range(len(items))]
 
 
 def _leaves(item: ir.Atom, path: tuple[ir.Atom, ...]) -> list[tuple[ir.Name, tuple[ir.Atom, ...]]]:
@@ -199,10 +210,10 @@ def _tuple_element_adjoint(
 def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     """`c[k] = v`: v takes the adjoint of its place, which becomes zero."""
     if stmt.op is not None:
-        raise _unsupported("an in-place operator on an element of a container", stmt.loc)
+        raise InternalError("an operator in place on an item of a container is left", stmt)
     assert stmt.index is not None
     if isinstance(stmt.index, ir.Slice):
-        raise _unsupported("a store into a slice of what may be a list", stmt.loc)
+        raise _unsupported("a store into a slice of a dict", stmt.loc)
     d_base = facts.adjoint(stmt.base.id)
     out: list[ir.Stmt] = [ir.Demand(d_base, stmt.base, stmt.loc)]
     piece, zero = facts.fresh(), facts.fresh()
@@ -276,8 +287,6 @@ def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.
     kind = facts.kinds.get(owner.id) if isinstance(owner, ir.Name) else None
     if place and isinstance(kind, Dict):
         return ir.SetItem(base, place[0], item, None, stmt.loc)
-    if place and not isinstance(kind, List):
-        raise _unsupported("`pop` from something that may be no list or dict", stmt.loc)
     name = "insert" if place else "append"
     return ir.Effect(ir.Call(ir.Method(name), (base, *place, item)), stmt.loc)
 

@@ -234,7 +234,7 @@ class _Split(Variables):
         assert isinstance(key, ir.Const)
         place = self.place(base)
         if place is None or class_of(self.kind_at(place)) is None:
-            raise _no_store(base, key.value, loc, isinstance(base, ir.Ref))
+            raise _no_store(base, key.value, loc)
         last = call.args[3] if len(call.args) == 4 else ir.NONE
         assert isinstance(last, ir.Const)
         self.put(below(place, key.value), value, last.value, loc)
@@ -359,7 +359,7 @@ def _is_passive(stmt: ir.Stmt) -> bool:
     return isinstance(rhs, ir.Call) and any(rhs.fn is f for f in _PASSIVE)
 
 
-def _no_store(base: ir.Atom, name: str, loc: ir.Loc, outside: bool) -> UnsupportedError:
+def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
     """The error for a store into what is no known object of this function."""
     if isinstance(base, ir.Ref):
         what = f"`{base.text}.{name}`, which is not local to the function"

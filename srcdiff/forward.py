@@ -139,8 +139,6 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
         body, orelse = _block(stmt.body, facts), _block(stmt.orelse, facts)
         return (replace(stmt, body=body, orelse=orelse),)
     if isinstance(stmt, ir.For):
-        if stmt.target.id in facts.active:
-            raise _iterates(stmt)
         return (replace(stmt, body=_block(stmt.body, facts)),)
     if isinstance(stmt, ir.While):
         cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
@@ -154,14 +152,6 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.Effect):
         return _effect(stmt, facts)
     return (stmt,)
-
-
-def _iterates(stmt: ir.For) -> UnsupportedError:
-    return UnsupportedError(
-        f"the loop over `{stmt.target.id}` takes its items from something of unknown structure",
-        stmt.loc,
-        remedy="Loop over `range(len(...))`, or give an example of the arguments.",
-    )
 
 
 def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:

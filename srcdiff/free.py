@@ -18,6 +18,7 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.lower import Closure, Lifted
 from srcdiff.nested import is_derivative
+from srcdiff.onecall import place_of
 
 PREFIX = "global:"
 
@@ -51,6 +52,7 @@ class WithFree:
         if taken:
             raise TransformError(
                 f"`{self.__name__}` has a parameter called `{taken[0]}`, which hides the variable",
+                place_of(primal),
                 remedy="Rename the parameter.",
             )
         more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in names]
@@ -85,7 +87,7 @@ def _variable(f: Any, name: str) -> Variable:
         raise TransformError(
             f"`{function.__name__}` has no input '{PREFIX}{name}': no variable of that name is "
             "around it or in its module",
-            ir.Loc(function.__code__.co_filename, function.__code__.co_firstlineno),
+            place_of(function),
             remedy="Check the name.",
         )
     return Variable(name, function.__globals__)

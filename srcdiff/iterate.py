@@ -201,7 +201,7 @@ class _Listed(_Pass):
 def endless(loc: ir.Loc) -> UnsupportedError:
     """The refusal of what has no last item."""
     return UnsupportedError(
-        "what is iterated here never ends",
+        "what never ends is followed only where a loop runs over it",
         loc,
         remedy="Write `while`, or `zip` it with something that ends where the loop begins.",
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, is_active_kind
+from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, class_of, is_active_kind
 from srcdiff.errors import UnsupportedError
 from srcdiff.lines import Lines
 
@@ -17,6 +17,13 @@ Made = Mapping[str, ir.Call]
 
 def updated(base: ir.Name, other: ir.Atom, lines: Lines, kinds: Kinds, made: Made) -> None:
     """Every item of another dict, or every pair of a sequence, is stored."""
+    cls = class_of(atom_kind(base, kinds))
+    if cls is not None:
+        raise UnsupportedError(
+            f"an operator in place changes an attribute that is an object of `{cls.__name__}`",
+            lines.loc,
+            remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
+        )
     display = made.get(other.id) if isinstance(other, ir.Name) else None
     if display is not None and display.fn is ir.make_dict:
         for key, value in zip(display.args[::2], display.args[1::2], strict=True):

@@ -19,7 +19,7 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.errors import TransformError
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.parse import describe
-from srcdiff.rules import Rule, lookup
+from srcdiff.rules import Rule, is_builtin, lookup
 
 _STYLES: Mapping[Any, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "pos",
@@ -94,7 +94,7 @@ def _partial_signature(f: functools.partial[Any]) -> inspect.Signature:
     except ValueError:
         raise TransformError(
             f"the arguments of this partial do not fit {describe(f.func)}",
-            _place(f),
+            place_of(f),
             "Give the partial arguments that the function takes.",
         ) from None
 
@@ -145,17 +145,18 @@ def named(f: Any) -> str:
 def as_call(f: Any, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function that makes the call; its parameters are those that have a kind."""
     params = list(signature_of(f).parameters.values())
-    value, loc = ir.Fresh(set(kinds))(), _place(f)
+    value, loc = ir.Fresh(set(kinds))(), place_of(f)
     body = (ir.Assign(value, _call(f, params, kinds), loc), ir.Return(value, loc))
     given = _with_defaults([p for p in params if p.name in kinds])
     return ir.Function(named(f), given, body, None, loc, returns=(loc,))
 
 
-def _place(f: Any) -> ir.Loc:
-    """Where the function stands that is called, if it stands anywhere."""
+def place_of(f: Any) -> ir.Loc:
+    """Where the function stands that is called, if the user wrote it."""
     f = _called(f)
     code = getattr(inspect.unwrap(f), "__code__", None)
-    if code is None or lookup(f) is not None:
+    rule = lookup(f)
+    if code is None or (rule is not None and is_builtin(rule)):
         return ir.NOWHERE
     return ir.Loc(code.co_filename, code.co_firstlineno)
 

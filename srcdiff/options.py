@@ -95,7 +95,7 @@ def _outs(call: ir.Call, loc: ir.Loc) -> tuple[tuple[ir.Atom, ...], tuple[ir.Ato
     args = call.args[: len(call.args) - len(positional)]
     given = dict(call.kwargs).get("out", ir.Tup(positional))
     found = given.items if isinstance(given, ir.Tup) else (given,)
-    return tuple(a for a in found if a != ir.NONE), args
+    return () if all(a == ir.NONE for a in found) else found, args
 
 
 def _positional_out(call: ir.Call) -> int | None:

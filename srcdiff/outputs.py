@@ -106,12 +106,10 @@ class _Chosen:
             if key in (0, -1) and not isinstance(key, str):
                 return value
             raise self.unknown(key, "it returns a single value")
-        if known and key not in known:
+        if (known or isinstance(value, ir.Tup)) and key not in known:
             raise self.unknown(key, _listed(self.kind(value), known))
         if isinstance(value, ir.Tup):
-            if not isinstance(key, int):
-                raise self.unknown(key, _listed(self.kind(value), known))
-            return value.items[key]
+            return value.items[int(key)]
         target = self.fresh("_out")
         call = ir.Call(operator.getitem, (value, ir.Const(key)))
         self.lines.append(ir.Assign(target, call, self.last.loc))

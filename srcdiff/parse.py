@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import inspect
 import io
 import tokenize
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,8 +122,15 @@ class Source:
 def parse(f: Callable[..., Any]) -> Source:
     """The source of a function, or a TransformError that says why there is none."""
     function, receiver = _python_function(f)
-    try:
+    with shallow(function):
         return _parse(function, receiver)
+
+
+@contextlib.contextmanager
+def shallow(function: types.FunctionType) -> Iterator[None]:
+    """Refuse a function whose code is nested more deeply than Python's stack allows."""
+    try:
+        yield
     except RecursionError:
         loc = Loc(function.__code__.co_filename, function.__code__.co_firstlineno)
         raise UnsupportedError(

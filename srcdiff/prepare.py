@@ -165,7 +165,7 @@ def _resolved(
     kind = sure(kinds.get(base.id, UNKNOWN))
     if is_container(kind):
         raise UnsupportedError(
-            f"`{op}=` on the container `{base.id}` is not supported",
+            f"`{op}=` on the container {ir.said(base.id)} is not supported",
             stmt.loc,
             remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
         )

@@ -112,8 +112,8 @@ def check_used(function: ir.Function, active: frozenset[str]) -> None:
                 call = stmt.rhs
                 assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
                 raise UnsupportedError(
-                    f"the function called here, `{call.text or call.fn.name}`, is known only when "
-                    "the program runs, and gets values with a derivative",
+                    f"the function called here, {ir.said(call.text or call.fn.name)}, is known "
+                    "only when the program runs, and gets values with a derivative",
                     stmt.loc,
                     remedy="Pass it srcdiff.stop_gradient of them, or pass the function as an "
                     "argument of its own.",

@@ -30,7 +30,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import take
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
 
 Adjoint = Callable[[ir.Stmt], ir.Block]
@@ -92,7 +92,7 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.SetItem):
         return work.store(stmt)
     if isinstance(stmt, ir.Permute):
-        return work.permute(stmt)
+        return work.permute(stmt, adjoint)
     assert isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call)
     return work.append(stmt, stmt.rhs)
 
@@ -225,12 +225,7 @@ class _Mirror:
             return self.view(atom, out)
         kind = self.facts.kinds.get(atom.id)
         if kind is None or not is_scalar(kind):
-            raise UnsupportedError(
-                f"`{atom.id}` is put into a container whose arrays are written in place, and may "
-                "be a number or an array",
-                self.loc,
-                remedy="Give an example of the arguments, or annotate the parameter.",
-            )
+            raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
         return ir.Const(0.0)
 
     def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
@@ -369,17 +364,15 @@ class _Mirror:
             back = (add, ir.Reset(value, self.loc))
         return (self.pair(stmt, back), self.pair(mirrored))
 
-    def permute(self, stmt: ir.Permute) -> ir.Block:
-        """`a, b = b, a`."""
-        names = {n.id for n in (*stmt.targets, *stmt.sources)} & self.facts.active
-        if any(not self.has_shadow(n) for n in names):
-            raise UnsupportedError(
-                "variables change places of which some are written in place and some are not",
-                self.loc,
-                remedy="Use variables of their own for the new values.",
-            )
-        both = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in names]
-        targets = tuple(self.facts.adjoint(t.id) for t, _ in both)
-        sources = tuple(self.facts.adjoint(s.id) for _, s in both)
+    def permute(self, stmt: ir.Permute, adjoint: Adjoint) -> ir.Block:
+        """`a, b = b, a`; what has no shadow changes places among its like."""
+        both = list(zip(stmt.targets, stmt.sources))
+        shadowed = [(t, s) for t, s in both if self.has_shadow(t.id)]
+        plain = [(t, s) for t, s in both if not self.has_shadow(t.id)]
+        if any(self.has_shadow(t.id) != self.has_shadow(s.id) for t, s in both):
+            raise InternalError("a name with a shadow and one without change places", stmt)
+        targets = tuple(self.facts.adjoint(t.id) for t, _ in shadowed)
+        sources = tuple(self.facts.adjoint(s.id) for _, s in shadowed)
         mirrored = ir.Permute(targets, sources, self.loc)
-        return (self.pair(stmt), self.pair(mirrored))
+        rest = replace(stmt, targets=tuple(t for t, _ in plain), sources=tuple(s for _, s in plain))
+        return (self.pair(stmt, adjoint(rest)), self.pair(mirrored))

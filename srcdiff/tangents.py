@@ -248,7 +248,7 @@ def check_objects(function: ir.Function, active: frozenset[str], kinds: Mapping[
     objects = sorted(n for n in active if n in kinds and _holds_object(kinds[n]))
     if objects:
         raise UnsupportedError(
-            f"forward mode does not follow the attributes of objects such as `{objects[0]}`",
+            f"forward mode does not follow the attributes of objects such as {ir.said(objects[0])}",
             function.loc,
             remedy="Use reverse mode (`grad`, `vjp`), or pass the arrays themselves.",
         )

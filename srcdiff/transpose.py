@@ -20,7 +20,7 @@ from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Kind, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.composed import in_full
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import InternalError, MissingRuleError
 from srcdiff.expand import expand, flows
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound, find
@@ -134,7 +134,7 @@ class _Transposition:
         """The tangent of a result that is a tuple."""
         kind = self.facts.kinds.get(self.stmt.target.id)
         if not isinstance(kind, Tuple) or kind.items is None:
-            raise self.error("yields several values of which the number is not known")
+            raise InternalError(f"nobody knows how many values {self.name} gives", self.stmt)
         items: list[ir.Atom] = []
         for k in range(len(kind.items)):
             value = summed(self.parts.get(k, []), self.temp)

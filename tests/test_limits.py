@@ -6,6 +6,7 @@ import srcdiff
 
 from . import limits
 from .documents import LIMITS_PAGE
+from .limits.places import unreached
 from .limits.table import LIMITS
 
 PAGE = LIMITS_PAGE.read_text()
@@ -24,3 +25,14 @@ def test_limit(limit):
 def test_the_page_lists_nothing_else():
     assert PAGE.count("\n### ") == len(LIMITS)
     assert PAGE.startswith(limits.HEAD)
+
+
+UNREACHED = {
+    "lower/builder.py": "an expression that only later versions of Python have",
+}
+
+
+def test_every_refusal_is_on_the_page():
+    """What refuses something and is reached by no program wants one, or is dead code."""
+    found = [str(p) for p in unreached()]
+    assert sorted(p.partition(":")[0] for p in found) == sorted(UNREACHED), "\n".join(found)

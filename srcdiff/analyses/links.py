@@ -7,7 +7,6 @@ order of statements, and keeps the classes that something writes into.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -240,26 +239,22 @@ def until_last_use(link: Link) -> ir.Block:
 
 def refusal(link: Link) -> UnsupportedError:
     """The refusal of memory whose owner the source does not decide."""
-    target, source = _said(link.target), _said(link.source)
+    target, source = ir.said(link.target), ir.said(link.source)
+    into, of = (
+        "a container" if n.startswith("_") else f"the container {ir.said(n)}"
+        for n in (link.target, link.source)
+    )
     what = {
         "alias": f"{target} and {source} may name the same array",
         "view": f"{target} may be a view of {source}",
-        "element": f"{target} is an element of the container {source}",
-        "stored": f"the array {source} is stored in the container {target}",
+        "element": f"{target} is an element of {of}",
+        "stored": f"{source} is stored in {into}",
     }[link.how]
     return UnsupportedError(
         f"{what}, and its memory is written in place",
         link.stmt.loc,
         remedy="Make a copy here with `.copy()`, or write through one name only.",
     )
-
-
-def _said(name: str) -> str:
-    """A name as the user knows it: without the number that we gave it, a temporary without name."""
-    return "a part of the expression" if name.startswith("_") else f"`{_NUMBER.sub('', name)}`"
-
-
-_NUMBER = re.compile(r"_\d+\Z")
 
 
 def between(links: list[Link], kinds: Kinds) -> list[Link]:

@@ -12,6 +12,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.api.residuals import copied
 from srcdiff.errors import UnsupportedError
+from srcdiff.onecall import place_of
 
 
 def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, Pullback]:
@@ -27,6 +28,7 @@ def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tup
         raise UnsupportedError(
             f"`{getattr(f, '__name__', f)}`, which is known only when the program runs, writes "
             f"into its argument `{pair.written[0]}`",
+            place_of(f),
             remedy="Call it by its name, or let it return a new array.",
         )
     value, pull = recorded(pair, args, {})

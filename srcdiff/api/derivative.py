@@ -197,7 +197,7 @@ class Derivative:
     def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""
         for item in self.request.inputs:
-            part = part_of(kinds[item.param], item)
+            part = part_of(kinds[item.param], item, self.primal)
             value = at_path(values[item.param], item.path)
             check_input(spelled(item.param, item.path), value, part)
 

@@ -11,6 +11,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.errors import UnsupportedError
 from srcdiff.free import PREFIX, WithFree
+from srcdiff.onecall import place_of
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:
@@ -81,6 +82,7 @@ def derivative(f: Any, options: Options, kind: type[Derivative]) -> Any:
     if kind is not Derivative:
         raise UnsupportedError(
             "variables outside of the function are no inputs of batched gradients",
+            place_of(f),
             remedy="Make them parameters.",
         )
     return FreeDerivative(f, options)

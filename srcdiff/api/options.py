@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
-from srcdiff.ir import Loc
 from srcdiff.nested import SEED, is_derivative
-from srcdiff.onecall import named, signature_of
+from srcdiff.onecall import named, place_of, signature_of
 from srcdiff.places import item_at
 from srcdiff.request import Input, Member, Request, parse_path, spelled
 
@@ -78,21 +76,15 @@ def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
         raise TransformError(
             f"`{_base_name(f)}` has a parameter called `{SEED}`, which is the name of the "
             "cotangent of its derivative",
-            _place(f),
+            place_of(f),
             remedy="Rename the parameter.",
         )
     if not names:
         raise TransformError(
             f"`{_base_name(f)}` has no parameters, so there is nothing to differentiate by",
-            _place(f),
+            place_of(f),
             remedy="Make what it reads a parameter.",
         )
-
-
-def _place(f: Any) -> Loc | None:
-    """Where a function stands."""
-    code = getattr(inspect.unwrap(f), "__code__", None)
-    return None if code is None else Loc(code.co_filename, code.co_firstlineno)
 
 
 def _hashable(outputs: Any) -> Any:
@@ -116,6 +108,7 @@ def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
     if isinstance(item, bool) or not isinstance(item, (int, str)):
         raise TransformError(
             f"inputs: expected positions or names of parameters, given {type(item).__name__}",
+            place_of(f),
             remedy=f"The parameters of `{_base_name(f)}` are: {', '.join(names)}.",
         )
     if isinstance(item, int):
@@ -138,7 +131,7 @@ def _no_star(found: Input, f: Any) -> Input:
         raise UnsupportedError(
             f"the input `{str(param).partition(':')[0]}` of `{_base_name(f)}` stands for any "
             "number of arguments",
-            _place(f),
+            place_of(f),
             remedy="Name the parameters, or pass a list or dict as one of them.",
         )
     return found
@@ -147,12 +140,13 @@ def _no_star(found: Input, f: Any) -> Input:
 def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
     return TransformError(
         f"`{_base_name(f)}` has no input {item!r}",
+        place_of(f),
         remedy=f"Its parameters are: {', '.join(names) or 'none'}.",
     )
 
 
-def part_of(kind: Kind, item: Input) -> Kind:
-    """The kind of an input in a parameter of a kind.
+def part_of(kind: Kind, item: Input, f: Any) -> Kind:
+    """The kind of an input of `f` in a parameter of a kind.
 
     Raises:
         TransformError: an object on the way to it has no such attribute.
@@ -164,6 +158,7 @@ def part_of(kind: Kind, item: Input) -> Kind:
             raise TransformError(
                 f"`{kind.cls.__name__}` has no attribute `{key}`, which the input "
                 f"`{spelled(item.param, item.path)}` names",
+                place_of(f),
                 remedy=f"Its attributes are: {known or 'none'}.",
             )
         kind = UNKNOWN if inner is None else inner

@@ -13,7 +13,7 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at
 from srcdiff.errors import DtypeError, TransformError
-from srcdiff.onecall import arguments, signature_of
+from srcdiff.onecall import arguments, place_of, signature_of
 from srcdiff.request import parse_path
 
 Place = tuple[str, Path]
@@ -157,13 +157,13 @@ class Run(Output):
         names = list(self.point.values)
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if not -len(names) <= item < len(names):
-                raise self.unknown(item)
+                raise self.unknown(str(item))
             return [(names[int(item)], ())]
         if isinstance(item, str):
             return [self._named(item)]
         found = [p for n in self.inputs for p in _found(self.point.values[n], item, (n, ()))]
         if not found:
-            raise self.unknown(f"an object of type {type(item).__name__}")
+            raise self.unknown(f"that is this object of type `{type(item).__name__}`")
         return found
 
     def _named(self, text: str) -> Place:
@@ -172,13 +172,14 @@ class Run(Output):
             found = parse_path(text)
             at(self.point.values[found.param], found.path)
         except (ValueError, SyntaxError, KeyError, IndexError, TypeError) as error:
-            raise self.unknown(text) from error
+            raise self.unknown(repr(text)) from error
         return found.param, found.path
 
-    def unknown(self, item: Any) -> TransformError:
+    def unknown(self, item: str) -> TransformError:
         """The error for an input that the run does not have."""
         return TransformError(
-            f"the run of `{self.name}` has no input {item!r}",
+            f"the run of `{self.name}` has no input {item}",
+            place_of(self.point.f),
             remedy=f"Its parameters are: {', '.join(self.point.values)}.  An array must be one "
             "that was passed, not a copy of it.",
         )

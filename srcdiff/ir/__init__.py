@@ -20,6 +20,7 @@ from srcdiff.ir.look import (
     operands,
     parts,
     reads,
+    said,
     used,
     walk,
     writes,
@@ -86,5 +87,5 @@ __all__ = [
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
     "make_dict", "make_function", "make_list", "map_atom", "map_blocks", "map_opaque",
     "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts", "reads",
-    "rename", "rename_text", "set_attr", "used", "walk", "writes",
+    "rename", "rename_text", "said", "set_attr", "used", "walk", "writes",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -208,6 +209,14 @@ def _used_inside(stmt: Stmt) -> frozenset[str]:
         found = frozenset(own).union(*map(used, blocks(stmt)))
         stmt.__dict__["_used"] = found
     return found
+
+
+def said(name: str) -> str:
+    """A name as the user knows it: without the number that it was given, a temporary without it."""
+    return "a part of the expression" if name.startswith("_") else f"`{_NUMBER.sub('', name)}`"
+
+
+_NUMBER = re.compile(r"_\d+\Z")
 
 
 def all_names(function: Function) -> frozenset[str]:

@@ -160,7 +160,10 @@ class Builder:
         """Lower an expression; what it needs first is emitted, its last step is returned."""
         handler = self.expressions.get(type(node).__name__)
         if handler is None:
-            self.refuse(node, f"`{type(node).__name__}` is not supported in an expression")
+            self.refuse(
+                node, f"`{type(node).__name__}` is not supported in an expression",
+                "Write it with plain expressions.",
+            )  # fmt: skip
         return handler(self, node)  # type: ignore[no-any-return]
 
     def atom(self, node: Node) -> Atom:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from srcdiff.errors import UnsupportedError
-from srcdiff.ir import Atom, Const, Function, Loc, Param, Ref, Return
+from srcdiff.ir import Atom, Const, Function, Param, Ref, Return
 from srcdiff.lower import applied, comprehensions, expressions, jumps, loops, statements, wrappers
 from srcdiff.lower.builder import Builder, Node, Table
 from srcdiff.lower.flatten import flattened
 from srcdiff.lower.scope import scan_function
-from srcdiff.parse import Source
+from srcdiff.parse import Source, shallow
 
 EXPRESSIONS: Table = {**expressions.TABLE, **comprehensions.TABLE, **applied.TABLE}
 STATEMENTS: Table = {**statements.TABLE, **loops.TABLE}
@@ -42,14 +41,8 @@ def builder(
 
 def lower(source: Source) -> Function:
     """The IR of a function."""
-    try:
+    with shallow(source.function):
         return _lower(replace(source, tree=flattened(source.tree, source)))
-    except RecursionError:
-        code = source.function.__code__
-        loc = Loc(code.co_filename, code.co_firstlineno)
-        raise UnsupportedError(
-            "the code is nested too deeply", loc, "Split it into several functions."
-        ) from None
 
 
 def _lower(source: Source) -> Function:

@@ -24,7 +24,7 @@ from srcdiff.analyses.kind_types import Dict, Kind, List, Text, Tuple
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 
-from .arguments import REMEDY, bind, spelling
+from .arguments import MEMBER_REMEDY, REMEDY, bind, spelling
 from .notation import (
     basic,
     conj,
@@ -374,7 +374,8 @@ def find(
         remedy = f"{found.reason}\nOr give it a rule of your own with @srcdiff.rule."
         raise MissingRuleError(f"{name} is not differentiated", loc, remedy)
     if found is None:
-        raise MissingRuleError(f"{name} has no rule that says what its derivative is", loc, REMEDY)
+        remedy = MEMBER_REMEDY if isinstance(what.fn, (Method, Attr)) else REMEDY
+        raise MissingRuleError(f"{name} has no rule that says what its derivative is", loc, remedy)
     if found.template is None and found.definition is None:
         return Bound(found, MappingProxyType({}), name)
     return Bound(found, MappingProxyType(bind(found.params, found.gather, what, loc)), name)

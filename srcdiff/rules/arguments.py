@@ -17,6 +17,10 @@ REMEDY = (
     "srcdiff.stop_gradient\nif it is to count as a constant."
 )
 
+MEMBER_REMEDY = (
+    "Give an example of the arguments, and let a variable hold values of one class only.\n" + REMEDY
+)
+
 # Arguments that mean nothing where they have these values.
 NEUTRAL: Mapping[str, tuple[Any, ...]] = MappingProxyType(
     {

@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass, replace
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import InternalError
 from srcdiff.facts import Facts
 from srcdiff.tape.needs import Item
 
@@ -106,11 +106,7 @@ def _range_bounds(stmt: ir.For) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
         if len(it.args) == 2:
             return it.args[0], it.args[1], ir.Const(1)
         return it.args[0], it.args[1], it.args[2]
-    raise UnsupportedError(
-        "a loop over an iterator cannot be run backwards",
-        stmt.loc,
-        remedy="Loop over a range, an array, a list or a tuple.",
-    )
+    raise InternalError("a loop runs over something else than a range", stmt)
 
 
 class _Ints:

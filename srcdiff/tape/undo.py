@@ -139,7 +139,7 @@ def _undo_change(
         return Undone((), (inverse,), frozenset({base.id, *_names(place[:-1])}))
     if name == "reverse":
         return Undone((), (ir.Effect(call, stmt.loc),), frozenset({base.id}))
-    if name == "pop" and isinstance(stmt, ir.Assign) and not isinstance(kind, Dict):
+    if name == "pop" and isinstance(stmt, ir.Assign) and isinstance(kind, List):
         inverse = put_back(stmt, base, stmt.target, slots.facts)
         return Undone((), (inverse,), frozenset({base.id, stmt.target.id, *_names(place)}))
     return _undo_items(base, kind, stmt, slots)
@@ -155,7 +155,8 @@ def _undo_items(base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots) -
     made = facts.fresh(f"_{base.id.lstrip('_')}")
     if not isinstance(kind, (List, Dict)):
         raise UnsupportedError(
-            f"what `{base.id}` holds is changed here, and its old items are needed afterwards",
+            f"what {ir.said(base.id)} holds is changed here, and its old items are needed "
+            "afterwards",
             stmt.loc,
             remedy="Make a new value instead, or give an example of the arguments.",
         )

@@ -40,7 +40,7 @@ def run(limit: Limit) -> srcdiff.SrcdiffError:
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     namespace: dict[str, Any] = {"np": np, "srcdiff": srcdiff, "__name__": "model"}
     try:
-        exec(compile(text, FILE, "exec"), namespace)
+        exec(compile(text, FILE, "exec", dont_inherit=True), namespace)
     except srcdiff.SrcdiffError as error:
         return error
     finally:

@@ -194,3 +194,15 @@ def dict_filled_and_run_through(x):
 
 
 sample(dict_filled_and_run_through, lambda r: (r.standard_normal(4),))
+
+
+def after_a_list_of_any_length(x, xs, n):
+    made = []
+    for k in range(n):
+        made.append(float(k))
+    t = [x[0], *xs, x * x, x[1] * x]
+    u = [*made, x[2] * x]
+    return t[-2] * t[0] + t[len(xs) + 1] + u[n]
+
+
+sample(after_a_list_of_any_length, lambda r: (r.standard_normal(3), np.ones(4), 2))

@@ -751,3 +751,20 @@ def tree(r):
 
 
 sample(sum_of_a_tree, tree, ("tree.value", "tree.left.left.value", "x"))
+
+
+class Doubler:
+    """A class without an `__init__`."""
+
+    factor = 2.0
+
+    def of(self, x):
+        return self.factor * x * x
+
+
+def made_without_init(x):
+    d = Doubler()
+    return d.of(x)
+
+
+sample(made_without_init, lambda r: (0.7,))

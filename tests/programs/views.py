@@ -142,3 +142,15 @@ def moving_window(x):
 
 
 sample(moving_window, lambda r: (r.standard_normal(5),))
+
+
+def numbers_and_arrays_change_places(x, n):
+    a, b, s, t = x * 1.0, x * 2.0, x[0], x[1] * 3.0
+    for k in range(n):
+        a, b, s, t = b, a, t, s
+        c = [a, b][k]
+        c[0] = c[1] * s
+    return np.sum(a * b) * s
+
+
+sample(numbers_and_arrays_change_places, lambda r: (r.standard_normal(3), 2))

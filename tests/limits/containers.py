@@ -1,0 +1,199 @@
+"""What is refused of lists and dicts, and of memory that has several names."""
+
+CONTAINERS = {
+    "A set of values": """
+def f(x):
+    return sum({x, 2.0 * x})
+
+srcdiff.grad(f)(2.0)
+""",
+    "`sorted` by a key, of values": """
+def f(xs):
+    return sorted(xs, key=lambda v: -v)[0]
+
+srcdiff.grad(f)([2.0, 3.0])
+""",
+    "A slice with a step that is taken out": """
+def f(x):
+    xs = [x, 2.0 * x, x * x]
+    del xs[::2]
+    return xs[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A list that is sorted by a key": """
+def f(x):
+    xs = [x, 2.0 * x]
+    xs.sort(key=lambda v: -v)
+    return xs[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "`*=` of a list": """
+def f(x):
+    xs = [x]
+    xs *= 2
+    return xs[1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A dict filled from what nobody knows": """
+def f(x, pairs):
+    d = {"a": x}
+    d.update(pairs)
+    return d["a"]
+
+srcdiff.grad(f)(2.0, iter([("b", 1.0)]))
+""",
+    "A loop without an end": """
+import itertools
+
+def f(x):
+    for k in itertools.count():
+        x = x * x
+    return x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A list of what never ends": """
+import itertools
+
+def f(x):
+    counter = itertools.count()
+    for k in counter:
+        x = x * x
+    return x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A position for `pop`, where arrays are written in place": """
+def f(x):
+    a = x * 1.0
+    xs = [a, x * 2.0]
+    xs[0][0] = 5.0
+    b = xs.pop(0)
+    return np.sum(b * xs[0])
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A place of a tuple that only the running program knows": """
+def f(x, n):
+    return (x, 2.0 * x)[n]
+
+srcdiff.grad(f)(2.0, 1)
+""",
+    "A store into a slice of a dict": """
+def f(x):
+    d = {"a": x}
+    d[:1] = x
+    return d["a"]
+
+srcdiff.grad(f)(2.0)
+""",
+    "`popitem`": """
+def f(x):
+    d = {"a": x, "b": 2.0 * x}
+    d.popitem()
+    return d["a"]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A list or a dict": """
+def f(x, n):
+    xs = [x] if n else {0: x}
+    return xs.pop(0)
+
+srcdiff.grad(f)(2.0, 1)
+""",
+    "Another operator in place": """
+def f(xs):
+    xs -= xs
+    return xs[0]
+
+srcdiff.grad(f)([2.0])
+""",
+    "An active value between lists of unknown length": """
+def f(x, xs):
+    t = [*xs, x * x, *xs]
+    return t[3]
+
+srcdiff.grad(f)(2.0, np.ones(3))
+""",
+    "A set that changes after it was used": """
+def f(x, n):
+    s = {1.0, 2.0}
+    y = x
+    for k in range(n):
+        y = y * len(s) * sum(s)
+        s.add(k)
+    return y
+
+srcdiff.grad(f)(2.0, 2)
+""",
+}
+
+MEMORY = {
+    "`+=` on what may be a number or an array": """
+def f(x):
+    y = x
+    y += 1.0
+    return np.sum(x * y)
+
+srcdiff.source(f)
+""",
+    "`+=` on an element that may be a number or an array": """
+def f(x):
+    xs = [x]
+    y = xs[0]
+    xs[0] += 1.0
+    return np.sum(y * xs[0])
+
+srcdiff.source(f)
+""",
+    "A constant that shares memory with what is written": """
+def f(x):
+    y = x * 2.0
+    c = srcdiff.stop_gradient(y)
+    y[0] = 3.0
+    return np.sum(c * y)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "An array in a list, both written into": """
+def f(x):
+    a = x * 1.0
+    xs = [a]
+    xs.insert(0, x * 2.0)
+    a[0] = 5.0
+    return np.sum(xs[0] * xs[1])
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A container that changes its order, and an array in it": """
+def f(x):
+    xs = [x * 1.0, x * 2.0]
+    xs.reverse()
+    xs[0][0] = 5.0
+    return np.sum(xs[0] * xs[1])
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A part of a list of numbers and arrays": """
+def f(x):
+    xs = [x * 1.0, x[0]]
+    ys = xs[:2]
+    ys[0][0] = 5.0
+    return np.sum(xs[0]) * ys[1]
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "An array beside what may be a number": """
+def f(x, y, n):
+    a = np.zeros(3) * x
+    b = [a, y][n]
+    b[0] = 5.0
+    return np.sum(a)
+
+srcdiff.source(f)
+""",
+}

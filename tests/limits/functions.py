@@ -1,0 +1,284 @@
+"""Functions that are refused: arguments, recursion, functions as values."""
+
+FUNCTIONS = {
+    "A nested function before its definition": """
+def f(x):
+    y = square(x)
+    def square(v):
+        return v * v
+    return y
+
+srcdiff.grad(f)(2.0)
+""",
+    "Arguments that a nested function does not take": """
+def f(x):
+    def add(a, b):
+        return a + b
+    return add(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "Arguments that a function does not take": """
+def add(a, b):
+    return a + b
+
+def f(x):
+    return add(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A function that nothing is known of": """
+def f(x):
+    return np.frompyfunc(abs, 1, 1)(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A function without a rule": """
+def f(x):
+    return np.polynomial.chebyshev.chebval(x, [1.0, 2.0])
+
+srcdiff.grad(f)(2.0)
+""",
+    "An argument that a rule does not cover": """
+def f(x):
+    return np.interp(x, x, x, period=3.0)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A display of values as argument of a recursive function": """
+def power(pair, n):
+    return pair[0] if n == 0 else power((pair[0] * pair[1], pair[1]), n - 1)
+
+def f(x):
+    return power((x, x), 3)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A wrapper that assigns its `*args`": """
+import functools
+
+def logged(f):
+    @functools.wraps(f)
+    def wrapper(*args):
+        args = args[:1]
+        return f(*args)
+    return wrapper
+
+@logged
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A nested function as a value before its definition": """
+def f(x):
+    y = map(square, [x])
+    def square(v):
+        return v * v
+    return list(y)[0]
+
+srcdiff.grad(f)(2.0)
+""",
+    "Too many arguments": """
+def scaled(x, k=1.0):
+    return k * x
+
+def f(x):
+    return scaled(x, 2.0, 3.0)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`*` of unknown length": """
+def add(a, b):
+    return a + b
+
+def f(pair):
+    return add(*pair)
+print(srcdiff.source(f))
+""",
+    "`**` of unknown keys": """
+def scaled(x, k=1.0):
+    return k * x
+
+def f(x, options):
+    return scaled(x, **options)
+
+srcdiff.source(f)
+""",
+    "A wrapper that uses its `*args`, around a function with `*`": """
+import functools
+
+def d(f):
+    @functools.wraps(f)
+    def w(*args):
+        return f(*args) * len(args)
+    return w
+
+@d
+def f(x, *rest):
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A wrapper that adds arguments at the end": """
+import functools
+
+def d(f):
+    @functools.wraps(f)
+    def w(*args):
+        return f(*args, 2.0)
+    return w
+
+@d
+def f(x, y):
+    return x * y
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "A method that nothing is known of": """
+def f(x, p):
+    return p.linspace(x)
+
+srcdiff.grad(f)(2.0, np.polynomial.Polynomial([1.0, 2.0]))
+""",
+    "A recursive function with `**`": """
+def scaled(x, **options):
+    return x if x > 10.0 else scaled(x * options["k"], **options)
+
+def f(x):
+    return scaled(x, k=2.0)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A recursive function that writes into an argument and returns it": """
+def fill(a, n):
+    a[n] = 2.0 * a[n]
+    if n > 0:
+        fill(a, n - 1)
+    return a
+
+def f(x):
+    return np.sum(fill(x, 2))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A recursive function that writes into memory with two names": """
+def fill(a, b, n):
+    a[n] = 2.0 * b[n]
+    if n > 0:
+        fill(a, b, n - 1)
+
+def f(x):
+    y = x * 1.0
+    fill(y, y, 2)
+    return np.sum(y)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A recursive function that writes into a list": """
+def fill(a, n):
+    a[n] = 2.0 * a[n]
+    if n > 0:
+        fill(a, n - 1)
+
+def f(x):
+    y = [x * 1.0, 2.0]
+    fill(y, 1)
+    return np.sum(y[0])
+
+srcdiff.grad(f)(2.0)
+""",
+    "A nested recursive function that writes into an argument": """
+def f(x):
+    def fill(a, n):
+        a[n] = 2.0 * x[n]
+        if n > 0:
+            fill(a, n - 1)
+    y = np.zeros(3)
+    fill(y, 2)
+    return np.sum(x) + len(y)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+}
+
+VALUES = {
+    "A callee that only the running program knows": """
+def f(x, function):
+    return function(x)
+
+print(srcdiff.source(f))
+""",
+    "A function from a large table that writes into its argument": """
+def filled(v):
+    v[0] = 2.0
+    return np.sum(v)
+
+def f(x, table, k):
+    return table[k](x)
+
+table = {k: lambda v, k=k: np.sum(v * k) for k in range(20)}
+srcdiff.grad(f)(np.ones(3), {**table, 20: filled}, 20)
+""",
+    "A condition by a function from a large table": """
+def f(x, table, k):
+    return x * x if table[k](x) > 0.0 else x
+
+srcdiff.grad(f)(2.0, {k: lambda v, k=k: v * k for k in range(20)}, 3)
+""",
+    "The second derivative of a function from a large table": """
+def f(x, table, k):
+    return table[k](x)
+
+srcdiff.grad(srcdiff.grad(f))(2.0, {k: lambda v, k=k: v * k for k in range(20)}, 3)
+""",
+    "A nested function that is kept": """
+def f(x, store):
+    def scaled(v):
+        return v * x
+    store.append(scaled)
+    return scaled(x)
+
+srcdiff.grad(f)(2.0, [])
+""",
+    "A lambda that reads what changes, and is kept": """
+def f(x, store):
+    y = x
+    for k in range(3):
+        y = y * x
+        store.append(lambda v: v * y)
+    return y
+
+srcdiff.grad(f)(2.0, [])
+""",
+    "A function kept in a loop whose variables change": """
+def f(x):
+    functions = []
+    for j in range(3):
+        functions += [lambda y: x * y * k for k in range(j)]
+    return functions[0](x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A function that holds itself as it was": """
+def f(x):
+    g = lambda y: y
+    for i in range(3):
+        g = lambda y, before=g: x * before(y)
+    return g(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`nonlocal` in a function that is a value": """
+def f(x):
+    total = 0.0
+    def add(y):
+        nonlocal total
+        total = total + y
+    actions = [add]
+    actions[0](x)
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
+}

@@ -1,0 +1,342 @@
+"""Inputs, outputs and functions that are refused before anything is read."""
+
+ARGUMENTS = {
+    "An integer input": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(2)
+""",
+    "An input without numbers": """
+def f(x):
+    return x
+
+srcdiff.grad(f)("text")
+""",
+    "An array of objects": """
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f)(np.array([1.0, 2.0], dtype=object))
+""",
+    "A masked array": """
+def f(x, y):
+    return np.sum(x * y)
+
+srcdiff.grad(f)(np.ones(2), np.ma.array([1.0, 2.0], mask=[True, False]))
+""",
+    "A `np.matrix`": """
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f)(np.ones((2, 2)).view(np.matrix))
+""",
+    "Another subclass of arrays": """
+class Positions(np.ndarray):
+    pass
+
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f)(np.ones(2).view(Positions))
+""",
+    "Arguments that share memory": """
+def f(x, y):
+    x[0] = 2.0
+    return np.sum(x * y)
+
+a = np.ones(3)
+srcdiff.grad(f)(a, a[::-1])
+""",
+    "An input that is not there": """
+def f(x, y):
+    return x * y
+
+srcdiff.grad(f, "z")(2.0, 3.0)
+""",
+    "An input of a strange type": """
+def f(x, y):
+    return x * y
+
+srcdiff.grad(f, 0.5)(2.0, 3.0)
+""",
+    "An input that stands for any number of arguments": """
+def f(*xs):
+    return xs[0] * xs[1]
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "A function without parameters": """
+def f():
+    return 2.0
+
+srcdiff.grad(f)()
+""",
+    "A parameter with the name of the cotangent": """
+def f(x, grad_outputs):
+    return x * grad_outputs
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "An input at a position that is not there": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, 1)(2.0)
+""",
+    "An input that cannot be read": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, "x[")(2.0)
+""",
+    "An attribute that an input does not have": """
+class Model:
+    def __init__(self):
+        self.w = 2.0
+
+def f(model, x):
+    return model.w * x
+
+srcdiff.grad(f, "model.b")(Model(), 2.0)
+""",
+}
+
+OUTPUTS = {
+    "An input that no output depends on": """
+def f(x, n):
+    return n * 2.0 if x > 0.0 else n
+
+srcdiff.grad(f)(2.0, 3.0)
+""",
+    "Nothing returned": """
+def f(x):
+    x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "An output that is not there": """
+def f(x):
+    return x, x * x
+
+srcdiff.grad(f, outputs=2)(2.0)
+""",
+    "A key of a single output": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, outputs="loss")(2.0)
+""",
+    "No auxiliary output": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, has_aux=True)(2.0)
+""",
+    "No cotangent for an array": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A cotangent of another shape": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f)(np.ones(3), grad_outputs=np.ones(2))
+""",
+    "An input that is only compared": """
+def f(x):
+    return 1.0 if x > 2.0 else 0.0
+
+srcdiff.grad(f)(2.0)
+""",
+    "The second derivative of a linear function": """
+def f(x):
+    return 2.0 * x
+
+srcdiff.grad(srcdiff.grad(f))(2.0)
+""",
+    "A pullback after its release": """
+def f(x):
+    return x * x
+value, pullback = srcdiff.vjp(f, 2.0)
+pullback.release()
+pullback()
+""",
+    "An output that a run does not have": """
+def f(x):
+    return {"loss": x * x}
+
+srcdiff.run(f, 3.0)["cost"]
+""",
+    "An element as an output of a run": """
+def f(x):
+    return x * x
+
+srcdiff.run(f, np.ones(3))[0]
+""",
+    "An input that a run does not have": """
+def f(x):
+    return x * x
+
+srcdiff.run(f, 3.0).grad("y")
+""",
+    "An input that no output of a run depends on": """
+def f(x, y):
+    return x * x
+
+srcdiff.autograd.grad(srcdiff.run(f, 3.0, 2.0), ["y"])
+""",
+    "A key that is not there": """
+def f(x):
+    return {"loss": x * x}
+
+srcdiff.grad(f, outputs="cost")(2.0)
+""",
+    "A position of nothing": """
+def f(x):
+    return ()
+
+srcdiff.grad(f, outputs=0)(2.0)
+""",
+    "A key of a tuple": """
+def f(x):
+    return x, x * x
+
+srcdiff.grad(f, outputs="loss")(2.0)
+""",
+    "A position that a run does not have": """
+def f(x):
+    return x * x
+
+srcdiff.run(f, 2.0).grad(1)
+""",
+    "An array that was not given to a run": """
+def f(x):
+    return x * x
+
+srcdiff.run(f, np.ones(3)).grad(np.ones(3))
+""",
+}
+
+VARIABLES = {
+    "A variable that is not there": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
+    "A variable of a primitive": """
+srcdiff.grad(np.sin, "global:w")(2.0)
+""",
+    "A variable with the name of a parameter": """
+w = 2.0
+
+def f(w):
+    return w * w
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
+    "A variable with the name of a local one": """
+w = 2.0
+
+def f(x):
+    w = x
+    return w * x
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
+    "A variable with two names": """
+w = np.ones(3)
+v = w
+
+def f(x):
+    return np.sum(x * w * v)
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
+    "A variable that a recursive function reads": """
+w = 2.0
+
+def power(n):
+    return w if n == 0 else w * power(n - 1)
+
+def f(x):
+    return x * power(2)
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
+    "A variable that a nested recursive function reads": """
+w = 2.0
+
+def f(x):
+    def power(n):
+        return w if n == 0 else w * power(n - 1)
+    return x * power(2)
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
+    "A variable and batched cotangents": """
+w = np.ones(3)
+
+def f(x):
+    return w * x
+
+srcdiff.grad(f, "global:w", is_grads_batched=True)
+""",
+}
+
+SOURCES = {
+    "No source": """
+exec("def f(x): return x * x", globals())
+f.__code__ = f.__code__.replace(co_filename="<generated>")
+
+srcdiff.grad(f)(2.0)
+""",
+    "Source that has changed": """
+import linecache
+
+text = "def g(x):\\n    return 2.0 * x\\n"
+exec(compile(text, "cell.py", "exec"))
+text = "def g(x):\\n    return 3.0 * x\\n"
+linecache.cache["cell.py"] = (len(text), None, text.splitlines(keepends=True), "cell.py")
+
+srcdiff.grad(g)(2.0)
+""",
+    "No function": """
+srcdiff.grad(3.0)
+""",
+    "A function that is not written in Python": """
+srcdiff.grad("text".join)("a")
+""",
+    "A partial that does not fit": """
+import functools
+
+def f(x):
+    return x * x
+
+srcdiff.grad(functools.partial(f, 1.0, 2.0))
+""",
+    "A function that has neither source nor rule": """
+import cmath
+
+srcdiff.grad(cmath.isclose)(1.0, 2.0)
+""",
+    "Lambdas on one line": """
+pair = (lambda x: x * 2.0), (lambda x: x * (1.0 + 1.0))
+f = pair[0]
+f.__code__ = f.__code__.replace(co_linetable=b"")
+
+srcdiff.grad(f)(2.0)
+""",
+    "Code that is nested too deeply": """
+text = "def f(x):\\n    return " + "-" * 900 + "x\\n"
+
+import linecache
+linecache.cache["signs.py"] = (len(text), None, text.splitlines(keepends=True), "signs.py")
+exec(compile(text, "signs.py", "exec"))
+
+srcdiff.grad(f)(2.0)
+""",
+}

@@ -1,0 +1,259 @@
+"""Statements, loops, expressions and names that are refused."""
+
+STATEMENTS = {
+    "`try`": """
+def f(x):
+    try:
+        return np.sqrt(x)
+    except ValueError:
+        return 0.0 * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`with`": """
+import warnings
+
+def f(x):
+    with warnings.catch_warnings():
+        return np.sqrt(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`match`": """
+def f(x, shape):
+    match shape:
+        case [n, m]:
+            return x * n * m
+        case _:
+            return x
+
+srcdiff.grad(f)(2.0, (2, 3))
+""",
+    "A class inside": """
+def f(x):
+    class Scaled:
+        factor = 2.0
+    return Scaled.factor * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A store into a global": """
+count = 0
+
+def f(x):
+    global count
+    count = count + 1
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A store into a container from outside": """
+last = [0.0]
+
+def f(x):
+    last[0] = x
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`del` of an item of an array": """
+def f(x):
+    del x[0]
+    return x
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "More values than names": """
+def f(x):
+    a, b = x, x, x
+    return a * b
+
+srcdiff.grad(f)(2.0)
+""",
+    "Deeply nested code": """
+text = "def f(x):\\n    if x == 0: return x\\n"
+text += "".join(f"    elif x == {k}: return {k} * x\\n" for k in range(1, 500))
+
+import linecache
+linecache.cache["long.py"] = (len(text), None, text.splitlines(keepends=True), "long.py")
+exec(compile(text, "long.py", "exec"))
+
+srcdiff.grad(f)(2.0)
+""",
+    "`nonlocal` in a function that is passed on": """
+def f(x):
+    total = 0.0
+    def add(v):
+        nonlocal total
+        total = total + v
+        return total
+    return twice(add, x)
+
+def twice(h, x):
+    return h(h(x))
+
+srcdiff.grad(f)(2.0)
+""",
+}
+
+LOOPS = {
+    "A list that grows under its loop": """
+def f(x):
+    xs = [x]
+    for v in xs:
+        if len(xs) < 3:
+            xs.append(2.0 * v)
+    return xs[-1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A loop over a generator expression": """
+def f(x):
+    total = 0.0
+    for v in (x * k for k in range(3)):
+        total = total + v
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
+    "A generator expression that is kept": """
+def f(x):
+    values = (x * k for k in range(3))
+    return sum(values)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`reversed` of an iterator": """
+def f(xs, ys):
+    total = 0.0
+    for x, y in reversed(zip(xs, ys)):
+        total = total * x + y
+    return total
+
+srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
+""",
+    "`zip` that compares lengths": """
+def f(xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys, strict=True):
+        total = total + x * y
+    return total
+
+srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
+""",
+    "`reduce` of something reversed": """
+import functools
+
+def f(xs):
+    return functools.reduce(lambda a, b: a * b, reversed(xs))
+
+srcdiff.grad(f)([2.0, 3.0])
+""",
+    "A loop over an iterator": """
+def f(xs):
+    total = 0.0
+    for v in iter(xs):
+        total = total + v * v
+    return total
+
+srcdiff.grad(f)([2.0, 3.0])
+""",
+    "An attribute as the target of a loop": """
+def f(x):
+    p = Point(x)
+    for p.value in [x, 2.0 * x]:
+        pass
+    return p.value
+
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+srcdiff.grad(f)(2.0)
+""",
+    "Pairs of what never ends": """
+import itertools
+
+def f(x):
+    total = 0.0
+    for a, b in itertools.pairwise(itertools.count(x)):
+        total = total + a * b
+        if a > 4.0:
+            break
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
+}
+
+EXPRESSIONS = {
+    "`yield`": """
+def f(x):
+    yield x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`await`": """
+async def f(x):
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`:=` in text": """
+def f(x):
+    print(f"{(y := x * x)}")
+    return y
+
+srcdiff.grad(f)(2.0)
+""",
+    "Code that looks at the running frame": """
+def f(x):
+    return locals()["x"] * 2.0
+
+srcdiff.grad(f)(2.0)
+""",
+    "A name that is not defined": """
+def f(x):
+    return x * unknown
+
+srcdiff.grad(f)(2.0)
+""",
+    "A closure variable without a value": """
+def make():
+    def f(x):
+        return x * later
+    return srcdiff.grad(f)(2.0)
+    later = 3.0
+
+make()
+""",
+    "An attribute that a module does not have": """
+def f(x):
+    return np.sine(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`:=` in a slice that reads its name": """
+def f(x):
+    n = 1
+    return np.sum(x[n:, (n := 0)]) * n
+
+srcdiff.grad(f)(np.ones((3, 3)))
+""",
+    "A nested function in an assertion": """
+def f(x):
+    def positive(v):
+        return v > 0.0
+    assert positive(x), "negative"
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "`exec`": """
+def f(x):
+    exec("y = x")
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+}

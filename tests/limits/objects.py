@@ -1,0 +1,272 @@
+"""What is refused of objects of classes."""
+
+OBJECTS = {
+    "`del` of an attribute": """
+def f(x):
+    del x.real
+    return x
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "Assignment to an attribute of an object in a list": """
+def f(x):
+    points = [Point(x), Point(2.0 * x)]
+    for p in points:
+        p.value = p.value * x
+    return points[0].value
+
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+srcdiff.grad(f)(2.0)
+""",
+    "Assignment to an attribute of an object that has two names": """
+def f(x):
+    p = Point(x)
+    points = [p]
+    p.value = x * x
+    return points[0].value
+
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+srcdiff.grad(f)(2.0)
+""",
+    "A method that calls itself on the same object": """
+class Power:
+    def of(self, x, n):
+        return x if n == 1 else x * self.of(x, n - 1)
+
+srcdiff.grad(Power().of)(2.0, 3)
+""",
+    "A class of your own with a `__new__`": """
+class Pair:
+    def __new__(cls, a, b):
+        return object.__new__(cls)
+
+def f(x):
+    return Pair(x, 2.0 * x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`super`": """
+class A:
+    def f(self, x): return x
+
+class B(A):
+    def f(self, x):
+        base = super()
+        return base.f(x) * x
+
+srcdiff.grad(B().f)(2.0)
+""",
+    "Assignment to an attribute of an object from outside": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+point = Point(1.0)
+
+def f(x):
+    point.value = x
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "Assignment to an attribute of one of two objects": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x, p, q):
+    r = p if x > 0.0 else q
+    r.value = x
+    return r.value * p.value
+
+srcdiff.grad(f)(2.0, Point(1.0), Point(2.0))
+""",
+    "An attribute that becomes an object from outside": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+point = Point(3.0)
+
+def f(x):
+    p = Point(Point(x))
+    p.value = point
+    return p.value.value * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "An object from a list that changes": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x, points, n):
+    p = points[n]
+    points[n] = Point(x)
+    return p.value * points[0].value
+
+srcdiff.grad(f)(2.0, [Point(1.0), Point(2.0)], 0)
+""",
+    "A list of objects of which one changes": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x, points):
+    points[0].value = x
+    total = 0.0
+    for p in points:
+        total = total + p.value
+    return total
+
+srcdiff.grad(f)(2.0, [Point(1.0), Point(2.0)])
+""",
+    "An operator in place on an attribute that is an object": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    p = Point(Point(x))
+    p.value += x
+    return p.value * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A variable for objects of two classes": """
+class A:
+    def __init__(self, value):
+        self.value = value
+
+    def next(self, x):
+        return B(x * self.value)
+
+class B(A):
+    def next(self, x):
+        return A(x * self.value)
+
+def f(x):
+    p = A(x)
+    for k in range(3):
+        p = p.next(x)
+    return p.value
+
+srcdiff.grad(f)(2.0)
+""",
+    "A variable that holds an object or None": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x, n):
+    p = Point(x)
+    if n > 0:
+        p = None
+    return p.value
+
+srcdiff.grad(f)(2.0, 0)
+""",
+    "An attribute that `__getattr__` makes up": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+    def __getattr__(self, name):
+        return 2.0
+
+def f(x):
+    p = Point(x)
+    return p.size * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "An item of an object without `__setitem__`": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    p = Point(x)
+    p[0] = x
+    return p.value
+
+srcdiff.grad(f)(2.0)
+""",
+    "A property without a setter": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def double(self):
+        return 2.0 * self.value
+
+def f(x):
+    p = Point(x)
+    p.double = x
+    return p.value
+
+srcdiff.grad(f)(2.0)
+""",
+    "An array before an object with an operator": """
+class Scaled:
+    def __init__(self, value):
+        self.value = value
+
+    def __rmul__(self, other):
+        return other * self.value
+
+def f(x):
+    return np.sum(x * Scaled(x))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A class with an `__init__` from elsewhere": """
+class Point:
+    __init__ = dict.__init__
+
+def f(x):
+    p = Point(x)
+    return p.value
+
+srcdiff.grad(f)(2.0)
+""",
+    "A class that derives from a container": """
+class Points(list):
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    return Points(x).value
+
+srcdiff.grad(f)(2.0)
+""",
+    "Arguments that a class does not take": """
+from dataclasses import dataclass
+
+@dataclass
+class Pair:
+    a: float
+    b: float
+
+def f(x):
+    return Pair(x).a
+
+srcdiff.grad(f)(2.0)
+""",
+    "A class method that assigns its class": """
+class Point:
+    @classmethod
+    def scaled(cls, x):
+        cls = 2.0
+        return cls * x
+
+srcdiff.grad(Point.scaled)(2.0)
+""",
+}

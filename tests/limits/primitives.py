@@ -1,0 +1,271 @@
+"""Calls that the rules do not cover, rules that say nothing, and forward mode."""
+
+DOUBLE = """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    {}
+
+srcdiff.grad(double)(3.0)
+"""
+
+RULES = {
+    "`where=` without `out=`": """
+def f(x):
+    return np.sum(np.sin(x, where=x > 0.0))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A mode of `np.pad`": """
+def f(x):
+    return np.sum(np.pad(x, 1, mode="mean"))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A random permutation": """
+def f(x):
+    return np.random.permutation(x)[0]
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A function that is not differentiated on purpose": """
+def f(x):
+    return np.sum(np.histogram2d(x, x)[0])
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "An option that has no rule": """
+def f(x):
+    return np.linalg.norm(x, 3.5)
+
+srcdiff.grad(f)(np.ones((3, 3)))
+""",
+    "`out=` from outside": """
+out = np.zeros(3)
+
+def f(x):
+    return np.sum(np.sin(x, out=out))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "`outer` of unknown ranks": """
+def f(x, y):
+    return np.sum(np.hypot.outer(x, y))
+
+srcdiff.source(f)
+""",
+    "`*` in a call of a primitive": """
+def f(x, bounds):
+    return np.sum(np.clip(x, *bounds))
+
+srcdiff.source(f)
+""",
+    "More arguments than a primitive takes": """
+import math
+
+def f(x):
+    return math.sin(x, x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "Fewer arguments than a primitive takes": """
+import math
+
+def f(x):
+    return math.pow(x)
+
+srcdiff.grad(f)(2.0)
+""",
+}
+
+OWN_RULES = {
+    "A parameter that a rule forgets": DOUBLE.format("pass"),
+    "`d` without a name": DOUBLE.format("print(d)"),
+    "`d` of something else than a name": DOUBLE.format("d[0] += 2.0 * d[z]"),
+    "`d` as a variable": DOUBLE.format("d = 2.0"),
+    "Two `yield`s": DOUBLE.format("d[x] += 2.0 * d[z]\n    yield z"),
+    "A `yield` inside": DOUBLE.format("if x > 0.0:\n        yield z"),
+    "A `return` in a rule": DOUBLE.format("if x > 0.0:\n        return\n    d[x] += 2.0 * d[z]"),
+    "A `while` in a rule": DOUBLE.format("while x < 0.0:\n        d[x] += 2.0 * d[z]"),
+    "A text in a rule": DOUBLE.format("d[x] += float(f'{z}') * d[z]"),
+    "A call for an effect in a rule": DOUBLE.format("print(z)\n    d[x] += 2.0 * d[z]"),
+    "A store in a rule": DOUBLE.format("d[x] += 2.0 * d[z]\n    x[0] = 0.0"),
+    "A rule that yields nothing": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield
+    d[x] += 2.0
+
+srcdiff.grad(double)(3.0)
+""",
+    "The result of a function whose rule yields nothing": """
+def scaled(v):
+    v *= 2.0
+    return v
+
+@srcdiff.rule(scaled, mutates="v")
+def rule_of_scaled(v):
+    scaled(v)
+    yield
+    d[v] *= 2.0
+
+def f(x):
+    return np.sum(scaled(x * 1.0))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "An item that a rule does not name": """
+def total(xs):
+    return sum(xs)
+
+@srcdiff.rule(total)
+def rule_of_total(xs):
+    z = total(xs)
+    yield z
+    for k in range(len(xs)):
+        d[xs][k] = d[z]
+
+def f(x):
+    return total((x, x))
+
+srcdiff.grad(f)(3.0)
+""",
+    "A function that has no rule to check": """
+import math
+srcdiff.testing.check_rule(math.ulp, "1.0")
+""",
+}
+
+FORWARD = {
+    "Objects in a list": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    points = [Point(x), Point(2.0 * x)]
+    return points[0].value
+
+srcdiff.jvp(f, (2.0,), (1.0,))
+""",
+    "Other methods of containers": """
+def f(x):
+    d = {"a": x, "b": x * x}
+    d.popitem()
+    return d["a"]
+
+srcdiff.jvp(f, (2.0,), (1.0,))
+""",
+    "Expressions that are kept as they are": """
+def f(x):
+    return np.sum(np.array({v for v in x}))
+
+srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
+""",
+    "A rule that writes into its argument": """
+def scale(v):
+    v *= 2.0
+
+@srcdiff.rule(scale, mutates="v")
+def rule_of_scale(v):
+    scale(v)
+    yield
+    d[v] *= 2.0
+
+def f(x):
+    y = x * 1.0
+    scale(y)
+    return np.sum(y)
+
+srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
+""",
+    "A rule with a condition": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    if np.max(x) > 0.0:
+        d[x] += 2.0 * d[z]
+
+srcdiff.jvp(double, (np.ones(3),), (np.ones(3),))
+""",
+    "A rule that calls a function with such a rule": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    if np.max(x) > 0.0:
+        d[x] += 2.0 * d[z]
+
+def twice(x):
+    return 2.0 * x
+
+@srcdiff.rule(twice)
+def rule_of_twice(x):
+    z = twice(x)
+    yield z
+    d[x] += double(d[z])
+
+srcdiff.jvp(twice, (np.ones(3),), (np.ones(3),))
+""",
+    "A part of an adjoint, element by element": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.elementwise(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    d[x][0] += 2.0 * d[z][0]
+
+srcdiff.jvp(double, (np.ones(3),), (np.ones(3),))
+""",
+    "A tangent of several values": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    d[x] += 2.0 * d[z]
+
+@srcdiff.forward(double)
+def tangent_of_double(x):
+    yield x, x
+
+srcdiff.jvp(double, (3.0,), (1.0,))
+""",
+    "A tangent that adds to an argument": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def rule_of_double(x):
+    z = double(x)
+    yield z
+    d[x] += 2.0 * d[z]
+
+@srcdiff.forward(double)
+def tangent_of_double(x):
+    z = double(x)
+    yield z
+    d[x] += 2.0 * d[z]
+
+srcdiff.jvp(double, (3.0,), (1.0,))
+""",
+}
