@@ -180,7 +180,7 @@ def _may_repeat(stmt: ir.Assign, key: ir.Atom, facts: Facts) -> bool:
     known = facts.kinds.get(base.id, UNKNOWN) if isinstance(base, ir.Name) else None
     parts = key.items if isinstance(key, ir.Tup) else (key,)
     kinds = [facts.kinds.get(k.id, UNKNOWN) for k in parts if isinstance(k, ir.Name)]
-    return isinstance(known, Unknown) and any(isinstance(k, (Unknown, Array)) for k in kinds)
+    return isinstance(known, Unknown) and any(isinstance(k, (Unknown, Array, List)) for k in kinds)
 
 
 def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:

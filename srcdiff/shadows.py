@@ -35,6 +35,9 @@ from srcdiff.facts import Facts
 
 Adjoint = Callable[[ir.Stmt], ir.Block]
 
+_WHOLE = (list, tuple, dict, ir.Method("copy"))
+"""What makes a new container of all the items of another."""
+
 
 def with_shadows(facts: Facts) -> Facts:
     """The facts with the kinds and the classes of the shadows, which are memory of their own."""
@@ -276,7 +279,7 @@ class _Mirror:
         if not any(map(_may_be_number, _items(self.facts.kinds[stmt.target.id]))):
             return ()
         assert isinstance(stmt.rhs, ir.Call)
-        if stmt.rhs.fn not in (list, tuple, dict):
+        if stmt.rhs.fn not in _WHOLE:
             raise UnsupportedError(
                 "part of a container that holds numbers as well as arrays that are written in "
                 "place cannot be copied",
@@ -293,7 +296,7 @@ class _Mirror:
             return False
         if call.fn is operator.getitem:
             return isinstance(call.args[1], ir.Slice)
-        return call.fn in (list, tuple, dict, operator.add, operator.mul)
+        return call.fn in (*_WHOLE, operator.add, operator.mul)
 
     def numbers(self, atom: ir.Atom, source: ir.Name, path: tuple[ir.Atom, ...]) -> ir.Block:
         """The active numbers in a display take what stands at their place."""

@@ -78,6 +78,42 @@ def column_stack(tup):
             d[tup][k] += d[z][:, start:stop]
 
 
+@linear(np.r_.__getitem__)
+@samples("(A(3), A(), A(2))", "(1.0, A(2))", "(A(2, 3), A(1, 3))", "(A(3),)", "([1.0, 2.0], A(2))")
+def rows(key, how=None):
+    z = np.r_[key]
+    yield z
+    if how is not None:
+        refuse("a text that says how to join")
+    stop = 0
+    for k in range(len(key)):
+        start = stop
+        if np.ndim(key[k]) == 0:
+            stop = start + 1
+            d[key][k] += d[z][start]
+        else:
+            stop = start + len(key[k])
+            d[key][k] += d[z][start:stop]
+
+
+@linear(np.c_.__getitem__)
+@samples("(A(3), A(3, 2))", "(A(), A())", "(A(2, 3), A(2))", "(A(3),)", "(A(2, 3, 1), A(2, 3, 2))")
+def columns(key, how=None):
+    z = np.c_[key]
+    yield z
+    if how is not None:
+        refuse("a text that says how to join")
+    stop = 0
+    for k in range(len(key)):
+        start = stop
+        if np.ndim(key[k]) < 2:
+            stop = start + 1
+            d[key][k] += np.reshape(d[z][:, start], np.shape(key[k]))
+        else:
+            stop = start + np.shape(key[k])[-1]
+            d[key][k] += d[z][..., start:stop]
+
+
 @linear(np.dstack)
 @samples("(A(3), A(3))", "(A(2, 3), A(2, 3))", "(A(2, 3, 1), A(2, 3, 2))")
 def dstack(tup):

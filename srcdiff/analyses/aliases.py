@@ -20,6 +20,8 @@ from srcdiff.analyses.links import (
     between,
     classes_of,
     groups,
+    holds_containers,
+    is_copy,
     links_of,
     named_container,
     stored_names,
@@ -177,7 +179,9 @@ class _Resolved:
             return read and not scene.overwritten(link, self.classes)
         if named_container(link.target, scene.kinds):
             own = link.source not in self.parts and scene.dead_after(link)
-            return own or not is_part(link.stmt)
+            if link.target == link.source or not is_copy(link.stmt):
+                return own or not is_part(link.stmt)
+            return own or not holds_containers(scene.kinds[link.source])
         return self.handed.get(link.target, link.target) not in self.written
 
     def is_view(self, link: Link) -> bool:
@@ -188,7 +192,8 @@ class _Resolved:
         if link.how == "view":
             return scene.is_array_view(link) and scene.steady(link)
         element = link.how == "element" and named_container(link.target, scene.kinds)
-        return (link.how == "alias" or element) and scene.steady(link)
+        part = element and is_part(link.stmt)  # a slice or a copy can be stored into by itself
+        return (link.how == "alias" or part) and scene.steady(link)
 
     def is_written_later(self, link: Link) -> bool:
         """Whether what may be a view or a copy, and has views itself, is written into after."""

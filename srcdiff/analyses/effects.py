@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 
 from srcdiff import distributions, ir, trees
+from srcdiff.analyses.kind_index import indexes_as_array
 from srcdiff.analyses.kind_types import (
     Array,
-    Dict,
     Kind,
-    List,
     Object,
     Scalar,
     is_mutable,
@@ -378,9 +377,7 @@ def _copies(call: ir.Call, kinds: Kinds | None) -> bool:
 def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an index item is certainly an array, be it without axes, or a list."""
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
-    if isinstance(kind, Array) and not kind.maybe_scalar:
-        return True
-    return isinstance(kind, (List, Dict))
+    return kind is not None and indexes_as_array(kind)
 
 
 def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:

@@ -351,6 +351,12 @@ def _captured(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return UNKNOWN
 
 
+def _open_mesh(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`np.ix_(i, j)`: an array of places for every axis."""
+    axes = range(len(args))
+    return Tuple(tuple(Array("int64", tuple(None if i == k else 1 for i in axes)) for k in axes))
+
+
 _SPECIAL: dict[Any, Special] = {
     ir.make_function: _make_function,
     ir.captured: _captured,
@@ -364,6 +370,7 @@ _SPECIAL: dict[Any, Special] = {
     min: _extreme,
     max: _extreme,
     print: _constant(NoneKind()),
+    np.ix_: _open_mesh,
     np.random.default_rng: _constant(Object("numpy.random.Generator")),
     np.random.RandomState: _constant(Object("numpy.random.RandomState")),
     **dict.fromkeys((str, repr, format), _constant(Text())),

@@ -264,14 +264,14 @@ def between(links: list[Link], kinds: Kinds) -> list[Link]:
         for k in links
         if named_container(k.target, kinds)
         and named_container(k.source, kinds)
-        and not (_is_copy(k.stmt) and not _holds_containers(kinds[k.source]))
+        and not (is_copy(k.stmt) and not holds_containers(kinds[k.source]))
     ]
 
 
 _COPIES = (list, tuple, dict, sorted, reversed, operator.add, operator.mul, operator.or_)
 
 
-def _is_copy(stmt: ir.Stmt) -> bool:
+def is_copy(stmt: ir.Stmt) -> bool:
     """Whether a statement makes a new container that holds the same items as an old one."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(rhs, ir.Call):
@@ -281,7 +281,7 @@ def _is_copy(stmt: ir.Stmt) -> bool:
     return rhs.fn in _COPIES or rhs.fn == ir.Method("copy")
 
 
-def _holds_containers(kind: Kind) -> bool:
+def holds_containers(kind: Kind) -> bool:
     """Whether a container may hold other containers."""
     if isinstance(kind, Tuple):
         items = kind.items if kind.items is not None else (kind.item or UNKNOWN,)

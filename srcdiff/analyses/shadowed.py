@@ -97,7 +97,9 @@ _VIEWS = frozenset(
     )
     if hasattr(np, name)
 )  # fmt: skip
-_METHODS = frozenset({"reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append"})
+_METHODS = frozenset(
+    {"reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append", "copy"}
+)
 _ATTRIBUTES = frozenset({"T", "mT", "real"})  # `imag` of real numbers is no view
 _CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
 

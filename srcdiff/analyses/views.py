@@ -14,6 +14,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.kind_index import is_basic
 from srcdiff.analyses.kind_types import Array, Kind, rank_of
 
 Kinds = Mapping[str, Kind]
@@ -50,11 +51,24 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
         return rhs.fn.name in _SURE_ATTRIBUTES
     if isinstance(rhs.fn, ir.Method) and rhs.fn.name in _SURE_METHODS:
         return True
-    if rhs.fn is operator.getitem or rhs.fn in _SURE_FUNCTIONS:
+    if rhs.fn is operator.getitem:
+        return _is_basic(rhs.args[1], kinds)
+    if rhs.fn in _SURE_FUNCTIONS:
         return True
     if rhs.fn in _SAME:
         return len(rhs.args) == 1 and not rhs.kwargs
     return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)
+
+
+def _is_basic(index: ir.Atom, kinds: Kinds) -> bool:
+    """Whether an index certainly is one of integers, slices, `None` and `...`."""
+    if isinstance(index, ir.Tup):
+        return all(_is_basic(i, kinds) for i in index.items)
+    if isinstance(index, ir.Const):
+        return not isinstance(index.value, bool)
+    if isinstance(index, ir.Name):
+        return index.id in kinds and is_basic(kinds[index.id])
+    return isinstance(index, ir.Slice)
 
 
 def is_reshaping(rhs: ir.Rhs) -> bool:

@@ -148,8 +148,18 @@ class Expressions:
             return self._plain(name(fn.name), call)
         if fn is tuple and len(call.args) == 1 and not call.kwargs:
             return self._tuple(call)
+        if call.text and call.text.endswith("[]"):
+            return self._joined(fn, call)
         found = self._special(fn, call)
         return found or self._plain(dotted(self.globals.spell(fn, call.text)), call)
+
+    def _joined(self, fn: Any, call: Call) -> Any:
+        """`np.r_[x, y]`; one thing stands without a comma, as users write it."""
+        key = call.args[0]
+        if isinstance(key, Tup) and len(key.items) == 1:
+            key = key.items[0]
+        joiner = dotted(self.globals.spell(fn.__self__, (call.text or "")[:-2]))
+        return gast.Subscript(joiner, self.index(key), LOAD)
 
     def _tuple(self, call: Call) -> Any:
         """`tuple(x)`; of a list display, the tuple display."""

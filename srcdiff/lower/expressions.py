@@ -6,6 +6,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from srcdiff.ir import (
     NONE,
     Assign,
@@ -61,6 +63,7 @@ COMPARE: dict[str, Any] = {
     "IsNot": operator.is_not,
 }
 _NUMBERS = (int, float, complex)
+_JOINERS = (type(np.r_), type(np.c_))
 
 
 def constant(b: Builder, node: Node) -> Rhs:
@@ -124,8 +127,30 @@ def attribute(b: Builder, node: Node) -> Rhs:
 
 
 def subscript(b: Builder, node: Node) -> Rhs:
-    """`x[i]`."""
+    """`x[i]`; `np.r_[x, y]` and `np.c_[x, y]` are functions that are called with brackets."""
+    known = b.static(node.value)
+    if known is not None and isinstance(known.value, _JOINERS):
+        return _join(known, _joined(b, node.slice, known))
     return Call(operator.getitem, tuple(b.operands((node.value, node.slice))))
+
+
+def _joined(b: Builder, node: Node, joiner: Ref) -> tuple[Atom, ...]:
+    """A tuple of arrays and numbers, without slices beside others; and the text on how to join."""
+    index = b.atom(node)
+    items = index.items if isinstance(index, Tup) else (index,)
+    texts = tuple(i for i in items if isinstance(i, Const) and isinstance(i.value, str))
+    if texts or all(isinstance(i, (Slice, Const)) for i in items):
+        return (Tup(items), *texts)
+
+    def whole(item: Atom) -> Atom:
+        plain = not isinstance(item, Slice)
+        return item if plain else b.temp(_join(joiner, (Tup((item,)),)), b.loc(node))
+
+    return (Tup(tuple(map(whole, items))),)
+
+
+def _join(joiner: Ref, args: tuple[Atom, ...]) -> Call:
+    return Call(joiner.value.__getitem__, args, text=f"{joiner.text}[]")
 
 
 def slice_(b: Builder, node: Node) -> Rhs:

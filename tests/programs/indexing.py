@@ -97,3 +97,33 @@ def computed_index(x):
 
 
 sample(computed_index, lambda r: (np.array([0.3, 1.4, -0.2, 0.8]),))
+
+
+def open_mesh_transposed(x):
+    K = np.outer(x, x)
+    K[0] += x
+    s = K[np.ix_([0, 0, 1], [1, 1])].T
+    return s * s[0]
+
+
+sample(open_mesh_transposed, lambda r: (r.standard_normal(3),))
+
+
+def index_in_a_tuple(x):
+    K = np.outer(x, x)
+    K[0] += x
+    places = ([0, 0, 1], [1, 1, 1])
+    s = K[places][:2]
+    return s * s[0]
+
+
+sample(index_in_a_tuple, lambda r: (r.standard_normal(3),))
+
+
+def picked_twice_by_a_list(x, table):
+    B = [x * 2.0, (x, x)][len(table)]
+    k = {"a": [0, 0, 1]}["a"]
+    return B[k] * B[0]
+
+
+sample(picked_twice_by_a_list, lambda r: (r.standard_normal(3), {}))

@@ -620,3 +620,49 @@ def pops(x):
 
 sample(pops, lambda r: (0.8,))
 sample(pops, lambda r: (r.standard_normal(3),))
+
+
+def rows_of_a_slice(x):
+    L = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        Li = L[i]
+        for j, Lj in enumerate(L[: i + 1]):
+            Li[j] = x[i] * x[j] + sum(Li[k] * Lj[k] for k in range(j))
+    return L[2][2] + L[1][1]
+
+
+sample(rows_of_a_slice, lambda r: (r.standard_normal(3),), order2=False)
+
+
+def rows_turned_round(x):
+    rows = [[x[0], 1.0], [x[1], 2.0]]
+    turned = rows[::-1]
+    rows[0][1] = x[0] * x[1]
+    turned[1][0] = rows[0][1] * x[2]
+    return rows[0][0] * turned[1][1]
+
+
+sample(rows_turned_round, lambda r: (r.standard_normal(3),))
+
+
+def copied_list_of_lists(x):
+    rows = [[0.0] * 3 for _ in range(3)]
+    same = rows.copy()
+    rows[0][0] = x[0] * x[1]
+    same[0][1] = rows[0][0] * x[2]
+    same[1] = [x[2], x[1], x[0]]
+    return rows[0][1] * same[0][0] + rows[1][0] + same[1][2] ** 2
+
+
+sample(copied_list_of_lists, lambda r: (r.standard_normal(3),), order2=False)
+
+
+def copied_dict_of_lists(x):
+    one = {"a": [x[0], x[1]], "b": [1.0]}
+    two = one.copy()
+    two["b"] = [x[1]]
+    one["a"][0] = x[2] * x[0]
+    return one["a"][0] * two["a"][0] * two["b"][0] * one["b"][0]
+
+
+sample(copied_dict_of_lists, lambda r: (r.standard_normal(3),), order2=False)

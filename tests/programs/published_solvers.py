@@ -160,3 +160,72 @@ sample(
     lambda r: (r.standard_normal((6, 3)) * np.array([3.0, 1.0, 0.2]),),
     tolerance=1e-5,
 )
+
+
+def truss(nodes, bars, E, A, P, fixed):
+    count = 2 * len(nodes)
+    d = nodes[bars[:, 1], :] - nodes[bars[:, 0], :]
+    L = np.sqrt((d**2).sum(axis=1))
+    angle = d.T / L
+    a = np.concatenate((-angle.T, angle.T), axis=1)
+    K = np.zeros([count, count])
+    for k in range(len(bars)):
+        aux = 2 * bars[k, :]
+        index = np.r_[aux[0] : aux[0] + 2, aux[1] : aux[1] + 2]
+        ES = np.dot(a[k][np.newaxis].T * E * A[k], a[k][np.newaxis]) / L[k]
+        K[np.ix_(index, index)] = K[np.ix_(index, index)] + ES
+    free = [i for i in range(count) if i not in fixed]
+    U = np.zeros(count)
+    U[free] = np.linalg.solve(K[np.ix_(free, free)], P.flatten()[free])
+    U = U.reshape(len(nodes), 2)
+    u = U[bars[:, 1], :] - U[bars[:, 0], :]
+    return E * A[:] / L[:] * (angle.T * u).sum(axis=1), U
+
+
+_nodes = np.array([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0], [1.1, 1.2]])
+_bars = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [0, 3]])
+sample(
+    truss,
+    lambda r: (_nodes, _bars, 2.0, 1 + r.random(6), r.standard_normal((4, 2)), (0, 1, 3)),
+    ("nodes", "E", "A", "P"),
+)
+
+
+def stiffness_of_triangles(points, cells, f):
+    n = len(points)
+    rows, cols, vals = [], [], []
+    F = np.zeros(n)
+    for tri in cells:
+        P = points[tri]
+        B = np.c_[np.ones(3), P]
+        area = 0.5 * abs(np.linalg.det(B))
+        G = np.linalg.inv(B)[1:, :]
+        Ke = area * G.T @ G
+        for a in range(3):
+            for b in range(3):
+                rows.append(tri[a])
+                cols.append(tri[b])
+                vals.append(Ke[a, b])
+            F[tri[a]] += f(P.mean(axis=0)) * area / 3
+    K = np.zeros((n, n))
+    np.add.at(K, (rows, cols), vals)
+    return K, F
+
+
+_points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.4, 0.6]])
+_cells = np.array([[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
+sample(
+    stiffness_of_triangles,
+    lambda r: (_points, _cells, lambda p: np.sin(p[0]) * p[1]),
+    "points",
+)
+
+
+def columns_and_rows_joined(P, y):
+    column = np.c_[P[:, 0], 0:3]
+    row = np.r_[P[0], 0.0:1.0:0.5, [P[1, 1], y], y, 3.0]
+    last = np.r_[0:2, 3]
+    return column * column, row[last] * row[0], np.c_[P[0], P[1]], np.c_[P[..., None], P[..., None]]
+
+
+sample(columns_and_rows_joined, lambda r: (r.standard_normal((3, 2)), 0.7), ("P", "y"))
