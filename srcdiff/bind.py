@@ -21,7 +21,7 @@ def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
 def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom | ir.Call]:
     """Parameter -> atom, or a dict display for a parameter `**kwargs`."""
     bound: dict[str, ir.Atom | ir.Call] = {}
-    positional = list(_spread(call.args, callee, loc))
+    positional = list(_spread(call.args))
     keywords = dict(call.kwargs)
     if None in keywords:
         raise UnsupportedError(
@@ -64,7 +64,7 @@ def _dict_display(keywords: dict[str | None, ir.Atom]) -> ir.Call:
     return ir.Call(ir.make_dict, tuple(items))
 
 
-def _spread(args: tuple[ir.Atom, ...], callee: ir.Function, loc: ir.Loc) -> tuple[ir.Atom, ...]:
+def _spread(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
     """The positional arguments with literal `*` arguments written out."""
     out: list[ir.Atom] = []
     for arg in args:

@@ -23,6 +23,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     Unknown,
     contents,
+    inside,
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.lower import Closure
@@ -183,14 +184,10 @@ def _sites(kind: Kind | None) -> Iterator[ir.Site]:
         for value, kinds in kind.choices:
             if isinstance(value, ir.Site):
                 yield value
-            for inner in kinds:
-                yield from _sites(inner)
-    elif isinstance(kind, (List, Dict)):
-        for inner in contents(kind):
-            yield from _sites(inner)
-    elif isinstance(kind, Tuple):
-        for inner in kind.items or ():
-            yield from _sites(inner)
+            for held in kinds:
+                yield from _sites(held)
+    for inner in inside(kind):
+        yield from _sites(inner)
 
 
 def known_choices(kind: Kind | None) -> tuple[Any, ...]:
@@ -379,11 +376,7 @@ def _meetings(kind: Kind | None) -> Iterator[list[Any]]:
     if isinstance(kind, Callable):
         yield [f for f, _ in kind.choices]
         for _, kinds in kind.choices:
-            for inner in kinds:
-                yield from _meetings(inner)
-    elif isinstance(kind, (List, Dict)):
-        for inner in contents(kind):
-            yield from _meetings(inner)
-    elif isinstance(kind, Tuple):
-        for inner in kind.items or ():
-            yield from _meetings(inner)
+            for held in kinds:
+                yield from _meetings(held)
+    for inner in inside(kind):
+        yield from _meetings(inner)

@@ -13,6 +13,7 @@ from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_types import Dict, Kind
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.records import MISSING
+from srcdiff.rules.arguments import named_constant
 
 MADE = "made"
 """The text of a store that a frozen class lets pass: it is a part of making the object."""
@@ -82,15 +83,8 @@ def _bound(cls: type, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
     found = dict(bound.arguments)
     for name, param in bound.signature.parameters.items():
         if name not in found and param.default is not param.empty:
-            found[name] = _constant(cls, name, param.default)
+            found[name] = named_constant(f"{cls.__name__}_{name}", param.default)
     return found
-
-
-def _constant(cls: type, name: str, value: Any) -> ir.Atom:
-    """A default."""
-    if value is None or type(value) in (bool, int, float, complex, str):
-        return ir.Const(value)
-    return ir.Ref(f"{cls.__name__}_{name}", value)
 
 
 def _fill(
@@ -103,7 +97,7 @@ def _fill(
         if factory is not dataclasses.MISSING and (not field.init or not _is_given(value)):
             value = m.temp(ir.Call(factory, (), text=getattr(factory, "__name__", None)), loc)
         elif value is None and field.default is not dataclasses.MISSING:
-            value = _constant(cls, field.name, field.default)
+            value = named_constant(f"{cls.__name__}_{field.name}", field.default)
         if value is not None:
             m.out.append(ir.Effect(_store(made, field.name, value), loc))
     names = {f.name for f in dataclasses.fields(cls)}

@@ -19,7 +19,7 @@ from srcdiff.analyses.kind_types import (
     List,
     Tuple,
     Unknown,
-    contents,
+    inside,
     is_float,
     is_inexact_dtype,
     is_numeric,
@@ -115,10 +115,7 @@ def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> i
 
 def _holds_numbers(kind: Kind) -> bool:
     """Whether every item of a container is surely a number or array with a derivative."""
-    if isinstance(kind, Tuple):
-        items = kind.items or ((kind.item,) if kind.item is not None else ())
-    else:
-        items = contents(kind) if isinstance(kind, List) else ()
+    items = inside(kind)
     return bool(items) and all(is_float(k) for k in items)
 
 
@@ -187,11 +184,7 @@ def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:
     """Whether a container has items without a derivative beside those that have one."""
     base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) else None
     kind = facts.kinds.get(base.id) if isinstance(base, ir.Name) else None
-    if isinstance(kind, Tuple):
-        items = kind.items or ()
-    else:
-        items = contents(kind) if isinstance(kind, (List, Dict)) else ()
-    known = [getattr(k, "dtype", None) for k in items]
+    known = [getattr(k, "dtype", None) for k in inside(kind)]
     return any(d is not None and not is_inexact_dtype(d) for d in known)
 
 

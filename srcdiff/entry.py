@@ -64,9 +64,7 @@ def _copy(param: str, kind: Kind | None) -> ir.Rhs:
     return ir.Call(np.array, (arg,))
 
 
-def own_memory(
-    function: ir.Function, kinds: Kinds, params: Kinds
-) -> tuple[ir.Function, tuple[str, ...]]:
+def own_memory(function: ir.Function, params: Kinds) -> tuple[ir.Function, tuple[str, ...]]:
     """The function ready for shadows, and the parameters that are copied now."""
     function = _deep_copies(function)
     shared = aliases(function, infer(function, params))

@@ -74,7 +74,7 @@ def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Functio
     assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
     value, outputs = last.value.items
     scribe = Scribe(facts, last.loc)
-    tangent = _output(outputs, scribe)
+    tangent = scribe.tangent(outputs)
     body = (*_constants(function, facts, request), *_block(function.body[:-1], facts))
     end = ir.Return(ir.Tup((value, tangent)), last.loc)
     return replace(
@@ -94,11 +94,6 @@ def _constants(function: ir.Function, facts: Facts, request: Request) -> ir.Bloc
             zero = scribe.zero(ir.Name(param.name))
             scribe.out.append(ir.Assign(facts.adjoint(param.name), zero, function.loc))
     return tuple(scribe.out)
-
-
-def _output(outputs: ir.Atom, scribe: Scribe) -> ir.Atom:
-    """The tangent of what is returned; None where that is no number, array or container."""
-    return scribe.tangent(outputs)
 
 
 def _with_tangents(

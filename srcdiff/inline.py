@@ -24,13 +24,9 @@ from srcdiff.lower.lifted import passing
 from srcdiff.lower.settled import MARK, settled
 from srcdiff.nested import direct
 from srcdiff.parse import parse
+from srcdiff.records import FOREIGN
 from srcdiff.rules import find
 from srcdiff.unused import without_unused
-
-_FOREIGN = (
-    "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
-    "builtins", "operator", "typing", "os", "sys", "time", "warnings", "dataclasses", "enum",
-)  # fmt: skip
 
 _DEEP = 60
 """How many calls may be inlined into each other."""
@@ -68,7 +64,7 @@ def is_user_function(fn: object) -> bool:
 
 def is_foreign(module: str) -> bool:
     """Whether a module is a library whose functions are not looked into."""
-    return module.split(".")[0] in _FOREIGN
+    return module.split(".")[0] in FOREIGN
 
 
 class _Inline:

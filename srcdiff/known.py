@@ -12,6 +12,7 @@ from srcdiff import ir
 from srcdiff.lower import Closure
 from srcdiff.lower.lifted import lifted_closure
 from srcdiff.nested import is_transform
+from srcdiff.rules.arguments import named_constant
 
 
 @dataclass(frozen=True)
@@ -165,10 +166,8 @@ def applied(call: ir.Call) -> ir.Call:
 
 def _constant(value: Any, fn: functools.partial[Any]) -> ir.Atom:
     """An argument of a partial object."""
-    if value is None or type(value) in (bool, int, float, complex, str):
-        return ir.Const(value)
     name = getattr(value, "__name__", None) or f"{getattr(fn.func, '__name__', 'partial')}_argument"
-    return ir.Ref(name if name.isidentifier() else "argument", value)
+    return named_constant(name if name.isidentifier() else "argument", value)
 
 
 # --- arguments that are passed on ----------------------------------------------------------------

@@ -133,7 +133,7 @@ class Members(Unroller, questions.Truthful):
         """A call in plainer form, None if there is none."""
         fn = call.fn
         if isinstance(fn, ir.Attr):
-            return self.attribute(call.args[0], fn, loc)
+            return self.attribute(call.args[0], fn)
         if isinstance(fn, ir.Method):
             return self.method(call, fn, loc)
         if isinstance(fn, ir.Name):
@@ -177,7 +177,7 @@ class Members(Unroller, questions.Truthful):
             return None
         return replace(call, fn=own, args=(base, *call.args), text=None)
 
-    def attribute(self, base: ir.Atom, fn: ir.Attr, loc: ir.Loc) -> ir.Rhs | None:
+    def attribute(self, base: ir.Atom, fn: ir.Attr) -> ir.Rhs | None:
         """`x.name`: of what the class has; what the object itself has stays as it is."""
         cls = self.cls(base)
         if cls is None:
@@ -229,7 +229,7 @@ class Members(Unroller, questions.Truthful):
         base, rest = call.args[0], call.args[1:]
         cls = self.cls(base)
         if cls is None:
-            return self.of_class(call, fn, loc)
+            return self.of_class(call, fn)
         own = records.member(cls, fn.name, fn.after)
         if self.has(base, fn.name) or isinstance(own, (property, functools.cached_property)):
             read = self.temp(ir.Call(ir.Attr(fn.name, fn.after), (base,)), loc)
@@ -260,7 +260,7 @@ class Members(Unroller, questions.Truthful):
                     remedy="Write a loop, or a recursive function of numbers and arrays.",
                 )  # fmt: skip
 
-    def of_class(self, call: ir.Call, fn: ir.Method, loc: ir.Loc) -> ir.Rhs | None:
+    def of_class(self, call: ir.Call, fn: ir.Method) -> ir.Rhs | None:
         """`cls.make(*args)` in a class method: the class is known, its attributes are."""
         base = call.args[0]
         if not isinstance(base, ir.Ref) or not isinstance(base.value, type):

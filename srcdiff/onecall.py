@@ -20,6 +20,7 @@ from srcdiff.errors import TransformError
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.parse import describe
 from srcdiff.rules import Rule, is_builtin, lookup
+from srcdiff.rules.arguments import named_constant
 
 _STYLES: Mapping[Any, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "pos",
@@ -169,7 +170,7 @@ def _with_defaults(given: list[inspect.Parameter]) -> tuple[ir.Param, ...]:
         has = param.default is not param.empty
         if param.kind in (param.POSITIONAL_ONLY, param.POSITIONAL_OR_KEYWORD):
             optional = has = optional and has
-        default = _atom(param.name, param.default) if has else None
+        default = named_constant(param.name, param.default) if has else None
         made.append(ir.Param(param.name, default, _STYLES[param.kind]))
     return tuple(reversed(made))
 
@@ -193,8 +194,8 @@ def _call(f: Any, params: list[inspect.Parameter], kinds: Mapping[str, Kind]) ->
             kwargs[param.name] = name
     while isinstance(f, functools.partial):
         names = list(signature_of(f.func).parameters)
-        args = [*(_atom(n, v) for n, v in _named_values(names, f.args)), *args]
-        kwargs = {**{k: _atom(k, v) for k, v in f.keywords.items()}, **kwargs}
+        args = [*(named_constant(n, v) for n, v in _named_values(names, f.args)), *args]
+        kwargs = {**{k: named_constant(k, v) for k, v in f.keywords.items()}, **kwargs}
         f = f.func
     return ir.Call(_function(f), tuple(args), tuple(kwargs.items()))
 
@@ -209,10 +210,3 @@ def _named_values(names: list[str], values: tuple[Any, ...]) -> list[tuple[str, 
     """The values that a partial holds, by the parameters that they are for."""
     padded = [*names[: len(values)], *["item"] * (len(values) - len(names))]
     return list(zip(padded, values, strict=True))
-
-
-def _atom(name: str, value: Any) -> ir.Atom:
-    """A value that a partial holds: a literal, or the object under the parameter's name."""
-    if value is None or type(value) in (bool, int, float, complex, str):
-        return ir.Const(value)
-    return ir.Ref(name, value)

@@ -187,7 +187,7 @@ def analyse_pass(state: State) -> State:
     check_callees(function, kinds, tuple(inputs), outputs)
     shared = aliases(function, kinds)
     if shared.shadows:
-        function, copied = own_memory(function, kinds, state.params)
+        function, copied = own_memory(function, state.params)
         more = {**state.extra, "written": (*state.extra["written"], *copied)}
         state = _with(state, function, extra=more)
         kinds = state.kinds

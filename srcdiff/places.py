@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from srcdiff import ir, records
-from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, List, Tuple, class_of, contents
+from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, List, Tuple, class_of, inside
 from srcdiff.request import Member
 
 Kinds = Mapping[str, Kind]
@@ -24,11 +24,7 @@ Place = tuple[str, Path]
 
 def has_objects(kind: Kind | None) -> bool:
     """Whether a value is an object or a container of some."""
-    if isinstance(kind, Dict) and kind.cls is not None:
-        return True
-    if isinstance(kind, (List, Dict)):
-        return any(map(has_objects, contents(kind)))
-    return isinstance(kind, Tuple) and any(map(has_objects, kind.items or ()))
+    return class_of(kind) is not None or any(map(has_objects, inside(kind)))
 
 
 def _is_of_class(value: object) -> bool:

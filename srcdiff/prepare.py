@@ -175,7 +175,7 @@ def _resolved(
     alone = base.id not in shared and not reshaped and not _may_be_zero_dimensional(kind)
     alone = alone and (known or not is_array(kind))
     if alone or (kind is not None and is_scalar(kind)):
-        return _rebound(stmt, base, value, kind, kinds, fresh)
+        return _rebound(stmt, value, kind, kinds, fresh)
     if not is_array(kind):
         raise UnsupportedError(
             f"`{op}=` writes into `{base.id}` if it is an array, which another name shares, and "
@@ -216,7 +216,6 @@ def _may_be_zero_dimensional(kind: Kind | None) -> bool:
 
 def _rebound(
     stmt: ir.Assign,
-    base: ir.Name,
     value: ir.Atom,
     kind: Kind | None,
     kinds: Mapping[str, Kind],
@@ -268,8 +267,6 @@ def _distinct(index: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
     for item in items:
         if isinstance(item, ir.Name):
             kind = kinds.get(item.id)
-            if isinstance(kind, SliceKind):
-                continue
             integer = isinstance(kind, Scalar) and str(kind.dtype).startswith(("int", "uint"))
             plain = integer or isinstance(kind, SliceKind)
             if not plain and getattr(kind, "dtype", None) != "bool":

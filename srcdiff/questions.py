@@ -27,9 +27,9 @@ Rule = Callable[[Any, ir.Call, ir.Loc], Union[ir.Rhs, None]]
 
 def known(kind: Kind) -> bool | None:
     """The value of a condition, None if it is not known."""
-    return None if not isinstance(kind, Scalar) or kind.dtype != "bool" or kind.value is None else (
-        bool(kind.value)
-    )
+    if not isinstance(kind, Scalar) or kind.dtype != "bool" or kind.value is None:
+        return None
+    return bool(kind.value)
 
 
 def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,8 +57,17 @@ class Request:
     check_nan: bool = False
     strong_zeros: bool = False
 
+    def listed(self, tree: Any) -> list[Any]:
+        """What has the structure of a gradient as a list, an item for each input."""
+        if self.form == "bare":
+            return [tree]
+        return list(tree) if self.form == "tuple" else [tree[key] for key in self.form]
 
-Spec = Mapping[str, Any]
+    def arranged(self, items: list[Any]) -> Any:
+        """An item for each input, in the structure of a gradient."""
+        if self.form == "bare":
+            return items[0]
+        return tuple(items) if self.form == "tuple" else dict(zip(self.form, items))
 
 
 def parse_path(text: str) -> Input:

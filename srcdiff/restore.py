@@ -56,9 +56,9 @@ class _Unfold:
         direct = self.alone(stmt)
         if direct is not None:
             return direct
-        new_stmt = ir.map_stmt(stmt, read, lambda n: n, self.block)
         if isinstance(stmt, ir.While):
             return [self.while_(stmt)]
+        new_stmt = ir.map_stmt(stmt, read, lambda n: n, self.block)
         return [*before, new_stmt]
 
     def alone(self, stmt: ir.Stmt) -> list[ir.Stmt] | None:

@@ -16,16 +16,12 @@ from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
-    Dict,
     Kind,
-    List,
     NoneKind,
     Scalar,
     SliceKind,
     Text,
-    Tuple,
     broadcasts_to_itself,
-    contents,
     is_numeric,
     is_scalar,
 )
@@ -33,6 +29,7 @@ from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.expand import Along, Tangent, expand
 from srcdiff.expand.folding import Folder
 from srcdiff.facts import Facts
+from srcdiff.places import has_objects
 from srcdiff.rules import Bound, Rule, find
 from srcdiff.rules.arguments import ALIASES
 from srcdiff.transpose import TANGENT_REMEDY, summed, transposed
@@ -245,19 +242,10 @@ def check_objects(function: ir.Function, active: frozenset[str], kinds: Mapping[
     Raises:
         UnsupportedError: a value that carries a derivative is an object, or holds one.
     """
-    objects = sorted(n for n in active if n in kinds and _holds_object(kinds[n]))
+    objects = sorted(n for n in active if n in kinds and has_objects(kinds[n]))
     if objects:
         raise UnsupportedError(
             f"forward mode does not follow the attributes of objects such as {ir.said(objects[0])}",
             function.loc,
             remedy="Use reverse mode (`grad`, `vjp`), or pass the arrays themselves.",
         )
-
-
-def _holds_object(kind: Kind) -> bool:
-    """Whether a value is an object with attributes, or holds one."""
-    if getattr(kind, "cls", None) is not None:
-        return True
-    if isinstance(kind, (List, Dict)):
-        return any(map(_holds_object, contents(kind)))
-    return isinstance(kind, Tuple) and any(map(_holds_object, kind.items or ()))

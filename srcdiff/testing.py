@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.check import gradcheck, gradgradcheck
-from srcdiff.api.compare import random_like
+from srcdiff.api.compare import inner, random_like
 from srcdiff.api.forward import jvp
 from srcdiff.api.point import leaves
 from srcdiff.api.pullback import vjp
@@ -94,8 +94,8 @@ def _check_transposed(rule: Rule, program: Any, args: Any) -> None:
     weights = random_like(rng, value)
     _, pull = vjp(program, *args, inputs=names)
     back = pull(weights)
-    one = _inner(tangent, weights)
-    two = _inner(back, tuple(d for d in direction if d is not None))
+    one = inner(tangent, weights)
+    two = inner(back, tuple(d for d in direction if d is not None))
     if abs(one - two) > 1e-10 * max(1.0, abs(one), abs(two)):
         raise GradcheckError(
             f"the tangent of `{rule.name}` is not the transpose of its backward lines: "
@@ -103,9 +103,3 @@ def _check_transposed(rule: Rule, program: Any, args: Any) -> None:
         )
     if any(not np.array_equal(a, b) for (_, a), (_, b) in zip(leaves(before), leaves(tuple(args)))):
         raise GradcheckError(f"the rule `{rule.name}` changes an argument")
-
-
-def _inner(a: Any, b: Any) -> float:
-    """The real inner product of two structures."""
-    others = dict(leaves(b))
-    return float(sum(np.real(np.sum(np.conj(x) * others[p])) for p, x in leaves(a)))

@@ -18,12 +18,12 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Kind, Tuple
-from srcdiff.analyses.kinds import infer
 from srcdiff.composed import in_full
 from srcdiff.errors import InternalError, MissingRuleError
 from srcdiff.expand import expand, flows
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound, find
+from srcdiff.specialise import inferred
 
 Contributions = dict[str, list[ir.Atom]]
 
@@ -40,15 +40,12 @@ def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[list[ir.Stm
         active=frozenset({stmt.target.id, *operands}),
         adjoints={**own, stmt.target.id: result.id},
     )
-    known = {**facts.kinds, **_result_kind(result.id, stmt.target.id, facts.kinds)}
+    known = dict(facts.kinds)
+    if stmt.target.id in known:  # the adjoint of a result is of its kind
+        known[result.id] = known[stmt.target.id]
     block = in_full(expand(bound, stmt, inner).adjoint, known, facts.fresh)
     tangents = {own[n]: facts.adjoint(n) for n in operands}
-    return _Transposition(bound, stmt, result, tangents, facts).run(block)
-
-
-def _result_kind(adjoint: str, result: str, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The kind of the adjoint of a result, which is that of the result."""
-    return {adjoint: kinds[result]} if result in kinds else {}
+    return _Transposition(bound, stmt, result, tangents, replace(facts, kinds=known)).run(block)
 
 
 class _Transposition:
@@ -77,7 +74,7 @@ class _Transposition:
     def run(self, block: ir.Block) -> tuple[list[ir.Stmt], ir.Atom | None]:
         """Transpose the backward lines."""
         made = tuple(s for s in block if isinstance(s, ir.Assign))
-        self.kinds = self._inferred(made)
+        self.kinds = {**self.facts.kinds, **inferred(made, self.facts.kinds)}
         self.linear = self._linear(made)
         self.out += made
         for stmt in reversed(block):
@@ -86,16 +83,6 @@ class _Transposition:
         stand_in = {self.result.id: self.stmt.target.id}
         lines = ir.rename(tuple(self.out), stand_in)
         return list(lines), found
-
-    def _inferred(self, made: tuple[ir.Assign, ...]) -> Mapping[str, Kind]:
-        """The kinds of the temporaries of the backward lines."""
-        known = dict(self.facts.kinds)
-        if self.stmt.target.id in known:
-            known[self.result.id] = known[self.stmt.target.id]
-        free = ir.used(made) - ir.bound(made)
-        params = tuple(ir.Param(n) for n in sorted(free))
-        inner = ir.Function("lines", params, (*made, ir.Return(ir.NONE)))
-        return {**known, **infer(inner, {n: known[n] for n in free if n in known})}
 
     def _linear(self, made: tuple[ir.Assign, ...]) -> frozenset[str]:
         """The names that depend linearly on the adjoint of the result."""

@@ -43,13 +43,14 @@ def zeros_like(x: Any) -> Any:
         make = getattr(x, "default_factory", None)
         return zeros if make is None else defaultdict(lambda: zeros_like(make()), zeros)
     if isinstance(x, (list, tuple)):
-        items = [zeros_like(value) for value in x]
-        return items if isinstance(x, list) else _tuple_like(x, items)
+        return like_sequence(x, [zeros_like(value) for value in x])
     return np.zeros_like(x) if hasattr(x, "__array_function__") else None
 
 
-def _tuple_like(x: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
-    """The items as a tuple, or as a named tuple of the class of `x`."""
+def like_sequence(x: Any, items: list[Any]) -> Any:
+    """The items as a list or tuple, or as a named tuple of the class of `x`, as `x` is one."""
+    if isinstance(x, list):
+        return items
     return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
 
 
@@ -200,12 +201,12 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
         CotangentTypeError: it is no number or array.
     """
     if isinstance(output, dict):
-        given = _items(grad_outputs, output, path, dict)
+        given = items_like(grad_outputs, output, path, "output")
         return {k: cotangent(given.get(k), v, f"{path}[{k!r}]") for k, v in output.items()}
     if records.is_record(type(output)):
         return cotangent(_as_dict(grad_outputs), records.attributes(output), path)
     if isinstance(output, (list, tuple)):
-        given = _items(grad_outputs, output, path, (list, tuple))
+        given = items_like(grad_outputs, output, path, "output")
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
     if not isinstance(output, (float, complex, np.inexact, np.ndarray)):
         return _none(grad_outputs, output, path)
@@ -214,18 +215,23 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
     return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
 
 
-def _items(given: Any, output: Any, path: str, types: Any) -> Any:
-    """The items of a structured cotangent, as many as the output has."""
+def items_like(given: Any, x: Any, path: str, whose: str) -> Any:
+    """The items of a structured cotangent or tangent, as many as `x` has.
+
+    Raises:
+        CotangentError: they are not as many, or of other keys.
+        CotangentTypeError: it has no items.
+    """
     if given is None:
-        return {} if isinstance(output, dict) else [None] * len(output)
-    if not isinstance(given, types):
+        return {} if isinstance(x, dict) else [None] * len(x)
+    if not isinstance(given, dict if isinstance(x, dict) else (list, tuple)):
         raise CotangentTypeError(
-            f"{path}: expected a {type(output).__name__} of {len(output)} items like the output, "
+            f"{path}: expected a {type(x).__name__} of {len(x)} items like the {whose}, "
             f"given {type(given).__name__}"
         )
-    known = set(given) <= set(output) if isinstance(output, dict) else len(given) == len(output)
+    known = set(given) <= set(x) if isinstance(x, dict) else len(given) == len(x)
     if not known:
-        raise CotangentError(f"{path}: expected {len(output)} items, given {len(given)}")
+        raise CotangentError(f"{path}: expected {len(x)} items, given {len(given)}")
     return given
 
 
@@ -256,22 +262,33 @@ def _one(output: Any, path: str) -> Any:
 
 def _checked(given: Any, output: Any, path: str) -> Any:
     """A cotangent of the shape of the output."""
+    check_leaf(given, output, path, "output")
+    if isinstance(output, np.ndarray):
+        return np.array(given, output.dtype)
+    return type(output)(given)
+
+
+def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
+    """Raise unless a cotangent or tangent is a number or array like `x`.
+
+    Raises:
+        CotangentError: it is of another shape, or complex where `x` is real.
+        CotangentTypeError: it is no number or array.
+    """
     if isinstance(given, (bool, str, bytes)) or not isinstance(
         given, (int, float, complex, np.generic, np.ndarray)
     ):
         raise CotangentTypeError(
-            f"{path}: expected a number or an array of shape {np.shape(output)}, "
+            f"{path}: expected a number or an array of shape {np.shape(x)}, "
             f"given {type(given).__name__}"
         )
-    if np.shape(given) != np.shape(output):
+    if np.shape(given) != np.shape(x):
+        raise CotangentError(f"{path}: expected shape {np.shape(x)}, given shape {np.shape(given)}")
+    if np.iscomplexobj(given) and not np.iscomplexobj(x):
         raise CotangentError(
-            f"{path}: expected shape {np.shape(output)}, given shape {np.shape(given)}"
+            f"{path}: expected real numbers for a real {whose}, given complex ones"
         )
-    if np.iscomplexobj(given) and not np.iscomplexobj(output):
-        raise CotangentError(f"{path}: expected real numbers for a real output, given complex ones")
-    if isinstance(output, np.ndarray):
-        return np.array(given, output.dtype)
-    return type(output)(given)
+
 
 # --- functions that only the running program knows ----------------------------------------------
 

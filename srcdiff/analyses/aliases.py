@@ -24,7 +24,6 @@ from srcdiff.analyses.links import (
     is_copy,
     links_of,
     named_container,
-    stored_names,
 )
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.scene import (
@@ -37,7 +36,6 @@ from srcdiff.analyses.scene import (
 )
 from srcdiff.analyses.shadowed import Shadowed, shadowed
 from srcdiff.analyses.structure import reshaped
-from srcdiff.analyses.views import is_array, is_sure_view
 
 Kinds = Mapping[str, Kind]
 
@@ -198,13 +196,7 @@ class _Resolved:
     def is_written_later(self, link: Link) -> bool:
         """Whether what may be a view or a copy, and has views itself, is written into after."""
         scene = self.scene
-        rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-        array = is_array(scene.kinds.get(link.target))
-        if rhs is not None and array and is_sure_view(rhs, scene.kinds, scene.function):
-            return False
-        block = scene.function.body if link.inside else link.rest
-        written, _ = stored_names(block, scene.kinds)
-        return any(self.classes.get(n) == self.classes[link.target] for n in written)
+        return not scene.is_array_view(link) and scene.written_later(link, self.classes)
 
     def check_moved(self, link: Link) -> None:
         """Memory that is moved comes from its owner, and no view of it is in use."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import module_of
-from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, contents
+from srcdiff.analyses.kind_types import Kind, inside
 
 _MAKERS: tuple[Any, ...] = (
     np.roots, np.linalg.eig, np.linalg.eigvals, np.sort_complex,
@@ -33,11 +33,8 @@ def has_complex(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
 
 def is_complex_kind(kind: Kind) -> bool:
     """Whether a value is known to be able to be complex, or to hold what is."""
-    if isinstance(kind, (List, Dict)):
-        return any(map(is_complex_kind, contents(kind)))
-    if isinstance(kind, Tuple):
-        inner = kind.items if kind.items is not None else (kind.item,)
-        return any(is_complex_kind(k) for k in inner if k is not None)
+    if any(map(is_complex_kind, inside(kind))):
+        return True
     return str(getattr(kind, "dtype", None)).startswith(("complex", "clong"))
 
 

@@ -88,7 +88,6 @@ VIEW_METHODS = frozenset(
         "conj", "conjugate", "__array__",
     }
 )  # fmt: skip
-VIEW_ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat", "base", "data"})
 ELEMENT_METHODS = frozenset({"get", "pop", "setdefault", "popitem", "items", "values", "copy"})
 PLAIN_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides"})
 

@@ -252,6 +252,17 @@ def contents(kind: List | Dict) -> tuple[Kind, ...]:
     return (*(k for _, k in kind.items), *known)
 
 
+def inside(kind: Kind | None) -> tuple[Kind, ...]:
+    """The kinds of what a value is known to hold; of one that may be None, that of the value."""
+    if isinstance(kind, (List, Dict)):
+        return contents(kind)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return kind.items
+    if isinstance(kind, Tuple):
+        return () if kind.item is None else (kind.item,)
+    return (kind.kind,) if isinstance(kind, Maybe) else ()
+
+
 def sure(kind: Kind) -> Kind:
     """The kind of a value that is not None."""
     return kind.kind if isinstance(kind, Maybe) else kind

@@ -179,23 +179,12 @@ def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozens
     return frozenset(found - containers), frozenset(containers)
 
 
-def classes_of(links: list[Link], stored: frozenset[str]) -> dict[str, str]:
+def classes_of(links: Iterable[Link], stored: frozenset[str]) -> dict[str, str]:
     """Name -> representative, for the classes that are written."""
-    parent: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while parent.setdefault(name, name) != name:
-            parent[name] = parent[parent[name]]
-            name = parent[name]
-        return name
-
-    for link in links:
-        parent[find(link.target)] = find(link.source)
-    written = {find(n) for n in stored}
-    first: dict[str, str] = {}
-    for name in sorted({*parent, *stored}):
-        first.setdefault(find(name), name)
-    return {n: first[find(n)] for n in sorted({*parent, *stored}) if find(n) in written}
+    first = groups(links)
+    first.update((n, n) for n in stored if n not in first)
+    written = {first[n] for n in stored}
+    return {n: first[n] for n in sorted(first) if first[n] in written}
 
 
 def groups(links: Iterable[Link]) -> dict[str, str]:

@@ -74,6 +74,12 @@ class Scene:
         written, _ = stored_names(until_last_use(link), self.kinds)
         return any(classes.get(n) == classes[link.target] for n in written)
 
+    def written_later(self, link: Link, classes: Mapping[str, str]) -> bool:
+        """Whether the memory of the link may be written into while its target has views."""
+        block = self.function.body if link.inside else link.rest
+        written, _ = stored_names(block, self.kinds)
+        return any(classes.get(n) == classes[link.target] for n in written)
+
     def is_array_view(self, link: Link) -> bool:
         """Whether the target is certainly an array that is a view of the source."""
         rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None

@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import is_container
-from srcdiff.analyses.links import Link, groups, refusal, stored_names
+from srcdiff.analyses.links import Link, groups, refusal
 from srcdiff.analyses.scene import Scene, View, chain_is_steady
 from srcdiff.analyses.views import is_array, is_reshaping
 
@@ -43,7 +43,7 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
     copies: set[str] = set()
     for link in mine:
         if link.how == "view" and not is_mirrored(link.stmt):
-            lasting = link.target in derived and _is_written_later(link, classes, scene)
+            lasting = link.target in derived and scene.written_later(link, classes)
             if lasting or not _is_copy(link, classes, scene):
                 raise refusal(link)
             copies.add(link.target)
@@ -70,13 +70,6 @@ def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
     """Whether what may be a view is as good as a copy: nobody writes while it is used."""
     read = link.target not in scene.stored[0] and scene.within(link)
     return read and not scene.overwritten(link, classes)
-
-
-def _is_written_later(link: Link, classes: dict[str, str], scene: Scene) -> bool:
-    """Whether somebody may write into the memory of a link while views of its target are used."""
-    block = scene.function.body if link.inside else link.rest
-    written, _ = stored_names(block, scene.kinds)
-    return any(classes.get(n) == classes[link.target] for n in written)
 
 
 def _has_shadow(name: str, scene: Scene) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options, parameter_names
-from srcdiff.request import Input
+from srcdiff.request import Input, spelled
 
 
 class Backward:
@@ -25,12 +25,7 @@ class Backward:
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The value; the gradients are added to the entries of `into`."""
         value, gradients = self.derivative(*args, grad_outputs=grad_outputs, **kwargs)
-        form = self.derivative.request.form
-        if form == "bare":
-            items = [gradients]
-        else:
-            items = list(gradients) if form == "tuple" else [gradients[k] for k in form]
-        add_into(into, self.keys, items)
+        add_into(into, self.keys, self.derivative.request.listed(gradients))
         return value
 
     @property
@@ -49,11 +44,12 @@ class Backward:
 
 def store_keys(inputs: tuple[Input, ...], names: tuple[str, ...]) -> list[tuple[Any, ...]]:
     """The keys under which a store may have the gradient of each input: its name, its position."""
-    found: list[tuple[Any, ...]] = []
-    for item in inputs:
-        path = item.param + "".join(f"[{key!r}]" for key in item.path)
-        found.append((path,) if item.path else (path, names.index(item.param)))
-    return found
+    return [store_key(item.param, item.path, names) for item in inputs]
+
+
+def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
+    """The keys under which a store may have the gradient at a place."""
+    return (spelled(name, path),) if path else (name, names.index(name))
 
 
 def backward(

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.options import Options
-from srcdiff.api.point import Path, Point, at, leaves, with_leaf, with_leaves, zeros
+from srcdiff.api.point import Path, Point, at, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.api.run import active_parameters
+from srcdiff.request import spelled
 
 
 @dataclass(frozen=True)
@@ -81,27 +82,17 @@ def _columns(inputs: Any) -> Iterator[tuple[Path, tuple[int, ...], Any]]:
     for path, leaf in leaves(inputs):
         for index in np.ndindex(np.shape(leaf)):
             for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
-                yield path, index, _unit(leaf, index, factor)
-
-
-def _unit(leaf: Any, index: tuple[int, ...], factor: complex) -> Any:
-    """A direction of one element."""
-    if not isinstance(leaf, np.ndarray):
-        return factor
-    unit = np.zeros_like(leaf)
-    unit[index] = factor
-    return unit
+                yield path, index, unit(leaf, index, factor)
 
 
 def _labels(point: Point) -> list[str]:
     """What the inputs are called."""
-    return [i.param + "".join(f"[{k!r}]" for k in i.path) for i in point.request.inputs]
+    return [spelled(i.param, i.path) for i in point.request.inputs]
 
 
 def _element(path: Path, index: tuple[int, ...]) -> str:
     """The spelling of an element of a structure."""
-    where = "".join(f"[{k!r}]" for k in path)
-    return where + (f"[{', '.join(map(str, index))}]" if index else "")
+    return spelled("", path) + (f"[{', '.join(map(str, index))}]" if index else "")
 
 
 def source_of(check: Check, path: Path, index: tuple[int, ...]) -> str:
@@ -140,23 +131,13 @@ def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> li
     for place, leaf in leaves(output):
         for index in np.ndindex(np.shape(leaf)):
             for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
-                gradient = pull(_cotangent(output, place, leaf, index, factor))
+                gradient = pull(with_leaf(zeros(output), place, unit(leaf, index, factor)))
                 found = [float(_inner(at(gradient, p), unit)) for p, _, unit in check.columns]
                 expected = [
                     float(np.real(np.conj(factor) * np.asarray(n[place])[index])) for n in numeric
                 ]
                 wrong += _compared(check, "reverse", place, index, found, expected, tol)
     return wrong
-
-
-def _cotangent(output: Any, place: Path, leaf: Any, index: tuple[int, ...], factor: complex) -> Any:
-    """Zero but for one element of one output."""
-    if isinstance(leaf, np.ndarray):
-        one = np.zeros_like(leaf)
-        one[index] = factor
-    else:
-        one = type(leaf)(factor)
-    return with_leaf(zeros(output), place, one)
 
 
 def _inner(gradient: Any, unit: Any) -> Any:

@@ -12,8 +12,9 @@ from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
-from srcdiff.api.point import Path, Point, at, leaves, unit, with_leaves, zeros
+from srcdiff.api.point import Path, Point, at, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.errors import DtypeError
+from srcdiff.request import spelled
 
 MODES = (None, "reverse", "forward")
 
@@ -73,10 +74,9 @@ def _real(tree: Any, what: str) -> Any:
     """
     for path, leaf in leaves(tree):
         if np.iscomplexobj(leaf):
-            where = "".join(f"[{k!r}]" for k in path)
             raise DtypeError(
-                f"{what}{where} is complex: a Jacobian is made of real numbers; take the real and "
-                "the imaginary part, or use jvp or vjp"
+                f"{spelled(what, path)} is complex: a Jacobian is made of real numbers; take the "
+                "real and the imaginary part, or use jvp or vjp"
             )
     return tree
 
@@ -94,8 +94,7 @@ def _by_rows(inputs: Any, output: Any, pull: Callable[..., Any]) -> Any:
     base = zeros(output)
     for path, leaf in leaves(output):
         for index in np.ndindex(np.shape(leaf)):
-            one = _with_one(output, base, path, unit(leaf, index))
-            gradient = pull(one)
+            gradient = pull(with_leaf(base, path, unit(leaf, index)))
             for inner, block in blocks[path].items():
                 block[index] = at(gradient, inner)
     return _arranged(blocks, inputs, output)
@@ -109,7 +108,7 @@ def _by_columns(point: Point, inputs: Any) -> Any:
     for path, leaf in leaves(inputs):
         for index in np.ndindex(np.shape(leaf)):
             column = (..., *index)
-            _, output = point.along(_with_one(inputs, base, path, unit(leaf, index)))
+            _, output = point.along(with_leaf(base, path, unit(leaf, index)))
             if blocks is None:
                 blocks = _blocks(inputs, _real(output, "the output"))
             for outer, tangent in leaves(output):
@@ -118,11 +117,6 @@ def _by_columns(point: Point, inputs: Any) -> Any:
         output = point.along(base)[1]
         blocks = _blocks(inputs, output)
     return _arranged(blocks, inputs, output)
-
-
-def _with_one(like: Any, base: Any, path: Path, new: Any) -> Any:
-    """A structure of zeros with something else at one leaf."""
-    return with_leaves(like, {**dict(leaves(base)), path: new})
 
 
 def _blocks(inputs: Any, output: Any) -> Blocks:

@@ -75,6 +75,9 @@ class Specialisations:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
+_MOST = 256
+
+
 def _keep(table: dict[Any, Any], key: Any, made: Any) -> None:
     """Put something into a table; of very many the oldest is forgotten."""
     table[key] = made
@@ -82,7 +85,10 @@ def _keep(table: dict[Any, Any], key: Any, made: Any) -> None:
         table.pop(next(iter(table)))
 
 
-_MOST = 256
+def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What a call has in common with all that run the same generated function."""
+    key = tuple([key_of(a) for a in args])
+    return (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs))) if kwargs else key
 
 
 class Derivative:
@@ -123,9 +129,7 @@ class Derivative:
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
-        key: Any = tuple([key_of(a) for a in args])
-        if kwargs:
-            key = (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
+        key = _key(args, kwargs)
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
             found = self._compile(key, args, kwargs)
@@ -133,6 +137,7 @@ class Derivative:
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
         return found
+
     @functools.cached_property
     def unbound(self) -> Derivative:
         """The derivative of the function behind a method."""
@@ -204,13 +209,12 @@ class Derivative:
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         args = (*self.receiver, *args)
-        key = (tuple(key_of(a) for a in args), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
-        return self._compile(key, args, kwargs).function
+        return self._compile(_key(args, kwargs), args, kwargs).function
 
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
         """The forward and backward functions for these arguments."""
         args = (*self.receiver, *args)
-        key = ("pair", tuple(map(key_of, args)), *((k, key_of(kwargs[k])) for k in sorted(kwargs)))
+        key = _key(args, kwargs)
         with self._lock:
             found = self._pairs.get(key)
             if found is None or not unchanged(found.watch):

@@ -15,7 +15,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError
-from srcdiff.trees import kept
+from srcdiff.trees import check_leaf, items_like, kept, like_sequence
 
 
 class Forward(Derivative):
@@ -115,8 +115,8 @@ def jvp(
     >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
     (8.0, 12.0)
     """
-    primals, tangents = _checked_pair(f, primals, tangents)
-    made = forward_of(f, _with_tangent(f, primals, tangents), outputs)
+    primals, tangents = _checked_pair(primals, tangents)
+    made = forward_of(f, _with_tangent(f, tangents), outputs)
     given = [
         tangent_like(t, p, f"tangents[{k}]")
         for k, (p, t) in enumerate(zip(primals, tangents))
@@ -129,7 +129,7 @@ def jvp(
 jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
 
 
-def _checked_pair(f: Any, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _checked_pair(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Arguments and their tangents as tuples of one length."""
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
@@ -147,9 +147,7 @@ def _checked_pair(f: Any, primals: Any, tangents: Any) -> tuple[tuple[Any, ...],
     return tuple(primals), tuple(tangents)
 
 
-def _with_tangent(
-    f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]
-) -> tuple[str | int, ...]:
+def _with_tangent(f: Any, tangents: tuple[Any, ...]) -> tuple[str | int, ...]:
     """The parameters whose argument has a tangent."""
     names = parameter_names(f)
     return tuple(names[k] if k < len(names) else k for k, t in enumerate(tangents) if t is not None)
@@ -160,10 +158,7 @@ def differentiable_part(tangent: Any, value: Any) -> Any:
     if isinstance(value, dict):
         return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        items = [differentiable_part(t, v) for t, v in zip(tangent, value)]
-        if isinstance(value, list):
-            return items
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        return like_sequence(value, [differentiable_part(t, v) for t, v in zip(tangent, value)])
     real = isinstance(value, (float, complex, np.inexact, np.ndarray))
     return tangent if real and np.result_type(value).kind in "fc" else None
 
@@ -176,33 +171,15 @@ def tangent_like(given: Any, like: Any, path: str) -> Any:
         CotangentTypeError: it is no number or array.
     """
     if isinstance(like, dict):
-        _check_items(given, like, path, dict)
-        new = {k: tangent_like((given or {}).get(k), v, f"{path}[{k!r}]") for k, v in like.items()}
-        return new
+        given = items_like(given, like, path, "argument")
+        return {k: tangent_like(given.get(k), v, f"{path}[{k!r}]") for k, v in like.items()}
     if isinstance(like, (list, tuple)):
-        _check_items(given, like, path, (list, tuple))
-        given = [None] * len(like) if given is None else given
+        given = items_like(given, like, path, "argument")
         items = [tangent_like(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, like))]
-        if isinstance(like, list):
-            return items
-        return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
+        return like_sequence(like, items)
     if not _is_numeric(like):
         return None
     return _leaf(given, like, path)
-
-
-def _check_items(given: Any, like: Any, path: str, types: Any) -> None:
-    """A tangent has the items of its argument."""
-    if given is None:
-        return
-    if not isinstance(given, types):
-        raise CotangentTypeError(
-            f"{path}: expected a {type(like).__name__} of {len(like)} items like the argument, "
-            f"given {type(given).__name__}"
-        )
-    same = set(given) <= set(like) if isinstance(like, dict) else len(given) == len(like)
-    if not same:
-        raise CotangentError(f"{path}: expected {len(like)} items, given {len(given)}")
 
 
 def _is_numeric(value: Any) -> bool:
@@ -216,17 +193,7 @@ def _leaf(given: Any, like: Any, path: str) -> Any:
     given = 0.0 if given is None and np.shape(like) == () else given
     if given is None:
         return np.zeros_like(like)
-    if isinstance(given, (bool, str, bytes)) or not _is_numeric(given):
-        raise CotangentTypeError(
-            f"{path}: expected a number or an array of shape {np.shape(like)}, "
-            f"given {type(given).__name__}"
-        )
-    if np.shape(given) != np.shape(like):
-        raise CotangentError(
-            f"{path}: expected shape {np.shape(like)}, given shape {np.shape(given)}"
-        )
-    if np.iscomplexobj(given) and not np.iscomplexobj(like):
-        raise CotangentError(f"{path}: expected real numbers for a real argument, given complex")
+    check_leaf(given, like, path, "argument")
     if not is_active_kind(kind_of(like, "x")):
         return np.zeros(np.shape(like))[()]
     if not isinstance(like, np.ndarray):

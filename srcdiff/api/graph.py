@@ -10,6 +10,7 @@ import numpy as np
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.again import with_cotangent
+from srcdiff.api.backward import store_key
 from srcdiff.api.batch import batch_size, item, stacked
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
@@ -17,7 +18,8 @@ from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
-from srcdiff.errors import CotangentError, EmptyInputsError, UnusedInputError
+from srcdiff.errors import CotangentError, EmptyInputsError, UnsupportedError, UnusedInputError
+from srcdiff.request import spelled
 from srcdiff.trees import add_tree, cotangent, like_tree
 
 Seeds = list[tuple[Output, Any]]
@@ -174,7 +176,7 @@ def _seed(run: Run, seeds: Seeds) -> Any:
     """The cotangent of all that a run returned: zero for what is not selected."""
     total: Any = None
     for output, given in seeds:
-        where = "grad_outputs" + "".join(f"[{k!r}]" for k in output.path)
+        where = spelled("grad_outputs", output.path)
         checked = cotangent(given, output.value, where)
         whole = _with_part(zeros(run.returned), output.path, checked, run.returned)
         total = whole if total is None else add_tree(total, whole)
@@ -231,7 +233,10 @@ def _materialized(
 def _again(runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: bool) -> list[Any]:
     """The gradients as outputs of a run of the gradient function."""
     if len(runs) > 1 or batch:
-        raise NotImplementedError("create_graph=True takes outputs of one run, without a batch")
+        raise UnsupportedError(
+            "create_graph=True takes outputs of one run, without a batch",
+            remedy="Take the gradients of each run, or of each item of the batch, by themselves.",
+        )
     ((run, seeds),) = runs.items()
     point = run.point
     made = made_once(
@@ -245,8 +250,9 @@ def _again(runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: 
     for one in places[run]:
         there = [p for p in one if p[0] in used]
         if len(there) > 1:
-            raise NotImplementedError(
-                "create_graph=True: an array that was passed twice; name the parameters instead"
+            raise UnsupportedError(
+                "create_graph=True: the input is an array that was passed twice",
+                remedy="Name the parameters instead.",
             )
         at_place = [(run.inputs.index(n), *path) for n, path in there]
         found.append(Output(new, at_place[0]) if at_place else None)
@@ -276,15 +282,8 @@ def accumulate(
         places = [run.places(one) for one in items]
         found = _of_run(run, seeds, places, False)
         names = list(run.point.values)
-        keys = [_keys(p[0], names) for p in places]
+        keys = [store_key(*p[0], names) for p in places]
         add_into(run.grads if into is None else into, keys, found)
     if not (create_graph if retain_graph is None else retain_graph):
         for run in runs:
             run.release()
-
-
-def _keys(place: Place, names: list[str]) -> tuple[Any, ...]:
-    """The keys under which a store may have the gradient at a place."""
-    name, path = place
-    text = name + "".join(f"[{key!r}]" for key in path)
-    return (text,) if path else (text, names.index(name))

@@ -16,6 +16,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.onecall import arguments, signature_of
+from srcdiff.trees import like_sequence
 
 Path = tuple[Any, ...]
 
@@ -38,24 +39,13 @@ class Point:
     @property
     def inputs(self) -> Any:
         """The inputs, in the structure of a gradient."""
-        return self.arranged([at(self.values[i.param], i.path) for i in self.request.inputs])
-
-    def arranged(self, items: list[Any]) -> Any:
-        """An item for each input, in the structure of a gradient."""
-        form = self.request.form
-        if form == "bare":
-            return items[0]
-        return tuple(items) if form == "tuple" else dict(zip(form, items))
+        found = [at(self.values[i.param], i.path) for i in self.request.inputs]
+        return self.request.arranged(found)
 
     def along(self, direction: Any) -> tuple[Any, Any]:
         """The value of the function, and the tangent of the outputs along a direction."""
-        form = self.request.form
-        if form == "bare":
-            given = [direction]
-        else:
-            given = list(direction) if form == "tuple" else [direction[k] for k in form]
         tangents = {p: tangent_like(None, self.values[p], p) for p in self.params}
-        for item, one in zip(self.request.inputs, given):
+        for item, one in zip(self.request.inputs, self.request.listed(direction)):
             tangents[item.param] = _placed(tangents[item.param], item.path, one)
         checked = tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
         forward = forward_of(self.f, self.params, self.request.outputs)
@@ -71,11 +61,8 @@ class Point:
 
     def outputs_at(self, inputs: Any) -> Any:
         """The selected outputs of a run of the function itself at other inputs, on copies."""
-        form = self.request.form
-        items = [inputs] if form == "bare" else inputs
-        items = [items[k] for k in form] if isinstance(form, tuple) else list(items)
         values = copy.deepcopy(self.values)
-        for item, new in zip(self.request.inputs, items):
+        for item, new in zip(self.request.inputs, self.request.listed(inputs)):
             values[item.param] = with_leaf(values[item.param], item.path, copy.deepcopy(new))
         bound = bound_to(self.f, values)
         value = self.f(*bound.args, **bound.kwargs)
@@ -154,10 +141,7 @@ def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     if isinstance(tree, dict):
         return {k: with_leaves(v, new, (*path, k)) for k, v in tree.items()}
     if isinstance(tree, (list, tuple)):
-        items = [with_leaves(v, new, (*path, k)) for k, v in enumerate(tree)]
-        if isinstance(tree, list):
-            return items
-        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+        return like_sequence(tree, [with_leaves(v, new, (*path, k)) for k, v in enumerate(tree)])
     return new.get(path)
 
 
@@ -168,9 +152,7 @@ def with_leaf(tree: Any, path: Path, new: Any) -> Any:
     if isinstance(tree, dict):
         return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
     items = [with_leaf(v, path[1:], new) if k == path[0] else v for k, v in enumerate(tree)]
-    if isinstance(tree, list):
-        return items
-    return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    return like_sequence(tree, items)
 
 
 def zeros(tree: Any) -> Any:
@@ -183,10 +165,10 @@ def zero(leaf: Any) -> Any:
     return np.zeros_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(0)
 
 
-def unit(leaf: Any, index: tuple[int, ...]) -> Any:
-    """Zero like an array or number, but for a one at an index."""
+def unit(leaf: Any, index: tuple[int, ...], factor: complex = 1) -> Any:
+    """Zero like an array or number, but for a one, or `factor`, at an index."""
     if not isinstance(leaf, np.ndarray):
-        return type(leaf)(1)
+        return type(leaf)(factor)
     one = np.zeros_like(leaf)
-    one[index] = 1
+    one[index] = factor
     return one

@@ -8,6 +8,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.derivative import Derivative
+from srcdiff.errors import InternalError
 from srcdiff.pipeline import run
 
 
@@ -26,4 +27,4 @@ def _reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> froze
         if label == "analyse":
             assert state.facts is not None
             return state.facts.active & {i.param for i in request.inputs}
-    raise AssertionError("the pipeline has no analysis")
+    raise InternalError("the pipeline has no analysis")

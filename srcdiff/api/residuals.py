@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.trees import like_sequence
+
 
 def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A copy of nested tuples, lists and dicts of arrays; views become views of copied memory.
@@ -19,8 +21,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """
     memo = {} if memo is None else memo
     if isinstance(value, tuple):
-        items = [copied(v, memo) for v in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        return like_sequence(value, [copied(v, memo) for v in value])
     if id(value) in memo:
         return memo[id(value)]
     if isinstance(value, list):

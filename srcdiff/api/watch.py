@@ -20,7 +20,7 @@ import numpy as np
 
 from srcdiff import records
 from srcdiff.analyses import kind_types
-from srcdiff.analyses.kind_types import Kind, contents
+from srcdiff.analyses.kind_types import Kind, class_of, inside
 from srcdiff.analyses.kind_values import key_of
 from srcdiff.codes import all_codes
 from srcdiff.free import Variable, WithFree
@@ -86,21 +86,15 @@ def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
     for kind in kinds:
         if isinstance(kind, kind_types.Callable):
             yield from (f for f, _ in kind.choices)
-        elif isinstance(kind, kind_types.Tuple):
-            yield from _passed(kind.items or ())
-        elif isinstance(kind, (kind_types.List, kind_types.Dict)):
-            yield from _passed(contents(kind))
+        yield from _passed(inside(kind))
 
 
 def _classes(kind: Kind) -> Iterator[type]:
     """The classes of the objects in a value."""
-    if isinstance(kind, kind_types.Dict) and kind.cls is not None:
-        yield kind.cls
-    if isinstance(kind, (kind_types.List, kind_types.Dict)):
-        inner: Iterable[Kind] = contents(kind)
-    else:
-        inner = (kind.items or ()) if isinstance(kind, kind_types.Tuple) else ()
-    for part in inner:
+    cls = class_of(kind)
+    if cls is not None:
+        yield cls
+    for part in inside(kind):
         yield from _classes(part)
 
 

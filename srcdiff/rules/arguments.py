@@ -128,6 +128,13 @@ def as_atom(value: Any) -> Atom:
     return Ref(getattr(value, "__name__", repr(value)), value)
 
 
+def named_constant(name: str, value: Any) -> Atom:
+    """A value as an atom: a literal, or the object under a name."""
+    if value is None or type(value) in (bool, int, float, complex, str):
+        return Const(value)
+    return Ref(name, value)
+
+
 def is_neutral(name: str, value: Atom) -> bool:
     """Is the extra argument `name` given in a way that changes nothing?"""
     return isinstance(value, Const) and any(

@@ -15,11 +15,6 @@ from srcdiff.simplify import shapes
 from srcdiff.simplify.available import Available
 from srcdiff.simplify.signs import LINEAR, Signs
 
-ARITHMETIC: dict[Any, Callable[[Any, Any], Any]] = {
-    operator.add: operator.add, operator.sub: operator.sub, operator.mul: operator.mul,
-    operator.truediv: operator.truediv,
-}  # fmt: skip
-
 
 class Algebra:
     """The rewriting of calls, by what their operands are known to equal."""
