@@ -149,15 +149,15 @@ def _forward(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> li
     """The elements of the Jacobian that forward mode gets wrong."""
     wrong: list[Wrong] = []
     still = zeros(check.at)
-    for (path, source, unit), column in zip(check.columns, numeric):
-        _, tangent = check.point.along(with_leaf(still, path, unit))
+    for (path, source, move), column in zip(check.columns, numeric):
+        _, tangent = check.point.along(with_leaf(still, path, move))
         for place, expected in column.items():
             found = np.asarray(at(tangent, place))
             for index in np.ndindex(np.shape(expected)):
                 a, b = complex(found[index]), complex(np.asarray(expected)[index])
                 if not (tol.agree(a.real, b.real) and tol.agree(a.imag, b.imag)):
                     part = (a.imag, b.imag) if tol.agree(a.real, b.real) else (a.real, b.real)
-                    kink = check.kink(path, unit, place, index)
+                    kink = check.kink(path, move, place, index)
                     names = source_of(check, path, source), "output" + _element(place, index)
                     wrong.append(Wrong("forward", *names, *part, kink))
     return wrong
@@ -174,9 +174,9 @@ def _compared(
 ) -> list[Wrong]:
     """The wrong elements of one row."""
     wrong: list[Wrong] = []
-    for (path, source, unit), a, b in zip(check.columns, found, expected):
+    for (path, source, move), a, b in zip(check.columns, found, expected):
         if not tol.agree(a, b):
-            kink = check.kink(path, unit, place, index)
+            kink = check.kink(path, move, place, index)
             target = "output" + _element(place, index)
             wrong.append(Wrong(mode, source_of(check, path, source), target, a, b, kink))
     return wrong
