@@ -242,7 +242,10 @@ def check_objects(function: ir.Function, active: frozenset[str], kinds: Mapping[
     Raises:
         UnsupportedError: a value that carries a derivative is an object, or holds one.
     """
-    objects = sorted(n for n in active if n in kinds and has_objects(kinds[n]))
+    calls = filter(None, map(ir.call_of, ir.walk(function.body)))
+    into = [c.args[0] for c in calls if c.fn is ir.set_attr and active & {*ir.names(c)}]
+    stored = {n for base in into for n in ir.names(base)}
+    objects = sorted(stored | {n for n in active if n in kinds and has_objects(kinds[n])})
     if objects:
         raise UnsupportedError(
             f"forward mode does not follow the attributes of objects such as {ir.said(objects[0])}",

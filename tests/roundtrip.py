@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from srcdiff import ir
 from srcdiff.backends.numpy import compile_text
 from srcdiff.emit import emit
@@ -14,11 +12,7 @@ from srcdiff.names import name
 from srcdiff.nested import is_transform
 from srcdiff.parse import parse
 
-
-def skip_if_incomplete(function: ir.Function) -> None:
-    """Skip a test of a function that is more than its text before calls are replaced."""
-    if is_incomplete(function):
-        pytest.skip("nested functions that are values or recursive are no text of their own")
+from .programs import PROGRAMS
 
 
 def is_incomplete(function: ir.Function) -> bool:
@@ -31,6 +25,10 @@ def is_incomplete(function: ir.Function) -> bool:
     return False
 
 
+# Programs whose nested functions, if any, stand in the text where they are called.
+WHOLE = tuple(p for p in PROGRAMS if not is_incomplete(lower(parse(p.function))))
+
+
 def text_of(function: ir.Function) -> str:
     """The text of a function with readable names."""
     return emit(name(function)).text
@@ -39,7 +37,7 @@ def text_of(function: ir.Function) -> str:
 def printed(f: Any) -> tuple[str, Any]:
     """The text of a function lowered and printed, and the function compiled from it."""
     function = name(lower(parse(f)))
-    skip_if_incomplete(function)
+    assert not is_incomplete(function), "this function is more than its text"
     emitted = emit(function)
     return emitted.text, compile_text(emitted.text, emitted.refs, function.name)
 

@@ -27,22 +27,20 @@ from srcdiff.parse import parse
 from srcdiff.webs import webs
 
 from .kind_checker import run_checked
-from .programs import PROGRAMS
-from .roundtrip import skip_if_incomplete
+from .roundtrip import WHOLE
 from .structures import bound_arguments
 
-IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
+IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(WHOLE)]
 
 
 def lowered(function, params=None):
     found = webs(lower(parse(function)))
-    skip_if_incomplete(found)
     if params is None:
         return found
     return iterated(found, infer(found, params), params)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
+@pytest.mark.parametrize("program", WHOLE, ids=IDS)
 def test_kinds_of_the_corpus_are_true(program, monkeypatch):
     args = program.arguments()
     named = bound_arguments(program.function, args)
@@ -53,7 +51,7 @@ def test_kinds_of_the_corpus_are_true(program, monkeypatch):
     run_checked(function, kinds, args, monkeypatch)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
+@pytest.mark.parametrize("program", WHOLE, ids=IDS)
 def test_kinds_without_arguments_are_true(program, monkeypatch):
     args = program.arguments()
     named = bound_arguments(program.function, args)

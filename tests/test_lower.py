@@ -38,8 +38,8 @@ from srcdiff.verify import verify
 from tests import ir_interpreter
 from tests.check import define
 from tests.lowering_loops import ALL
-from tests.programs import PROGRAMS, TOPICS
-from tests.roundtrip import is_incomplete
+from tests.programs import TOPICS
+from tests.roundtrip import WHOLE
 from tests.structures import bound_arguments
 
 
@@ -80,11 +80,9 @@ def test_the_ir_does_what_python_does(f, cases):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_the_corpus(topic):
-    for program in PROGRAMS:
+    for program in WHOLE:
         if program.name.startswith(f"{topic}-"):
             function = lower(parse(program.function))
-            if is_incomplete(function):
-                continue
             expected, found = program.arguments(), program.arguments()
             named = bound_arguments(program.function, found)
             params = {n: kind_of(v, n) for n, v in named.items()}

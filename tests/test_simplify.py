@@ -21,9 +21,9 @@ from srcdiff.webs import webs
 from . import ir_interpreter
 from . import structures as st
 from .programs import PROGRAMS
-from .roundtrip import is_incomplete
+from .roundtrip import WHOLE
 
-IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
+IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(WHOLE)]
 
 
 def equal(a, b):
@@ -46,11 +46,9 @@ def outcome(function, args):
 
 
 @pytest.mark.parametrize("rename", [webs, lambda f: f], ids=["webs", "plain"])
-@pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
+@pytest.mark.parametrize("program", WHOLE, ids=IDS)
 def test_simplified_programs_compute_the_same(program, rename):
     function = rename(lower(parse(program.function)))
-    if is_incomplete(function):
-        pytest.skip("nested functions are replaced after lowering")
     named = st.bound_arguments(program.function, program.arguments())
     params = {n: kind_of(v, n) for n, v in named.items()}
     function = iterated(function, infer(function, params), params)

@@ -130,6 +130,7 @@ def test_generated_code():
     assert dy == pytest.approx(math.sin(1.0) + math.exp(2.0))
 
 
+@pytest.mark.oracles
 def test_lambdify():
     sympy = pytest.importorskip("sympy")
     x, y = sympy.symbols("x y")
