@@ -45,11 +45,12 @@ def tangent_facts(
 ) -> Facts:
     """What forward mode knows of a function: the names that carry a derivative, their tangents."""
     inputs = tuple(i.param for i in request.inputs)
+    check_objects(function, frozenset(inputs), kinds, request)
     check_callees(function, kinds, inputs, outputs)
     shared = Aliases(written_classes(function, kinds))
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found) | {*inputs}
-    check_objects(function, active, kinds)
+    check_objects(function, active, kinds, request)
     fresh = ir.Fresh(ir.all_names(function))
     plain = frozenset(n for n in active if not n.startswith("_"))
     names = adjoint_names(function, plain, fresh, "t_")

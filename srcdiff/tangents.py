@@ -30,6 +30,7 @@ from srcdiff.expand import Along, Tangent, expand
 from srcdiff.expand.folding import Folder
 from srcdiff.facts import Facts
 from srcdiff.places import has_objects
+from srcdiff.request import Request
 from srcdiff.rules import Bound, Rule, find
 from srcdiff.rules.arguments import ALIASES
 from srcdiff.transpose import TANGENT_REMEDY, summed, transposed
@@ -236,16 +237,16 @@ def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool
     return False, (*scribe.out, effect)
 
 
-def check_objects(function: ir.Function, active: frozenset[str], kinds: Mapping[str, Kind]) -> None:
+def check_objects(
+    function: ir.Function, active: frozenset[str], kinds: Mapping[str, Kind], request: Request
+) -> None:
     """Refuse active objects: their attributes have no tangents.
 
     Raises:
         UnsupportedError: a value that carries a derivative is an object, or holds one.
     """
-    calls = filter(None, map(ir.call_of, ir.walk(function.body)))
-    into = [c.args[0] for c in calls if c.fn is ir.set_attr and active & {*ir.names(c)}]
-    stored = {n for base in into for n in ir.names(base)}
-    objects = sorted(stored | {n for n in active if n in kinds and has_objects(kinds[n])})
+    whole = [item.param for item in request.inputs if item.parts]
+    objects = whole or sorted(n for n in active if n in kinds and has_objects(kinds[n]))
     if objects:
         raise UnsupportedError(
             f"forward mode does not follow the attributes of objects such as {ir.said(objects[0])}",
