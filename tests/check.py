@@ -132,6 +132,11 @@ def assert_slope(found: float, slope: tuple[float, float], scale: float, toleran
     assert abs(found - expected) <= bound, f"derivative is {found}, differences give {expected}"
 
 
+def close(found: Any, expected: Any) -> None:
+    """Two numbers or arrays agree but for rounding."""
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
 def magnitude(gradient: Any, direction: Any) -> float:
     """A scale for the rounding error of <gradient, direction>."""
     size = lambda v: st.mapped(lambda x: None if x is None else np.abs(x), v)  # noqa: E731

@@ -8,14 +8,11 @@ import pytest
 import srcdiff
 
 from . import models
+from .check import close
 
 X = np.array([0.5, -1.0, 2.0])
 Y = np.array([2.0, 3.0, 4.0])
 MODES = ("reverse", "forward", None)
-
-
-def close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
 def product(x, y):

@@ -12,13 +12,9 @@ import srcdiff
 
 from . import models
 from . import structures as st
-from .check import define
+from .check import close, define
 
 X = np.array([0.5, -1.0, 2.0])
-
-
-def close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
 # --- grad ---------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 import srcdiff
 
 from .check import check_gradient, define
+from .programs.aliases import reshaped_parameter_written
 from .test_errors import assert_located
 
 X = np.array([0.7, -1.2, 0.4])
@@ -508,29 +509,22 @@ def test_inputs_that_stand_for_any_number_of_arguments():
     assert srcdiff.grad(f)(3.0) == 6.0
 
 
-def flat_written(x, s):
-    flat = x.reshape(-1)
-    flat[::2] *= s
-    flat[1] = flat[0] ** 2
-    return x * np.sum(flat)
-
-
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_the_layout_decides_between_view_and_copy(order):
     """`reshape` of columns that lie one behind the other copies them: `x` is not written into."""
     x = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]], order=order)
     weights = np.arange(6.0).reshape(2, 3)
-    gradient = srcdiff.grad(flat_written)(x, 1.7, grad_outputs=weights)
+    gradient = srcdiff.grad(reshaped_parameter_written)(x, 1.7, grad_outputs=weights)
     step = 1e-6
     for k in np.ndindex(2, 3):
         ends = [x.copy(order="K"), x.copy(order="K")]
         ends[0][k] -= step
         ends[1][k] += step
-        low, high = (np.sum(weights * flat_written(x, 1.7)) for x in ends)
+        low, high = (np.sum(weights * reshaped_parameter_written(x, 1.7)) for x in ends)
         np.testing.assert_allclose(gradient[k], (high - low) / (2.0 * step), rtol=1e-6)
 
 
 def test_gaps_in_memory_that_a_reshaped_view_would_not_have():
     x = np.arange(24.0).reshape(4, 6)[::2, ::2]
     with pytest.raises(ValueError, match="memory with gaps"):
-        srcdiff.grad(flat_written)(x, 1.7, grad_outputs=np.ones((2, 3)))
+        srcdiff.grad(reshaped_parameter_written)(x, 1.7, grad_outputs=np.ones((2, 3)))

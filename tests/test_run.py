@@ -7,13 +7,10 @@ import srcdiff
 from srcdiff import autograd
 
 from . import models
+from .check import close
 
 X = np.array([0.5, -1.0, 2.0])
 Y = np.array([2.0, 3.0, 4.0])
-
-
-def close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
 def mixed(x, y, n=2):

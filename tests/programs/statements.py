@@ -19,16 +19,6 @@ def state_walrus(x):
 
 sample(state_walrus, three)
 
-def state_walrus_while(x):
-    t = x[0]
-    n = 0
-    while (t := t * x[1] + 1.0) < 2.0 and n < 10:
-        n += 1
-    return t
-
-
-sample(state_walrus_while, three)
-
 def state_ternary(x):
     a = x[0] if x[0] > x[1] else x[1] ** 2
     return a * (x[2] if len(x) > 2 else 1.0)
