@@ -29,9 +29,9 @@ def is_incomplete(function: ir.Function) -> bool:
 WHOLE = tuple(p for p in PROGRAMS if not is_incomplete(lower(parse(p.function))))
 
 
-def text_of(function: ir.Function) -> str:
+def text_of(function: ir.Function, namespace: Any = None) -> str:
     """The text of a function with readable names."""
-    return emit(name(function)).text
+    return emit(name(function), namespace=namespace).text
 
 
 def printed(f: Any) -> tuple[str, Any]:
@@ -48,4 +48,4 @@ def again(function: Any) -> str:
     Temporaries have no order and no names in a text, so equal texts mean the same function of the
     IR up to the places and names of temporaries.
     """
-    return text_of(lower(parse(function)))
+    return text_of(lower(parse(function)), function.__globals__)
