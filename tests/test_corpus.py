@@ -7,14 +7,14 @@ from . import structures as st
 from .check import Problem
 from .programs import GOLDEN, PROGRAMS, TOPICS
 
-IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
+# Of a gradient that is given by hand differences may say nothing.
+SMOOTH = [p for p in PROGRAMS if p.gradient is None]
+IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(SMOOTH)]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
+@pytest.mark.parametrize("program", SMOOTH, ids=IDS)
 def test_program_is_differentiable_by_differences(program):
     problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
-    if program.gradient is not None:
-        return
     rng = np.random.default_rng(5)
     output = problem.output()
     assert all(np.all(np.isfinite(v)) for v in st.leaves(output) if st.is_number(v))
