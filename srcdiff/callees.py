@@ -284,14 +284,15 @@ def check_callees(
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         if call is not None and _is_strange(call, kinds):
-            active = {n for n in ir.names(call) if n in varied and _carries(n, kinds)}
+            active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
             result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
             if active and (result or active & written):
                 _refuse(call, stmt.loc, kinds)
 
 
-def _carries(name: str, kinds: Kinds) -> bool:
+def carries(name: str, kinds: Kinds) -> bool:
+    """Whether a value may carry a derivative, as far as is known."""
     return name not in kinds or is_active_kind(kinds[name])
 
 

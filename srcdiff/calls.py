@@ -9,7 +9,7 @@ and active parameters.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -78,10 +78,10 @@ def _stored_back(
         if not isinstance(base, ir.Name) or not is_array(kinds.get(base.id)):
             raise _unclear_argument(param, call.fn.name, stmt.loc)
         piece = fresh()
-        yield ir.Assign(piece, _item(both, k, of), stmt.loc)
+        yield ir.Assign(piece, item_of(both, k, of), stmt.loc)
         yield ir.SetItem(base, ir.Const(...), piece, None, stmt.loc)
     if isinstance(stmt, ir.Assign):
-        yield ir.Assign(stmt.target, _item(both, 0, of), stmt.loc)
+        yield ir.Assign(stmt.target, item_of(both, 0, of), stmt.loc)
 
 
 def _check_apart(key: Key, args: Mapping[str, ir.Atom], near: Near, loc: ir.Loc) -> None:
@@ -158,22 +158,37 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     copies, args = _own_arguments(call, facts, loc)
     forward = ir.Call(ir.Derived(call.fn.name, "forward", there), args)
     grads = facts.fresh("_grads")
-    adjoint: list[ir.Stmt] = []
     d_target = facts.adjoint(stmt.target.id)
     backward = ir.Call(ir.Derived(call.fn.name, "backward", back), (kept, d_target))
-    adjoint += [ir.Assign(grads, backward, loc), ir.Reset(d_target, loc)]
-    for k, param in enumerate(active):
-        atom = call.args[params.index(param)]
+    given = [call.args[params.index(p)] for p in active]
+    for param, atom in zip(active, given, strict=True):
         if not isinstance(atom, ir.Name):
             raise _display_argument(param, call.fn.name, loc)
+    taken = gradients_taken(grads, given, facts, loc)
+    adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
+    return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
+
+
+def gradients_taken(
+    grads: ir.Name, given: Sequence[ir.Atom], facts: Facts, loc: ir.Loc
+) -> Iterator[ir.Stmt]:
+    """Statements that add the gradients of a call to the adjoints of what it was given."""
+    for k, atom in enumerate(given):
+        assert isinstance(atom, ir.Name)
         piece = facts.fresh()
-        adjoint.append(ir.Assign(piece, _item(grads, k, len(active)), loc))
-        adjoint.append(ir.Accum(facts.adjoint(atom.id), piece, atom, loc))
+        yield ir.Assign(piece, item_of(grads, k, len(given)), loc)
+        yield ir.Accum(facts.adjoint(atom.id), piece, atom, loc)
+
+
+def paired_parts(
+    stmt: ir.Assign, forward: ir.Call, both: ir.Name, kept: ir.Name, adjoint: ir.Block
+) -> ir.Block:
+    """A call whose forward part gives the value and what is kept, as pairs."""
+    loc = stmt.loc
     return (
-        *copies,
         ir.Pair(ir.Assign(both, forward, loc), (), loc),
-        ir.Pair(ir.Assign(kept, _item(both, 1), loc), (), loc),
-        ir.Pair(ir.Assign(stmt.target, _item(both, 0), loc), tuple(adjoint), loc),
+        ir.Pair(ir.Assign(kept, item_of(both, 1), loc), (), loc),
+        ir.Pair(ir.Assign(stmt.target, item_of(both, 0), loc), adjoint, loc),
     )
 
 
@@ -202,7 +217,8 @@ def _gradient_kind(kind: Kind) -> Kind:
     return Scalar(kind.dtype, None) if isinstance(kind, Scalar) else kind
 
 
-def _item(base: ir.Name, k: int, of: int = 2) -> ir.Call:
+def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:
+    """One of several things that a call gives."""
     return ir.Call(operator.getitem, (base, ir.Const(k)), text=f"item of {of}")
 
 

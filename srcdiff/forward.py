@@ -28,7 +28,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.links import written_classes
 from srcdiff.callees import check_callees
-from srcdiff.calls import is_user_call, unmarked
+from srcdiff.calls import is_user_call, item_of, unmarked
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
@@ -362,10 +362,6 @@ def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:
     tangent = facts.adjoint(stmt.target.id)
     return (
         *scribe.out,
-        ir.Assign(stmt.target, _item(both, 0), stmt.loc),
-        ir.Assign(tangent, _item(both, 1), stmt.loc),
+        ir.Assign(stmt.target, item_of(both, 0), stmt.loc),
+        ir.Assign(tangent, item_of(both, 1), stmt.loc),
     )
-
-
-def _item(base: ir.Name, k: int) -> ir.Call:
-    return ir.Call(operator.getitem, (base, ir.Const(k)), text="item of 2")

@@ -7,14 +7,15 @@ pairs.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff import ir, trees
 from srcdiff.analyses.activity import edges, reachable
 from srcdiff.analyses.aliases import Aliases
-from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Object, Unknown, is_active_kind
+from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Object, Unknown
+from srcdiff.callees import carries
+from srcdiff.calls import gradients_taken, paired_parts
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts
@@ -47,7 +48,7 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
         if isinstance(s, ir.Assign) and _is_candidate(s, kinds):
             call = s.rhs
             assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
-            active = {n for n in ir.names(ir.Tup(call.args)) if n in varied and _carries(n, kinds)}
+            active = {n for n in ir.names(ir.Tup(call.args)) if n in varied and carries(n, kinds)}
             if active and call.fn.id not in varied:
                 fn = ir.Derived(call.fn.id, PART, Nothing())
                 return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
@@ -66,10 +67,6 @@ def _is_candidate(stmt: ir.Stmt, kinds: Kinds) -> bool:
     return plain and isinstance(kind, (Unknown, Object, Callable))
 
 
-def _carries(name: str, kinds: Kinds) -> bool:
-    return name not in kinds or is_active_kind(kinds[name])
-
-
 def is_at_run_time(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is a marked call."""
     return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == PART
@@ -86,22 +83,9 @@ def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     forward = ir.Call(trees.call_vjp, (fn, places, *args), text="call_vjp")
     d_target = facts.adjoint(stmt.target.id)
     back = ir.Call(trees.pull_back, (pull, d_target), text="pull_back")
-    adjoint: list[ir.Stmt] = [ir.Assign(grads, back, loc), ir.Reset(d_target, loc)]
-    for k, place in enumerate(at):
-        arg = args[place]
-        assert isinstance(arg, ir.Name)
-        piece = facts.fresh()
-        adjoint.append(ir.Assign(piece, _item(grads, k, len(at)), loc))
-        adjoint.append(ir.Accum(facts.adjoint(arg.id), piece, arg, loc))
-    return (
-        ir.Pair(ir.Assign(both, forward, loc), (), loc),
-        ir.Pair(ir.Assign(pull, _item(both, 1, 2), loc), (), loc),
-        ir.Pair(ir.Assign(stmt.target, _item(both, 0, 2), loc), tuple(adjoint), loc),
-    )
-
-
-def _item(base: ir.Name, k: int, of: int) -> ir.Call:
-    return ir.Call(operator.getitem, (base, ir.Const(k)), text=f"item of {of}")
+    taken = gradients_taken(grads, [args[k] for k in at], facts, loc)
+    adjoint = (ir.Assign(grads, back, loc), ir.Reset(d_target, loc), *taken)
+    return paired_parts(stmt, forward, both, pull, adjoint)
 
 
 def check_used(function: ir.Function, active: frozenset[str]) -> None:

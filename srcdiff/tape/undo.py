@@ -111,8 +111,7 @@ def undo_name(name: str, loc: ir.Loc, slots: Slots) -> Undone:
     slots.saved.add(name)
     save, load = slots.new(name, value, loc)
     save = (*copied, *save)
-    needed: frozenset[Item] = frozenset({load.id}) if isinstance(load, ir.Name) else frozenset()
-    return Undone(save, (ir.Assign(ir.Name(name), load, loc),), needed)
+    return Undone(save, (ir.Assign(ir.Name(name), load, loc),), frozenset(_slot(load)))
 
 
 def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
@@ -163,20 +162,28 @@ def _undo_items(base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots) -
     copy = ir.Call(list if isinstance(kind, List) else dict, (base,))
     save: list[ir.Stmt] = [ir.Assign(made, copy, stmt.loc)]
     push, load = slots.new(base.id, made, stmt.loc)
-    needed: frozenset[Item] = frozenset({base.id})
-    restore: list[ir.Stmt] = []
-    value = facts.fresh() if not isinstance(load, ir.Name) else load
-    if isinstance(load, ir.Name):
-        needed |= {load.id}
-    else:
-        restore.append(ir.Assign(value, load, stmt.loc))
+    value, restore = _loaded(load, facts, stmt.loc)
     if isinstance(kind, List):
         everything = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
         restore.append(ir.SetItem(base, everything, value, None, stmt.loc))
     else:
         restore.append(ir.Effect(ir.Call(ir.Method("clear"), (base,)), stmt.loc))
         restore.append(ir.Effect(ir.Call(ir.Method("update"), (base, value)), stmt.loc))
+    needed = frozenset({base.id, *_slot(load)})
     return Undone((*save, *push), tuple(restore), needed)
+
+
+def _loaded(load: ir.Rhs, facts: Facts, loc: ir.Loc) -> tuple[ir.Name, list[ir.Stmt]]:
+    """A name for what is loaded, and the statement that binds it where it has none yet."""
+    if isinstance(load, ir.Name):
+        return load, []
+    value = facts.fresh()
+    return value, [ir.Assign(value, load, loc)]
+
+
+def _slot(load: ir.Rhs) -> tuple[str, ...]:
+    """The variable that a value is loaded from, outside of loops."""
+    return (load.id,) if isinstance(load, ir.Name) else ()
 
 
 def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
@@ -187,7 +194,6 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
         return _undo_entry(stmt, slots)
     old = facts.fresh("_old")
     save: list[ir.Stmt] = [ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc)]
-
     kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
     held = facts.aliases.is_unclear(stmt.base.id) and not is_array(facts.kinds.get(stmt.base.id))
     if not held and (kind is None or not is_scalar(kind)):
@@ -196,16 +202,10 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
         save.append(ir.Assign(copy, ir.Call(copying, (old,)), stmt.loc))
         old = copy
     push, load = slots.new(stmt.base.id, old, stmt.loc)
-    needed: set[Item] = {stmt.base.id, *ir.names(index)}
-    restore: list[ir.Stmt] = []
-    if isinstance(load, ir.Name):
-        value: ir.Name = load
-        needed.add(load.id)
-    else:
-        value = facts.fresh()
-        restore.append(ir.Assign(value, load, stmt.loc))
+    value, restore = _loaded(load, facts, stmt.loc)
     restore.append(ir.SetItem(stmt.base, index, value, None, stmt.loc))
-    return Undone((*save, *push), tuple(restore), frozenset(needed))
+    needed = frozenset({stmt.base.id, *ir.names(index), *_slot(load)})
+    return Undone((*save, *push), tuple(restore), needed)
 
 
 def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
@@ -228,8 +228,8 @@ def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
         ir.Assign(was, load_there, loc),
         ir.If(was, back, (ir.Assign(gone, ir.Call(ir.Method("pop"), entry), loc),), loc),
     )
-    loads = (n for r in (load_there, load_old) for n in ir.names(r) if isinstance(r, ir.Name))
-    return Undone(save, restore, frozenset({*ir.names(stmt.base), *ir.names(stmt.index), *loads}))
+    loads = (*_slot(load_there), *_slot(load_old))
+    return Undone(save, restore, frozenset({stmt.base.id, *ir.names(stmt.index), *loads}))
 
 
 def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:
@@ -252,10 +252,6 @@ def _undo_whole(base: ir.Name, loc: ir.Loc, slots: Slots) -> Undone:
     old = slots.facts.fresh("_old")
     save = ir.Assign(old, ir.Call(trees.kept, (base,)), loc)
     push, load = slots.new(base.id, old, loc)
-    value = slots.facts.fresh()
-    restore = (
-        ir.Assign(value, load, loc),
-        ir.Effect(ir.Call(trees.put_back, (base, value)), loc),
-    )
-    needed = frozenset({base.id, *ir.names(load if isinstance(load, ir.Name) else None)})
-    return Undone((save, *push), restore, needed)
+    value, restore = _loaded(load, slots.facts, loc)
+    restore.append(ir.Effect(ir.Call(trees.put_back, (base, value)), loc))
+    return Undone((save, *push), tuple(restore), frozenset({base.id, *_slot(load)}))
