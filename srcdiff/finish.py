@@ -91,6 +91,8 @@ def returned(function: ir.Function) -> frozenset[str]:
             if isinstance(rhs.fn, ir.Derived) or taken:
                 both.add(stmt.target.id)
     return frozenset(both)
+
+
 def _is_attribute(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
     """Whether a call reads an attribute of an object that came out of a container."""
     if call.fn is not operator.getitem or not isinstance(call.args[1], ir.Const):

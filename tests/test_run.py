@@ -237,6 +237,17 @@ def test_wrong_arguments():
         autograd.grad((r[0], r[1]["loss"]), "x", (np.ones(3),))
 
 
+class Spring:
+    """A displacement and a stiffness."""
+
+    def __init__(self, x, k):
+        self.x, self.k = x, k
+
+
+def energy(spring):
+    return 0.5 * spring.k * np.sum(spring.x**2)
+
+
 # --- backward -----------------------------------------------------------------------------------
 
 
@@ -263,6 +274,14 @@ def test_backward_into_buffers():
     b(2.0, X, into=store)
     close(buffer, 1.0 + 2.0 * dx)
     close(store["w"], 2.0 * dw)
+
+
+def test_backward_into_buffers_of_attributes():
+    """They are called what the input was called."""
+    spring = Spring(np.array([1.0, 2.0]), 3.0)
+    store = {}
+    assert srcdiff.backward(energy, "spring.x")(spring, into=store) == 7.5
+    np.testing.assert_array_equal(store["spring.x"], [3.0, 6.0])
 
 
 def test_backward_into_positions_a_list_an_array_and_a_structure():

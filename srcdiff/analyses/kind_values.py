@@ -43,6 +43,7 @@ def is_function(value: Any) -> bool:
     """Whether a value is a function of some sort, a derivative included."""
     return isinstance(value, _FUNCTIONS) or hasattr(type(value), "__srcdiff_function__")
 
+
 LARGE = 4
 """Lengths from here on have kinds of their own: one or two elements less is still not 1."""
 

@@ -14,7 +14,7 @@ from srcdiff.api.backward import store_key
 from srcdiff.api.batch import batch_size, item, stacked
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
-from srcdiff.api.options import Options
+from srcdiff.api.options import Options, check_unused_options
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
@@ -36,11 +36,7 @@ def gradients(
     materialize_grads: bool,
 ) -> list[Any]:
     """The gradient of the sum of the outputs, for every input; None for an unused one."""
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, "
-            "but got: allow_unused=False."
-        )
+    check_unused_options(allow_unused, materialize_grads)
     if not inputs:
         raise EmptyInputsError()
     runs = _grouped(outputs, grad_outputs)

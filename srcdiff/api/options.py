@@ -31,11 +31,16 @@ class Options:
     strong_zeros: bool = False
 
     def __post_init__(self) -> None:
-        if self.materialize_grads and self.allow_unused is False:
-            raise ValueError(
-                "Expected allow_unused to be True or not passed when materialize_grads=True, "
-                "but got: allow_unused=False."
-            )
+        check_unused_options(self.allow_unused, self.materialize_grads)
+
+
+def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
+    """Raise for an unused input that is both an error and zeros."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
 
 
 def request_of(f: Any, options: Options) -> Request:

@@ -218,4 +218,3 @@ TABLE: Table = {
     "Nonlocal": nonlocal_,
     "Global": global_,
 }
-
