@@ -20,7 +20,7 @@ from srcdiff.errors import TransformError
 from srcdiff.free import WithFree, freed, with_parameters
 from srcdiff.known import Derived, Known, Made, applied, is_partial, meaning, partial, spread, truth
 from srcdiff.lower import Closure, Lifted, lower
-from srcdiff.lower.lifted import passing
+from srcdiff.lower.lifted import defaults_now, passing
 from srcdiff.lower.settled import MARK, settled
 from srcdiff.nested import direct
 from srcdiff.parse import parse
@@ -185,14 +185,7 @@ class _Inline:
         if not is_written_out(call) and not takes_rest(function, call):
             return None
         kwargs = tuple((made.closure.keywords.get(str(k), k), v) for k, v in call.kwargs)
-
-        def now(n: ir.Name) -> ir.Atom:
-            return variables.get(n.id, n)
-
-        params = tuple(
-            p if p.default is None else replace(p, default=ir.map_atom(now, p.default))
-            for p in function.params
-        )
+        params = defaults_now(function.params, variables)
         bound = bind_displays(replace(function, params=params), replace(call, kwargs=kwargs), loc)
         function = inherited(function, made.closure)
         return self.renamed(function, bound, target, (*made.stack, function), loc, variables)

@@ -155,20 +155,22 @@ def passing(closure: Captures, callee: Any, call: Call) -> Call:
     """A call of a derivative of a closure, with what the closure captures as arguments."""
     inner, variables = closure.function, closure.variables
     assert inner is not None and variables is not None
-    outside = variables
-
-    def now(n: Name) -> Atom:
-        return outside.get(n.id, n)
-
-    params = tuple(
-        p if p.default is None else replace(p, default=map_atom(now, p.default))
-        for p in inner.params
-    )
     seed = tuple((k, v) for k, v in call.kwargs if k == SEED)
     kwargs = tuple((closure.keywords.get(str(k), k), v) for k, v in call.kwargs if k != SEED)
-    head_of = Function(inner.name, params, ())
+    head_of = Function(inner.name, defaults_now(inner.params, variables), ())
     bound = bind(head_of, replace(call, kwargs=kwargs), inner.loc)
-    return Call(callee, (*bound.values(), *outside.values()), seed)
+    return Call(callee, (*bound.values(), *variables.values()), seed)
+
+
+def defaults_now(params: tuple[Param, ...], variables: Mapping[str, Atom]) -> tuple[Param, ...]:
+    """Parameters of a closure whose defaults read the variables by their names outside."""
+
+    def now(n: Name) -> Atom:
+        return variables.get(n.id, n)
+
+    return tuple(
+        p if p.default is None else replace(p, default=map_atom(now, p.default)) for p in params
+    )
 
 
 # --- recursion -----------------------------------------------------------------------------------
@@ -260,6 +262,6 @@ def free(fn: Function) -> tuple[str, ...]:
 
 
 __all__ = [
-    "Head", "Lifted", "call", "free", "function", "head", "is_recursive", "lifted_closure",
+    "Head", "Lifted", "call", "defaults_now", "free", "function", "head", "is_recursive", "lifted_closure",
     "passing",
 ]  # fmt: skip
