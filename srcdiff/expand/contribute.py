@@ -144,7 +144,8 @@ class Writer:
         """`adjoint[key] += value`, of an item of a given kind."""
         if isinstance(kind, (List, Tuple)):
             self.add_items(self.item(adjoint, key), kind, value, value)
-        elif not is_numeric(kind):
+        elif not is_numeric(kind) or getattr(kind, "dtype", None) is None:
+            # What may be an integer need not have an adjoint.
             total = self.temp(ir.Call(trees.add_tree, (self.item(adjoint, key), value)))
             self.out.append(ir.SetItem(adjoint, key, total, None, self.loc))
         elif is_active_kind(kind):

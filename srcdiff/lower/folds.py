@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
-from srcdiff.ir import Assign, Atom, Call, Const, For, Loc, Name, Rhs
-from srcdiff.lower import functional, items
+from srcdiff.ir import Assign, Call, Const, Loc, Name, Rhs
+from srcdiff.lower import functional, items, loops
 from srcdiff.lower.builder import Builder, Node
 
 
@@ -14,43 +15,49 @@ def reduced(b: Builder, node: Node) -> Rhs:
     loc = b.loc(node)
     acc, item = functional.variable(b, "result"), functional.variable(b, "item")
     step = functional.call_of(b, node.args[0], [acc, item], node)
-    over = items.items_of(b, node.args[1], frozenset())
-    count: Atom
+
+    def body(element: items.Element) -> None:
+        if isinstance(element, Name):  # of a range
+            b.scope[item] = element
+        else:
+            b.emit(Assign(Name(item), items.element_rhs(b, element, step), loc))
+        b.emit(Assign(Name(acc), b.rhs(step), loc))
+
     if len(node.args) == 3:
+        over = items.items_of(b, node.args[1], frozenset())
         b.emit(Assign(Name(acc), b.atom(node.args[2]), loc))
-        rhs = items.header(b, over, loc)
+        loops.loop_through(b, over, body, loc)
     else:
-        over = _indexed(b, over, node)
-        count = over.length(b, loc)
-        b.emit(Assign(Name(acc), items.element_rhs(b, over.at(b, Const(0), loc), node), loc))
-        rhs = Call(range, (Const(1), count), text="range")
-    _loop(b, over, rhs, item, acc, step, loc)
+        over = _indexed(b, node.args[1], loc)
+        first = items.element_rhs(b, over.at(b, Const(0), loc), node)
+        b.emit(Assign(Name(acc), first, loc))
+        loops.loop_through(b, over, body, loc, start=1)
     return Name(acc)
 
 
-def _indexed(b: Builder, over: items.Items, node: Node) -> items.Items:
-    """Items that can be taken from the second on."""
+def _indexed(b: Builder, node: Node, loc: Loc) -> items.Items:
+    """Items that can be taken from the second on, and of which the first may be missing."""
+    over = items.items_of(b, node, frozenset(), nested=True)
     if isinstance(over, items.Reverse):
         b.refuse(
             node, "`reduce` of a reversed sequence without a start is not supported",
             "Give the start, or reverse it by a slice: `xs[::-1]`.",
         )  # fmt: skip
+    return _failing(b, over, loc)
+
+
+def _failing(b: Builder, over: items.Items, loc: Loc) -> items.Items:
+    """The same items, where taking one that there is not is an error, in ranges as well."""
+    if isinstance(over, items.Range):
+        return items.Sequence(b.temp(Call(range, over.args, text="range"), loc))
+    if isinstance(over, items.Zipped):
+        return replace(over, parts=tuple(_failing(b, p, loc) for p in over.parts))
+    if isinstance(over, items.Enumerated):
+        return replace(over, inner=_failing(b, over.inner, loc))
+    if isinstance(over, items.Mapped):
+        parts = tuple(_failing(b, p, loc) for p in over.parts.parts)
+        return replace(over, parts=items.Zipped(parts))
     return over
-
-
-def _loop(
-    b: Builder, over: items.Items, rhs: Call, item: str, acc: str, step: Node, loc: Loc
-) -> None:
-    """The loop of a `reduce`."""
-    k = b.fresh("_k")
-    inner = over.inner if isinstance(over, items.Reverse) else over
-
-    def body() -> None:
-        taken = inner.at(b, k, loc)
-        b.emit(Assign(Name(item), items.element_rhs(b, taken, step), loc))
-        b.emit(Assign(Name(acc), b.rhs(step), loc))
-
-    b.emit(For(k, rhs, b.collect(body), None, loc))
 
 
 def is_reduce(fn: object, node: Node) -> bool:

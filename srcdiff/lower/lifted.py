@@ -262,6 +262,6 @@ def free(fn: Function) -> tuple[str, ...]:
 
 
 __all__ = [
-    "Head", "Lifted", "call", "defaults_now", "free", "function", "head", "is_recursive", "lifted_closure",
-    "passing",
+    "Head", "Lifted", "call", "defaults_now", "free", "function", "head", "is_recursive",
+    "lifted_closure", "passing",
 ]  # fmt: skip

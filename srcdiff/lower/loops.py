@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from srcdiff.ir import NOWHERE, Assign, Atom, Block, Const, For, Loc, Name, While
+from srcdiff.ir import NOWHERE, Assign, Atom, Block, Call, Const, For, Loc, Name, While
 from srcdiff.lower import jumps
 from srcdiff.lower.builder import Builder, LoopFrame, Node, Table
 from srcdiff.lower.items import (
@@ -81,11 +81,16 @@ def loop_over(
     b.emit(For(counter, rhs, block, stop, loc))
 
 
-def loop_through(b: Builder, items: Items, body: Callable[[Element], None], loc: Loc) -> None:
-    """A loop over items that no target is bound to."""
+def loop_through(
+    b: Builder, items: Items, body: Callable[[Element], None], loc: Loc, start: int = 0
+) -> None:
+    """A loop over items that no target is bound to; with a `start`, of items with an index."""
     counted = items.inner if isinstance(items, Reverse) else items
     k = b.fresh("_k")
-    rhs = header(b, items, loc)
+    if start:
+        rhs = Call(range, (Const(start), items.length(b, loc)), text="range")
+    else:
+        rhs = header(b, items, loc)
     block = b.collect(lambda: body(k if isinstance(counted, Range) else counted.at(b, k, loc)))
     b.emit(For(k, rhs, block, None, loc))
 

@@ -1,5 +1,8 @@
 """Programs that the compiler once got wrong, reduced."""
 
+import functools
+import itertools
+
 import numpy as np
 
 from .registry import sample
@@ -326,6 +329,29 @@ def rebound_by_the_condition(x):
 
 
 sample(rebound_by_the_condition, lambda r: (r.uniform(0.3, 1.0, 3),))
+
+
+def reduced_ranges(x):
+    total = functools.reduce(lambda a, i: a + x * i, range(2, 5), 0.0)
+    total += functools.reduce(lambda a, i: a * x + i, range(2, 8, 2))
+    total += functools.reduce(lambda a, i: a + x**i, reversed(range(2, 5)), 0.0)
+    total += functools.reduce(lambda a, v: a * x + v, map(lambda i: i * x, range(1, 7, 2)))
+    return total + functools.reduce(lambda a, p: a * x + p[0] * p[1], enumerate([x, 2.0], 3), 1.0)
+
+
+sample(reduced_ranges, lambda r: (1.3,))
+
+
+def integers_and_numbers_in_a_list(x):
+    t = 2
+    xs = [t]
+    for i in range(3, 5):
+        t = t * x + i
+        xs.append(t)
+    return sum(xs) + sum(itertools.accumulate(range(2, 5), lambda a, i: a * x + i))
+
+
+sample(integers_and_numbers_in_a_list, lambda r: (1.3,))
 
 
 def bound_in_a_branch_of_a_loop(x, y, s):
