@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .refused import refused
 from .registry import sample
 
 
@@ -119,6 +120,15 @@ def windows_convolution(x, w):
     return np.einsum("ijkl,kl->ij", patches, w)
 
 
+refused(
+    windows_convolution,
+    lambda r: (r.standard_normal((4, 5)), r.standard_normal((2, 3))),
+    ("x", "w"),
+    line="patches = np.lib.stride_tricks.sliding_window_view(x, w.shape)",
+    reason="`np.lib.stride_tricks.sliding_window_view` has no rule",
+)
+
+
 def gaussian_blur(image, sigma, radius=2):
     t = np.arange(-radius, radius + 1)
     k = np.exp(-(t**2) / (2 * sigma**2))
@@ -166,6 +176,11 @@ def horn_schunck(im1, im2, alpha, n_iter):
         u = u_avg - fx * der
         v = v_avg - fy * der
     return u, v
+
+
+sample(
+    horn_schunck, lambda r: (r.random((4, 5)), r.random((4, 5)), 0.8, 2), ("im1", "im2", "alpha")
+)
 
 
 def bilinear_sample(image, xs, ys):

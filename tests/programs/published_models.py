@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .refused import refused
 from .registry import sample
 
 
@@ -222,6 +223,15 @@ def _block(r, d):
             "w2": 0.5 * r.standard_normal((3, d)),
         },
     }
+
+
+refused(
+    transformer_loss,
+    lambda r: ([_block(r, 4)], 0.5 * r.standard_normal((5, 4)), r.integers(0, 5, 4)),
+    ("blocks", "embedding"),
+    line='x = x + multi_head_attention(normalise(x, **block["ln1"]), block["attn"], heads)',
+    reason="`**` in a call of `normalise` is not supported",
+)
 
 
 def neural_ode(params, z0, t_grid, target):

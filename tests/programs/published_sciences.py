@@ -193,6 +193,13 @@ def dispersion_fit(params, k, omega):
     return np.sqrt(np.mean((model - omega) ** 2))
 
 
+sample(
+    dispersion_fit,
+    lambda r: (r.standard_normal(4), r.random(5), r.random(5)),
+    ("params", "k", "omega"),
+)
+
+
 def michaelis_menten(theta, s0, e0, dt, n):
     k1, k_1, k2 = np.exp(theta)
     s, es, p = s0, 0.0, 0.0

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .refused import refused
 from .registry import sample
 
 
@@ -68,6 +69,15 @@ def gp_objective_closure(params, x, y):
     _, _, log_marginal_likelihood = make_gp_funs(rbf_covariance, 2)
     objective = lambda p: -log_marginal_likelihood(p, x, y)  # noqa: E731
     return objective(params)
+
+
+refused(
+    gp_objective_closure,
+    lambda r: (0.3 * r.standard_normal(4), r.standard_normal((4, 1)), r.standard_normal(4)),
+    ("params", "x", "y"),
+    line="return 2 + num_cov_params, predict, log_marginal_likelihood",
+    reason="the nested function `predict` is used as a value",
+)
 
 
 def logsumexp(x, axis=None):
@@ -225,6 +235,13 @@ def kalman_log_likelihood(F, q, r, measurements):
         kf.predict()
         kf.update(z)
     return kf.log_likelihood
+
+
+sample(
+    kalman_log_likelihood,
+    lambda r: (np.array([[1.0, 0.1], [0.0, 1.0]]), -1.0, -0.5, r.standard_normal((3, 1))),
+    ("F", "q", "r", "measurements"),
+)
 
 
 def black_box_elbo(params, samples, logprob):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .refused import refused
 from .registry import sample
 
 
@@ -80,6 +81,13 @@ def _scene(r):
     )
 
 
+refused(
+    bundle_adjustment, _scene, "params",
+    line="points_proj += cams[:, 3:6]",
+    reason="`+=` writes into `points_proj` if it is an array, which another name shares",
+)  # fmt: skip
+
+
 def quat_mult(q1, q2):
     w1, x1, y1, z1 = q1
     w2, x2, y2, z2 = q2
@@ -99,6 +107,9 @@ def quat_rotate(q, v):
     q = q / np.sqrt(np.dot(q, q))
     q2 = (0.0,) + tuple(v)
     return np.array(quat_mult(quat_mult(q, q2), quat_conjugate(q))[1:])
+
+
+sample(quat_rotate, lambda r: (r.standard_normal(4), r.standard_normal(3)), ("q", "v"))
 
 
 def dh_matrix(theta, d, a, alpha):
