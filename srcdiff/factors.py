@@ -204,6 +204,38 @@ def mirrored(n: int, m: int, dtype: Any) -> Any:
     return (2 - (k == 0) - (2 * k == n)).astype(dtype)
 
 
+def as_full(g: Any, x: Any, y: Any, mode: str) -> Any:
+    """A convolution of `x` and `y` in a mode of `scipy.signal`, with zeros where a full one is."""
+    out = np.zeros([n + m - 1 for n, m in zip(np.shape(x), np.shape(y))], np.result_type(g))
+    out[_central(np.shape(x), np.shape(y), mode)] = g
+    return out
+
+
+def cut(z: Any, x: Any, y: Any, mode: str) -> Any:
+    """The part of the full convolution of `x` and `y` that another mode of `scipy.signal` gives."""
+    return z[_central(np.shape(x), np.shape(y), mode)]
+
+
+def _central(shape: Any, other: Any, mode: str) -> tuple[slice, ...]:
+    """The place of a convolution of two shapes in the full one."""
+    if mode == "same":
+        return tuple(slice((m - 1) // 2, (m - 1) // 2 + n) for n, m in zip(shape, other))
+    if mode == "valid":
+        return tuple(slice(min(n, m) - 1, max(n, m)) for n, m in zip(shape, other))
+    return (slice(None),) * len(shape)
+
+
+def pad_widths(shape: Any, late: bool) -> list[tuple[int, int]]:
+    """How far a filter of this shape of `scipy.ndimage` looks over the ends of each axis."""
+    widths = [((n - 1) // 2, n // 2) for n in shape]
+    return widths if late else [(after, before) for before, after in widths]
+
+
+def pad_mode(mode: str) -> str:
+    """What NumPy calls a boundary of `scipy.ndimage`."""
+    return {"reflect": "symmetric", "nearest": "edge", "mirror": "reflect"}.get(mode, mode)
+
+
 # --- indices -----------------------------------------------------------------------------------
 
 

@@ -5,12 +5,16 @@ from srcdiff import factors
 from srcdiff.factors import (
     all_axes,
     along_axis,
+    as_full,
     band_transposed,
+    cut,
     fitted,
     i0_slope,
     last_axes,
     latest,
     mirrored,
+    pad_mode,
+    pad_widths,
     pivot_order,
     polygamma,
     swapped_norm,
@@ -78,6 +82,26 @@ def band_transposed_(ab, lower, upper):
     d[ab] += band_transposed(d[z], upper, lower)
 
 
+@linear(as_full)
+@samples("A(3), A(3), A(2), 'same'", "A(2, 3), A(3, 4), A(2, 2), 'valid'")
+def as_full_(g, x, y, mode):
+    z = as_full(g, x, y, mode)
+    yield z
+    d[g] += cut(d[z], x, y, mode)
+    d[x] += 0.0
+    d[y] += 0.0
+
+
+@linear(cut)
+@samples("A(4), A(3), A(2), 'same'", "A(4, 5), A(3, 4), A(2, 2), 'valid'")
+def cut_(z, x, y, mode):
+    part = cut(z, x, y, mode)
+    yield part
+    d[z] += as_full(d[part], x, y, mode)
+    d[x] += 0.0
+    d[y] += 0.0
+
+
 @elementwise(i0_slope)
 @samples("A(3)", "A()", "A(3), 2")
 def i0_slope_(x, n=1):
@@ -94,4 +118,7 @@ def polygamma_(n, x):
     d[x] += d[z] * polygamma(n + 1, x)
 
 
-nondifferentiable(all_axes, along_axis, last_axes, latest, mirrored, pivot_order, swapped_norm)
+nondifferentiable(
+    all_axes, along_axis, last_axes, latest, mirrored, pad_mode, pad_widths, pivot_order,
+    swapped_norm,
+)  # fmt: skip

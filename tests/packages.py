@@ -6,7 +6,10 @@ from types import ModuleType
 
 from srcdiff import rules
 
-NAMES = ("scipy.special", "scipy.linalg", "scipy.stats")
+NAMES = tuple(
+    f"scipy.{name}"
+    for name in ("special", "linalg", "stats", "fft", "signal", "integrate", "ndimage")
+)
 
 
 def installed() -> dict[str, ModuleType]:

@@ -28,7 +28,9 @@ _SEARCHED: tuple[tuple[str, Any], ...] = (
     ("math", math), ("cmath", cmath), ("operator", operator), ("functools", functools),
     ("itertools", itertools),
 )  # fmt: skip
-_LATE = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.integrate")
+_LATE = tuple(
+    f"scipy.{n}" for n in ("special", "linalg", "fft", "signal", "integrate", "ndimage")
+)
 
 
 class Globals:

@@ -89,7 +89,7 @@ def _has_out(call: Call) -> bool:
     return isinstance(call.fn, np.ufunc) and len(call.args) > call.fn.nin
 
 
-_PURE_SCIPY = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.integrate")
+_PURE_SCIPY = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.ndimage")
 
 
 def _is_pure_callee(fn: Any) -> bool:

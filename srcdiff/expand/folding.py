@@ -47,6 +47,7 @@ FOLDABLE = frozenset(
         operator.getitem, len, min, max, isinstance, abs, runtime.inverse_axes,
         runtime.negated, runtime.other_axes, runtime.inside, runtime.einsum_plain,
         runtime.einsum_subscripts, factors.swapped_norm, factors.last_axes, factors.all_axes,
+        factors.pad_mode,
     }
 )  # fmt: skip
 

@@ -41,6 +41,8 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "overwrite_a": (False,),
         "overwrite_b": (False,),
         "overwrite_ab": (False,),
+        "overwrite_x": (False,),
+        "overwrite_data": (False,),
         "check_finite": (True, False),
         "lapack_driver": (None, "gesdd", "gesvd", "gelsd", "gelsy", "gelss"),
     }

@@ -72,7 +72,9 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     yield z
     if trans != 0:
         refuse("this value of `trans`: use the transpose of the matrix")
-    g = linalg.solve_triangular(conj(a.T), d[z], 0, not lower, unit_diagonal)
+    g = linalg.solve_triangular(
+        conj(a.T), d[z], lower=not lower, unit_diagonal=unit_diagonal
+    )
     d[b] += g
     g_a = np.outer(g, conj(z)) if np.ndim(b) == 1 else g @ conj(z.T)
     if lower:
@@ -85,12 +87,12 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
 @samples("S(3), A(3), 1", "S(3), A(3, 2), 'T', True", "C(3, 3) + 3 * np.eye(3), C(3), trans='C'")
 def solve_transposed(a, b, trans=0, lower=False, unit_diagonal=False):
     if trans == 1 or trans == "T":
-        return linalg.solve_triangular(a.T, b, 0, not lower, unit_diagonal)
+        return linalg.solve_triangular(a.T, b, lower=not lower, unit_diagonal=unit_diagonal)
     if trans == 2 or trans == "C":
-        return linalg.solve_triangular(conj(a.T), b, 0, not lower, unit_diagonal)
+        return linalg.solve_triangular(conj(a.T), b, lower=not lower, unit_diagonal=unit_diagonal)
     if trans != 0 and trans != "N":
         refuse("`trans` must be known")
-    return linalg.solve_triangular(a, b, 0, lower, unit_diagonal)
+    return linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit_diagonal)
 
 
 @composed(linalg.cho_solve)
@@ -116,7 +118,8 @@ def lu_solve(lu_and_piv, b, trans=0):
     if not known(trans):
         refuse("`trans` must be known")
     if trans == 0:
-        y = linalg.solve_triangular(lu, b[np.argsort(pivot_order(piv))], 0, True, True)
+        ordered = b[np.argsort(pivot_order(piv))]
+        y = linalg.solve_triangular(lu, ordered, lower=True, unit_diagonal=True)
         z = linalg.solve_triangular(lu, y)
     else:
         y = linalg.solve_triangular(lu, b, trans)
