@@ -28,6 +28,18 @@ def truss_compliance(nodes, elements, EA, load):
     return load @ u
 
 
+sample(
+    truss_compliance,
+    lambda r: (
+        np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.1], [1.1, 0.9]]),
+        [(0, 2), (1, 3), (0, 3), (1, 2), (2, 3)],
+        1 + r.random(5),
+        r.standard_normal(8),
+    ),
+    ("nodes", "load"),
+)
+
+
 def assemble_p1(points, triangles, conductivity):
     """The stiffness matrix of linear triangles, all elements at once."""
     p0, p1, p2 = points[triangles[:, 0]], points[triangles[:, 1]], points[triangles[:, 2]]
