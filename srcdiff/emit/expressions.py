@@ -7,6 +7,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcdiff.ir import (
     Atom,
@@ -174,6 +175,8 @@ class Expressions:
         positional = [self.atom(a) for a in (call.args if args is None else args)]
         if len(positional) == 1 and not keywords and call.fn in _EAGER:
             positional = [_as_generator(positional[0])]
+        if call.fn is np.block:
+            positional = list(map(_as_lists, positional))
         return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in keywords])
 
     def _special(self, fn: Any, call: Call) -> Any:
@@ -213,6 +216,13 @@ class Expressions:
         if fn is operator.not_:
             return negated(node, exact=True)
         return gast.UnaryOp(_UNARY[fn], node)
+
+
+def _as_lists(node: Any) -> Any:
+    """Displays as lists, for a function to which a tuple is something else."""
+    if not isinstance(node, (gast.Tuple, gast.List)):
+        return node
+    return gast.List(list(map(_as_lists, node.elts)), LOAD)
 
 
 def _as_generator(node: Any) -> Any:

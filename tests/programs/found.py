@@ -354,6 +354,14 @@ def integers_and_numbers_in_a_list(x):
 sample(integers_and_numbers_in_a_list, lambda r: (1.3,))
 
 
+def blocks_of_constants(x, k):
+    return np.sum(x * np.block([[k, -k], [-k, k]]))
+
+
+sample(blocks_of_constants, lambda r: (r.standard_normal((4, 4)), r.standard_normal((2, 2))), "x")
+sample(blocks_of_constants, lambda r: (r.standard_normal((4, 4)), r.standard_normal((2, 2))), "k")
+
+
 def bound_in_a_branch_of_a_loop(x, y, s):
     t = np.cos(y @ x)
     for _ in range(3):

@@ -36,7 +36,7 @@ sample(
         1 + r.random(5),
         r.standard_normal(8),
     ),
-    ("nodes", "load"),
+    ("nodes", "EA", "load"),
 )
 
 
