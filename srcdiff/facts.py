@@ -35,6 +35,11 @@ class Facts:
         return self.aliases.shadows & self.active
 
     @cached_property
+    def shadows(self) -> frozenset[str]:
+        """The adjoints that are variables of the forward part."""
+        return frozenset(self.adjoints[n] for n in self.shadowed)
+
+    @cached_property
     def value_adjoints(self) -> frozenset[str]:
         """The adjoints that the backward part makes."""
         return frozenset(a for n, a in self.adjoints.items() if n not in self.shadowed)

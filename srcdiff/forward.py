@@ -166,11 +166,30 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return (stmt,)
     scribe = Scribe(facts, stmt.loc)
     active = any(n in facts.active for n in ir.names(stmt.value))
+    if stmt.op in ("*", "/"):
+        return (*_scaled(stmt, active, scribe), stmt)
     if stmt.op is not None and not active:
         return (stmt,)
     value = scribe.tangent(stmt.value) if active or _in_container(stmt, facts) else ir.Const(0.0)
     store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
     return (stmt, *scribe.out, store)
+
+
+def _scaled(stmt: ir.SetItem, active: bool, scribe: Scribe) -> ir.Block:
+    """What `x[i] *= v` and `x[i] /= v` do to the tangent, before they are done."""
+    tangent = scribe.facts.adjoint(stmt.base.id)
+    scale = replace(stmt, base=tangent)
+    if not active:
+        return (scale,)
+    at = ir.Const(...) if stmt.index is None else stmt.index
+    old: ir.Atom = scribe.temp(ir.Call(operator.getitem, (stmt.base, at)))
+    if stmt.op == "/":
+        old = scribe.temp(ir.Call(operator.truediv, (old, stmt.value)))
+    change = scribe.temp(ir.Call(operator.mul, (old, scribe.tangent(stmt.value))))
+    if stmt.op == "/":
+        return (*scribe.out, replace(scale, value=change, op="-"), scale)
+    # The tangent of v may be a view of that of x.
+    return (*scribe.out, scale, replace(scale, value=change, op="+"))
 
 
 def _in_container(stmt: ir.SetItem, facts: Facts) -> bool:

@@ -108,7 +108,39 @@ def inplace(
     fresh = ir.Fresh(ir.all_names(function))
     held = shared_elements(function, kinds)
     shared = linked_names(function, kinds, lent) | reshaped_names(function)
-    return replace(function, body=_inplace(function.body, kinds, shared, held, fresh))
+    body = _inplace(function.body, kinds, shared, held, fresh)
+    return replace(function, body=_one_name(body, _in_place_pairs(function)))
+
+
+def _in_place_pairs(function: ir.Function) -> frozenset[tuple[str, str]]:
+    """The names of a variable before and after an operator in place, parameters left alone."""
+    params = {p.name for p in function.params}
+    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_inplace(s.rhs)]
+    pairs = ((s.target.id, ir.names(s.rhs.args[0])[0]) for s in marks)  # type: ignore[union-attr]
+    return frozenset((new, old) for new, old in pairs if not {new, old} & params)
+
+
+def _one_name(body: ir.Block, pairs: frozenset[tuple[str, str]]) -> ir.Block:
+    """Where an array was written in place the variable keeps its name."""
+    new: dict[str, str] = {}
+
+    def first(name: str) -> str:
+        while name in new:
+            name = new[name]
+        return name
+
+    for stmt in ir.walk(body):
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+            one, two = first(stmt.target.id), first(stmt.rhs.id)
+            if (stmt.target.id, stmt.rhs.id) in pairs and one != two:
+                new[one] = two
+    return _without_copies(ir.rename(body, {n: first(n) for n in new})) if new else body
+
+
+def _without_copies(block: ir.Block) -> ir.Block:
+    """A block without `x = x`."""
+    kept = (s for s in block if not (isinstance(s, ir.Assign) and s.rhs == s.target))
+    return tuple(ir.map_stmt(s, _same, _same, _without_copies) for s in kept)
 
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
@@ -187,11 +219,15 @@ def _resolved(
     return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]
 
 
+_STORED = ("+", "-", "*", "/")
+"""The operators of stores that have rules."""
+
+
 def _written(
     base: ir.Name, value: ir.Atom, op: str, loc: ir.Loc, fresh: ir.Fresh
 ) -> list[ir.Stmt]:
     """`base op= value` in the memory of an array."""
-    if op in ("+", "-"):
+    if op in _STORED:
         return [ir.SetItem(base, None, value, op, loc)]
     result = fresh()
     return [
@@ -250,7 +286,8 @@ def _resolved_item(
     """`x[i] op= v`: kept where the adjoint is as simple, else a read, an operation and a store."""
     assert stmt.index is not None
     container = kind is not None and is_container(kind)
-    if stmt.op in ("+", "-") and not container and _distinct(stmt.index, kinds):
+    kept = is_array(kind) if stmt.op in ("*", "/") else stmt.op in ("+", "-") and not container
+    if kept and _distinct(stmt.index, kinds):
         return [stmt]
     old = fresh()
     read = ir.Assign(old, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)

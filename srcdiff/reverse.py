@@ -248,11 +248,20 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
     block = expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+    if not _may_hold_itself(stmt, facts):
+        return block
     # What was stored may be a part of the same memory: it takes its adjoint after the clearing.
     return (
         *(s for s in block if not isinstance(s, ir.Accum)),
         *(s for s in block if isinstance(s, ir.Accum)),
     )
+
+
+def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
+    """Whether what is stored may be a part of the memory that it is stored into."""
+    classes = facts.aliases.classes
+    mine = classes.get(stmt.base.id)
+    return mine is None or any(classes.get(n) == mine for n in ir.names(stmt.value))
 
 
 def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:

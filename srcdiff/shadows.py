@@ -348,22 +348,23 @@ class _Mirror:
         assert isinstance(base, ir.Name)
         if not self.has_shadow(base.id):
             return self.as_pairs(stmt, adjoint(stmt))
-        if len(call.args) > 1:
+        if len(call.args) > 2:
             raise UnsupportedError(
-                "`pop` with a position, on a list whose arrays are written in place, is not "
+                "`pop` with a default, on a dict whose arrays are written in place, is not "
                 "supported",
                 self.loc,
-                remedy="Read the item and rebuild the list without it.",
+                remedy="Ask first whether the key is there: `if key in d: v = d.pop(key)`.",
             )
+        place = call.args[1] if len(call.args) > 1 else ir.Const(-1)
         shadow = self.facts.adjoint(base.id)
         target = stmt.target
         shadowed = self.has_shadow(target.id)
         name = self.facts.adjoint(target.id) if shadowed else self.facts.fresh("_gone")
-        mirrored = ir.Assign(name, replace(call, args=(shadow,)), self.loc)
+        mirrored = ir.Assign(name, replace(call, args=(shadow, *call.args[1:])), self.loc)
         back: ir.Block = ()
         if target.id in self.facts.active and not shadowed:
             value = self.facts.adjoint(target.id)
-            add = ir.SetItem(shadow, ir.Const(-1), value, "+", self.loc)
+            add = ir.SetItem(shadow, place, value, "+", self.loc)
             back = (add, ir.Reset(value, self.loc))
         return (self.pair(stmt, back), self.pair(mirrored))
 

@@ -4,7 +4,18 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import Store, basic, d, distinct, linear, picks_one, reshapes, rule, samples
+from srcdiff.rules import (
+    Store,
+    basic,
+    conj,
+    d,
+    distinct,
+    linear,
+    picks_one,
+    reshapes,
+    rule,
+    samples,
+)
 from srcdiff.runtime import along, last_writes, positions, scatter, unbroadcast
 
 
@@ -96,6 +107,50 @@ def subtract_whole(x, v):
     yield
     x[...] = old
     d[v] += unbroadcast(-d[x], v)
+
+
+@rule(Store("*"), mutates="x")
+@samples("A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), 1, A()", "C(4), slice(1, 3), C(2)")
+def multiply_item(x, i, v):
+    old = np.copy(x[i])
+    x[i] *= v
+    yield
+    x[i] = old
+    d[v] += unbroadcast(d[x][i] * conj(x[i]), v)
+    d[x][i] *= conj(v)
+
+
+@rule(Store("/"), mutates="x")
+@samples("A(4), 1, P()", "A(4), slice(1, 3), P(2)", "A(3, 4), 1, P()", "C(4), slice(1, 3), C(2)")
+def divide_item(x, i, v):
+    old = np.copy(x[i])
+    x[i] /= v
+    yield
+    x[i] = old
+    d[x][i] /= conj(v)
+    d[v] += unbroadcast(-d[x][i] * conj(x[i] / v), v)
+
+
+@rule(Store("*", whole=True), mutates="x")
+@samples("A(4), A(4)", "A(3, 4), A(4)", "A(3), A()", "C(3), C(3)")
+def multiply_whole(x, v):
+    old = np.copy(x)
+    x *= v
+    yield
+    x[...] = old
+    d[v] += unbroadcast(d[x] * conj(x), v)
+    d[x] *= conj(v)
+
+
+@rule(Store("/", whole=True), mutates="x")
+@samples("A(4), P(4)", "A(3, 4), P(4)", "A(3), P()", "C(3), C(3)")
+def divide_whole(x, v):
+    old = np.copy(x)
+    x /= v
+    yield
+    x[...] = old
+    d[x] /= conj(v)
+    d[v] += unbroadcast(-d[x] * conj(x / v), v)
 
 
 @linear(np.ndarray.fill, mutates="x")

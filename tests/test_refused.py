@@ -31,7 +31,7 @@ def test_refused_program(program):
         assert "^" in str(error)
 
 
-TOPICS = (".found", ".aliases")
+TOPICS = (".found", ".aliases", ".scaled")
 ONCE = [p for p in PROGRAMS if not p.order2 and p.function.__module__.endswith(TOPICS)]
 
 

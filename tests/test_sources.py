@@ -54,7 +54,8 @@ def test_arguments_of_a_primitive_that_are_left_out():
     close(srcdiff.grad(np.sum)(A, keepdims=True, axis=1, grad_outputs=ones), np.ones((3, 4)))
     text = srcdiff.source(np.sum, example=(A,))
     assert text.startswith("def sum_grad(a, grad_outputs=1.0):") and "axis" not in text
-    with pytest.raises(srcdiff.MissingRuleError, match="`like`"):
+    # Older versions of NumPy do not say which parameters `asarray` has.
+    with pytest.raises((srcdiff.MissingRuleError, TypeError), match="['`]like['`]"):
         srcdiff.grad(np.asarray)(A, like=A)
     assert srcdiff.grad(np.sum)(A, dtype=np.float32).dtype == A.dtype
 

@@ -120,6 +120,8 @@ def _list_method(base: List | Tuple, rest: Args, name: str) -> Kind:
 def _dict_method(base: Dict, rest: Args, name: str) -> Kind:
     if name in ("get", "pop", "setdefault") and rest:
         found = item_kind(base, rest[0])
+        if name == "pop" and len(rest) == 1:
+            return found  # or there is a KeyError
         return join_all((found, rest[1] if len(rest) > 1 else NoneKind())) or UNKNOWN
     if name == "copy":
         return Dict(base.items, base.item)

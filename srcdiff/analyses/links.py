@@ -80,12 +80,27 @@ def _has_no_memory(kind: Kind | None) -> bool:
     return kind is not None and is_scalar(kind)
 
 
+def _holds_only_numbers(kind: Kind | None) -> bool:
+    """Whether a container certainly holds nothing that has memory to share."""
+    items = _items(kind)
+    return bool(items) and all(map(is_scalar, items))
+
+
+def _items(kind: Kind | None) -> tuple[Kind, ...]:
+    """The kinds of what a container may hold."""
+    if isinstance(kind, Tuple):
+        return kind.items if kind.items is not None else (kind.item or UNKNOWN,)
+    return contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
+
+
 def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
     """Every way in which a statement lets two names share memory."""
     last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
         for target, source, how in _shares(stmt, kinds):
-            if not _has_no_memory(kinds.get(target)):
+            # A list of the numbers of an array holds nothing of the array.
+            numbers = how == "stored" and _holds_only_numbers(kinds.get(target))
+            if not numbers and not _has_no_memory(kinds.get(target)):
                 last = _last_uses(block) if last is None else last
                 span = max(0, last.get(target, 0) - k)
                 yield Link(target, source, how, stmt, block[k + 1 :], inside, span)
@@ -272,11 +287,7 @@ def is_copy(stmt: ir.Stmt) -> bool:
 
 def holds_containers(kind: Kind) -> bool:
     """Whether a container may hold other containers."""
-    if isinstance(kind, Tuple):
-        items = kind.items if kind.items is not None else (kind.item or UNKNOWN,)
-    else:
-        items = contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
-    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in items)
+    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in _items(kind))
 
 
 def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:

@@ -157,11 +157,13 @@ class Writer:
         self.out.append(ir.Demand(adjoint, target, self.loc))
         return adjoint
 
-    def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
+    def store(
+        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
+    ) -> None:
         """A store into the adjoint of an argument, or into that of an item of a display."""
         target = self.env[primal]
         if isinstance(target, ir.Tup):
-            at = self.folder.static(index)
+            at = None if index is None else self.folder.static(index)
             if op != "+" or not isinstance(at, int):
                 raise self.error("needs to know which item of a sequence is meant")
             self.add(target.items[at], value, primal)
@@ -172,7 +174,7 @@ class Writer:
         if op == "+" and isinstance(value, ir.Const):
             return
         adjoint = self.demand(target)
-        if isinstance(kind, (List, Tuple)):
+        if isinstance(kind, (List, Tuple)) and index is not None:
             self.add_item(adjoint, index, self.item_kind(kind, index), value)
         else:
             self.out.append(ir.SetItem(adjoint, index, value, op, self.loc))

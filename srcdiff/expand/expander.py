@@ -25,6 +25,7 @@ class Expander(Writer):
         self.parts: dict[str, ir.Atom] = {}
         self.ignored: set[ir.Atom] = set()  # results from which no derivative flows
         self.line = self.template.loc  # of the template
+        self.restored: int | None = None  # where what the function writes into is put back
         if isinstance(stmt, ir.Assign):
             self._bind_result(stmt.target)
 
@@ -89,7 +90,17 @@ class Expander(Writer):
             return ()
         self.block(self._recomputed())
         self.block(self.template.below)
+        self.undo()
         return _without_dead(tuple(self.out))
+
+    def undo(self) -> None:
+        """Behind `x[i] = old` lines read `x` as it was before the call."""
+        if self.restored is None or any(isinstance(s, ir.Undo) for s in self.out):
+            return
+        written = self.env[str(self.rule.mutates)]
+        later = tuple(s for s in self.out[self.restored :] if not isinstance(s, ir.Demand))
+        if set(ir.names(written)) & ir.used(later):
+            self.out.insert(self.restored, ir.Undo(self.loc))
 
     def _recomputed(self) -> ir.Block:
         """The lines above the `yield` whose results are read below it."""
@@ -293,11 +304,12 @@ class Expander(Writer):
     def set_item(self, stmt: ir.SetItem) -> None:
         """`d[x][i] += value`, `d[x][i] = value` and `d[x] *= value`."""
         if self._restores(stmt):
+            self.restored = len(self.out)
             return
         primal = adjoint_of(stmt.base.id)
         if primal is None:
             raise self.misused("writes into something that is not an adjoint", self.line)
-        index = ir.Const(...) if stmt.index is None else self.atom(stmt.index)
+        index = None if stmt.index is None else self.atom(stmt.index)
         self.store(primal, index, self.atom(stmt.value), stmt.op)
 
 

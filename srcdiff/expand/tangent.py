@@ -33,7 +33,9 @@ class Along(Expander):
             if not isinstance(value, ir.Const):
                 self.found.append(value)
 
-    def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
+    def store(
+        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
+    ) -> None:
         """An elementwise rule writes into no part."""
         raise self.misused("writes into a part of an adjoint, and has no tangent", self.line)
 
@@ -90,7 +92,9 @@ class Tangent(Expander):
         if value is not NOTHING and not isinstance(value, ir.Const):
             self.found.append(value)
 
-    def store(self, primal: str, index: ir.Atom, value: ir.Atom, op: str | None) -> None:
+    def store(
+        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
+    ) -> None:
         """A store into the tangent of what the function writes into."""
         target = self.env[primal]
         if isinstance(target, ir.Name) and self.active(target.id):

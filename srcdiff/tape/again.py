@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
+from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
-from srcdiff.tape.needs import contents_of, is_cheap, written_contents
+from srcdiff.tape.needs import Item, contents_of, is_cheap, written_contents
 from srcdiff.tape.stable import Stable
 
 
@@ -169,13 +170,19 @@ def _feasible(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
     name = stmt.target.id
     if name in ir.names(stmt.rhs) or not is_cheap(stmt.rhs, state.facts, name):
         return False
-    reads = ir.names(stmt.rhs)
-    looks = any(contents_of(r, state.facts) for r in reads)
+    looks = _looked_into(stmt, state.facts)
     if looks and name not in state.stable.needed:
         return False
-    if not _unchanged(stmt.rhs, block[k + 1 : last + 1], state):
+    if not _unchanged(stmt.rhs, looks, block[k + 1 : last + 1], state):
         return False
-    return all(_available(r, last, block, state) for r in reads)
+    return all(_available(r, last, block, state) for r in ir.names(stmt.rhs))
+
+
+def _looked_into(stmt: ir.Assign, facts: Facts) -> frozenset[Item]:
+    """The contents that a definition reads; a view is made without a look at its base."""
+    view = facts.aliases.views.get(stmt.target.id)
+    own = view.base if view is not None and is_array(facts.kinds.get(view.base)) else None
+    return frozenset(c for n in ir.names(stmt.rhs) if n != own for c in contents_of(n, facts))
 
 
 def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
@@ -191,12 +198,12 @@ def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
     return True
 
 
-def _unchanged(rhs: ir.Rhs, between: ir.Block, state: _Again) -> bool:
-    """Whether no statement changes what an expression reads."""
-    reads = ir.names(rhs)
-    if set(reads) & _bound_by_primal(between):
+def _unchanged(
+    rhs: ir.Rhs, contents: frozenset[Item], between: ir.Block, state: _Again
+) -> bool:
+    """Whether no statement changes what an expression reads, and the contents that it looks at."""
+    if set(ir.names(rhs)) & _bound_by_primal(between):
         return False
-    contents = {c for r in reads for c in contents_of(r, state.facts)}
     for stmt in ir.walk(between):
         if id(stmt) not in state.stable.safe and contents & written_contents(stmt, state.facts):
             return False

@@ -138,9 +138,13 @@ def _undo_change(
         return Undone((), (inverse,), frozenset({base.id, *_names(place[:-1])}))
     if name == "reverse":
         return Undone((), (ir.Effect(call, stmt.loc),), frozenset({base.id}))
-    if name == "pop" and isinstance(stmt, ir.Assign) and isinstance(kind, List):
-        inverse = put_back(stmt, base, stmt.target, slots.facts)
-        return Undone((), (inverse,), frozenset({base.id, stmt.target.id, *_names(place)}))
+    if name == "pop" and isinstance(stmt, ir.Assign):
+        needed = frozenset({base.id, stmt.target.id, *_names(place)})
+        if isinstance(kind, List):
+            return Undone((), (put_back(stmt, base, stmt.target, slots.facts),), needed)
+        if base.id in slots.facts.shadows:
+            # Its other numbers have changed since, and nobody asks for the order of its keys.
+            return Undone((), (ir.SetItem(base, place[0], stmt.target, None, stmt.loc),), needed)
     return _undo_items(base, kind, stmt, slots)
 
 
@@ -192,8 +196,11 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     index = ir.Const(...) if stmt.index is None else stmt.index
     if not has_key(stmt.base, index, facts.kinds, slots.keys):
         return _undo_entry(stmt, slots)
-    old = facts.fresh("_old")
-    save: list[ir.Stmt] = [ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc)]
+    old = stmt.base
+    save: list[ir.Stmt] = []
+    if index != ir.Const(...) or not is_array(facts.kinds.get(stmt.base.id)):
+        old = facts.fresh("_old")
+        save.append(ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc))
     kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
     held = facts.aliases.is_unclear(stmt.base.id) and not is_array(facts.kinds.get(stmt.base.id))
     if not held and (kind is None or not is_scalar(kind)):

@@ -66,16 +66,6 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A position for `pop`, where arrays are written in place": """
-def f(x):
-    a = x * 1.0
-    xs = [a, x * 2.0]
-    xs[0][0] = 5.0
-    b = xs.pop(0)
-    return np.sum(b * xs[0])
-
-srcdiff.grad(f)(np.ones(3))
-""",
     "A place of a tuple that only the running program knows": """
 def f(x, n):
     return (x, 2.0 * x)[n]

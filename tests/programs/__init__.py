@@ -9,6 +9,7 @@ from .registry import Program, registered
 TOPICS = (
     "elementary",
     "reductions",
+    "scaled",
     "shapes",
     "indexing",
     "linear",
