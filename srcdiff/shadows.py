@@ -348,13 +348,6 @@ class _Mirror:
         assert isinstance(base, ir.Name)
         if not self.has_shadow(base.id):
             return self.as_pairs(stmt, adjoint(stmt))
-        if len(call.args) > 2:
-            raise UnsupportedError(
-                "`pop` with a default, on a dict whose arrays are written in place, is not "
-                "supported",
-                self.loc,
-                remedy="Ask first whether the key is there: `if key in d: v = d.pop(key)`.",
-            )
         place = call.args[1] if len(call.args) > 1 else ir.Const(-1)
         shadow = self.facts.adjoint(base.id)
         target = stmt.target

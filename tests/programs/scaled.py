@@ -151,3 +151,16 @@ def numbers_unpacked_beside_a_write(x, y):
 
 
 sample(numbers_unpacked_beside_a_write, two, (0, 1))
+
+
+def popped_or_default(x, key):
+    a = x * 2.0
+    d = {"u": a}
+    b = d.pop(key, x * 3.0)
+    b *= x
+    d["w"] = b
+    return np.sum(a * d["w"])
+
+
+for _key in ("u", "v"):
+    sample(popped_or_default, lambda r, key=_key: (*vector(r), key))
