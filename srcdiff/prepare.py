@@ -140,7 +140,7 @@ def _one_name(body: ir.Block, pairs: frozenset[tuple[str, str]]) -> ir.Block:
 def _without_copies(block: ir.Block) -> ir.Block:
     """A block without `x = x`."""
     kept = (s for s in block if not (isinstance(s, ir.Assign) and s.rhs == s.target))
-    return tuple(ir.map_stmt(s, _same, _same, _without_copies) for s in kept)
+    return tuple(ir.map_blocks(s, _without_copies) for s in kept)
 
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
