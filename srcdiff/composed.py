@@ -25,6 +25,7 @@ from srcdiff.errors import MissingRuleError
 from srcdiff.expand import flows
 from srcdiff.inline import inline, lowered, written_out
 from srcdiff.lower import Closure
+from srcdiff.operands import with_arrays
 from srcdiff.options import options, variant, without
 from srcdiff.outputs import selected_names
 from srcdiff.prepare import prepare
@@ -40,6 +41,7 @@ _LEVELS = 8
 
 def compose(function: ir.Function, params: Kinds, inputs: tuple[str, ...]) -> ir.Function:
     """The function with all active calls of composed functions written out."""
+    function = with_arrays(function, infer(function, params), inputs, selected_names(function))
     for _ in range(_LEVELS):
         if not any(map(_may_change, ir.walk(function.body))):
             break
@@ -47,6 +49,7 @@ def compose(function: ir.Function, params: Kinds, inputs: tuple[str, ...]) -> ir
         if new == function:
             break
         function = webs(prepare(displays(new)))
+        function = with_arrays(function, infer(function, params), inputs, selected_names(function))
     return function
 
 

@@ -147,6 +147,13 @@ def arange_tangent(start, stop=None, step=1):
     d[z] += d[step] * np.arange(len(z))
 
 
+@forward(np.nansum)
+def nansum_tangent(a, axis=None, *, keepdims=False):
+    z = np.nansum(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[z] += np.sum(np.where(np.isnan(a), 0.0, d[a]), axis=axis, keepdims=keepdims)
+
+
 # --- products and linear algebra ---------------------------------------------------------------
 
 

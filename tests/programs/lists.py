@@ -666,3 +666,26 @@ def copied_dict_of_lists(x):
 
 
 sample(copied_dict_of_lists, lambda r: (r.standard_normal(3),), order2=False)
+
+
+def list_as_an_array(x):
+    s = [x[0] * 1.0, x[1] * x[0]]
+    t = []
+    for v in x:
+        t.append(v * x[0])
+    first = np.maximum(s, [1.0, 0.2]) + np.clip(s, 0.2, 0.8) + np.power(s, 2)
+    second = np.arctan2(s, s[::-1]) + np.multiply(s, s) / np.sqrt(s) + np.array(s) * s
+    third = np.sum(np.log(t)) + np.linalg.norm(t) + np.average(t, weights=t) + np.dot(t, t)
+    return first, second, third, np.gradient(t), np.identity(2) @ s
+
+
+sample(list_as_an_array, lambda r: (r.uniform(0.3, 0.7, 3),))
+
+
+def list_of_rows_solved(x):
+    s = [x[0], x[1] * x[0]]
+    inverse = np.linalg.inv([s, [0.1, 1.0]])
+    return np.linalg.solve([[x[0], 0.1], [0.2, x[0] * 3.0]], s), inverse, np.sort(s)
+
+
+sample(list_of_rows_solved, lambda r: (r.uniform(0.3, 0.7, 3),))

@@ -1,0 +1,101 @@
+"""Lists that NumPy takes for arrays become arrays, where a derivative flows through the call.
+
+Takes a function, the kinds of its names, and its inputs and outputs; returns it with
+`_t = np.array(xs); z = np.power(_t, 2)` in place of `z = np.power(xs, 2)`.  A rule may then compute
+with its operands: `2 * xs` of a list is a longer list, and `xs == ys` of two lists one bool.
+Linear functions only read how long their operands are, and take lists as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.activity import activity, edges
+from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.effects import module_of
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_elementwise import is_elementwise
+from srcdiff.analyses.kind_types import Kind, List, Tuple, is_active_kind
+from srcdiff.analyses.views import is_array
+from srcdiff.expand import flows
+from srcdiff.rules import lookup
+
+Kinds = Mapping[str, Kind]
+
+_COMPOSED = frozenset({np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef})
+"""Functions that are made of others and take arrays alone."""
+
+
+def with_arrays(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> ir.Function:
+    """The function with an array in place of every list that a rule has to compute with."""
+    if not any(_listed(s, kinds) for s in ir.walk(function.body)):
+        return function
+    found = edges(function.body, kinds, Aliases(), flows)
+    active = activity(inputs, outputs, found)
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in inner:
+            places = _listed(stmt, kinds) if active & {*ir.writes(stmt)} else ()
+            if places:
+                out += _converted(stmt, places, fresh)
+            else:
+                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
+        return tuple(out)
+
+    return replace(function, body=block(function.body))
+
+
+def _listed(stmt: ir.Stmt, kinds: Kinds) -> tuple[int | str, ...]:
+    """The places, or keys, of the operands of a call that are lists where arrays are meant."""
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(call, ir.Call) or isinstance(
+        call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
+    ):
+        return ()
+    taken = call.args if is_elementwise(call.fn) else flows(call, kinds)
+    places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds)]
+    keys = [k for k, v in call.kwargs if v in taken and _is_list(v, kinds)]
+    return (*places, *keys) if (places or keys) and _computes(call, kinds) else ()
+
+
+def _is_list(atom: ir.Atom, kinds: Kinds) -> bool:
+    """Whether an operand is a list that may hold numbers with a derivative."""
+    kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup)) else None
+    return isinstance(kind, (List, Tuple)) and is_active_kind(kind)
+
+
+def _computes(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether a rule computes with its operands, and NumPy takes lists among them for arrays."""
+    rule = lookup(call.fn)
+    if rule is None or call.fn is np.einsum:  # that may be given lists of axes
+        return False
+    if rule.flavour not in ("elementwise", "rule") and call.fn not in _COMPOSED:
+        return False
+    if module_of(call.fn) == "_operator":
+        return any(isinstance(a, ir.Name) and is_array(kinds.get(a.id)) for a in call.args)
+    return module_of(call.fn).startswith("numpy")
+
+
+def _converted(stmt: ir.Stmt, places: tuple[int | str, ...], fresh: ir.Fresh) -> ir.Block:
+    """The statement on arrays made of its lists."""
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    out: list[ir.Stmt] = []
+
+    def array(place: int | str | None, operand: ir.Atom) -> ir.Atom:
+        if place not in places:
+            return operand
+        made = fresh()
+        out.append(ir.Assign(made, ir.Call(np.array, (operand,), text="np.array"), stmt.loc))
+        return made
+
+    args = tuple(array(k, a) for k, a in enumerate(stmt.rhs.args))
+    kwargs = tuple((k, array(k, v)) for k, v in stmt.rhs.kwargs)
+    return (*out, replace(stmt, rhs=replace(stmt.rhs, args=args, kwargs=kwargs)))
