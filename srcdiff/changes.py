@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind
-from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.typed import Typed
 from srcdiff.iterate import iterated
 from srcdiff.iterators import listed_iterators
 from srcdiff.methods import plain_methods
 
-Kinds = Mapping[str, Kind]
 
-
-def plain_containers(function: ir.Function, params: Kinds) -> ir.Function:
+def plain_containers(typed: Typed) -> Typed:
     """The function with iterators as lists, loops by index, and containers changed plainly."""
-    function = listed_iterators(function, infer(function, params))
-    function = iterated(function, infer(function, params), params)
-    return plain_methods(function, infer(function, params))
+    typed = typed.then(listed_iterators(typed.function, typed.kinds))
+    typed = typed.then(iterated(typed.function, typed.kinds, typed.params))
+    return typed.then(plain_methods(typed.function, typed.kinds))

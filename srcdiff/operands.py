@@ -62,7 +62,7 @@ def _listed(stmt: ir.Stmt, kinds: Kinds) -> tuple[int | str, ...]:
         return ()
     taken = call.args if is_elementwise(call.fn) else flows(call, kinds)
     places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds)]
-    keys = [k for k, v in call.kwargs if v in taken and _is_list(v, kinds)]
+    keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
     return (*places, *keys) if (places or keys) and _computes(call, kinds) else ()
 
 

@@ -14,6 +14,7 @@ from srcdiff.analyses.aliases import aliases
 from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple
 from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.typed import Typed
 from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.callees import check_callees, resolved
@@ -81,18 +82,27 @@ class State:
     fields: Fields | None = None  # of the objects that were taken apart
 
     @functools.cached_property
+    def typed(self) -> Typed:
+        """The function as it is now, with the kinds of its names."""
+        return Typed(self.function, self.params)
+
+    @property
     def kinds(self) -> Kinds:
         """The kinds of the names of the function as it is now."""
-        return infer(self.function, self.params)
+        return self.typed.kinds
 
 
 Pass = Callable[[State], State]
 
 
 def _with(state: State, function: ir.Function, **more: Any) -> State:
-    new = replace(state, function=function, **more)
-    if "kinds" in vars(state) and function == state.function:
-        vars(new)["kinds"] = state.kinds  # the same names with the same values
+    return _typed(state, state.typed.then(function), **more)
+
+
+def _typed(state: State, typed: Typed, **more: Any) -> State:
+    """The state with another function, of whose names the kinds may be known."""
+    new = replace(state, function=typed.function, **more)
+    vars(new)["typed"] = typed
     return new
 
 
@@ -164,12 +174,12 @@ def compose_pass(state: State) -> State:
 
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
-    state = _with(state, plain_containers(state.function, state.params))
+    state = _typed(state, plain_containers(state.typed))
     state = _with(state, user_calls(state.function, state.kinds))
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
-    state = _with(state, settled(state.function, state.params))
+    state = _typed(state, settled(state.typed))
     function = state.function
     written = copied_params(state.function, state.kinds, state.params)
     if written:
@@ -214,7 +224,7 @@ def tangents_pass(state: State) -> State:
     facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
     function = forward(state.function, facts, request)
     params = {**state.params, **tangent_kinds(facts, request)}
-    return _with(state, function, facts=facts, params=params)
+    return replace(state, function=function, facts=facts, params=params)
 
 
 def _unused(param: str, function: ir.Function) -> UnusedInputError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.typed import Typed
 from srcdiff.callees import resolved
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.inline import function_of, inline
@@ -26,21 +26,22 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     """A function as it is, in the form of generated ones."""
     function = resolved(inline(function_of(origin), origin), params, origin)
     function = steady_params(webs(prepare(function)))
-    function = iterated(function, infer(function, params), params)
-    function = user_calls(function, infer(function, params))
-    function = webs(settled(function, params))
+    typed = Typed(function, params)
+    typed = typed.then(iterated(typed.function, typed.kinds, params))
+    typed = settled(typed.then(user_calls(typed.function, typed.kinds)))
+    function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
-    return name(unpacked(simplify(function, params, infer(function, params))))
+    return name(unpacked(simplify(function, params)))
 
 
-def settled(function: ir.Function, params: Kinds) -> ir.Function:
+def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
     while True:
-        new = inplace(function, infer(function, params))
-        if new == function:
-            return new
-        function = new
+        new = typed.then(inplace(typed.function, typed.kinds))
+        if new is typed:
+            return typed
+        typed = new
 
 
 def steady_params(function: ir.Function) -> ir.Function:

@@ -22,8 +22,8 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.kind_values import kind_of
-from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import groups, links_of, written_params
+from srcdiff.analyses.typed import Typed
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
 from srcdiff.inline import function_of, inline, is_user_function
@@ -168,9 +168,9 @@ def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kin
     fresh = ir.Fresh(ir.all_names(function))
     function = replace(function, body=_assuming(function.body, assumed, fresh))
     lent = frozenset(p.name for p in function.params)
-    function = plain_containers(function, kinds)
-    function = webs(inplace(function, infer(function, kinds), lent))
-    return function, infer(function, kinds)
+    typed = plain_containers(Typed(function, kinds))
+    typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
+    return typed.function, typed.kinds
 
 
 def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:

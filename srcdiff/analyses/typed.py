@@ -1,0 +1,28 @@
+"""A function with the kinds of its names, which are inferred once as long as it stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kinds import infer
+
+
+@dataclass(frozen=True, eq=False)
+class Typed:
+    """A function and the kinds of its parameters."""
+
+    function: ir.Function
+    params: Mapping[str, Kind]
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds of all its names."""
+        return infer(self.function, self.params)
+
+    def then(self, new: ir.Function) -> Typed:
+        """The function after a pass; where that changed nothing, its kinds are known."""
+        return self if new == self.function else Typed(new, self.params)
