@@ -99,10 +99,9 @@ def saved_value(name: str, loc: ir.Loc, facts: Facts) -> tuple[ir.Block, ir.Name
 
 
 def _is_only_owner(name: str, facts: Facts) -> bool:
-    """Whether all other names of the memory of a variable are views of it."""
-    classes, views = facts.aliases.classes, facts.aliases.views
-    mates = (n for n, rep in classes.items() if rep == classes[name] and n != name)
-    return all(n in views for n in mates)
+    """Whether no other name stands for the memory of a variable, be it as a view of it."""
+    classes = facts.aliases.classes
+    return not any(rep == classes[name] for n, rep in classes.items() if n != name)
 
 
 def undo_name(name: str, loc: ir.Loc, slots: Slots) -> Undone:

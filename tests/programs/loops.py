@@ -215,3 +215,16 @@ def elapsed_else(x):
 
 sample(elapsed_else, lambda r: (r.standard_normal(4),))
 sample(elapsed_else, lambda r: (np.array([1.0, 2.0, 11.0, 3.0]),))
+
+
+def views_of_what_is_restored(A):
+    R = A * 1.0
+    for _ in range(2):
+        a = R[:, 0]
+        v = a / (a[0] + 3.0)
+        v[0] = 1
+        R = np.dot(np.dot(v[:, None], v[None, :]), R)
+    return R
+
+
+sample(views_of_what_is_restored, lambda r: (r.uniform(0.3, 1.0, (3, 3)),))
