@@ -133,7 +133,7 @@ def eigvalsh(a, b=None, *, lower=True):
         return linalg.eigh(a, lower=lower)[0]
     root = linalg.cholesky(b, lower=True)
     left = linalg.solve_triangular(root, a, lower=True)
-    return linalg.eigh(linalg.solve_triangular(root, conj(left.T), lower=True))[0]
+    return linalg.eigh(linalg.solve_triangular(root, conj(left.mT), lower=True))[0]
 
 
 @composed(linalg.polar)
@@ -141,14 +141,14 @@ def eigvalsh(a, b=None, *, lower=True):
 def polar(a, side="right"):
     u, s, vh = linalg.svd(a, False)
     if side == "right":
-        p = (conj(vh.T) * s) @ vh
+        p = (conj(vh.mT) * s[..., None, :]) @ vh
     else:
-        p = (u * s) @ conj(u.T)
+        p = (u * s[..., None, :]) @ conj(u.mT)
     return u @ vh, p
 
 
 @composed(linalg.orthogonal_procrustes)
 @samples("A(4, 3), A(4, 3)")
 def orthogonal_procrustes(A, B):
-    u, s, vh = linalg.svd(conj(A.T) @ B, False)
+    u, s, vh = linalg.svd(conj(A.mT) @ B, False)
     return u @ vh, np.sum(s)

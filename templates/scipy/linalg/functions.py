@@ -16,7 +16,7 @@ from srcdiff.rules import composed, conj, d, iscomplex, rule, samples
 def expm(a):
     z = linalg.expm(a)
     yield z
-    d[a] += linalg.expm_frechet(conj(a.T), d[z], compute_expm=False)
+    d[a] += linalg.expm_frechet(conj(a.mT), d[z], compute_expm=False)
 
 
 @composed(linalg.expm_frechet)
@@ -34,7 +34,7 @@ def expm_frechet(A, E, *, compute_expm=True):
 def logm(a):
     z = linalg.logm(a)
     yield z
-    g = linalg.logm(block_triangular(np.conj(a.T), d[z]))[: len(a), len(a) :]
+    g = linalg.logm(block_triangular(np.conj(a.mT), d[z]))[: len(a), len(a) :]
     d[a] += g if iscomplex(a) else np.real(g)
 
 
@@ -43,7 +43,7 @@ def logm(a):
 def sqrtm(a):
     z = linalg.sqrtm(a)
     yield z
-    zh = np.conj(z.T)
+    zh = np.conj(z.mT)
     g = linalg.solve_sylvester(zh, zh, d[z])
     d[a] += g if iscomplex(a) else np.real(g)
 
@@ -53,7 +53,7 @@ def sqrtm(a):
 def cosm(a):
     z = linalg.cosm(a)
     yield z
-    d[a] += linalg.cosm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+    d[a] += linalg.cosm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
 
 
 @rule(linalg.sinm)
@@ -61,7 +61,7 @@ def cosm(a):
 def sinm(a):
     z = linalg.sinm(a)
     yield z
-    d[a] += linalg.sinm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+    d[a] += linalg.sinm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
 
 
 @rule(linalg.coshm)
@@ -69,7 +69,7 @@ def sinm(a):
 def coshm(a):
     z = linalg.coshm(a)
     yield z
-    d[a] += linalg.coshm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+    d[a] += linalg.coshm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
 
 
 @rule(linalg.sinhm)
@@ -77,7 +77,7 @@ def coshm(a):
 def sinhm(a):
     z = linalg.sinhm(a)
     yield z
-    d[a] += linalg.sinhm(block_triangular(conj(a.T), d[z]))[: len(a), len(a) :]
+    d[a] += linalg.sinhm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
 
 
 @composed(linalg.tanm)

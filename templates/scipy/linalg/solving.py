@@ -51,9 +51,9 @@ def solve(a, b, lower=False, *, assume_a=None, transposed=False):
     yield z
     if transposed:
         refuse("`transposed=True`: use the transpose of `a`")
-    g = linalg.solve(conj(a.T), d[z], not lower, assume_a=assume_a)
+    g = linalg.solve(conj(a.mT), d[z], not lower, assume_a=assume_a)
     d[b] += g
-    g_a = -np.outer(g, conj(z)) if np.ndim(b) == 1 else -g @ conj(z.T)
+    g_a = -np.outer(g, conj(z)) if np.ndim(b) == 1 else -g @ conj(z.mT)
     if assume_a is None or assume_a == "gen" or assume_a == "general":
         d[a] += g_a
     elif assume_a in ("pos", "sym", "her", "positive definite", "symmetric", "hermitian"):
@@ -73,10 +73,10 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     if trans != 0:
         refuse("this value of `trans`: use the transpose of the matrix")
     g = linalg.solve_triangular(
-        conj(a.T), d[z], lower=not lower, unit_diagonal=unit_diagonal
+        conj(a.mT), d[z], lower=not lower, unit_diagonal=unit_diagonal
     )
     d[b] += g
-    g_a = np.outer(g, conj(z)) if np.ndim(b) == 1 else g @ conj(z.T)
+    g_a = np.outer(g, conj(z)) if np.ndim(b) == 1 else g @ conj(z.mT)
     if lower:
         d[a] += -np.tril(g_a, -1 if unit_diagonal else 0)
     else:
@@ -87,9 +87,9 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
 @samples("S(3), A(3), 1", "S(3), A(3, 2), 'T', True", "C(3, 3) + 3 * np.eye(3), C(3), trans='C'")
 def solve_transposed(a, b, trans=0, lower=False, unit_diagonal=False):
     if trans == 1 or trans == "T":
-        return linalg.solve_triangular(a.T, b, lower=not lower, unit_diagonal=unit_diagonal)
+        return linalg.solve_triangular(a.mT, b, lower=not lower, unit_diagonal=unit_diagonal)
     if trans == 2 or trans == "C":
-        return linalg.solve_triangular(conj(a.T), b, lower=not lower, unit_diagonal=unit_diagonal)
+        return linalg.solve_triangular(conj(a.mT), b, lower=not lower, unit_diagonal=unit_diagonal)
     if trans != 0 and trans != "N":
         refuse("`trans` must be known")
     return linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit_diagonal)
@@ -101,9 +101,9 @@ def cho_solve(c_and_lower, b):
     c, lower = c_and_lower
     if lower:
         y = linalg.solve_triangular(c, b, lower=True)
-        z = linalg.solve_triangular(conj(c.T), y)
+        z = linalg.solve_triangular(conj(c.mT), y)
     else:
-        y = linalg.solve_triangular(conj(c.T), b, lower=True)
+        y = linalg.solve_triangular(conj(c.mT), b, lower=True)
         z = linalg.solve_triangular(c, y)
     return z
 
@@ -132,16 +132,16 @@ def lu_solve(lu_and_piv, b, trans=0):
 def solve_sylvester(a, b, q):
     z = linalg.solve_sylvester(a, b, q)
     yield z
-    g = linalg.solve_sylvester(conj(a.T), conj(b.T), d[z])
+    g = linalg.solve_sylvester(conj(a.mT), conj(b.mT), d[z])
     d[q] += g
-    d[a] += -g @ conj(z.T)
-    d[b] += -conj(z.T) @ g
+    d[a] += -g @ conj(z.mT)
+    d[b] += -conj(z.mT) @ g
 
 
 @composed(linalg.solve_continuous_lyapunov, linalg.solve_lyapunov)
 @samples("S(3), A(3, 3)")
 def solve_continuous_lyapunov(a, q):
-    return linalg.solve_sylvester(a, conj(a.T), q)
+    return linalg.solve_sylvester(a, conj(a.mT), q)
 
 
 @composed(linalg.solve_discrete_lyapunov)

@@ -73,6 +73,8 @@ def multivariate_normal_logpdf(x, mean=None, cov=1):
         refuse("`cov` must be a matrix")
     centred = x if mean is None else x - mean
     root = linalg.cholesky(cov, lower=True)
+    if np.ndim(centred) > 2:
+        refuse("`x` must have one axis or two")
     y = linalg.solve_triangular(root, centred.T, lower=True)
     volume = 2.0 * np.sum(np.log(np.diagonal(root))) + len(root) * math.log(2.0 * math.pi)
     return -0.5 * (np.sum(y * y, axis=0) + volume)
