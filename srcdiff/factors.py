@@ -117,6 +117,20 @@ def block_triangular(a: Any, e: Any) -> Any:
     return np.concatenate((top, bottom))
 
 
+def off_the_cut(a: Any, z: Any) -> Any:
+    """A copy of `a`, whose logarithm is `z`.
+
+    Raises:
+        ValueError: a real matrix has negative eigenvalues, where its logarithm has a jump.
+    """
+    if np.iscomplexobj(z) and not np.iscomplexobj(a):
+        raise ValueError(
+            "the logarithm of a real matrix with negative eigenvalues has no derivative: pass a "
+            "complex matrix, away from the negative real axis"
+        )
+    return np.array(a)
+
+
 def band_transposed(ab: Any, lower: int, upper: int) -> Any:
     """The diagonals of a transposed banded matrix, as `scipy.linalg.solve_banded` has them."""
     n = ab.shape[1]

@@ -13,6 +13,7 @@ from srcdiff.factors import (
     last_axes,
     latest,
     mirrored,
+    off_the_cut,
     pad_mode,
     pad_widths,
     pivot_order,
@@ -80,6 +81,15 @@ def band_transposed_(ab, lower, upper):
     z = band_transposed(ab, lower, upper)
     yield z
     d[ab] += band_transposed(d[z], upper, lower)
+
+
+@linear(off_the_cut)
+@samples("S(3), A(3, 3)")
+def off_the_cut_(a, z):
+    same = off_the_cut(a, z)
+    yield same
+    d[a] += d[same]
+    d[z] += 0.0
 
 
 @linear(as_full)

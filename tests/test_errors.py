@@ -155,3 +155,24 @@ def test_syntax_of_inputs():
         srcdiff.grad(f, "params[")({"w": 1.0})
     with pytest.raises((srcdiff.TransformError, KeyError)):
         srcdiff.grad(f, "params['b']")({"w": 1.0})
+
+
+def test_the_logarithm_of_a_matrix_has_a_cut():
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+
+    def size(a):
+        return np.sum(np.abs(linalg.logm(a)) ** 2)
+
+    with pytest.raises(ValueError, match="negative eigenvalues has no derivative"):
+        srcdiff.grad(size)(np.array([[-1.0, 0.3], [0.2, 2.0]]))
+
+
+def test_the_root_of_a_real_matrix_may_be_complex():
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+
+    def size(a):
+        return np.sum(np.abs(linalg.sqrtm(a)) ** 2)
+
+    a, way = np.array([[-1.0, 0.3], [0.2, 2.0]]), np.array([[0.3, -0.2], [0.5, 1.0]])
+    slope = (size(a + 1e-5 * way) - size(a - 1e-5 * way)) / 2e-5
+    assert abs(np.sum(srcdiff.grad(size)(a) * way) - slope) < 1e-8

@@ -16,6 +16,7 @@ from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
 from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
+from srcdiff.analyses.kind_matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -52,11 +53,6 @@ DATA_DEPENDENT = frozenset(
         np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
     }
 )  # fmt: skip
-
-# Functions of `scipy.linalg` whose result is real or complex as the elements of a matrix have it.
-OPEN_DTYPE = frozenset(
-    {"sqrtm", "logm", "fractional_matrix_power", "funm", "eig", "eigvals", "schur"}
-)
 
 # How many first operands of a function cannot be None: it would fail.
 FAIL_ON_NONE: dict[Any, int] = {
@@ -159,12 +155,14 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     keywords = dict(kwargs)
     if isinstance(keywords.get("out"), Array):
         return keywords["out"]
+    if is_solver(fn) and len(args) > 1:
+        return solution(args[0], args[1])
     plain = tuple(_anonymous(a) for a in args)
     result = probe(fn, plain, tuple((k, _anonymous(v)) for k, v in kwargs), fn in ANY_INT)
     if result is None:
         return UNKNOWN
-    if module_of(fn).startswith("scipy.linalg") and fn.__name__ in OPEN_DTYPE:
-        return _without_dtype(result)
+    if has_open_dtype(fn):
+        return without_dtype(result)
     if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
         return _without_dims(result)
     return result
@@ -190,15 +188,6 @@ def _shape_from_array(fn: Any, args: Args) -> bool:
         fn
         not in (np.take, np.take_along_axis, np.matmul, np.dot, np.searchsorted, np.outer, np.inner)
     )
-
-
-def _without_dtype(kind: Kind) -> Kind:
-    """A kind with its dtype forgotten: it is complex where the elements ask for it."""
-    if isinstance(kind, Array) and kind.dtype is not None and not kind.dtype.startswith("complex"):
-        return Array(None, kind.dims, kind.maybe_scalar)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_without_dtype, kind.items)))
-    return kind
 
 
 def _without_dims(kind: Kind) -> Kind:

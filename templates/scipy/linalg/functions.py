@@ -7,7 +7,7 @@ The derivative of an analytic function `f` at `a` along `e` is a block of `f([[a
 import numpy as np
 from scipy import linalg
 
-from srcdiff.factors import block_triangular
+from srcdiff.factors import block_triangular, off_the_cut
 from srcdiff.rules import composed, conj, d, iscomplex, rule, samples
 
 
@@ -34,7 +34,8 @@ def expm_frechet(A, E, *, compute_expm=True):
 def logm(a):
     z = linalg.logm(a)
     yield z
-    g = linalg.logm(block_triangular(np.conj(a.mT), d[z]))[: len(a), len(a) :]
+    ah = np.conj(off_the_cut(a, z).mT)
+    g = linalg.logm(block_triangular(ah, d[z]))[: len(a), len(a) :]
     d[a] += g if iscomplex(a) else np.real(g)
 
 
