@@ -166,7 +166,13 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
             raise _display_argument(param, call.fn.name, loc)
     taken = gradients_taken(grads, given, facts, loc)
     adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
-    return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
+    if stmt.target.id not in facts.aliases.classes or key.returned:
+        return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
+    # What is kept for the backward part may hold the value that is written into from here on.
+    result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")
+    copy = replace(_copy(stmt.target.id, facts), args=(result,))
+    own = ir.Pair(ir.Assign(stmt.target, copy, loc), adjoint, loc)
+    return (*copies, *paired_parts(replace(stmt, target=result), forward, both, kept, ()), own)
 
 
 def gradients_taken(
@@ -207,7 +213,7 @@ def _own_arguments(
     return copies, tuple(ir.map_atom(lambda n: new.get(n.id, n), a) for a in call.args)
 
 
-def _copy(name: str, facts: Facts) -> ir.Rhs:
+def _copy(name: str, facts: Facts) -> ir.Call:
     """A copy of a variable."""
     return ir.Call(np.copy if is_array(facts.kinds.get(name)) else trees.kept, (ir.Name(name),))
 

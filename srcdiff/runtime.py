@@ -28,7 +28,8 @@ def unbroadcast(d: Any, x: Any) -> Any:
 
 def real_like(d: Any, x: Any) -> Any:
     """`d`, without its imaginary part where `x` is real."""
-    return d if np.iscomplexobj(x) else np.real(d)
+    same = d is None or isinstance(d, (list, dict)) or np.iscomplexobj(x)
+    return d if same else np.real(d)
 
 
 def keep_axes(d: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -103,7 +103,8 @@ class Writer:
                 value = self.temp(ir.Call(trees.where_nonzero, args))
             value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
         kind = self.folder.kind(target)
-        if not is_numeric(kind) or is_complex_kind(kind) or not self.folder.is_complex(value):
+        known = not is_numeric(kind) and kind != UNKNOWN  # as something else than a number
+        if known or is_complex_kind(kind) or not self.folder.is_complex(value):
             return value
         if is_real(kind):
             return self.temp(ir.Call(np.real, (value,), text="np.real"))

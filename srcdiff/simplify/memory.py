@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args, returns_view
@@ -13,13 +13,15 @@ Kinds = Mapping[str, Kind]
 
 
 class Memory:
-    """Classes of names that may share memory; flow-insensitive."""
+    """Classes of names that may share memory; flow-insensitive.  `leaving` are handed out."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(
+        self, function: ir.Function, kinds: Kinds, leaving: Iterable[str] = ()
+    ) -> None:
         self.kinds = kinds
         self.parent: dict[str, str] = {}
         written: list[str] = []
-        leaving: list[str] = []
+        leaving = list(leaving)
         for stmt in ir.walk(function.body):
             for name, source in self._shared(stmt):
                 self._union(name, source)

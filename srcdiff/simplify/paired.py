@@ -29,8 +29,9 @@ def simplify_pairs(
     """The paired function with plainer adjoints; `keep` are the adjoints that are read later."""
     known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
     _infer_adjoints(function.body, known, frozenset(known))
-    rewriter = _Backward(function, known)
-    return _without_dead(replace(function, body=rewriter.back(function.body)), frozenset(keep))
+    kept = frozenset(keep)
+    rewriter = _Backward(function, known, kept)
+    return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
 
 
 def _infer_adjoints(block: ir.Block, kinds: dict[str, Kind], given: frozenset[str]) -> None:
@@ -60,8 +61,10 @@ def _infer(stmt: ir.Stmt, kinds: dict[str, Kind], given: frozenset[str]) -> None
 class _Backward(Rewriter):
     """The walk in the order of the backward part."""
 
-    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
-        super().__init__(function, kinds)
+    def __init__(
+        self, function: ir.Function, kinds: dict[str, Kind], keep: frozenset[str]
+    ) -> None:
+        super().__init__(function, kinds, keep)
         self.ours = True
         self.primal: ir.Block = ()
         single = _bound_once(function)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 from srcdiff import ir
@@ -34,9 +35,11 @@ def is_temporary(name: str) -> bool:
 class Rewriter:
     """The walk; `ours`: past the comment that starts the generated part."""
 
-    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+    def __init__(
+        self, function: ir.Function, kinds: dict[str, Kind], leaving: Iterable[str] = ()
+    ) -> None:
         self.kinds = kinds
-        self.memory = Memory(function, kinds)
+        self.memory = Memory(function, kinds, leaving)
         self.ours = not any(isinstance(s, ir.Comment) and s.text == MARK for s in function.body)
         self.available = Available(self.memory)
         fresh = ir.Fresh(set(kinds))

@@ -177,9 +177,21 @@ def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> V
         except AssertionError as failed:
             return Verdict(WRONG, str(failed))
         found = st.inner(gradient, direction)
+        if not np.isfinite(found) and _divides_by_zero(problem, g, cotangent):
+            return Verdict(INVALID, "a derivative is infinite")  # that of sqrt(0)
         if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
             return Verdict(WRONG, f"slope is {found}, differences give {slope}")
     return _value(problem, cases[0][1])
+
+
+def _divides_by_zero(problem: Problem, g: Callable[..., Any], cotangent: Any) -> bool:
+    """Whether the derivative of some function in the program is infinite at its argument."""
+    try:
+        with np.errstate(divide="raise"):
+            problem.gradient(g, cotangent)
+    except FloatingPointError:
+        return True
+    return False
 
 
 def _value(problem: Problem, cotangent: Any) -> Verdict:

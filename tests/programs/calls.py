@@ -270,3 +270,43 @@ def loops_over_callee(x):
 
 
 sample(loops_over_callee, lambda r: (np.array([0.3, 1.5, -0.4]),))
+
+
+def by_halves(x):
+    """A complex transform that calls itself."""
+    x = np.asarray(x, dtype=complex)
+    n = x.shape[0]
+    if n <= 1:
+        return x * (1.0 + 0.5j)
+    even = by_halves(x[::2])
+    odd = by_halves(x[1::2])
+    return np.concatenate([even + 1j * odd, even - odd * 2.0])
+
+
+def spectrum_by_halves(x):
+    return np.sum(np.abs(by_halves(x)) ** 2)
+
+
+sample(spectrum_by_halves, lambda r: (r.standard_normal(4),))
+
+
+def written_after_the_call(b, n):
+    if n <= 0:
+        return np.roll(b, 1)
+    r = written_after_the_call(b, n - 1)
+    r[:] -= b
+    return np.exp(r * 0.5)
+
+
+sample(written_after_the_call, lambda r: (r.standard_normal(4), 3))
+
+
+def scaled_after_the_call(b, n):
+    if n <= 0:
+        return b * b
+    r = scaled_after_the_call(b[1:], n - 1)
+    r *= b[: len(r)]
+    return np.tanh(r)
+
+
+sample(scaled_after_the_call, lambda r: (r.standard_normal(4), 2))

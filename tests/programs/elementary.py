@@ -252,3 +252,10 @@ def prints_and_asserts(x, verbose=False):
 
 
 sample(prints_and_asserts, lambda r: (r.standard_normal(3),))
+
+
+def sum_times_itself(x, y):
+    return (y + x) * (y + x)
+
+
+sample(sum_times_itself, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
