@@ -166,7 +166,8 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
             raise _display_argument(param, call.fn.name, loc)
     taken = gradients_taken(grads, given, facts, loc)
     adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
-    if stmt.target.id not in facts.aliases.classes or key.returned:
+    lasting = stmt.target.id not in facts.aliases.classes and not key.written
+    if lasting or key.returned:
         return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
     # What is kept for the backward part may hold the value that is written into from here on.
     result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")

@@ -80,7 +80,7 @@ def column_stack(tup):
 
 @linear(np.r_.__getitem__)
 @samples("(A(3), A(), A(2))", "(1.0, A(2))", "(A(2, 3), A(1, 3))", "(A(3),)", "([1.0, 2.0], A(2))")
-def rows(key, how=None):
+def rows(key, *, how=None):
     z = np.r_[key]
     yield z
     if how is not None:
@@ -98,7 +98,7 @@ def rows(key, how=None):
 
 @linear(np.c_.__getitem__)
 @samples("(A(3), A(3, 2))", "(A(), A())", "(A(2, 3), A(2))", "(A(3),)", "(A(2, 3, 1), A(2, 3, 2))")
-def columns(key, how=None):
+def columns(key, *, how=None):
     z = np.c_[key]
     yield z
     if how is not None:

@@ -173,7 +173,9 @@ def _feasible(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
     looks = _looked_into(stmt, state.facts)
     if looks and name not in state.stable.needed:
         return False
-    if not _unchanged(stmt.rhs, looks, block[k + 1 : last + 1], state):
+    # New memory that is written into meanwhile would have to be written into again.
+    own = frozenset() if name in state.facts.aliases.views else contents_of(name, state.facts)
+    if not _unchanged(stmt.rhs, looks | own, block[k + 1 : last + 1], state):
         return False
     return all(_available(r, last, block, state) for r in ir.names(stmt.rhs))
 

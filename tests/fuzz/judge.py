@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import signal
 import traceback
 import warnings
@@ -180,6 +181,8 @@ def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> V
         if not np.isfinite(found) and _divides_by_zero(problem, g, cotangent):
             return Verdict(INVALID, "a derivative is infinite")  # that of sqrt(0)
         if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
+            if _jumps(problem, g, cotangent, direction):
+                return Verdict(INVALID, "a derivative of rounding errors")  # std of equal numbers
             return Verdict(WRONG, f"slope is {found}, differences give {slope}")
     return _value(problem, cases[0][1])
 
@@ -192,6 +195,17 @@ def _divides_by_zero(problem: Problem, g: Callable[..., Any], cotangent: Any) ->
     except FloatingPointError:
         return True
     return False
+
+
+def _jumps(problem: Problem, g: Callable[..., Any], cotangent: Any, direction: Any) -> bool:
+    """Whether a gradient changes much from one point to others very near to it."""
+    found = []
+    for k in range(1, 5):
+        near = copy.copy(problem)
+        values = st.plus(problem.at, k * 1e-9, direction)
+        near.names = st.replaced(problem.function, problem.inputs, problem.names, values)
+        found.append(st.inner(near.gradient(g, cotangent), direction))
+    return bool(np.ptp(found) > 1e-3 * np.max(np.abs(found)))
 
 
 def _value(problem: Problem, cotangent: Any) -> Verdict:

@@ -310,3 +310,24 @@ def scaled_after_the_call(b, n):
 
 
 sample(scaled_after_the_call, lambda r: (r.standard_normal(4), 2))
+
+
+def both_written(a, b, n):
+    if n <= 0:
+        return np.roll(b, 1)
+    b[b > 0.6] += a
+    r = both_written(a, b, n - 1)
+    r[:] -= b
+    return np.exp(r * 0.5)
+
+
+def both_written_on_a_copy(a, b):
+    return both_written(a, b.copy(), 2)
+
+
+sample(
+    both_written_on_a_copy,
+    lambda r: (0.6, np.array([0.9, -0.3, -0.9, 0.5])),
+    (0, 1),
+    order2=False,
+)

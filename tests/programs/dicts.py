@@ -631,3 +631,29 @@ def dict_lt4(x):
 
 
 sample(dict_lt4, three)
+
+
+def dict_updated_in_a_loop(x, s):
+    for _ in range(2):
+        d = {"u": x}
+        d.update({"v": x * s})
+        x = sum(d.values())
+    return x
+
+
+sample(dict_updated_in_a_loop, lambda r: (r.standard_normal(2), 1.5), (0, 1))
+
+
+def dict_grown_in_a_loop(x):
+    out = 0.0
+    for i in range(3):
+        d = {"u": x[i]}
+        if i > 0:
+            d["v"] = x[i] * x[0]
+        e = [x[i], 2.0]
+        e.append(x[i] ** 2)
+        out += sum(d.values()) * e[2] * len(d)
+    return out
+
+
+sample(dict_grown_in_a_loop, three)
