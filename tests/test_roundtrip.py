@@ -19,7 +19,7 @@ from tests.test_lower_fuzz import Writer, outcome
 SEEDS = range(120)
 # What is read back prints an unpacking or a nested function in another, equal way.
 RESPELLED = {
-    "curvature_times_vector", "list_dp", "run_len_comp", "piecewise_law", "dict_zip_t",
+    "curvature_times_vector", "run_len_comp", "piecewise_law", "dict_zip_t",
     "dict_star_arr", "dict_star_arr2", "dict_star_arr3", "dispersion_fit",
 }  # fmt: skip
 FUNCTIONS = list(dict.fromkeys(p.function for p in WHOLE if p.function.__name__ not in RESPELLED))

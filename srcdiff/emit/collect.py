@@ -56,7 +56,7 @@ def find_collection(
     if not _only_fills(loop, name, inline, starts) or any(f.stop is not None for f in inner):
         return None
     variables = bound((loop,)) - inline
-    if any(uses[v] != scan.reads_in((loop,), v) or defs[v] != 1 for v in variables):
+    if any(uses[v] != scan.reads_in((loop,), v) or defs[v] > 1 and uses[v] for v in variables):
         return None
     return _collection(name, loop)
 
