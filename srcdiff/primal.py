@@ -38,10 +38,11 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
 def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
     while True:
-        new = typed.then(inplace(typed.function, typed.kinds))
-        if new is typed:
+        new = inplace(typed.function, typed.kinds)
+        same = new == typed.function
+        typed = typed.then(new)
+        if same:
             return typed
-        typed = new
 
 
 def steady_params(function: ir.Function) -> ir.Function:

@@ -79,7 +79,7 @@ def add_into_(x, y):
     d[y] += copy_tree(d[x])
 
 
-@rule(add_numbers, mutates="x")
+@linear(add_numbers, mutates="x")
 @samples("[A(), A()], [A(), A()]")
 def add_numbers_(x, y):
     add_numbers(x, y)

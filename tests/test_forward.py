@@ -24,7 +24,8 @@ FOLLOWED = {
     f"objects-{name}"
     for name in (
         "class_and_static_methods", "dual_numbers", "filled_matrix", "iterated_object",
-        "made_and_changed", "made_with_super", "network_loss", "object_as_default",
+        "made_and_changed", "made_with_super", "made_without_init", "network_loss",
+        "object_as_default",
         "object_from_outside", "one_kick", "trained", "vector_algebra", "with_post_init",
     )
 }  # fmt: skip

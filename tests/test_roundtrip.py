@@ -21,6 +21,7 @@ SEEDS = range(120)
 RESPELLED = {
     "curvature_times_vector", "run_len_comp", "piecewise_law", "dict_zip_t",
     "dict_star_arr", "dict_star_arr2", "dict_star_arr3", "dispersion_fit",
+    "numbers_unpacked_beside_a_write",
 }  # fmt: skip
 FUNCTIONS = list(dict.fromkeys(p.function for p in WHOLE if p.function.__name__ not in RESPELLED))
 LOOPS = [(f, cases) for f, cases in ALL if not is_incomplete(lower(parse(f)))]

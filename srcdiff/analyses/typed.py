@@ -24,5 +24,8 @@ class Typed:
         return infer(self.function, self.params)
 
     def then(self, new: ir.Function) -> Typed:
-        """The function after a pass; where that changed nothing, its kinds are known."""
-        return self if new == self.function else Typed(new, self.params)
+        """The function after a pass; where that changed nothing but texts, its kinds are known."""
+        after = Typed(new, self.params)
+        if new == self.function and "kinds" in vars(self):
+            vars(after)["kinds"] = self.kinds
+        return after

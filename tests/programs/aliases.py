@@ -218,7 +218,7 @@ def written_by_recursion(x):
     return z * y * _smoothed(y[1:], 1)
 
 
-sample(written_by_recursion, lambda r: (r.standard_normal(4),), order2=False)
+sample(written_by_recursion, lambda r: (r.standard_normal(4),))
 
 
 def _bubble(a, hi):
