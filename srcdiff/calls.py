@@ -16,12 +16,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import (
-    UNKNOWN,
-    Kind,
-    Scalar,
-    Tuple,
-)
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, Tuple, is_numeric
 from srcdiff.analyses.views import is_array
 from srcdiff.bind import bind
 from srcdiff.errors import UnsupportedError
@@ -166,14 +161,21 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
             raise _display_argument(param, call.fn.name, loc)
     taken = gradients_taken(grads, given, facts, loc)
     adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
-    lasting = stmt.target.id not in facts.aliases.classes and not key.written
-    if lasting or key.returned:
+    if key.returned or not _may_be_written(stmt.target.id, key, facts):
         return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
     # What is kept for the backward part may hold the value that is written into from here on.
     result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")
     copy = replace(_copy(stmt.target.id, facts), args=(result,))
     own = ir.Pair(ir.Assign(stmt.target, copy, loc), adjoint, loc)
     return (*copies, *paired_parts(replace(stmt, target=result), forward, both, kept, ()), own)
+
+
+def _may_be_written(name: str, key: Key, facts: Facts) -> bool:
+    """Whether something may write into what a call returns, or into a part of it."""
+    if name in facts.aliases.classes or key.written:
+        return True
+    kind = facts.kinds.get(name, UNKNOWN)
+    return bool(facts.aliases.classes) and not is_numeric(kind)
 
 
 def gradients_taken(
