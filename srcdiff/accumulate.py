@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,28 +18,10 @@ from srcdiff.analyses.effects import is_pure, makes_new, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
 from srcdiff.analyses.views import is_reshaping
 from srcdiff.facts import Facts
-
-
-class State(IntEnum):
-    """What an adjoint's name stands for at a point of the backward part."""
-
-    ABSENT = 0
-    SHARED = 1  # present; its memory may belong to something else
-    OWNED = 2  # present; nobody else has its memory
-
+from srcdiff.ownership import Resolved, State, States, join, loop_join
 
 _WHOLE_VIEWS = (np.reshape, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, ir.Attr("T"))
 """Views of all that an array holds, in its memory or in new memory."""
-
-States = Mapping[str, State]
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """Statements in forward order, and the states after them (at their backward end)."""
-
-    block: ir.Block
-    states: dict[str, State]
 
 
 def accumulate(
@@ -92,7 +73,7 @@ class _Accumulate:
     def branch(self, stmt: ir.If, states: dict[str, State]) -> Resolved:
         """Both branches; an adjoint that only one of them makes is made zero in the other."""
         one, two = self.block(stmt.body, states), self.block(stmt.orelse, states)
-        joined = _join(one.states, two.states)
+        joined = join(one.states, two.states)
         body = (*self.zeros(one.states, joined, stmt.loc), *one.block)
         orelse = (*self.zeros(two.states, joined, stmt.loc), *two.block)
         return Resolved((replace(stmt, body=body, orelse=orelse),), joined)
@@ -104,7 +85,7 @@ class _Accumulate:
         while True:
             body = self.block(stmt.body, start)
             cond = self.block(stmt.cond if isinstance(stmt, ir.While) else (), body.states)
-            new = _loop_join(start, cond.states)
+            new = loop_join(start, cond.states)
             if new == start:
                 break
             start = new
@@ -231,7 +212,7 @@ class _Accumulate:
                 out += self.adjoint_stmt(s, state)
             branches.append(out)
             results.append(state)
-        joined = _join(*results)
+        joined = join(*results)
         for out, state in zip(branches, results):
             for name in sorted(n for n in joined if n not in state):
                 out.append(ir.Assign(ir.Name(name), self.zero(self.like[name]), stmt.loc))
@@ -354,24 +335,6 @@ def _uses(block: ir.Block) -> dict[str, int]:
                 if isinstance(atom, ir.Name):
                     count[atom.id] = count.get(atom.id, 0) + 1
     return count
-
-
-def _join(a: States, b: States) -> dict[str, State]:
-    """The states where two paths meet: present if present on either, owned if owned on both."""
-    out: dict[str, State] = {}
-    for name in (*a, *b):
-        one, two = a.get(name, State.ABSENT), b.get(name, State.ABSENT)
-        out[name] = max(one, two) if not (one and two) else min(one, two)
-    return out
-
-
-def _loop_join(start: States, end: States) -> dict[str, State]:
-    """The states at the start of a loop's body; what is absent before the loop starts as zeros."""
-    out = _join(start, end)
-    for name, state in end.items():
-        if state and not start.get(name, State.ABSENT):
-            out[name] = State.OWNED
-    return out
 
 
 def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:

@@ -32,6 +32,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
+from srcdiff.lower.targets import length_check
 from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]
@@ -245,11 +246,7 @@ class _Checked(_Pass):
         if not isinstance(base, ir.Name):
             base = self.fresh()
             out.append(ir.Assign(base, _base(stmt), stmt.loc))
-        unused = self.fresh("_").id
-        names = [unused] * before
-        names += [] if after is None else [f"*{unused}", *[unused] * after]
-        targets = ", ".join(names) + ("," if len(names) == 1 else "")
-        out.append(ir.Verbatim(f"{targets} = {base.id}", (base,), loc=stmt.loc))
+        out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
 
 
 def _length(base: ir.Atom, kind: Kind) -> int | None:

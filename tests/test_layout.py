@@ -17,7 +17,8 @@ LAYERS = (
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
-    + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs"),
+    + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
+    + ("ownership",),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")

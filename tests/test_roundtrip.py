@@ -17,15 +17,8 @@ from tests.test_lower import _outcome, _same
 from tests.test_lower_fuzz import Writer, outcome
 
 SEEDS = range(120)
-# What is read back prints an unpacking or a nested function in another, equal way.
-RESPELLED = {
-    "curvature_times_vector", "run_len_comp", "piecewise_law", "dict_zip_t",
-    "dict_star_arr", "dict_star_arr2", "dict_star_arr3", "dispersion_fit",
-    "numbers_unpacked_beside_a_write",
-}  # fmt: skip
-FUNCTIONS = list(dict.fromkeys(p.function for p in WHOLE if p.function.__name__ not in RESPELLED))
+FUNCTIONS = list(dict.fromkeys(p.function for p in WHOLE))
 LOOPS = [(f, cases) for f, cases in ALL if not is_incomplete(lower(parse(f)))]
-GRADIENTS = [p for p in PROGRAMS if p.function.__name__ not in RESPELLED]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=[f.__name__ for f in FUNCTIONS])
@@ -34,7 +27,7 @@ def test_text_of_a_program_reads_back(f):
     assert again(function) == text
 
 
-@pytest.mark.parametrize("program", GRADIENTS, ids=lambda p: p.name)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_text_of_a_gradient_reads_back(program):
     g = srcdiff.grad(program.function, program.inputs, program.outputs)
     function = g.specialised(*program.arguments())

@@ -156,6 +156,11 @@ class Opaque:
     refs: tuple[tuple[str, Any], ...] = field(default=(), compare=False)  # global names it uses
     harmless: bool = False
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether leaving it out changes nothing."""
+        return self.harmless
+
 
 Rhs = Union[Atom, Call, Opaque]
 

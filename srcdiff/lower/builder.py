@@ -116,6 +116,7 @@ class Builder:
         self.expressions = expressions
         self.statements = statements
         self.walrus = scan.walrus
+        self.loaded = {*scan.loaded, *scan.called}
         self.rebinding = set(scan.rebound)
         self.scope: dict[str, Meaning] = {}
         self.fresh = Fresh(set(scan.identifiers) | set(source.bound))

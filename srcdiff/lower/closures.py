@@ -47,6 +47,11 @@ class Closure(Opaque):
     site: Site | None = field(default=None, compare=False, repr=False)
 
     @property
+    def is_pure(self) -> bool:
+        """Making a function does nothing."""
+        return True
+
+    @property
     def variables(self) -> dict[str, Atom] | None:
         """What each captured name is called now; None if that is not known any more."""
         if len(self.captured) != len(self.reads):

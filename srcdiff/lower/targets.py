@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from types import FunctionType
 
 from srcdiff.analyses.effects import is_pure
@@ -12,6 +12,7 @@ from srcdiff.ir import (
     Assign,
     Atom,
     Attr,
+    Block,
     Call,
     Const,
     Effect,
@@ -24,6 +25,9 @@ from srcdiff.ir import (
     SetItem,
     Slice,
     Stmt,
+    Verbatim,
+    make_dict,
+    make_list,
     names,
     set_attr,
     walk,
@@ -164,7 +168,7 @@ def _augmented_item(
 
     before = b.collect(lambda: old.append(_read_item(b, base, index, loc)))
     block = b.collect(evaluate)
-    if any(_may_write(s) for s in walk(block)):
+    if _may_write_outside(block):
         b.out += [*before, *block]
         b.emit(SetItem(old[0], None, given[0], op, loc))
         b.emit(SetItem(base, index, old[0], None, loc))
@@ -179,6 +183,25 @@ def _read_item(b: Builder, base: Name, index: Atom, loc: Loc) -> Name:
 
 
 OLD = "old item"
+
+
+def _may_write_outside(block: Block) -> bool:
+    """Whether statements may write into anything but a list or dict made by one of them."""
+    made = {
+        s.target.id for s in walk(block)
+        if isinstance(s, Assign) and isinstance(s.rhs, Call) and s.rhs.fn in (make_list, make_dict)
+    }  # fmt: skip
+    return any(_may_write(s) and not _stores_into(s, made) for s in walk(block))
+
+
+def _stores_into(stmt: Stmt, made: Set[str]) -> bool:
+    """Whether a statement does nothing but put something into one of some containers."""
+    if isinstance(stmt, SetItem):
+        return stmt.base.id in made
+    call = stmt.rhs if isinstance(stmt, Effect) else None
+    if not isinstance(call, Call) or call.fn != Method("append"):
+        return False
+    return isinstance(call.args[0], Name) and call.args[0].id in made
 
 
 def _may_write(stmt: Stmt) -> bool:
@@ -300,6 +323,11 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
     """`a, *rest, z = source`, item by item."""
     bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
     rest = [i for i, e in enumerate(target.elts) if type(e).__name__ == "Starred"]
+    if _is_thrown_away(b, target) and isinstance(source, Name) and source.id not in bound:
+        before = rest[0] if rest else len(target.elts)
+        after = len(target.elts) - before - 1 if rest else None
+        b.emit(length_check(source, before, after, min(bound), loc))
+        return
     base = b.held(source, bound, target) if set(names(source)) & bound else source
     base = b.as_name(base, target) if not isinstance(base, (Name, Ref)) else base
     after = len(target.elts) - rest[0] - 1 if rest else 0
@@ -311,6 +339,20 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
             # The text tells the printer and `iterate` that these are all the items.
             text = starred_text(rest[0], after) if rest else f"item of {len(target.elts)}"
             store(b, part, Call(operator.getitem, (base, Const(index)), text=text), loc)
+
+
+def _is_thrown_away(b: Builder, target: Node) -> bool:
+    """Whether all items are bound to one name (`_`) that nothing reads, as a check does it."""
+    names = {getattr(getattr(e, "value", e), "id", None) for e in target.elts}
+    return len(names) == 1 and None not in names and not names & b.loaded
+
+
+def length_check(base: Name, before: int, after: int | None, unused: str, loc: Loc) -> Verbatim:
+    """`_, *_ = xs`: as many items as names or, with a number of names after it, `*_` at least."""
+    names = [unused] * before
+    names += [] if after is None else [f"*{unused}", *[unused] * after]
+    targets = ", ".join(names) + ("," if len(names) == 1 else "")
+    return Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
 
 
 def starred_text(before: int, after: int) -> str:

@@ -223,7 +223,7 @@ def _is_empty(block: ir.Block) -> bool:
 def _is_pure(rhs: ir.Rhs) -> bool:
     """Whether leaving out the evaluation of a right-hand side changes nothing else."""
     if isinstance(rhs, ir.Opaque):
-        return rhs.harmless
+        return rhs.is_pure
     if isinstance(rhs, ir.Call):
         return is_pure(rhs.fn) and not mutated_args(rhs)
     return True

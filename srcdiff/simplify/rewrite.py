@@ -17,6 +17,7 @@ from srcdiff.simplify.memory import Memory
 from srcdiff.simplify.signs import Signs
 
 MARK = "backward"
+GENERATED = "<srcdiff "
 
 
 def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
@@ -33,7 +34,7 @@ def is_temporary(name: str) -> bool:
 
 
 class Rewriter:
-    """The walk; `ours`: past the comment that starts the generated part."""
+    """The walk; `ours`: past the comment that starts the generated part, or in generated text."""
 
     def __init__(
         self, function: ir.Function, kinds: dict[str, Kind], leaving: Iterable[str] = ()
@@ -101,14 +102,15 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
-        if self.ours:
+        ours = self.ours or stmt.loc.file.startswith(GENERATED)
+        if ours:
             rhs = self.plain(stmt, rhs, here)
         if rhs == stmt.target or self.is_still(stmt.target, rhs):
             return None
         new = stmt if rhs is stmt.rhs else ir.Assign(stmt.target, rhs, stmt.loc)
         self.available.bind(target)
         self.available.change(new)
-        self.learn(target, rhs, here)
+        self.learn(target, rhs, here, ours or is_temporary(target))
         return new
 
     def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
@@ -151,8 +153,8 @@ class Rewriter:
         kind = self.kinds.get(target)
         return kind is not None and is_float(kind) and not returns_view(call, self.kinds)
 
-    def learn(self, target: str, rhs: ir.Rhs, here: int) -> None:
-        """What follows from an assignment."""
+    def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
+        """What follows from an assignment; `ours`: of a name that no reader misses."""
         if isinstance(rhs, ir.Call):
             self.available.learn(target, rhs, here)
         elif isinstance(rhs, ir.Name) and is_temporary(rhs.id) and not is_temporary(target):
@@ -161,7 +163,7 @@ class Rewriter:
             if isinstance(value, ir.Call):
                 self.available.learn(target, value, here)
             self.available.learn(rhs.id, ir.Name(target), here)
-        elif self.ours or is_temporary(target):
+        elif ours:
             self.available.learn(target, rhs, here)
 
     def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
