@@ -36,8 +36,10 @@ from srcdiff.errors import (
     UnsupportedError,
     UnusedInputError,
 )
+from srcdiff.modes import enable_grad, no_grad, set_grad_enabled
 from srcdiff.rules import elementwise, forward, linear, load_rules, nondifferentiable, rule
 from srcdiff.runtime import stop_gradient
+from srcdiff.trees import hook
 
 __version__ = "0.1.0"
 
@@ -45,7 +47,8 @@ __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "GradcheckError", "MissingRuleError", "Pullback", "ReleasedError", "Run",
     "SrcdiffError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
-    "backward", "differentiable", "elementwise", "forward", "grad", "gradcheck", "gradgradcheck",
-    "hessian", "hvp", "jacobian", "jvp", "linear", "linearize", "load_rules", "nondifferentiable",
-    "rule", "run", "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
+    "backward", "differentiable", "elementwise", "enable_grad", "forward", "grad", "gradcheck",
+    "gradgradcheck", "hessian", "hook", "hvp", "jacobian", "jvp", "linear", "linearize",
+    "load_rules", "no_grad", "nondifferentiable", "rule", "run", "set_grad_enabled", "source",
+    "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

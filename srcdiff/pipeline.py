@@ -63,6 +63,7 @@ from srcdiff.runtimecalls import at_run_time, check_first_order, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import split
+from srcdiff.unrecorded import without_modes
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -132,7 +133,8 @@ def inline_pass(state: State) -> State:
         function = resolved(function, state.params, state.origin)
         check_reads(function, state.origin)
         check_first_order(function)
-    state = _with(state, function)
+    inputs = [p for i in state.request.inputs for p in i.params]
+    state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
         return state
     done = take_apart(steady_params(state.function), state.params, state.request)

@@ -308,6 +308,38 @@ def pull_back(pull: Any, d: Any) -> Any:
     return pull(d)
 
 
+def hook(x: Any, fn: Any) -> Any:
+    """`x` itself; when it is differentiated, the adjoint of the result goes through `fn`.
+
+    `fn` gets the adjoint and returns what takes its place, or None to leave it as it is: to clip
+    it, to scale it, to look at it.  The statement `srcdiff.hook(x, fn)` means
+    `x = srcdiff.hook(x, fn)`: the hook sees what comes from the lines below it.
+
+    >>> import srcdiff
+    >>> def f(x):
+    ...     y = srcdiff.hook(x * x, lambda d: 10.0 * d)
+    ...     return y + x
+    >>> f(3.0), srcdiff.grad(f)(3.0)
+    (12.0, 61.0)
+    """
+    return x
+
+
+def hooked(d: Any, fn: Any) -> Any:
+    """What a hook makes of an adjoint, of which it gets a copy that it cannot write into.
+
+    Raises:
+        CotangentError: it is of another shape.
+    """
+    held = copy_tree(d)
+    if isinstance(held, np.ndarray):
+        held.flags.writeable = False
+    changed = fn(held)
+    if changed is not None and not isinstance(d, (list, dict)):
+        check_leaf(changed, d, "the result of a hook", "adjoint")
+    return d if changed is None else changed
+
+
 def like_object(x: Any, /, **found: Any) -> Any:
     """The gradient of an object: one of its class with the gradients found, zeros elsewhere."""
     own = records.attributes(x).items()

@@ -1,8 +1,10 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
 from srcdiff.rules import (
+    composed,
     d,
     elementwise,
+    forward,
     isarray,
     isscalar,
     linear,
@@ -18,6 +20,8 @@ from srcdiff.trees import (
     copy_tree,
     cotangent,
     dense_copy,
+    hook,
+    hooked,
     kept,
     like_tree,
     order,
@@ -124,3 +128,25 @@ def where_nonzero_(d_, x):
     yield z
     d[d_] += 0.0
     d[x] += where_nonzero(d_, d[z])
+
+
+@rule(hook, view="x")
+@samples("A(3), np.copy", "A(), np.positive")
+def hook_(x, fn):
+    z = hook(x, fn)
+    yield z
+    d[x] += hooked(d[z], fn)
+
+
+@forward(hook)
+def hook_tangent(x, fn):
+    z = hook(x, fn)
+    yield z
+    d[z] += d[x]
+
+
+@composed(hooked, early=True)
+@samples("A(3), np.copy", "A(), np.positive")
+def hooked_(g, fn):
+    changed = fn(g)
+    return g if changed is None else changed

@@ -13,7 +13,8 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "trees", "request", "distributions"),
+    ("errors", "ir", "records", "runtime", "factors", "trees", "request", "distributions")
+    + ("modes",),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -23,7 +24,7 @@ LAYERS = (
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
     + ("methods", "mappings", "iterators", "changes")
-    + ("composed", "specialise", "operands", "options", "unpackings"),
+    + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded"),
     ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal"),

@@ -149,7 +149,7 @@ def _is_pure_function(fn: Any) -> bool:
     return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
 
 
-_CHECKS = frozenset({"call_vjp", "check_nan", "cotangent", "on_copies"})
+_CHECKS = frozenset({"call_vjp", "check_nan", "cotangent", "hooked", "on_copies"})
 """Helpers whose errors are the point, or that run code nobody has seen."""
 
 
@@ -328,8 +328,8 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 
 _VIEWING_HELPERS = (
-    "stop_gradient", "unbroadcast", "real_like", "spread", "keep_axes", "rows", "unrows",
-    "matmul_left", "matmul_right", "dot_left", "dot_right",
+    "hook", "stop_gradient", "unbroadcast", "real_like", "spread", "keep_axes", "rows",
+    "unrows", "matmul_left", "matmul_right", "dot_left", "dot_right",
 )  # fmt: skip
 
 

@@ -128,6 +128,8 @@ def _new_object(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.zero_tree: _like_first,
     trees.copy_tree: _like_first,
+    trees.hook: _like_first,
+    trees.hooked: _like_first,
     trees.add_tree: _sum,
     trees.dense_copy: _copy,
     trees.kept: _copy,

@@ -80,7 +80,9 @@ def anonymous(b: Builder, node: Node) -> Opaque:
 
 
 def named(b: Builder, fn: LocalFunction, node: Node) -> Opaque:
-    """A nested function that is used as a value."""
+    """A nested function that is used as a value; a lambda is the same wherever it stands."""
+    if type(fn.node).__name__ == "Lambda" and not fn.defaults:
+        return anonymous(b, fn.node)
     return _closure(b, fn, node, None)
 
 

@@ -1,8 +1,9 @@
 """Statements that are others in disguise: `with np.errstate(...)` and `match`.
 
 Takes the tree of a function and returns it with `errors = np.seterr(...)` before the body of such a
-`with` and `np.seterr(**errors)` behind it, and with `match` as `if` and `elif`.  What cannot be
-written so stays, and is refused where it is lowered.
+`with` and `np.seterr(**errors)` behind it, and with `match` as `if` and `elif`.  `with
+srcdiff.no_grad():` becomes `if srcdiff.no_grad():` (see `unrecorded`).  What cannot be written so
+stays, and is refused where it is lowered.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import gast
 import numpy as np
 
 from srcdiff.lower.scope import children, scan_function
+from srcdiff.modes import MODES
 from srcdiff.parse import EmptyCellError, Source
 
 Node = Any
@@ -60,6 +62,11 @@ class _Flatten:
         """What stands for one statement."""
         kind = type(node).__name__
         if kind == "With":
+            if len(node.items) > 1:
+                return self.stmt(_one_by_one(node))
+            if self.is_mode(node.items[0]):
+                test = node.items[0].context_expr
+                return [_at(gast.If(test, self.inside(node).body, []), node)]
             call = self.error_state(node)
             found = None if call is None else self.with_errors(self.inside(node).body, call)
             return [node] if found is None else found
@@ -75,6 +82,25 @@ class _Flatten:
             name = f"{base}_{number}"
         self.taken.add(name)
         return name
+
+    # --- srcdiff.no_grad ---
+
+    def is_mode(self, item: Node) -> bool:
+        """Whether `with` gets a call of `no_grad` or its like."""
+        root: Any = getattr(item.context_expr, "func", None)
+        names: list[str] = []
+        while type(root).__name__ == "Attribute":
+            names.append(root.attr)
+            root = root.value
+        if type(root).__name__ != "Name" or root.id in self.local or item.optional_vars:
+            return False
+        try:
+            found = self.source.namespace.resolve(root.id)
+        except (NameError, EmptyCellError):
+            return False
+        for name in reversed(names):
+            found = getattr(found, name, None)
+        return any(found is mode for mode in MODES)
 
     # --- np.errstate ---
 
@@ -132,6 +158,15 @@ class _Flatten:
             body = [*(_assigned(n, v) for n, v in names.items()), *body]
             orelse = body if test is None else [_at(gast.If(test, body, orelse), case.pattern)]
         return [*first, *orelse]
+
+
+def _one_by_one(node: Node) -> Node:
+    """`with a, b:` as `with a:` around `with b:`."""
+    inner = copy.copy(node)
+    outer = copy.copy(node)
+    inner.items, outer.items = node.items[1:], node.items[:1]
+    outer.body = [inner]
+    return outer
 
 
 def _own(node: Node) -> list[Node]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
 from srcdiff.lower import closures, jumps, local, targets
 from srcdiff.lower.builder import Builder, Node, Pending, Static, Table
+from srcdiff.trees import hook
 
 OPERATORS = {
     "Add": "+",
@@ -57,7 +58,9 @@ def expression(b: Builder, node: Node) -> None:
     if kind in ("Constant", "JoinedStr"):
         return
     rhs = b.rhs(node.value)
-    if isinstance(rhs, (Call, Opaque)):
+    if isinstance(rhs, Call) and rhs.fn is hook and isinstance(rhs.args[0], Name):
+        b.emit(Assign(rhs.args[0], rhs, b.loc(node)))
+    elif isinstance(rhs, (Call, Opaque)):
         b.emit(Effect(rhs, b.loc(node)))
 
 
