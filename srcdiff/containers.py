@@ -40,22 +40,11 @@ def display_adjoint(
 ) -> ir.Block:
     """`t = (a, b)`: each item takes the adjoint of its place."""
     out: list[ir.Stmt] = []
-    if any(isinstance(i, ir.Star) for i in items):
-        keys = _around_stars(items, facts, loc)
     for key, item in zip(_keys(keys), items):
         for name, path in _leaves(item, (key,)):
             if name.id in facts.active:
                 out += take(facts.adjoint(target.id), path, name, facts, loc)
     return tuple(out)
-
-
-def _around_stars(items: tuple[ir.Atom, ...], facts: Facts, loc: ir.Loc) -> list[int]:
-    """The places of the items of a display with `*xs`: before it from the start, else the end."""
-    stars = [k for k, item in enumerate(items) if isinstance(item, ir.Star)]
-    inside = ir.names(ir.Tup(items[stars[0] : stars[-1] + 1]))
-    if any(n in facts.active for n in inside):
-        raise _unsupported("a value with a derivative in or between `*` of unknown length", loc)
-    return [k if k < stars[0] else k - len(items) for k in range(len(items))]
 
 
 def _leaves(item: ir.Atom, path: tuple[ir.Atom, ...]) -> list[tuple[ir.Name, tuple[ir.Atom, ...]]]:

@@ -27,6 +27,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.lines import Lines
 from srcdiff.mappings import DICT_METHODS, dict_made, merged, updated
+from srcdiff.stars import joined
 
 Kinds = Mapping[str, Kind]
 
@@ -69,6 +70,8 @@ class _Plain:
         target = stmt.target if isinstance(stmt, ir.Assign) else None
         if call.fn is operator.delitem:
             return self.delete(call, lines)
+        if target is not None and call.fn is ir.make_list:
+            return joined(call, target, lines, self.kinds)
         if target is not None and call.fn is dict:
             return dict_made(call, target, lines, self.kinds, made)
         if target is not None and call.fn in (operator.add, operator.mul, operator.or_):

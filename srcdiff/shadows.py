@@ -28,7 +28,7 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
-from srcdiff.analyses.views import is_array
+from srcdiff.analyses.views import is_array, is_array_if_any
 from srcdiff.containers import take
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
@@ -37,6 +37,9 @@ Adjoint = Callable[[ir.Stmt], ir.Block]
 
 _WHOLE = (list, tuple, dict, ir.Method("copy"))
 """What makes a new container of all the items of another."""
+
+_CHANGES = ("append", "insert", "reverse")
+"""The methods of containers, beside `pop`, that are repeated on shadows."""
 
 
 def with_shadows(facts: Facts) -> Facts:
@@ -69,7 +72,7 @@ def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
     if not mine:
         return False
     if isinstance(stmt, ir.SetItem):
-        return stmt.base.id in mine and not is_array(facts.kinds.get(stmt.base.id))
+        return stmt.base.id in mine and not is_array_if_any(facts.kinds.get(stmt.base.id))
     if isinstance(stmt, ir.Effect):
         call = stmt.rhs
         method = isinstance(call, ir.Call) and isinstance(call.fn, ir.Method)
@@ -80,7 +83,7 @@ def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
 
 
 def _arrays(facts: Facts) -> set[str]:
-    return {n for n in facts.shadowed if is_array(facts.kinds.get(n))}
+    return {n for n in facts.shadowed if is_array_if_any(facts.kinds.get(n))}
 
 
 def _is_pop(rhs: ir.Rhs) -> bool:
@@ -97,7 +100,7 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.Permute):
         return work.permute(stmt, adjoint)
     assert isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call)
-    return work.append(stmt, stmt.rhs)
+    return work.change(stmt, stmt.rhs)
 
 
 def _items(kind: Kind) -> tuple[Kind, ...]:
@@ -109,7 +112,7 @@ def _items(kind: Kind) -> tuple[Kind, ...]:
 
 def _may_be_number(kind: Kind) -> bool:
     """Whether an item of a container may be an active number."""
-    return is_active_kind(kind) and not is_array(kind) and not is_container(kind)
+    return is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
 
 
 @dataclass
@@ -164,7 +167,7 @@ class _Mirror:
         if stmt.target.id in self.facts.aliases.copies or not is_mirrored(stmt):
             return False
         if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (operator.add, operator.mul):
-            return not is_array(self.facts.kinds.get(stmt.target.id))
+            return not is_array_if_any(self.facts.kinds.get(stmt.target.id))
         if not isinstance(stmt.rhs, ir.Call):
             return True
         if stmt.rhs.fn in (ir.make_list, ir.make_dict):
@@ -292,7 +295,7 @@ class _Mirror:
     def is_copy(self, stmt: ir.Assign) -> bool:
         """Whether a statement makes a new container of the items of others."""
         call = stmt.rhs
-        if is_array(self.facts.kinds.get(stmt.target.id)) or not isinstance(call, ir.Call):
+        if is_array_if_any(self.facts.kinds.get(stmt.target.id)) or not isinstance(call, ir.Call):
             return False
         if call.fn is operator.getitem:
             return isinstance(call.args[1], ir.Slice)
@@ -321,23 +324,22 @@ class _Mirror:
         taken = self.numbers(stmt.value, base, (stmt.index,))
         return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
 
-    def append(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
-        """`xs.append(v)`."""
+    def change(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
+        """`xs.append(v)`, `xs.insert(k, v)`, `xs.reverse()`."""
         assert isinstance(call.fn, ir.Method)
-        if call.fn.name != "append":
-            raise UnsupportedError(
-                f"`{call.fn.name}` on a container whose arrays are written in place is not "
-                "supported",
-                self.loc,
-                remedy="Use `append`, or store copies of the arrays.",
-            )
-        base = call.args[0]
+        if call.fn.name not in _CHANGES:
+            raise InternalError("a container with a shadow changes in no plain way", stmt)
+        base, *rest = call.args
         assert isinstance(base, ir.Name)
         shadow = self.facts.adjoint(base.id)
+        if not rest:
+            mirrored = ir.Effect(replace(call, args=(shadow,)), self.loc)
+            return (self.pair(stmt), self.pair(mirrored))
+        *place, item = rest
         out: list[ir.Stmt] = []
-        value = self.item(call.args[1], out)
-        mirrored = ir.Effect(replace(call, args=(shadow, value)), self.loc)
-        taken = self.numbers(call.args[1], shadow, (ir.Const(-1),))
+        value = self.item(item, out)
+        mirrored = ir.Effect(replace(call, args=(shadow, *place, value)), self.loc)
+        taken = self.numbers(item, shadow, (*place,) or (ir.Const(-1),))
         return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
 
     def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:

@@ -75,7 +75,7 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
         UnsupportedError: memory that is written in place can neither be followed nor shadowed.
     """
     scene = Scene(function, kinds)
-    links = [k for k in links_of(function.body, kinds, False) if not is_taken(k, function)]
+    links = [k for k in links_of(function.body, kinds, False) if not is_taken(k, scene)]
     queued = queues(links, scene)
     plain = [k for k in links if not {k.target, k.source} & queued]
     stored, resized = scene.stored

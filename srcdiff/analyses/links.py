@@ -97,7 +97,7 @@ def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
     """Every way in which a statement lets two names share memory."""
     last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
-        for target, source, how in _shares(stmt, kinds):
+        for target, source, how in shares(stmt, kinds):
             # A list of the numbers of an array holds nothing of the array.
             numbers = how == "stored" and _holds_only_numbers(kinds.get(target))
             if not numbers and not _has_no_memory(kinds.get(target)):
@@ -113,7 +113,7 @@ def _last_uses(block: ir.Block) -> dict[str, int]:
     return {n: k for k, stmt in enumerate(block) for n in ir.used((stmt,))}
 
 
-def _shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
     """(target, source, how) of one statement."""
     if isinstance(stmt, ir.Assign):
         yield from _assign_shares(stmt, kinds)

@@ -14,6 +14,7 @@ from srcdiff.analyses.links import (
     Link,
     definitions,
     named_container,
+    shares,
     stored_names,
     until_last_use,
     use_counts,
@@ -145,18 +146,18 @@ def _moves(link: Link, name: str, parts: set[str], scene: Scene) -> bool:
     return call.fn == ir.Method("pop") and len(call.args) == 1
 
 
-def is_taken(link: Link, function: ir.Function) -> bool:
+def is_taken(link: Link, scene: Scene) -> bool:
     """Whether the target takes an item out of a container that nobody else looks at."""
-    return link.how == "element" and _taken_apart(link, function)
+    return link.how == "element" and _taken_apart(link, scene.function, scene.kinds)
 
 
-def _taken_apart(link: Link, function: ir.Function) -> bool:
+def _taken_apart(link: Link, function: ir.Function, kinds: Kinds) -> bool:
     """Whether the container is new, and only there for each of its items to be taken once."""
     made = [s for s in ir.walk(function.body) if link.source in ir.writes(s)]
     if len(made) != 1 or link.inside or not isinstance(made[0], ir.Assign):
         return False
     rhs = made[0].rhs
-    if not isinstance(rhs, ir.Call) or returns_view(rhs) or rhs.fn is ir.make_list:
+    if not isinstance(rhs, ir.Call) or returns_view(rhs) or any(shares(made[0], kinds)):
         return False
     uses = [s for s in ir.walk(function.body) if link.source in ir.reads(s)]
     keys = [s.rhs.args[1] for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import is_container
 from srcdiff.analyses.links import Link, groups, refusal
 from srcdiff.analyses.scene import Scene, View, chain_is_steady
-from srcdiff.analyses.views import is_array, is_reshaping
+from srcdiff.analyses.views import is_array_if_any, is_reshaping
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
 def _has_shadow(name: str, scene: Scene) -> bool:
     """Whether a name certainly stands for memory that a shadow can mirror."""
     kind = scene.kinds.get(name)
-    return is_array(kind) or (kind is not None and is_container(kind))
+    return is_array_if_any(kind) or (kind is not None and is_container(kind))
 
 
 # --- what can be repeated on shadows -------------------------------------------------------------
@@ -91,8 +91,11 @@ _VIEWS = frozenset(
     if hasattr(np, name)
 )  # fmt: skip
 _METHODS = frozenset(
-    {"reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append", "copy"}
-)
+    {
+        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append", "insert",
+        "reverse", "copy",
+    }
+)  # fmt: skip
 _ATTRIBUTES = frozenset({"T", "mT", "real"})  # `imag` of real numbers is no view
 _CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
 

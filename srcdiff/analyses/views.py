@@ -15,7 +15,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_index import is_basic
-from srcdiff.analyses.kind_types import Array, Kind, rank_of
+from srcdiff.analyses.kind_types import Array, Kind, rank_of, sure
 
 Kinds = Mapping[str, Kind]
 
@@ -115,3 +115,8 @@ def _is_known(fn: Any) -> bool:
 def is_array(kind: Kind | None) -> bool:
     """Whether a value is certainly an array."""
     return isinstance(kind, Array) and not kind.maybe_scalar
+
+
+def is_array_if_any(kind: Kind | None) -> bool:
+    """Whether a value is certainly an array, or None in place of one."""
+    return kind is not None and is_array(sure(kind))

@@ -21,7 +21,7 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.kinds import kind_of_call
-from srcdiff.analyses.views import is_array
+from srcdiff.analyses.views import is_array_if_any
 from srcdiff.containers import put_back
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
@@ -197,11 +197,12 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
         return _undo_entry(stmt, slots)
     old = stmt.base
     save: list[ir.Stmt] = []
-    if index != ir.Const(...) or not is_array(facts.kinds.get(stmt.base.id)):
+    array = is_array_if_any(facts.kinds.get(stmt.base.id))
+    if index != ir.Const(...) or not array:
         old = facts.fresh("_old")
         save.append(ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc))
     kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
-    held = facts.aliases.is_unclear(stmt.base.id) and not is_array(facts.kinds.get(stmt.base.id))
+    held = facts.aliases.is_unclear(stmt.base.id) and not array
     if not held and (kind is None or not is_scalar(kind)):
         copy = facts.fresh("_old")
         copying = np.copy if isinstance(kind, Array) and not kind.maybe_scalar else trees.kept

@@ -390,3 +390,63 @@ sample(
     lambda r: (r.uniform(0.3, 1.0, 3), r.uniform(0.3, 1.0, 3), np.array([[0, 1, 1], [2, 1, 4]])),
     ("x", "y"),
 )
+
+
+def taken_from_dicts_and_written(x, y):
+    d = {"u": x, "v": y}
+    g = d.get("u")
+    g *= y
+    h = d.get("w", y)
+    h[0] = x[1] * h[2]
+    d.setdefault("z", g)[1:] += g[:-1] * 2.0
+    if d.get("q") is None:
+        d.update({"q": h})
+    q = d.get("q")
+    q[...] = q * np.sin(g)
+    return np.sum(np.sin(x) * y * g * h * d["z"])
+
+
+sample(taken_from_dicts_and_written, lambda r: tuple(r.uniform(0.2, 1.4, (2, 4))), ("x", "y"))
+
+
+def inserted_and_reversed_and_written(x, y):
+    xs = [x, y * 1.0]
+    for k in range(3):
+        xs.insert(1, xs[0] * xs[-1])
+        xs.insert(k, xs[0])
+        xs[1][...] = np.sin(xs[1] * xs[2])
+        xs.reverse()
+        g = xs.pop(0)
+        g *= x
+    return np.sum(np.sin(xs[0] * xs[1])) + np.sum(g * x)
+
+
+sample(inserted_and_reversed_and_written, lambda r: tuple(r.uniform(0.2, 1.4, (2, 4))), ("x", "y"))
+
+
+def starred_lists_of_unknown_length(x, y):
+    xs = [q * 2.0 for q in x if q > 0.3]
+    ys = [*range(len(xs)), y[0], *xs, y[1] * x[1], *y]
+    return ys[-1] * ys[-5] * xs[0] + (*xs, y[2])[-1] + [y[0], *xs][1:][0] * y[3]
+
+
+sample(
+    starred_lists_of_unknown_length,
+    lambda r: tuple(r.uniform(0.4, 1.4, (2, 4))),
+    ("x", "y"),
+    order2=False,
+)
+
+
+def joined_tuples_of_arrays_written(x):
+    a = x * 1.0
+    xs = [a, x * 2.0, x * 3.0]
+    ys = xs[::-1]
+    zs = tuple(xs[:2]) + (a,)
+    a[0] = 5.0
+    ys[0][1] = a[0]
+    zs[1][1] = ys[2][0]
+    return np.sum(xs[0] * xs[1] * ys[0] * zs[2])
+
+
+sample(joined_tuples_of_arrays_written, lambda r: (r.uniform(0.4, 1.4, 3),))
