@@ -1,60 +1,93 @@
-"""Checks for nan in the backward part of a derivative, on request.
+"""Checks for nan and infinity in the backward part of a derivative, on request.
 
-Takes an assembled derivative and the facts about its primal; returns it with a check behind every
-statement that changes an adjoint.
+Takes a function whose statements are paired with their adjoints, and the facts about it; returns it
+with a check behind every statement that changes an adjoint, and with a note of the first forward
+value that is bad, which a check that fails reports.
 """
 
 from __future__ import annotations
 
 import linecache
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.facts import Facts
 
+Counters = tuple[ir.Name, ...]
 
-def checked(function: ir.Function, facts: Facts) -> ir.Function:
-    """A derivative, or the backward part of one, with its adjoints checked."""
+
+def checked(function: ir.Function, facts: Facts, what: str) -> ir.Function:
+    """A paired function with its adjoints checked for `what`: "nan", "inf" or "nan or inf"."""
     primal = {d: p for p, d in facts.adjoints.items()}
-    at = next((k for k, s in enumerate(function.body) if isinstance(s, ir.Comment)), 0)
-    back = _checked(function.body[at:], primal, ())
-    return replace(function, body=(*function.body[:at], *back))
+    checks = _Checks(ir.Const(what), facts.fresh("seen"), primal, facts.active)
+    made = ir.Call(trees.nothing_seen, text="nothing_seen")
+    start = ir.Pair(ir.Assign(checks.seen, made, function.loc), (), function.loc)
+    return replace(function, body=(start, *checks.block(function.body, ())))
 
 
-def _checked(block: ir.Block, primal: Mapping[str, str], counters: tuple[ir.Name, ...]) -> ir.Block:
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        inner = counters
-        if isinstance(stmt, ir.For):
-            inner = (*counters, stmt.target)
+@dataclass(frozen=True)
+class _Checks:
+    """What the checks have in common."""
 
-        def deeper(b: ir.Block, inner: tuple[ir.Name, ...] = inner) -> ir.Block:
-            return _checked(b, primal, inner)
+    what: ir.Const
+    seen: ir.Name
+    primal: Mapping[str, str]
+    active: frozenset[str]
 
-        out.append(ir.map_blocks(stmt, deeper))
-        changed = _changed(stmt)
-        if changed in primal:
-            out.append(_check(ir.Name(changed), primal[changed], stmt.loc, counters))
-    return tuple(out)
+    def block(self, block: ir.Block, counters: Counters) -> ir.Block:
+        """A block with its adjoints checked."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, ir.Pair):
+                out.append(replace(stmt, adjoint=self.block(stmt.adjoint, counters)))
+                out += self.noted(stmt, counters)
+                continue
+            inner = (*counters, stmt.target) if isinstance(stmt, ir.For) else counters
+
+            def deeper(b: ir.Block, inner: Counters = inner) -> ir.Block:
+                return self.block(b, inner)
+
+            out.append(ir.map_blocks(stmt, deeper))
+            changed = _changed(stmt)
+            if changed in self.primal:
+                value = self.primal[changed], ir.Name(changed)
+                out.append(self.call(trees.check_adjoint, *value, stmt, counters))
+        return tuple(out)
+
+    def noted(self, pair: ir.Pair, counters: Counters) -> ir.Block:
+        """The note of a forward value that carries a derivative."""
+        primal = pair.primal
+        if not isinstance(primal, (ir.Assign, ir.SetItem)):
+            return ()
+        name = primal.target if isinstance(primal, ir.Assign) else primal.base
+        if name.id not in self.active:
+            return ()
+        note = self.call(trees.note_value, name.id, name, primal, counters)
+        return (ir.Pair(note, (), pair.loc),)
+
+    def call(
+        self, fn: Any, primal: str, value: ir.Name, stmt: ir.Stmt, counters: Counters
+    ) -> ir.Effect:
+        """`check_adjoint(seen, d_h, "nan", "`h`", "model.py:3:9: h = np.sqrt(x)", i=i)`."""
+        loc: ir.Loc = stmt.loc
+        name = "an intermediate result" if primal.startswith("_") else f"`{primal}`"
+        line = linecache.getline(loc.file, loc.line).strip()
+        place = f"{loc.file}:{loc.line}:{loc.col}: {line}"
+        args = (self.seen, value, self.what, ir.Const(name), ir.Const(place))
+        named = tuple((c.id, c) for c in counters if not c.id.startswith("_"))
+        return ir.Effect(ir.Call(fn, args, named), loc)
 
 
 def _changed(stmt: ir.Stmt) -> str:
-    """The name that a statement gives a new value that it computes."""
+    """The name that a statement gives a new value, other than zero."""
     if isinstance(stmt, ir.SetItem):
         return stmt.base.id
-    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+    if not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Const):
         return ""
-    new = stmt.rhs.fn in (np.zeros_like, trees.zeros_like, trees.zero_tree)
+    zeros = (np.zeros_like, trees.zeros_like, trees.zero_tree)
+    new = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in zeros
     return "" if new else stmt.target.id
-
-
-def _check(adjoint: ir.Name, primal: str, loc: ir.Loc, counters: tuple[ir.Name, ...]) -> ir.Effect:
-    """`check_nan(d_h, "`h`", "model.py:3: h = np.sqrt(x)", i=i)`."""
-    what = "an intermediate result" if primal.startswith("_") else f"`{primal}`"
-    line = linecache.getline(loc.file, loc.line).strip()
-    args = (adjoint, ir.Const(what), ir.Const(f"  {loc.file}:{loc.line}: {line}"))
-    named = tuple((c.id, c) for c in counters if not c.id.startswith("_"))
-    return ir.Effect(ir.Call(trees.check_nan, args, named), loc)

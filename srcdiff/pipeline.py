@@ -62,7 +62,7 @@ from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_first_order, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
-from srcdiff.tape import split
+from srcdiff.tape import Parts, split
 from srcdiff.unrecorded import without_modes
 from srcdiff.webs import webs
 
@@ -268,9 +268,16 @@ def accumulate_pass(state: State) -> State:
 def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
     facts = _facts(state)
-    parts = split(replace(state.function, body=unmarked(state.function.body)), facts)
+    parts = _parts(state, facts)
     function = assemble(state.function, parts, facts, state.request, state.extra["final"])
-    return _with(state, checked(function, facts) if state.request.check_nan else function)
+    return _with(state, function)
+
+
+def _parts(state: State, facts: Facts) -> Parts:
+    """The forward and the backward part, with checks where they are asked for."""
+    function = replace(state.function, body=unmarked(state.function.body))
+    checks = state.request.checks
+    return split(checked(function, facts, checks) if checks else function, facts)
 
 
 def simplify_pass(state: State) -> State:
@@ -287,12 +294,11 @@ def name_pass(state: State) -> State:
 def pair_pass(state: State) -> State:
     """The forward and the backward part as two functions."""
     facts = _facts(state)
-    parts = split(replace(state.function, body=unmarked(state.function.body)), facts)
+    parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
     kept = two.body[: unpack_count(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
-    two = checked(two, facts) if state.request.check_nan else two
     backward = name(polished(two, {two.params[0].name: Tuple(items)}, facts))
     one = polished(one, state.params, facts)
     forward = name(one if state.fields is None else restored(one, state.fields))

@@ -54,7 +54,7 @@ class Request:
     internal: bool = False
     written: tuple[str, ...] = ()  # parameters whose final contents are returned as well
     mode: str = "reverse"
-    check_nan: bool = False
+    checks: str = ""  # what adjoints are checked for: "nan", "inf" or "nan or inf"
     strong_zeros: bool = False
 
     def listed(self, tree: Any) -> list[Any]:

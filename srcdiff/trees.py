@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,53 @@ def where_nonzero(d: Any, x: Any) -> Any:
     return np.where(d == 0, 0.0, x)[()]
 
 
-def check_nan(d: Any, name: str, place: str, **counters: Any) -> None:
-    """Raise if an adjoint holds nan.
+def nothing_seen() -> list[str]:
+    """What `note_value` writes the first bad value of a forward part into."""
+    return []
+
+
+def note_value(
+    seen: list[str], x: Any, what: str, name: str, place: str, **counters: Any
+) -> None:
+    """Note where the first value of a forward part is bad."""
+    if not seen:
+        seen += [f"the value of {n} is {bad}" for n, bad in _bad(x, what, name)][:1]
+        seen += [_where(place, counters)] if seen else []
+
+
+def check_adjoint(
+    seen: list[str], d: Any, what: str, name: str, place: str, **counters: Any
+) -> None:
+    """Raise if an adjoint holds `what`: "nan", "inf" or "nan or inf".
 
     Raises:
-        AnomalyError: with the variable, the line of the primal, and where its loops are.
+        AnomalyError: with the variable, the line of the primal, where its loops are, and the first
+            value of the forward part that was bad already.
     """
-    if isinstance(d, (list, tuple, dict)):
-        for key, item in d.items() if isinstance(d, dict) else enumerate(d):
-            check_nan(item, f"{name}[{key!r}]", place, **counters)
-    elif d is not None and np.any(np.isnan(d)):
-        where = "".join(f", {k} = {v!r}" for k, v in counters.items())
-        raise AnomalyError(f"the adjoint of {name} is nan{where}\n{place}")
+    for path, bad in _bad(d, what, name):
+        lines = [f"the adjoint of {path} is {bad}", _where(place, counters)]
+        if seen:
+            lines += ["Something is wrong in the forward part already:", *seen]
+        else:
+            lines.append(f"No value of the forward part that carries a derivative is {what}.")
+        raise AnomalyError("\n".join(lines))
+
+
+def _where(place: str, counters: dict[str, Any]) -> str:
+    """A line of the primal, and where its loops are."""
+    return f"  {place}" + "".join(f", {k} = {v!r}" for k, v in counters.items())
+
+
+def _bad(x: Any, what: str, name: str) -> Iterator[tuple[str, str]]:
+    """(name, "nan" or "inf") of what is bad in a value."""
+    if isinstance(x, (list, tuple, dict)):
+        for key, item in x.items() if isinstance(x, dict) else enumerate(x):
+            yield from _bad(item, what, f"{name}[{key!r}]")
+    elif isinstance(x, (float, complex)) or getattr(x, "dtype", np.dtype(int)).kind in "fc":
+        if "nan" in what and np.any(np.isnan(x)):
+            yield name, "nan"
+        if "inf" in what and np.any(np.isinf(x)):
+            yield name, "inf"
 
 
 def zeros_like(x: Any) -> Any:

@@ -17,6 +17,7 @@ from srcdiff.trees import (
     add_into,
     add_numbers,
     add_tree,
+    check_adjoint,
     copy_tree,
     cotangent,
     dense_copy,
@@ -24,6 +25,8 @@ from srcdiff.trees import (
     hooked,
     kept,
     like_tree,
+    note_value,
+    nothing_seen,
     order,
     put_back,
     where_nonzero,
@@ -31,7 +34,7 @@ from srcdiff.trees import (
     zeros_like,
 )  # fmt: skip
 
-nondifferentiable(order, zero_tree, zeros_like)
+nondifferentiable(check_adjoint, note_value, nothing_seen, order, zero_tree, zeros_like)
 
 
 @linear(kept)

@@ -149,7 +149,9 @@ def _is_pure_function(fn: Any) -> bool:
     return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
 
 
-_CHECKS = frozenset({"call_vjp", "check_nan", "cotangent", "hooked", "on_copies"})
+_CHECKS = frozenset(
+    {"call_vjp", "check_adjoint", "cotangent", "hooked", "note_value", "nothing_seen", "on_copies"}
+)
 """Helpers whose errors are the point, or that run code nobody has seen."""
 
 

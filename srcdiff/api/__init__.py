@@ -1,5 +1,6 @@
 """The public transforms."""
 
+from srcdiff.api.anomaly import detect_anomaly
 from srcdiff.api.backward import backward
 from srcdiff.api.check import gradcheck, gradgradcheck
 from srcdiff.api.dense import hessian, hvp, jacobian, vhp
@@ -11,7 +12,7 @@ from srcdiff.api.run import Run, run
 from srcdiff.api.transforms import grad, source, stages, value_and_grad
 
 __all__ = [
-    "Derivative", "Differentiable", "Pullback", "Run", "backward", "differentiable", "grad",
-    "gradcheck", "gradgradcheck", "hessian", "hvp", "jacobian", "jvp", "linearize", "run",
-    "source", "stages", "value_and_grad", "vhp", "vjp",
+    "Derivative", "Differentiable", "Pullback", "Run", "backward", "detect_anomaly",
+    "differentiable", "grad", "gradcheck", "gradgradcheck", "hessian", "hvp", "jacobian", "jvp",
+    "linearize", "run", "source", "stages", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

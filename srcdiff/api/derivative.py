@@ -19,6 +19,7 @@ from srcdiff.analyses.kind_types import (
     is_float,
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
+from srcdiff.api.anomaly import with_checks
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
 from srcdiff.api.made import made_once
 from srcdiff.api.memory import arrays_of, check_memory
@@ -129,6 +130,9 @@ class Derivative:
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
+        checking = self._checking()
+        if checking is not self:
+            return checking._found(args, kwargs)
         key = _key(args, kwargs)
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
@@ -137,6 +141,11 @@ class Derivative:
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
         return found
+
+    def _checking(self) -> Derivative:
+        """This derivative, or inside of `detect_anomaly` that of its function with checks."""
+        options = with_checks(self._own)
+        return self if options is self._own else Derivative(self.origin, options)
 
     @functools.cached_property
     def unbound(self) -> Derivative:
@@ -214,6 +223,9 @@ class Derivative:
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
         """The forward and backward functions for these arguments."""
         args = (*self.receiver, *args)
+        checking = self._checking()
+        if checking is not self:
+            return checking.pair(*args, **kwargs)
         key = _key(args, kwargs)
         with self._lock:
             found = self._pairs.get(key)

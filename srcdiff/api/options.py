@@ -28,6 +28,7 @@ class Options:
     create_graph: bool | None = None
     is_grads_batched: bool = False
     check_nan: bool = False
+    check_inf: bool = False
     strong_zeros: bool = False
 
     def __post_init__(self) -> None:
@@ -70,9 +71,14 @@ def request_of(f: Any, options: Options) -> Request:
         options.materialize_grads,
         f"{_base_name(f)}_{kind}",
         mode=options.mode,
-        check_nan=options.check_nan,
+        checks=" or ".join(_checks(options)),
         strong_zeros=options.strong_zeros,
     )
+
+
+def _checks(options: Options) -> list[str]:
+    """What adjoints are checked for."""
+    return ["nan"] * options.check_nan + ["inf"] * options.check_inf
 
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:

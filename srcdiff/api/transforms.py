@@ -22,6 +22,7 @@ def grad(
     is_grads_batched: bool = False,
     has_aux: bool = False,
     check_nan: bool = False,
+    check_inf: bool = False,
     strong_zeros: bool = False,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
@@ -40,7 +41,9 @@ def grad(
         is_grads_batched: the first axis of each cotangent is a batch, and so is that of each
             gradient; `f` runs once.
         has_aux: `f` returns `(output, aux)`, and only `output` is differentiated.
-        check_nan: raise AnomalyError, with the line of `f`, as soon as an adjoint is nan.
+        check_nan, check_inf: raise AnomalyError, with the line of `f`, the variable and the loop
+            counters, as soon as an adjoint is nan, or infinite; it says whether a value of the
+            forward part was so already.
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
 
     Returns:
@@ -51,7 +54,7 @@ def grad(
         TransformError: the function cannot be differentiated, with the place and the reason.
         DtypeError: at the call, an input is no floating point or complex value.
         CotangentError: at the call, `grad_outputs` does not fit the output.
-        AnomalyError: at the call, an adjoint is nan, and `check_nan` asks for it.
+        AnomalyError: at the call, an adjoint is nan or infinite, and a check asks for it.
 
     >>> import srcdiff
     >>> def f(x, y):
@@ -61,7 +64,7 @@ def grad(
     """
     options = Options(
         inputs, outputs, allow_unused, materialize_grads, has_aux, False, "reverse",
-        create_graph, is_grads_batched, check_nan, strong_zeros,
+        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros,
     )  # fmt: skip
     return _made(f, options)
 
@@ -77,6 +80,7 @@ def value_and_grad(
     is_grads_batched: bool = False,
     has_aux: bool = False,
     check_nan: bool = False,
+    check_inf: bool = False,
     strong_zeros: bool = False,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
@@ -89,7 +93,7 @@ def value_and_grad(
     """
     options = Options(
         inputs, outputs, allow_unused, materialize_grads, has_aux, True, "reverse",
-        create_graph, is_grads_batched, check_nan, strong_zeros,
+        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros,
     )  # fmt: skip
     return _made(f, options)
 
