@@ -53,10 +53,15 @@ class _Checks:
 
             out.append(ir.map_blocks(stmt, deeper))
             changed = _changed(stmt)
-            if changed in self.primal:
+            if changed in self.primal and not self.is_passing(stmt):
                 value = self.primal[changed], ir.Name(changed)
                 out.append(self.call(trees.check_adjoint, *value, stmt, counters))
         return tuple(out)
+
+    def is_passing(self, stmt: ir.Stmt) -> bool:
+        """Whether a value is only handed to a part of an expression: a variable comes next."""
+        copy = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
+        return copy and self.primal[_changed(stmt)].startswith("_")
 
     def noted(self, pair: ir.Pair, counters: Counters) -> ir.Block:
         """The note of a forward value that carries a derivative."""
