@@ -9,6 +9,7 @@ from srcdiff.api import (
     backward,
     detect_anomaly,
     differentiable,
+    generate,
     grad,
     gradcheck,
     gradgradcheck,
@@ -41,15 +42,17 @@ from srcdiff.modes import enable_grad, no_grad, set_grad_enabled
 from srcdiff.rules import elementwise, forward, linear, load_rules, nondifferentiable, rule
 from srcdiff.runtime import stop_gradient
 from srcdiff.trees import hook
+from srcdiff.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "GradcheckError", "MissingRuleError", "Pullback", "ReleasedError", "Run",
     "SrcdiffError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
     "backward", "detect_anomaly", "differentiable", "elementwise", "enable_grad", "forward",
-    "grad", "gradcheck", "gradgradcheck", "hessian", "hook", "hvp", "jacobian", "jvp", "linear",
-    "linearize", "load_rules", "no_grad", "nondifferentiable", "rule", "run", "set_grad_enabled",
-    "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
+    "generate", "grad", "gradcheck", "gradgradcheck", "hessian", "hook", "hvp", "jacobian", "jvp",
+    "linear", "linearize", "load_rules", "no_grad", "nondifferentiable", "rule", "run",
+    "set_grad_enabled", "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp",
+    "vjp",
 ]  # fmt: skip

@@ -299,10 +299,11 @@ def pair_pass(state: State) -> State:
     two = plain_names(two)
     kept = two.body[: unpack_count(two)]
     items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
-    backward = name(polished(two, {two.params[0].name: Tuple(items)}, facts))
+    residuals = {two.params[0].name: Tuple(items)}
+    backward = name(polished(two, residuals, facts))
     one = polished(one, state.params, facts)
     forward = name(one if state.fields is None else restored(one, state.fields))
-    more = {"backward": backward, "consumes": consumes(two, facts)}
+    more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     return _with(state, forward, extra={**state.extra, **more})
 
 
@@ -339,11 +340,16 @@ def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, Sta
 
 @dataclass(frozen=True)
 class Made:
-    """A generated text, the parameters that its primal writes into, and where that returns."""
+    """A generated text, the parameters that its primal writes into, and where that returns.
+
+    `functions` are those that it was printed from, with the kinds of their parameters; not those
+    of recursive functions.
+    """
 
     emitted: Emitted
     written: tuple[str, ...]
     returns: tuple[ir.Loc, ...]
+    functions: tuple[tuple[ir.Function, Kinds], ...]
     consumes: bool = False  # of a pair: the backward part uses its residuals up
 
 
@@ -351,15 +357,17 @@ def derive(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
     emitted = module_text([last.function], pair_of, origin)
-    return Made(emitted, last.extra["written"], last.function.returns)
+    made = ((last.function, last.params),)
+    return Made(emitted, last.extra["written"], last.function.returns, made)
 
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward and the backward part."""
     state = _pair(origin, request, params)
-    emitted = module_text([state.function, state.extra["backward"]], pair_of, origin)
     extra = state.extra
-    return Made(emitted, extra["written"], state.function.returns, extra["consumes"])
+    emitted = module_text([state.function, extra["backward"]], pair_of, origin)
+    made = (state.function, state.params), (extra["backward"], extra["residuals"])
+    return Made(emitted, extra["written"], state.function.returns, made, extra["consumes"])
 
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:

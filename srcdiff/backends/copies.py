@@ -1,0 +1,164 @@
+"""The text of a function that is copied into a generated file, with other global names."""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from srcdiff.emit.wrap import wrap
+from srcdiff.locate import definition, lines_of
+
+Chain = tuple[str, ...]
+Spell = Callable[[Chain], "str | None"]
+"""What stands for a dotted name whose first part is global; None where it stays."""
+
+_REMARK = re.compile(r"  # (type: ignore|noqa).*$", re.M)
+_WIDTH = 100
+
+
+def text_of(function: types.FunctionType, name: str) -> str:
+    """The definition of a function under a name, decorators included."""
+    lines = lines_of(function)
+    node = definition(function, lines)
+    if isinstance(node, ast.Lambda):
+        segment = ast.get_source_segment("".join(lines), node) or ""
+        return f"{name} = {segment}" if "\n" not in segment else f"{name} = (\n    {segment}\n)"
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    text = textwrap.dedent("".join(lines[first - 1 : node.end_lineno])).rstrip()
+    return re.sub(rf"^(async def|def) {node.name}\b", rf"\1 {name}", text, count=1, flags=re.M)
+
+
+def free_names(text: str) -> frozenset[str]:
+    """The names that a text takes from outside."""
+    found: set[str] = set()
+
+    def visit(table: symtable.SymbolTable, top: bool) -> None:
+        own = {s.get_name() for s in table.get_symbols() if top and s.is_assigned()}
+        names = (s for s in table.get_symbols() if s.is_referenced())
+        found.update(s.get_name() for s in names if top or s.is_global())
+        for child in table.get_children():
+            visit(child, False)
+        found.difference_update(own)
+
+    visit(symtable.symtable(text, "<copied>", "exec"), True)
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """New text for a part of a line or of several: positions count bytes."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+def respelled(text: str, names: frozenset[str], spell: Spell) -> str:
+    """A text in which dotted names that begin with one of some global names are spelled anew.
+
+    Raises:
+        ValueError: such a name stands in an f-string, where it cannot be replaced.
+    """
+    edits = []
+    for node, chain, in_string in _chains(ast.parse(text), names):
+        new = spell(chain)
+        if new is not None and new != ".".join(chain):
+            if in_string:
+                raise ValueError(".".join(chain))
+            edits.append(_edit(node, new))
+    return _edited(text, edits)
+
+
+def _chains(
+    tree: ast.AST, names: frozenset[str], in_string: bool = False
+) -> Iterator[tuple[Any, Chain, bool]]:
+    """The dotted names in a tree."""
+    for node in ast.iter_child_nodes(tree):
+        chain = _chain(node)
+        if chain and chain[0] in names:
+            yield node, chain, in_string
+        else:
+            yield from _chains(node, names, in_string or isinstance(node, ast.JoinedStr))
+
+
+def _chain(node: ast.AST) -> Chain:
+    """The parts of `a.b.c`; none of anything else."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        return (node.id,)
+    if not isinstance(node, ast.Attribute):
+        return ()
+    base = _chain(node.value)
+    return (*base, node.attr) if base else ()
+
+
+def chains_in(text: str, names: frozenset[str]) -> list[Chain]:
+    """The dotted names in a text that begin with one of some global names, in their order."""
+    return list(dict.fromkeys(chain for _, chain, _ in _chains(ast.parse(text), names)))
+
+
+def _edit(node: Any, text: str) -> _Edit:
+    return _Edit((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset), text)
+
+
+def _edited(text: str, edits: list[_Edit]) -> str:
+    """A text with some parts replaced."""
+    data = text.encode()
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for edit in sorted(edits, key=lambda e: e.start, reverse=True):
+        first = starts[edit.start[0] - 1] + edit.start[1]
+        last = starts[edit.end[0] - 1] + edit.end[1]
+        data = data[:first] + edit.text.encode() + data[last:]
+    return data.decode()
+
+
+# --- without what a reader does not need ----------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """A definition without annotations and without remarks for tools."""
+    edits = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.AnnAssign):
+            edits.append(_between(node.target, node.annotation))
+    text = _REMARK.sub("", _edited(text, edits))
+    tree = ast.parse(text)
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    for node in sorted(found, key=lambda n: n.lineno, reverse=True):
+        text = _plain_header(text, node)
+    return text
+
+
+def _between(target: Any, annotation: Any) -> _Edit:
+    """Nothing in the place of `: annotation`."""
+    start = (target.end_lineno, target.end_col_offset)
+    return _Edit(start, (annotation.end_lineno, annotation.end_col_offset), "")
+
+
+def _plain_header(text: str, node: ast.FunctionDef) -> str:
+    """A text in which the header of one function has no annotations."""
+    for part in ast.walk(node.args):
+        if isinstance(part, ast.arg):
+            part.annotation = None
+    lines = text.splitlines()
+    header = f"def {node.name}({ast.unparse(node.args)})"
+    header = header if '"' in header else header.replace("'", '"')
+    new = wrap("", header, ":", node.col_offset, _WIDTH, False)
+    return "\n".join([*lines[: node.lineno - 1], *new, *lines[node.body[0].lineno - 1 :]])
+
+
+def without_branches(text: str, impossible: Callable[[ast.expr], bool]) -> str:
+    """A text without the `if`s whose test is impossible."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.If) and not node.orelse and impossible(node.test):
+            for k in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[k] = "\0"
+    return "\n".join(line for line in lines if line != "\0")

@@ -1,0 +1,325 @@
+"""A generated text as a module of its own: what it calls is imported or copied beside it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from srcdiff import ir, runtime, trees
+from srcdiff.analyses.kind_types import Array, Kind, Scalar
+from srcdiff.analyses.kinds import infer
+from srcdiff.backends import copies, imports
+from srcdiff.backends.constants import value_text
+from srcdiff.backends.copies import Chain
+from srcdiff.backends.imports import Import
+from srcdiff.emit.wrap import wrap
+from srcdiff.errors import UnsupportedError
+from srcdiff.inline import is_foreign
+from srcdiff.pipeline import Made
+
+_MISSING = object()
+
+
+@dataclass
+class Standalone:
+    """The parts of a file that generated functions are put into.
+
+    `spaces` are the namespaces of the user's modules.  With `inline` the user's functions are
+    copied as srcdiff's own are, else imported.  `records` and `containers`: whether values may be
+    objects, or tuples, lists and dicts, so that branches for them are needed.
+    """
+
+    spaces: list[Mapping[str, Any]]
+    place: ir.Loc
+    inline: bool = False
+    records: bool = True
+    containers: bool = True
+    names: dict[str, Any] = field(default_factory=dict)
+    imports: set[Import] = field(default_factory=set)
+    constants: list[str] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    helpers: list[str] = field(default_factory=list)
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def reserve(self, name: str) -> None:
+        """Keep a name for a function of the file."""
+        self.names[name] = object()
+
+    def add(self, text: str, refs: Mapping[str, Any]) -> str:
+        """The text with everything provided that its global names stand for."""
+        self.names.update(refs)
+        for name, value in refs.items():
+            self._provide(name, value)
+        modules = {n: v for n, v in refs.items() if isinstance(v, types.ModuleType)}
+        names = frozenset(modules)
+        return copies.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
+
+    def name_of(self, value: Any, wanted: str) -> str:
+        """The name in the file of something that is provided now, if it was not before."""
+        if callable(value) or isinstance(value, types.ModuleType):
+            for name, known in self.names.items():
+                if known is value:
+                    return name
+        elif self.names.get(wanted, _MISSING) is value:
+            return wanted
+        name, number = wanted, 0
+        while name in self.names:
+            number += 1
+            name = f"{wanted}_{number}"
+        self.names[name] = value
+        self._provide(name, value)
+        return name
+
+    def numpy(self) -> str:
+        """The name of NumPy."""
+        return self.name_of(sys.modules["numpy"], "np")
+
+    # --- where things come from ------------------------------------------------------------------
+
+    def _provide(self, name: str, value: Any) -> None:
+        """Import, write or copy something."""
+        if isinstance(value, types.ModuleType):
+            if not self._is_taken_apart(value.__name__):
+                self.imports.add(imports.module_import(value, name))
+        elif _is_ours(value) or self._is_copied(value):
+            self._copy(name, value)
+        else:
+            self._value(name, value)
+
+    def _value(self, name: str, value: Any) -> None:
+        """Write a value out, or import it."""
+        text = value_text(value, self.numpy)
+        if text is not None:
+            self.constants += wrap(f"{name} = ", text, "", 0, 100, True)
+            return
+        found = imports.object_import(value, name, self.spaces)
+        if found is None:
+            raise self._refusal(name, f"is of type {type(value).__name__}, in no module")
+        if self.inline and _is_users(found.module) and not isinstance(value, type):
+            raise self._refusal(name, "is no function and no short value, and stands in a module")
+        self.imports.add(found)
+
+    def _is_copied(self, value: Any) -> bool:
+        """Whether a function of the user's is copied: it is asked for, or there is no other way."""
+        if not isinstance(value, types.FunctionType):
+            return False
+        module = value.__module__ or ""
+        generated = value.__code__.co_filename.startswith("<srcdiff ")
+        lost = imports.object_import(value, value.__name__, self.spaces) is None
+        return generated or lost or (self.inline and _is_users(module))
+
+    def _refusal(self, name: str, why: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"`{name}` {why}, and cannot be written into a file of its own",
+            self.place,
+            "Make it a parameter, or a number or a short array.",
+        )
+
+    # --- copies ----------------------------------------------------------------------------------
+
+    def _copy(self, name: str, value: Any) -> None:
+        """Copy a function or class, and whatever it needs."""
+        value = getattr(value, "__wrapped__", value)
+        at = len(self.helpers)
+        text = _class_text(value) if isinstance(value, type) else copies.text_of(value, name)
+        space = dict(_module_space(value))
+        cells = getattr(value, "__closure__", None) or ()
+        names = getattr(getattr(value, "__code__", None), "co_freevars", ())
+        space.update((n, c.cell_contents) for n, c in zip(names, cells))
+        own = _is_ours(value)
+        text = self._respelled(text, space, own, name)
+        if isinstance(value, type):  # below its bases
+            self.classes.append(text)
+        else:
+            self.helpers.insert(at, text)
+
+    def _respelled(self, text: str, space: Mapping[str, Any], own: bool, name: str) -> str:
+        """A copied definition with the names that its global names have in the file."""
+        if own:
+            text = copies.without_branches(copies.plain(text), self._is_impossible)
+        if any("srcdiff" in ast.unparse(n) for n in _imports_in(text)):
+            raise UnsupportedError(
+                "a function that is called is known only when the program runs, and its "
+                "derivative is generated then: that needs srcdiff itself",
+                self.place,
+                "Call functions by their names, with `if` to choose between them.",
+            )
+        free = frozenset(n for n in copies.free_names(text) if n in space and n != name)
+        try:
+            return copies.respelled(text, free, lambda chain: self._spelled(chain, space))
+        except ValueError as error:
+            raise self._refusal(str(error), "stands in an f-string") from None
+
+    def _spelled(self, chain: Chain, space: Mapping[str, Any]) -> str | None:
+        """What stands for a dotted name of a copied definition."""
+        root = space[chain[0]]
+        if isinstance(root, types.ModuleType):
+            return self._in_module(chain, root)
+        if not isinstance(root, type) and not callable(root) and _is_constant(space):
+            return ".".join((self._statement(chain[0], root, space), *chain[1:]))
+        return ".".join((self.name_of(root, chain[0]), *chain[1:]))
+
+    def _statement(self, name: str, value: Any, space: Mapping[str, Any]) -> str:
+        """The name of a value of one of srcdiff's modules, of which the statement is copied."""
+        for known, held in self.names.items():
+            if held is value and known == name:
+                return known
+        self.names[name] = value
+        tree = ast.parse(_source_of(space))
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", 0)]
+            if any(isinstance(t, ast.Name) and t.id == name for t in targets):
+                text = copies.plain(ast.get_source_segment(_source_of(space), node) or "")
+                self.constants.append(self._respelled(text, space, False, name))
+                return name
+        raise self._refusal(name, "has no definition")
+
+    def _is_impossible(self, test: ast.expr) -> bool:
+        """Whether a test asks for objects or containers, and there are none."""
+        text = ast.unparse(test)
+        if text.startswith("records.is_record(") and not self.records:
+            return isinstance(test, ast.Call)
+        if self.containers or not text.startswith("isinstance(") or not isinstance(test, ast.Call):
+            return False
+        asked = test.args[1]
+        found = asked.elts if isinstance(asked, ast.Tuple) else [asked]
+        return all(isinstance(c, ast.Name) and c.id in ("dict", "list", "tuple") for c in found)
+
+    # --- modules ---------------------------------------------------------------------------------
+
+    def _in_module(self, chain: Chain, root: types.ModuleType) -> str | None:
+        """The spelling of a dotted name that begins with a module, which is imported."""
+        found: Any = root
+        used, module = 1, root
+        for k, part in enumerate(chain[1:], 2):
+            found = getattr(found, part, None)
+            if isinstance(found, types.ModuleType):
+                module, used = found, k
+        value = getattr(module, chain[used], _MISSING) if used < len(chain) else module
+        name = module.__name__
+        if self._is_taken_apart(name):
+            rest = chain[used + 1 :]
+            return ".".join((self.name_of(value, chain[used]), *rest))
+        if used > 1 and not name.startswith("numpy"):
+            self.imports.add(Import(name, "", ""))
+        return ".".join((self.name_of(root, chain[0]), *chain[1:]))
+
+    def _is_taken_apart(self, module: str) -> bool:
+        """Whether no module of this name is imported: what it holds is copied."""
+        return module.split(".")[0] == "srcdiff" or (self.inline and _is_users(module))
+
+    # --- the text --------------------------------------------------------------------------------
+
+    def annotate(self, names: list[str]) -> None:
+        """Import what annotations name, of libraries alone: nothing evaluates them."""
+        for name in names:
+            value = next((space[name] for space in self.spaces if name in space), None)
+            if name in self.names or value is None:
+                continue
+            if isinstance(value, types.ModuleType):
+                found: Import | None = imports.module_import(value, name)
+            else:
+                found = imports.object_import(value, name, self.spaces)
+            if found is not None and not _is_users(found.module) and found.module != "srcdiff":
+                self.imports.add(found)
+
+    def import_lines(self, annotations: bool) -> list[str]:
+        """The import statements, behind empty lines."""
+        inner = {i.module.split(".")[0] for i in self.imports if not i.name}
+        found = {i for i in self.imports if i.attr or i.name != i.module or i.name not in inner}
+        if annotations:
+            found.add(Import("__future__", "annotations", "annotations"))
+        return ["", *imports.lines(found)] if found else []
+
+    def laid_out(self, top: list[str], listed: str, text: str, checks: list[str]) -> str:
+        """The file: its parts in their order, empty lines between them."""
+        parts = ["\n".join([*top, "", listed])]
+        if self.constants:
+            parts[0] += "\n\n" + "\n".join(self.constants)
+        parts.append(text)
+        copied = [*self.classes, *self.helpers]
+        if copied:
+            parts.append("# What these functions call:\n\n\n" + copied[0])
+            parts += copied[1:]
+        if checks:
+            parts.append("\n".join(checks))
+        return "\n\n\n".join(parts) + "\n"
+
+
+def holds_containers(made: Made) -> bool:
+    """Whether the helpers for adjoints may be given tuples, lists or dicts."""
+    if made.emitted.text.count("\ndef ") + 1 > len(made.functions):
+        return True
+    return any(_takes_containers(f, infer(f, params)) for f, params in made.functions)
+
+
+def _takes_containers(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a function calls a helper for adjoints with what may be a container."""
+    calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
+    numeric = {n for n, k in kinds.items() if isinstance(k, (Scalar, Array))}
+    made = (s.target.id for s, c in calls if isinstance(s, ir.Assign) and _is_of(c.fn, runtime))
+    numeric.update(made)  # arrays of any rank
+    for _, call in calls:
+        if _is_of(call.fn, trees):
+            shaped = call.fn in (trees.cotangent, trees.like_tree)  # as their second argument is
+            for arg in call.args[1:2] if shaped else call.args:
+                if not isinstance(arg, ir.Const) and not numeric.issuperset(ir.names(arg)):
+                    return True
+                if isinstance(arg, ir.Tup):
+                    return True
+    return False
+
+
+def _is_of(fn: Any, module: types.ModuleType) -> bool:
+    return getattr(fn, "__module__", "") == module.__name__
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether a function or class is one of srcdiff's."""
+    module = str(getattr(value, "__module__", "") or "")
+    named = isinstance(value, type) or hasattr(value, "__code__") or hasattr(value, "__wrapped__")
+    return named and module.split(".")[0] == "srcdiff"
+
+
+def _is_users(module: str) -> bool:
+    """Whether a module is the user's, and not one of an installed package."""
+    if is_foreign(module) or module.split(".")[0] in sys.stdlib_module_names:
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return "site-packages" not in file
+
+
+def _is_constant(space: Mapping[str, Any]) -> bool:
+    """Whether names are those of one of srcdiff's modules."""
+    return str(space.get("__name__", "")).split(".")[0] == "srcdiff"
+
+
+def _module_space(value: Any) -> Mapping[str, Any]:
+    """The global names of a function or class."""
+    found = getattr(value, "__globals__", None)
+    return vars(sys.modules[value.__module__]) if found is None else found
+
+
+def _source_of(space: Mapping[str, Any]) -> str:
+    with open(space["__file__"], encoding="utf-8") as file:
+        return file.read()
+
+
+def _class_text(cls: type) -> str:
+    """The definition of a class of srcdiff's."""
+    text = _source_of(vars(sys.modules[cls.__module__]))
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            return ast.get_source_segment(text, node) or ""
+    raise LookupError(cls.__name__)
+
+
+def _imports_in(text: str) -> list[ast.stmt]:
+    """The import statements in a definition."""
+    found = ast.walk(ast.parse(text))
+    return [n for n in found if isinstance(n, (ast.Import, ast.ImportFrom))]

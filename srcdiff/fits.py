@@ -1,0 +1,183 @@
+"""What a generated file checks of its arguments: that they are what it was generated for.
+
+These functions are copied into files, as far as they are needed, so this module imports NumPy
+alone.  A test takes a value and all arguments by name, and returns what was expected where the
+value is something else.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+def checked(function: Any, /, **tests: Any) -> Any:
+    """`function`, with a TypeError for arguments that it was not generated for."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        for name, value in given.items():
+            expected = tests[name](value, given) if name in tests else ""
+            if expected:
+                shape = f" of {value.dtype}, {value.shape}" if hasattr(value, "dtype") else ""
+                raise TypeError(
+                    f"{name}: `{function.__name__}` was generated for {expected}, "
+                    f"given {type(value).__name__}{shape}"
+                )
+        return function(*args, **kwargs)
+
+    return call
+
+
+def typed(*types: Any) -> Any:
+    """A test for values of some types, not of those that derive from them."""
+    names = " or ".join(t.__name__ for t in types)
+    return lambda x, given: "" if type(x) in types else names
+
+
+def array(dtype: str, *axes: str) -> Any:
+    """A test for arrays of some axes: of length "1", "~1" (not 1), "4:" (4 or more), ":" (any)."""
+
+    def fits(axis: str, n: int) -> bool:
+        return {":": True, "1": n == 1, "~1": n != 1, "4:": n >= 4}[axis]
+
+    def test(x: Any, given: Any) -> str:
+        good = isinstance(x, np.ndarray) and x.dtype.name == dtype and x.ndim == len(axes)
+        good = good and all(map(fits, axes, x.shape))
+        return "" if good else f"an array of {dtype}, ({', '.join(axes)})"
+
+    return test
+
+
+def numeric(kinds: str) -> Any:
+    """A test for numbers and arrays, of dtypes of some kinds ("f" is real, "c" complex)."""
+
+    def test(x: Any, given: Any) -> str:
+        number = isinstance(x, (bool, int, float, complex, np.number, np.bool_, np.ndarray))
+        good = number and np.result_type(x).kind in kinds
+        return "" if good else f"{'floating point ' * (kinds == 'fc')}numbers or arrays"
+
+    return test
+
+
+def scalar(x: Any, given: Any) -> str:
+    """A test for one real number, or an array of no axes."""
+    number = isinstance(x, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(x)
+    return "" if number and np.shape(x) == () and not isinstance(x, bool) else "a real number"
+
+
+def like(name: str) -> Any:
+    """A test for tangents of an argument."""
+
+    def test(t: Any, given: Any) -> str:
+        good = is_tangent(t, given[name])
+        return "" if good else f"a direction of the structure and the shapes of {name}"
+
+    return test
+
+
+def is_tangent(t: Any, x: Any) -> bool:
+    """Whether a tangent has the structure and the shapes of an argument."""
+    if isinstance(x, dict):
+        return isinstance(t, dict) and set(t) == set(x) and all(is_tangent(t[k], x[k]) for k in x)
+    if isinstance(x, (list, tuple)):
+        same = isinstance(t, (list, tuple)) and len(t) == len(x)
+        return same and all(map(is_tangent, t, x))
+    if not isinstance(x, (float, complex, np.inexact, np.ndarray)):
+        return True
+    number = isinstance(t, (int, float, complex, np.number, np.ndarray))
+    return number and np.shape(t) == np.shape(x) and (np.iscomplexobj(x) or not np.iscomplexobj(t))
+
+
+def sequence(kind: Any, *tests: Any) -> Any:
+    """A test for tuples or lists with some items."""
+
+    def test(x: Any, given: Any) -> str:
+        if type(x) is not kind or len(x) != len(tests):
+            return f"a {kind.__name__} of {len(tests)} items"
+        found = ((k, tests[k](x[k], given)) for k in range(len(tests)))
+        return "; ".join(f"[{k}]: {wrong}" for k, wrong in found if wrong)
+
+    return test
+
+
+def mapping(tests: Any) -> Any:
+    """A test for dicts with some keys."""
+
+    def test(x: Any, given: Any) -> str:
+        if type(x) is not dict or list(x) != list(tests):
+            return f"a dict with the keys {', '.join(map(repr, tests))}"
+        found = ((k, tests[k](x[k], given)) for k in tests)
+        return "; ".join(f"[{k!r}]: {wrong}" for k, wrong in found if wrong)
+
+    return test
+
+
+def record(cls: str, **tests: Any) -> Any:
+    """A test for objects of a class with some attributes."""
+
+    def test(x: Any, given: Any) -> str:
+        if f"{type(x).__module__}.{type(x).__qualname__}" != cls:
+            return f"an object of class {cls}"
+        found = ((k, tests[k](getattr(x, k, None), given)) for k in tests)
+        return "; ".join(f".{k}: {wrong}" for k, wrong in found if wrong)
+
+    return test
+
+
+def called(*names: str) -> Any:
+    """A test for functions of some names."""
+
+    def test(x: Any, given: Any) -> str:
+        name = f"{getattr(x, '__module__', '')}.{getattr(x, '__qualname__', x)}"
+        return "" if name in names else " or ".join(names)
+
+    return test
+
+
+def apart(function: Any, /, *written: str) -> Any:
+    """`function`, with a ValueError where what its primal writes into is passed twice."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        found = [part for name, value in given.items() for part in parts(name, value)]
+        for k, (path, x) in enumerate(found):
+            for other, y in found[:k]:
+                either = is_in(path, written) or is_in(other, written)
+                if either and (x is y or share(x, y)):
+                    raise ValueError(f"{path} and {other} share memory: pass a copy")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def is_in(path: str, written: tuple[str, ...]) -> bool:
+    """Whether a path leads to an argument that is written into, or to a part of it."""
+    return any(path == name or path.startswith((f"{name}.", f"{name}[")) for name in written)
+
+
+def parts(path: str, x: Any) -> Iterator[tuple[str, Any]]:
+    """What a value holds that can be written into, and where."""
+    if isinstance(x, (np.ndarray, list, dict)):
+        yield path, x
+    if isinstance(x, (dict, list, tuple)):
+        for key, value in x.items() if isinstance(x, dict) else enumerate(x):
+            yield from parts(f"{path}[{key!r}]", value)
+    elif hasattr(x, "__dict__") and not callable(x):
+        for key, value in vars(x).items():
+            yield from parts(f"{path}.{key}", value)
+
+
+def share(x: Any, y: Any) -> bool:
+    """Whether two values are arrays with an element in common."""
+    if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray):
+        return False
+    return bool(np.may_share_memory(x, y) and np.shares_memory(x, y))

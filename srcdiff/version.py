@@ -1,0 +1,3 @@
+"""The version of srcdiff, which generated files name."""
+
+VERSION = "0.1.0"

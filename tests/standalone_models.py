@@ -1,0 +1,81 @@
+"""The functions of `test_standalone` and `test_cli`, as a user's module."""
+
+import numpy as np
+
+X = np.array([0.3, 0.5, 0.2, 0.9, 0.4])
+WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+def loss(w: np.ndarray, x, y):
+    # the residual
+    h = np.tanh(x @ w)
+    return np.sum((h - y) ** 2)
+
+
+def total(x):
+    return np.sum(x * x)
+
+
+def inner(x, y):
+    return np.sum(np.sin(x[1:-1]) * y)
+
+
+def weighted(x):
+    return np.sum(WEIGHTS * x)
+
+
+def descending(x):
+    found = np.argsort(x)
+    return found[::-1]
+
+
+def order(x):
+    try:  # nothing here carries a derivative
+        return descending(x)
+    except TypeError:
+        return np.arange(len(x))
+
+
+def chosen(x):
+    i = order(np.asarray(x > 0.4))
+    return np.sum(x[i][:3] ** 2)
+
+
+def network(params):
+    out = 0.0
+    for w, b in params["layers"]:
+        out = np.tanh(np.sum(w) * out + b)
+    return out
+
+
+def moved(u, v):
+    u[1:] += v[:-1] * u[:-1]
+
+
+MANY = {f"f{k}": (lambda factor: lambda x: factor * x * x)(k) for k in range(20)}
+
+
+def applied(x, name):
+    return np.sum(MANY[name](x))
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    def predict(self, x):
+        return np.sum(self.w * x)
+
+
+def bell():
+    """A function of SciPy, which is imported here only."""
+    from . import standalone_scipy
+
+    return standalone_scipy.bell
+
+
+def broken():
+    """A function whose rule is wrong."""
+    from . import standalone_wrong
+
+    return standalone_wrong.f

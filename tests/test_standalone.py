@@ -1,0 +1,406 @@
+"""Generated files: what they hold, and that they need NumPy alone."""
+
+import ast
+import functools
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.api.digest import HeadError, read_head
+
+from . import standalone_models as models
+from . import structures as st
+from .check import Problem, positional
+from .programs import GOLDEN
+from .test_programs import assert_same
+
+ROOT = Path(__file__).parent.parent
+X = np.array([0.3, 0.5, 0.2, 0.9, 0.4])
+
+ALONE = """
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+for name in ("srcdiff", "gast", "astunparse", "scipy"):
+    try:
+        __import__(name)
+    except ImportError:
+        continue
+    raise SystemExit(f"{name} is there")
+results = []
+for text, names, args, kwargs in pickle.load(open(sys.argv[2], "rb")):
+    space = {"__name__": "alone"}
+    exec(compile(text, "alone.py", "exec"), space)
+    value = args
+    for name in names:
+        value = space[name](*value, **kwargs[name])
+        value = value[1:] if name.endswith("_forward") else value
+    results.append(value)
+pickle.dump(results, open(sys.argv[3], "wb"))
+"""
+
+
+@pytest.fixture(scope="module")
+def run_alone(tmp_path_factory):
+    """Runs files in an interpreter that finds NumPy and the standard library, and nothing else."""
+    folder = tmp_path_factory.mktemp("alone")
+    packages = folder / "packages"
+    packages.mkdir()
+    site = Path(np.__file__).parent.parent
+    for found in (site / "numpy", *site.glob("numpy.libs")):
+        (packages / found.name).symlink_to(found)
+
+    def run(jobs):
+        (folder / "jobs").write_bytes(pickle.dumps(jobs))
+        command = [sys.executable, "-S", "-I", "-c", ALONE]
+        command += [str(packages), str(folder / "jobs"), str(folder / "results")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        return pickle.loads((folder / "results").read_bytes())
+
+    return run
+
+
+def test_golden_programs_alone(run_alone):
+    jobs, expected = [], []
+    for program in GOLDEN:
+        problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
+        ct = st.random_like(np.random.default_rng(4), problem.output())
+        pos, _ = positional(program.function, problem.arguments())
+        options = {"inputs": program.inputs, "outputs": program.outputs}
+        text = srcdiff.generate(program.function, example=tuple(pos), **options)
+        name = f"{program.function.__name__}_grad"
+        jobs.append((text, (name,), pos, {name: {"grad_outputs": ct}}))
+        expected.append(srcdiff.grad(program.function, **options)(*pos, grad_outputs=ct))
+    for found, value in zip(run_alone(jobs), expected, strict=True):
+        assert_same(found, value, 0.0)
+
+
+def loaded(text, **more):
+    """The namespace of a file."""
+    space = {"__name__": "alone", **more}
+    exec(compile(text, "alone.py", "exec"), space)
+    return space
+
+
+def imports(text):
+    """The import statements of a file."""
+    nodes = ast.walk(ast.parse(text))
+    return {ast.unparse(n) for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))}
+
+
+# --- what can be asked for ------------------------------------------------------------------------
+
+
+def test_kinds_of_files(run_alone):
+    """Every mode, against the derivative in memory."""
+    args = (X, np.arange(15.0).reshape(5, 3).T @ np.eye(5)[:, :5], np.ones(3))
+    g = np.random.default_rng(0).standard_normal
+    v = g(5)
+    f = models.loss
+    cases = [
+        ({}, "loss_grad", {}, srcdiff.grad(f)(*args)),
+        ({"value": True}, "loss_value_and_grad", {}, srcdiff.value_and_grad(f)(*args)),
+        ({"order": 2}, "loss_grad_grad", {"grad_outputs": v}, srcdiff.hvp(f, args, v)),
+        ({"mode": "forward"}, "loss_jvp", {"t_w": v}, srcdiff.jvp(f, args, (v, None, None))),
+        ({"mode": "forward", "order": 2}, "loss_hvp", {"t_w": v},
+         (srcdiff.grad(f)(*args), srcdiff.hvp(f, args, v))),
+        ({"name": "slope", "checks": False}, "slope", {}, srcdiff.grad(f)(*args)),
+        ({"inputs": ("w", "y")}, "loss_grad", {}, srcdiff.grad(f, ("w", "y"))(*args)),
+    ]  # fmt: skip
+    jobs = [
+        (srcdiff.generate(f, example=args, **options), (name,), args, {name: kwargs})
+        for options, name, kwargs, _ in cases
+    ]
+    text = srcdiff.generate(f, example=args, split=True)
+    names = ("loss_grad_forward", "loss_grad_backward")
+    jobs.append((text, names, args, dict.fromkeys(names, {})))
+    *found, split = run_alone(jobs)
+    for value, case in zip(found, cases, strict=True):
+        assert_same(value, case[-1], 1e-12)
+    assert_same(split, srcdiff.grad(f)(*args), 1e-12)
+
+
+def test_text_without_example():
+    text = srcdiff.generate(models.loss)
+    space = loaded(text)
+    a = (X, np.ones((3, 5)), np.ones(3))
+    np.testing.assert_allclose(space["loss_grad"](*a), srcdiff.grad(models.loss)(*a))
+    assert space["__all__"] == ["loss_grad"]
+    assert "from __future__ import annotations" in imports(text)
+
+
+def test_helpers_are_few():
+    """Nothing is copied that is not needed."""
+    text = srcdiff.generate(models.total, example=(X,), checks=False)
+    assert imports(text) == set()
+    functions = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+    assert functions == ["total_grad"]
+    text = srcdiff.generate(models.total, example=(X,))
+    functions = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+    assert functions == ["total_grad", "checked", "array", "scalar"]
+
+
+def test_constants_are_written():
+    text = srcdiff.generate(models.weighted, example=(X,))
+    assert imports(text) == {"import functools", "import inspect", "import numpy as np"}
+    assert "WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])\n" in text
+    np.testing.assert_array_equal(loaded(text)["weighted_grad"](X), models.WEIGHTS)
+
+
+def test_functions_are_imported_or_copied():
+    text = srcdiff.generate(models.chosen, example=(X,))
+    assert f"from {models.__name__} import order" in imports(text)
+    expected = srcdiff.grad(models.chosen)(X)
+    np.testing.assert_array_equal(loaded(text)["chosen_grad"](X), expected)
+    text = srcdiff.generate(models.chosen, example=(X,), inline=True)
+    assert not any("standalone" in line for line in imports(text))
+    assert "def order(x):" in text and "def descending(x):" in text
+    np.testing.assert_array_equal(loaded(text)["chosen_grad"](X), expected)
+
+
+def test_scipy_is_imported_where_it_is_used():
+    pytest.importorskip("scipy", reason="SciPy is an extra")
+    text = srcdiff.generate(models.bell(), example=(X,))
+    assert "from scipy import special" in imports(text)
+    np.testing.assert_allclose(loaded(text)["bell_grad"](X), srcdiff.grad(models.bell())(X))
+
+
+def test_objects():
+    model = models.Model(X)
+    text = srcdiff.generate(models.Model.predict, inputs="self.w", example=(model, X))
+    np.testing.assert_array_equal(loaded(text)["predict_grad"](model, X), X)
+    with pytest.raises(TypeError, match="an object of class .*Model"):
+        loaded(text)["predict_grad"](X, X)
+
+
+def test_containers():
+    params = {"layers": [(X, 1.0), (2.0 * X, 0.5)]}
+    text = srcdiff.generate(models.network, example=(params,))
+    expected = srcdiff.grad(models.network)(params)
+    assert_same(loaded(text)["network_grad"](params), expected, 0.0)
+    with pytest.raises(TypeError, match="a dict with the keys 'layers'"):
+        loaded(text)["network_grad"]({"layer": []})
+    with pytest.raises(TypeError, match=r"\[1\]: \[1\]: float"):
+        loaded(text)["network_grad"]({"layers": [(X, 1.0), (X, 1)]})
+
+
+# --- what a file refuses --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args, match",
+    [
+        ((X.astype(int),), "x: `total_grad` was generated for an array of float64, .*ndarray"),
+        ((X + 1j,), "an array of float64"),
+        ((np.ones((2, 2)),), r"given ndarray of float64, \(2, 2\)"),
+        ((1.0,), "given float"),
+    ],
+)
+def test_other_arguments_are_refused(args, match):
+    """In memory a derivative is made for them; a file has one."""
+    space = loaded(srcdiff.generate(models.total, example=(X,)))
+    with pytest.raises(TypeError, match=match):
+        space["total_grad"](*args)
+
+
+def test_cotangents_and_tangents_are_checked():
+    space = loaded(srcdiff.generate(models.total, example=(X,)))
+    with pytest.raises(TypeError, match="a real number"):
+        space["total_grad"](X, grad_outputs=np.ones(2))
+    space = loaded(srcdiff.generate(models.total, mode="forward", example=(X,)))
+    with pytest.raises(TypeError, match="a direction of the structure and the shapes of x"):
+        space["total_jvp"](X, np.ones(2))
+    space = loaded(srcdiff.generate(models.weighted))
+    with pytest.raises(TypeError, match="floating point numbers or arrays"):
+        space["weighted_grad"](np.arange(5))
+
+
+def test_lengths_count_only_where_they_matter():
+    """The file for five elements is the one for any number of them, unless something differs."""
+    assert 'x=array("float64", ":")' in srcdiff.generate(models.total, example=(X,))
+    text = srcdiff.generate(models.inner, example=(X, X[:3]))
+    assert 'x=array("float64", "4:"), y=array("float64", ":")' in text
+    with pytest.raises(TypeError, match="4:"):
+        loaded(text)["inner_grad"](X[:3], X[:1])
+    np.testing.assert_allclose(
+        srcdiff.grad(models.inner)(X[:3], X[:1]),
+        loaded(srcdiff.generate(models.inner))["inner_grad"](X[:3], X[:1]),
+    )
+
+
+def test_arguments_that_share_memory_are_refused():
+    text = srcdiff.generate(models.moved, inputs=("u", "v"), outputs="u", example=(X, X + 1.0))
+    g = loaded(text)["moved_grad"]
+    x = X.copy()
+    found = g(x, X + 1.0, grad_outputs=X)
+    assert_same(found, srcdiff.grad(models.moved, ("u", "v"), "u")(X, X + 1.0, grad_outputs=X), 0.0)
+    np.testing.assert_array_equal(x, X)
+    with pytest.raises(ValueError, match="v and u share memory: pass a copy"):
+        g(x, x[::-1], grad_outputs=X)
+
+
+def test_what_needs_srcdiff_is_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="known only when the program runs"):
+        srcdiff.generate(models.applied, example=(X, "f3"))
+
+
+def test_values_of_no_module_are_refused():
+    big = np.zeros(1000)
+
+    def f(x):
+        return np.sum(x * big)
+
+    with pytest.raises(srcdiff.UnsupportedError, match="`big` .* cannot be written") as caught:
+        srcdiff.generate(f, example=(big,))
+    assert "Make it a parameter" in str(caught.value) and __file__ in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        ({"mode": "sideways"}, "mode: expected"),
+        ({"order": 0}, "order: expected"),
+        ({"split": True, "value": True}, "split:"),
+        ({"split": True, "mode": "forward"}, "split:"),
+        ({"name": "no name"}, "name: expected"),
+        ({"verify": True}, "verify: needs an example"),
+    ],
+)
+def test_options_that_make_no_sense(options, match):
+    with pytest.raises(ValueError, match=match):
+        srcdiff.generate(models.total, **options)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_file_is_written_and_only_over_itself(tmp_path):
+    path = tmp_path / "made" / "total_grad.py"
+    text = srcdiff.generate(models.total, path)
+    assert path.read_text() == text
+    before = path.stat().st_mtime_ns
+    srcdiff.generate(models.total, path)
+    assert path.stat().st_mtime_ns == before
+    srcdiff.generate(models.total, path, name="other")
+    assert "def other(" in path.read_text()
+
+    path.write_text(path.read_text() + "\n# mine\n")
+    with pytest.raises(HeadError, match="has been edited since"):
+        srcdiff.generate(models.total, path)
+    assert path.read_text().endswith("# mine\n")
+    srcdiff.generate(models.total, path, force=True)
+    assert path.read_text() == text
+
+    for other in ("x = 1\n", "", "# Generated by srcdiff 0.1.0 from a:b. Do not\nx = 1\n"):
+        path.write_text(other)
+        with pytest.raises(HeadError, match="not written by srcdiff"):
+            srcdiff.generate(models.total, path, force=True)
+        assert path.read_text() == other
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(HeadError, match="not written by srcdiff"):
+        srcdiff.generate(models.total, path, force=True)
+
+
+def test_killed_run_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "total_grad.py"
+    text = srcdiff.generate(models.total, path)
+
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        srcdiff.generate(models.total, path, name="other")
+    assert path.read_text() == text and os.listdir(tmp_path) == ["total_grad.py"]
+
+
+def test_head_says_what_the_file_was_made_from():
+    text = srcdiff.generate(models.chosen, value=True, example="X", inputs=("x",))
+    head, whole = read_head(text, "file")
+    name = models.__name__
+    assert whole and head.target == f"{name}:chosen"
+    assert head.options == {"value": True, "example": "X", "inputs": ["x"]}
+    assert set(head.sources) == {f"{name}.{n}" for n in ("chosen", "order", "descending")}
+    assert set(head.values) == set()
+    assert f"srcdiff generate {name}:chosen --inputs x --value --example X\n" in text
+    assert f"{name}.WEIGHTS" in read_head(srcdiff.generate(models.weighted), "")[0].values
+    assert str(ROOT) not in text and not re.search(r"\.py:\d", text)
+
+
+def test_verify(monkeypatch):
+    text = srcdiff.generate(models.total, verify=True, example=(X,))
+    assert text == srcdiff.generate(models.total, example=(X,))
+    for options in ({"mode": "forward"}, {"order": 2}, {"mode": "forward", "order": 2},
+                    {"split": True}, {"value": True}):  # fmt: skip
+        srcdiff.generate(models.total, verify=True, example=(X,), **options)
+
+    with pytest.raises(srcdiff.GradcheckError, match="does not agree"):
+        srcdiff.generate(models.broken(), verify=True, example=(X,))
+
+
+# --- the same bytes -------------------------------------------------------------------------------
+
+SAME = """
+import sys
+import srcdiff
+from tests import standalone_models as models
+from tests.programs import GOLDEN
+for f in (models.loss, models.chosen, models.network, models.moved, models.weighted):
+    sys.stdout.write(srcdiff.generate(f, inline=True, outputs="u" if f is models.moved else None))
+for program in GOLDEN[:6]:
+    sys.stdout.write(srcdiff.generate(program.function, inputs=program.inputs))
+"""
+
+
+@functools.cache
+def made_by(python, seed):
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [python, "-c", SAME], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def interpreter(version):
+    """An interpreter of a version that has NumPy and gast, or None."""
+    beside = Path(sys.executable).parent.parent.parent.glob(f"*{version}.*/bin/python")
+    places = [str(ROOT / f".venv-{version}" / "bin" / "python"), f"python{version}"]
+    places += map(str, sorted(beside))
+    wanted = tuple(map(int, version.split(".")))
+    code = f"import sys, numpy, gast, astunparse; assert sys.version_info[:2] == {wanted}"
+    for place in places:
+        if shutil.which(place) is not None:
+            done = subprocess.run([place, "-c", code], capture_output=True, check=False)
+            if done.returncode == 0:
+                return place
+    return None
+
+
+def test_hash_seeds():
+    assert made_by(sys.executable, "0") == made_by(sys.executable, "1")
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.13"])
+def test_python_versions(version):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} with NumPy and gast here")
+    assert made_by(python, "0") == made_by(sys.executable, "0")
+
+
+def test_text_is_tidy():
+    for f in (models.loss, models.chosen, models.network, models.weighted):
+        text = srcdiff.generate(f, inline=True)
+        for line in text.splitlines():
+            assert len(line) <= 100 and line == line.rstrip(), line
+        assert "\n\n\n\n" not in text and text.endswith(")\n")
+        assert "Any" not in text and "noqa" not in text
