@@ -297,13 +297,13 @@ def pair_pass(state: State) -> State:
     parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
-    kept = two.body[: unpack_count(two)]
-    items = tuple(facts.kinds.get(s.target.id, UNKNOWN) for s in kept if isinstance(s, ir.Assign))
-    residuals = {two.params[0].name: Tuple(items)}
+    residuals = {two.params[0].name: Tuple(tuple(residual_kinds(two, facts.kinds).values()))}
     backward = name(polished(two, residuals, facts))
+    parts_of = one, two
     one = polished(one, state.params, facts)
     forward = name(one if state.fields is None else restored(one, state.fields))
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
+    more["parts"] = parts_of
     return _with(state, forward, extra={**state.extra, **more})
 
 
@@ -363,11 +363,18 @@ def derive(origin: Any, request: Request, params: Kinds) -> Made:
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward and the backward part."""
-    state = _pair(origin, request, params)
+    state = pair_state(origin, request, params)
     extra = state.extra
     emitted = module_text([state.function, extra["backward"]], pair_of, origin)
     made = (state.function, state.params), (extra["backward"], extra["residuals"])
     return Made(emitted, extra["written"], state.function.returns, made, extra["consumes"])
+
+
+def residual_kinds(backward: ir.Function, kinds: Kinds) -> dict[str, Kind]:
+    """The kinds of the residuals that a backward part unpacks, by name."""
+    unpacked = backward.body[: unpack_count(backward)]
+    names = [s.target.id for s in unpacked if isinstance(s, ir.Assign)]
+    return {n: kinds.get(n, UNKNOWN) for n in names}
 
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
@@ -377,11 +384,11 @@ def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, 
     if request.mode == "forward":
         *_, (_, last) = run(origin, request, params)
         return (last.function,)
-    state = _pair(origin, request, params)
+    state = pair_state(origin, request, params)
     return state.function, state.extra["backward"]
 
 
-def _pair(origin: Any, request: Request, params: Kinds) -> State:
+def pair_state(origin: Any, request: Request, params: Kinds) -> State:
     """The state whose function is the forward part, the backward part beside it."""
     state = State(ir.Function("", (), ()), request, params, origin)
     for label, step in PASSES:

@@ -13,8 +13,8 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "trees", "request", "distributions")
-    + ("modes", "fits", "version"),
+    ("errors", "ir", "records", "runtime", "factors", "trees", "batches", "request")
+    + ("distributions", "modes", "fits", "version"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -28,7 +28,7 @@ LAYERS = (
     ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal"),
-    ("pipeline",),
+    ("pipeline", "batching"),
     ("backends",),
     ("api",),
     ("autograd", "testing", "report"),

@@ -41,6 +41,7 @@ PURE_MODULES = (
     "srcdiff.runtime",
     "srcdiff.factors",
     "srcdiff.trees",
+    "srcdiff.batches",
     "srcdiff.records",
 )
 
@@ -149,9 +150,10 @@ def _is_pure_function(fn: Any) -> bool:
     return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
 
 
-_CHECKS = frozenset(
-    {"call_vjp", "check_adjoint", "cotangent", "hooked", "note_value", "nothing_seen", "on_copies"}
-)
+_CHECKS = frozenset((
+    "call_vjp", "check_adjoint", "cotangent", "cotangents", "hooked", "note_value", "on_copies",
+    "nothing_seen",
+))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""
 
 
@@ -315,7 +317,7 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
 def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What the result of a plain function may share memory with."""
     fn = call.fn
-    if module_of(fn) in ("srcdiff.runtime", "srcdiff.factors", "srcdiff.trees"):
+    if module_of(fn).startswith("srcdiff.") and module_of(fn) in PURE_MODULES:
         name = getattr(fn, "__name__", "")
         return call.args[:1] if name in _VIEWING_HELPERS else ()
     if fn is sum and len(call.args) == 1 and not call.kwargs:
@@ -331,7 +333,8 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 _VIEWING_HELPERS = (
     "hook", "stop_gradient", "unbroadcast", "real_like", "spread", "keep_axes", "rows",
-    "unrows", "matmul_left", "matmul_right", "dot_left", "dot_right",
+    "unrows", "matmul_left", "matmul_right", "dot_left", "dot_right", "beside", "own_numbers",
+    "unbroadcast_each", "broadcast_each", "keep_axes_each", "spread_each",
 )  # fmt: skip
 
 

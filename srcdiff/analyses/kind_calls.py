@@ -277,6 +277,8 @@ def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     dtype = getattr(d, "dtype", None)
     if isinstance(x, Scalar):
         return d if isinstance(d, Scalar) else Scalar(dtype, None)
+    if isinstance(x, Tuple) and x.items and all(isinstance(k, Scalar) for k in x.items):
+        return Array(dtype, (len(x.items),))  # numbers in place of an array
     return Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, Array) else UNKNOWN
 
 

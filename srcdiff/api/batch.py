@@ -1,17 +1,21 @@
-"""Cotangents with a batch axis: one forward run, and a backward run for every item of the batch."""
+"""Cotangents with a batch axis: one forward run, and one backward run for all of them.
+
+A function whose backward part cannot be written for a batch runs it once for each item.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from srcdiff.api.point import Path, leaves, with_leaves, zeros
+from srcdiff.api.point import Path, at, leaves, with_leaves, zeros
+from srcdiff.api.pullback import CANNOT, Pullback
 from srcdiff.errors import CotangentError
 
 
-def batched(pull: Callable[..., Any], grad_outputs: Any, output: Any, inputs: Any) -> Any:
+def batched(pull: Pullback, grad_outputs: Any, output: Any, inputs: Any) -> Any:
     """The gradients for a batch of cotangents, each with the batch axis in front.
 
     Raises:
@@ -21,11 +25,38 @@ def batched(pull: Callable[..., Any], grad_outputs: Any, output: Any, inputs: An
     if size == 0:  # one run says which gradients there are
         there = {path for path, _ in leaves(pull(zeros(output)))}
         return stacked(inputs, [], there)
-    rows: list[dict[Path, Any]] = []
-    for k in range(size):
-        gradient = pull(item(grad_outputs, output, k))
-        rows.append(dict(leaves(gradient)))
-    return stacked(inputs, rows)
+    found = pull.many(as_arrays(grad_outputs, output), size)
+    if found is CANNOT:
+        rows = (pull(item(grad_outputs, output, k)) for k in range(size))
+        return stacked(inputs, [dict(leaves(row)) for row in rows])
+    return like_inputs(found, inputs, size)
+
+
+def like_inputs(found: Any, inputs: Any, size: int) -> Any:
+    """Gradients with the dtypes of their inputs, in memory of their own."""
+    new: dict[Path, Any] = {}
+    for path, leaf in leaves(inputs):
+        gradient = at(found, path)
+        if gradient is None:
+            continue
+        if np.shape(gradient) != (size, *np.shape(leaf)):
+            raise AssertionError(f"a batched gradient of shape {np.shape(gradient)}")
+        gradient = np.asarray(gradient, np.result_type(leaf))
+        shared = any(np.may_share_memory(gradient, other) for other in new.values())
+        own = gradient.flags.writeable and not shared
+        new[path] = gradient if own else np.array(gradient)
+    return with_leaves(inputs, new)
+
+
+def as_arrays(given: Any, output: Any) -> Any:
+    """A batch of cotangents with arrays for leaves, in the structure of the output."""
+    if given is None:
+        return None
+    if isinstance(output, dict):
+        return {key: as_arrays(given[key], value) for key, value in output.items()}
+    if isinstance(output, (list, tuple)):
+        return [as_arrays(g, value) for g, value in zip(given, output)]
+    return np.asarray(given)
 
 
 def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:

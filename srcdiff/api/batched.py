@@ -12,18 +12,32 @@ from srcdiff.errors import CotangentError, placed
 
 
 class Batched(Derivative):
-    """The gradients for a batch of cotangents: one forward run, a backward run for each."""
+    """The gradients for a batch of cotangents: one forward and one backward run.
+
+    Where the backward part cannot be written for a batch, it runs once for each item.
+    """
+
+    _many: str | None = None
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients, each with the batch axis of the cotangents in front."""
         options = replace(self.options, is_grads_batched=False, value=False)
         point = Point(self.primal, options, args, kwargs)
-        value, pull = point.pullback()
+        value, pull = point.pullback(at_once=True)
         try:
             gradients = batched(pull, grad_outputs, point.output(value), point.inputs)
         except CotangentError as error:
             raise placed(error, pull.returns) from None
+        self._many = pull.many_source
         return (value, gradients) if self.options.value else gradients
+
+    @property
+    def source(self) -> str:
+        """The forward part and the backward part for a batch, as of the latest call.
+
+        The plain gradient before the first call, and where cotangents go through it one by one.
+        """
+        return self._many or super().source
 
     def __reduce__(self) -> Any:
         """Pickled by reference to its function."""

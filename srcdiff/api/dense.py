@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from srcdiff.api.batch import like_inputs
 from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at, leaves, unit, with_leaf, with_leaves, zeros
+from srcdiff.api.pullback import CANNOT, Pullback
 from srcdiff.errors import DtypeError
 from srcdiff.request import spelled
 
@@ -32,7 +34,7 @@ class Jacobian:
         inputs = _real(point.inputs, "the input")
         if self.mode == "forward":
             return _by_columns(point, inputs)
-        value, pull = point.pullback()
+        value, pull = point.pullback(at_once=True)
         output = _real(point.output(value), "the output")
         if self.mode is None and _count(inputs) < _count(output):
             return _by_columns(point, inputs)
@@ -98,6 +100,49 @@ def _by_rows(inputs: Any, output: Any, pull: Callable[..., Any]) -> Any:
             for inner, block in blocks[path].items():
                 block[index] = at(gradient, inner)
     return _arranged(blocks, inputs, output)
+
+
+_MOST = 1 << 22
+"""How many numbers the adjoints of a batch may hold together, as far as that can be foreseen."""
+
+
+def _by_batches(inputs: Any, output: Any, pull: Pullback) -> Any:
+    """The Jacobian by one backward run for many elements of the outputs at a time."""
+    blocks = _blocks(inputs, output)
+    total = _count(output)
+    step = max(1, _MOST // (1 + pull.weight + _count(inputs)))
+    for start in range(0, total, step):
+        rows = range(start, min(start + step, total))
+        found = pull.many(_units(output, rows), len(rows))
+        if found is CANNOT:
+            return _by_rows(inputs, output, pull)
+        gradients = dict(leaves(like_inputs(found, inputs, len(rows))))
+        for path, part, place in _parts(output, rows):
+            for inner, block in blocks[path].items():
+                flat = block.reshape(-1, *block.shape[np.ndim(at(output, path)) :])
+                flat[place] = gradients[inner][part]
+    return _arranged(blocks, inputs, output)
+
+
+def _parts(output: Any, rows: range) -> Iterator[tuple[Path, slice, slice]]:
+    """Which of some rows belong to each leaf of the outputs, and which elements of it they are."""
+    start = 0
+    for path, leaf in leaves(output):
+        end = start + np.size(leaf)
+        low, high = max(start, rows.start), min(end, rows.stop)
+        if low < high:
+            yield path, slice(low - rows.start, high - rows.start), slice(low - start, high - start)
+        start = end
+
+
+def _units(output: Any, rows: range) -> Any:
+    """A batch of cotangents, each one at one element of the outputs."""
+    shapes = {path: (len(rows), np.size(leaf)) for path, leaf in leaves(output)}
+    new = {path: np.zeros(shape) for path, shape in shapes.items()}
+    for path, part, place in _parts(output, rows):
+        np.fill_diagonal(new[path][part, place], 1.0)
+    full = {p: new[p].reshape(len(rows), *np.shape(leaf)) for p, leaf in leaves(output)}
+    return with_leaves(output, full)
 
 
 def _by_columns(point: Point, inputs: Any) -> Any:

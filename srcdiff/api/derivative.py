@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.anomaly import with_checks
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
 from srcdiff.api.made import made_once
+from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.options import Options, at_path, part_of, request_of
 from srcdiff.api.values import check_input, check_plain
@@ -64,6 +65,7 @@ class CompiledPair:
     held: tuple[tuple[str, Any], ...]
     returns: tuple[Loc, ...]
     consumes: bool
+    many: Many  # the backward part for a batch of cotangents
 
 
 @dataclass
@@ -247,8 +249,9 @@ class Derivative:
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
         held = arrays_of(refs) if made.written else ()
+        many = Many(self.primal, self.origin, self.request, kinds, watch)
         return CompiledPair(
-            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes
+            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes, many
         )
 
     def call_signature(self) -> inspect.Signature:

@@ -11,13 +11,15 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.again import with_cotangent
 from srcdiff.api.backward import store_key
-from srcdiff.api.batch import batch_size, item, stacked
+from srcdiff.api.batch import as_arrays, batch_size, item, like_inputs, stacked
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, check_unused_options
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
+from srcdiff.api.pullback import CANNOT
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
+from srcdiff.batches import cotangents
 from srcdiff.errors import CotangentError, EmptyInputsError, UnsupportedError, UnusedInputError
 from srcdiff.request import spelled
 from srcdiff.trees import add_tree, cotangent, like_tree
@@ -129,13 +131,40 @@ def _of_run(run: Run, seeds: Seeds, places: list[list[Place]], batch: bool) -> l
     if not batch:
         found = _pulled(run, _seed(run, seeds), _selection(seeds))
         return [_gradient(found, p, used) for p in places]
+    size = _size(seeds)
+    many = _many(run, seeds, size) if size else None
+    if many is not None:
+        return [_gradient(many, p, used) for p in places]
     rows = []
-    for k in range(_size(seeds)):
+    for k in range(size):
         one = [(output, item(given, output.value, k)) for output, given in seeds]
         rows.append(dict(leaves(_pulled(run, _seed(run, one), _selection(one)))))
     inputs = {p: run.point.values[p] for p in run.inputs}
     there = stacked(inputs, rows) if rows else _nothing(inputs, used, run)
     return [_gradient(there, p, used) for p in places]
+
+
+def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
+    """The gradients of all parameters of a run, in one run for a batch of cotangents.
+
+    None where the cotangents have to go one by one.
+    """
+    zero = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(run.returned)}
+    total: Any = None
+    for output, given in seeds:
+        where = spelled("grad_outputs", output.path)
+        checked = cotangents(as_arrays(given, output.value), output.value, size, where)
+        base = with_leaves(run.returned, zero)
+        total = add_tree(total, _with_part(base, output.path, checked, run.returned))
+    selection = _selection(seeds)
+    with np.errstate(all="warn" if selection is None else "ignore"):
+        found = run.pull.many(total, size)
+    if found is CANNOT:
+        return None
+    inputs = {p: run.point.values[p] for p in run.inputs}
+    gradients: dict[str, Any] = like_inputs(dict(zip(run.inputs, found)), inputs, size)
+    finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
+    return gradients if selection is None or finite else None
 
 
 def _nothing(inputs: dict[str, Any], used: frozenset[str] | None, run: Run) -> dict[str, Any]:

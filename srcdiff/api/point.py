@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import differentiable_part, forward_of, tangent_like
@@ -16,6 +17,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.onecall import arguments, signature_of
+from srcdiff.request import Member
 from srcdiff.trees import like_sequence
 
 Path = tuple[Any, ...]
@@ -54,10 +56,10 @@ class Point:
             return value, tangent
         return value, differentiable_part(tangent, selected(value, self.request.outputs, {}))
 
-    def pullback(self) -> tuple[Any, Pullback]:
-        """What the function returns, and the pullback of one run."""
+    def pullback(self, at_once: bool = False) -> tuple[Any, Pullback]:
+        """What the function returns, and the pullback of one run; `at_once`: it is used now."""
         pair = self.made.pair(*self.args, **self.kwargs)
-        return recorded(pair, (*self.made.receiver, *self.args), self.kwargs)
+        return recorded(pair, (*self.made.receiver, *self.args), self.kwargs, at_once)
 
     def outputs_at(self, inputs: Any) -> Any:
         """The selected outputs of a run of the function itself at other inputs, on copies."""
@@ -118,6 +120,7 @@ def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The real and complex arrays and numbers of a structure, with the keys that lead to them."""
+    tree = _opened(tree)
     if isinstance(tree, dict):
         for key, item in tree.items():
             yield from leaves(item, (*path, key))
@@ -132,12 +135,26 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def at(tree: Any, path: Path) -> Any:
     """The part of a structure at the end of some keys, None below a None."""
     for key in path:
-        tree = None if tree is None else tree[key]
+        tree = None if tree is None else _opened(tree)[key]
     return tree
+
+
+def _is_object(tree: Any) -> bool:
+    """Whether a value is an object that is no sequence."""
+    return records.is_record(type(tree)) and not isinstance(tree, tuple)
+
+
+def _opened(tree: Any) -> Any:
+    """An object as a dict of its attributes; anything else as it is."""
+    if not _is_object(tree):
+        return tree
+    return {Member(name): value for name, value in records.attributes(tree).items()}
 
 
 def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     """A structure with other leaves, None where there is none."""
+    if _is_object(tree):
+        return records.rebuilt(tree, with_leaves(_opened(tree), new, path))
     if isinstance(tree, dict):
         return {k: with_leaves(v, new, (*path, k)) for k, v in tree.items()}
     if isinstance(tree, (list, tuple)):
@@ -149,6 +166,8 @@ def with_leaf(tree: Any, path: Path, new: Any) -> Any:
     """A structure with one other part; everything else is what it was."""
     if not path:
         return new
+    if _is_object(tree):
+        return records.rebuilt(tree, with_leaf(_opened(tree), path, new))
     if isinstance(tree, dict):
         return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
     items = [with_leaf(v, path[1:], new) if k == path[0] else v for k, v in enumerate(tree)]

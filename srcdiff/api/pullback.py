@@ -18,6 +18,9 @@ from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
 
+CANNOT: Any = object()
+"""In place of gradients: a batch of cotangents goes through one by one."""
+
 
 class Pullback:
     """The backward part of one run: maps a cotangent of the output to gradients of the inputs."""
@@ -30,25 +33,47 @@ class Pullback:
     def __call__(self, grad_outputs: Any = None, retain_graph: bool = True) -> Any:
         """The gradients for one cotangent; `retain_graph=False` frees the residuals after it."""
         if self._backward is None:
-            raise ReleasedError(
-                "Trying to backward through the graph a second time (or directly access saved "
-                "tensors after they have already been freed). Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify "
-                "retain_graph=True if you need to backward through the graph a second time or if "
-                "you need to access saved tensors after calling backward."
-            )
+            raise _released()
         try:
             if self._made.scalar:
                 grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
-            residuals = self._residuals
-            if self._made.consumes and retain_graph:
-                residuals = copied(residuals)
-            result = self._backward(residuals, grad_outputs)
+            result = self._backward(self._own_residuals(retain_graph), grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None
         if not retain_graph:
             self.release()
         return result
+
+    def many(self, grad_outputs: Any, size: int) -> Any:
+        """The gradients for a batch of cotangents in one run, each with the batch axis in front.
+
+        `CANNOT` where the function has no backward part for batches.
+        """
+        if self._backward is None:
+            raise _released()
+        generated = self._made.many.generated
+        if generated is None:
+            return CANNOT
+        if self._made.scalar:
+            cotangent(grad_outputs[0], 1.0)
+            grad_outputs = np.array(grad_outputs, np.float64)
+        return generated[0](self._own_residuals(True), grad_outputs, size)
+
+    @property
+    def many_source(self) -> str | None:
+        """The text behind `many`, None where there is none."""
+        generated = self._made.many.generated
+        return None if generated is None else generated[1]
+
+    def _own_residuals(self, retain_graph: bool) -> Any:
+        """The residuals; a copy if the backward part uses them up and is to run again."""
+        used_up = self._made.consumes and retain_graph
+        return copied(self._residuals) if used_up else self._residuals
+
+    @property
+    def weight(self) -> int:
+        """How many numbers the residuals hold."""
+        return sum(a.size for a in _arrays(self._residuals))
 
     @property
     def returns(self) -> Any:
@@ -58,6 +83,16 @@ class Pullback:
     def release(self) -> None:
         """Free the residuals; a later call raises ReleasedError."""
         self._backward = self._residuals = None
+
+
+def _released() -> ReleasedError:
+    return ReleasedError(
+        "Trying to backward through the graph a second time (or directly access saved "
+        "tensors after they have already been freed). Saved intermediate values of the "
+        "graph are freed when you call .backward() or autograd.grad(). Specify "
+        "retain_graph=True if you need to backward through the graph a second time or if "
+        "you need to access saved tensors after calling backward."
+    )
 
 
 def vjp(
@@ -91,10 +126,15 @@ def vjp(
 
 
 def recorded(
-    pair: CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    pair: CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any], at_once: bool = False
 ) -> tuple[Any, Pullback]:
-    """One forward run: the value, and a pullback that does not see what is written afterwards."""
+    """One forward run: the value, and a pullback that does not see what is written afterwards.
+
+    `at_once`: it is used before anyone can write.
+    """
     value, residuals = pair.forward(*args, **kwargs)
+    if at_once and not pair.consumes:
+        return value, Pullback(pair, residuals)
     theirs = [*_arrays(args), *_arrays(kwargs), *_arrays(value)]
     mine = _arrays(residuals)
     if any(np.may_share_memory(a, b) for a in mine for b in theirs):

@@ -1,11 +1,15 @@
-"""All benchmarks: `make bench`, or `python -m tests.bench [transform] [overhead] [ratios]`."""
+"""All benchmarks: `make bench`, or `python -m tests.bench [transform] [overhead] [ratios] ...`."""
 
 import sys
 
-from . import overhead, ratios, transform
+from . import batch, overhead, ratios, transform
 
-BENCHMARKS = {"transform": transform.main, "overhead": overhead.main, "ratios": ratios.main}
+BENCHMARKS = {
+    "transform": transform.main, "overhead": overhead.main, "ratios": ratios.main,
+    "batch": batch.main,
+}  # fmt: skip
 
 for name in sys.argv[1:] or BENCHMARKS:
     BENCHMARKS[name]()
     print()
+

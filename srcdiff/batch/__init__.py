@@ -1,0 +1,82 @@
+"""A backward part for a batch of cotangents, in one pass.
+
+Takes the backward part of a derivative, the kinds of its names for a single item, and the names of
+the residuals that are shadows; returns a function with one parameter more, the size of the batch,
+in which everything that depends on the cotangents has a leading batch axis.  What depends on them
+does so linearly, so that few operations meet it: each has a form with the axis (`forms`,
+`shapes`, `index`), and what has none is computed for each item of the batch in a loop of its own.
+Control flow never depends on a cotangent.
+
+Raises `NoBatchError` where a statement can be written neither way: the caller then runs the
+backward part once for each item.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+from srcdiff import batches, ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.batch.context import Context, NoBatchError
+from srcdiff.batch.names import is_unpacking, numbers, with_axis, written_into
+from srcdiff.batch.statements import block
+from srcdiff.simplify.dead import remove_dead
+
+SIZE = "batch"
+
+
+def batch(
+    function: ir.Function, kinds: Mapping[str, Kind], shadows: frozenset[int]
+) -> ir.Function:
+    """A backward part for a batch; `shadows` are the places of those among the residuals.
+
+    Raises:
+        NoBatchError: there is none.
+    """
+    residuals, seed = (p.name for p in function.params)
+    unpacked = [s for s in function.body if is_unpacking(s, residuals)]
+    rest = replace(function, body=tuple(s for s in function.body if s not in unpacked))
+    fresh = ir.Fresh(ir.all_names(function))
+    size = ir.Name(SIZE) if SIZE not in fresh.taken else fresh(SIZE)
+    fresh.taken.add(size.id)
+    ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
+    names = with_axis(rest, kinds, frozenset({seed}) | ours)
+    theirs = {n for s in unpacked for n in ir.writes(s)} - ours
+    if theirs & names:
+        raise NoBatchError("an adjoint is written into a value of the forward part", function.loc)
+    b = Context(kinds, names, written_into(rest, kinds), numbers(rest), size, fresh)
+    body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
+    params = (*function.params[:1], ir.Param(seed), ir.Param(size.id))
+    doc = f"{(function.doc or '').rstrip('.')}, for a batch of cotangents."
+    new = replace(function, name=f"{function.name}_batch", params=params, body=body, doc=doc)
+    return remove_dead(new)
+
+
+def _place(stmt: ir.Stmt) -> int:
+    """The place of a residual in the tuple of them."""
+    call = ir.call_of(stmt)
+    index = None if call is None else call.args[1]
+    return index.value if isinstance(index, ir.Const) else -1
+
+
+def _with_shadows(unpacked: list[ir.Stmt], ours: set[str], b: Context) -> ir.Block:
+    """The residuals, with shadows for the batch in place of those of a single item."""
+    out: list[ir.Stmt] = []
+    single: dict[str, ir.Name] = {}
+    for stmt in unpacked:
+        if isinstance(stmt, ir.Assign) and stmt.target.id in ours:
+            single[stmt.target.id] = b.fresh()
+            stmt = replace(stmt, target=single[stmt.target.id])
+        out.append(stmt)
+    if single:
+        made = b.fresh()
+        call = ir.Call(batches.shadows, (b.size, *single.values()))
+        out.append(ir.Assign(made, call))
+        for k, name in enumerate(single):
+            out.append(ir.Assign(ir.Name(name), ir.Call(operator.getitem, (made, ir.Const(k)))))
+    return tuple(out)
+
+
+__all__ = ["NoBatchError", "batch", "with_axis"]

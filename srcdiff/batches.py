@@ -1,0 +1,207 @@
+"""What generated code calls where its adjoints have a batch axis, the first one.
+
+An adjoint of a number is then an array of one axis, that of a container a container of such.
+Values of the primal have no batch axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff import records, trees
+from srcdiff.trees import like_sequence
+
+
+def beside(d: Any, *others: Any) -> Any:
+    """`d`, with axes behind the batch axis, so that it broadcasts against values without one.
+
+    >>> beside(np.zeros(4), np.zeros((2, 3))).shape
+    (4, 1, 1)
+    """
+    missing = max(map(np.ndim, others)) + 1 - d.ndim
+    return np.reshape(d, (len(d), *(1,) * missing, *d.shape[1:])) if missing > 0 else d
+
+
+def unbroadcast_each(d: Any, x: Any) -> Any:
+    """`d` summed over the axes along which `x` was broadcast, but for the batch axis."""
+    shape = np.shape(x)
+    if d.shape[1:] == shape:
+        return d
+    extra = d.ndim - 1 - len(shape)
+    if extra < 0:
+        return np.broadcast_to(beside(d, x), (len(d), *shape))
+    axes = (*range(1, extra + 1), *(extra + 1 + k for k, n in enumerate(shape) if n == 1))
+    return np.reshape(np.sum(d, axis=axes), (len(d), *shape))
+
+
+def broadcast_each(d: Any, shape: Any) -> Any:
+    """`d` repeated to a shape, which has no batch axis."""
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    d = np.reshape(d, (len(d), *(1,) * (len(shape) + 1 - d.ndim), *d.shape[1:]))
+    return np.broadcast_to(d, (len(d), *shape))
+
+
+def keep_axes_each(d: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """`d`, the result of a reduction over `axis`, with the axes that were reduced put back."""
+    if axis is None or keepdims:
+        return d
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return np.expand_dims(d, tuple(k + 1 if k >= 0 else k for k in axes))
+
+
+def spread_each(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """`d`, the result of a reduction of `x` over `axis`, repeated to the shape of `x`."""
+    return broadcast_each(keep_axes_each(d, axis, keepdims), np.shape(x))
+
+
+def scatter_each(d: Any, index: Any, x: Any) -> Any:
+    """Zeros of the shape of `x` with `d` added at the flat positions `index`, repeats adding up."""
+    out = np.zeros((len(d), np.size(x)), np.result_type(d))
+    np.add.at(out, behind(index), d)
+    return np.reshape(out, (len(d), *np.shape(x)))
+
+
+def behind(index: Any) -> tuple[Any, ...]:
+    """An index behind the batch axis."""
+    return (slice(None), *(index if isinstance(index, tuple) else (index,)))
+
+
+def own_numbers(d: Any) -> Any:
+    """A copy of adjoints of numbers, which are no views of anything; adjoints of arrays as is."""
+    return np.copy(d) if d.ndim == 1 else d
+
+
+# --- structures --------------------------------------------------------------------------------
+
+
+def repeated(x: Any, batch: int) -> Any:
+    """A value without batch axis, with one; each number and array in new memory."""
+    if isinstance(x, dict):
+        return {key: repeated(value, batch) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return like_sequence(x, [repeated(value, batch) for value in x])
+    if isinstance(x, (float, int, complex, np.generic, np.ndarray)) and not isinstance(x, bool):
+        return np.full((batch, *np.shape(x)), x)
+    return x
+
+
+def zeros_each(x: Any, batch: int) -> Any:
+    """Zero of the structure of `x`, with a batch axis; None for what is no number or array."""
+    return repeated(trees.zeros_like(x), batch)
+
+
+def zero_tree_each(x: Any, batch: int) -> Any:
+    """Zero of the structure of `x`, with a batch axis; None where nothing is differentiable."""
+    return repeated(trees.zero_tree(x), batch)
+
+
+def add_each(a: Any, b: Any) -> Any:
+    """The sum of two adjoints of one structure, in new memory; None is zero."""
+    if a is None or b is None:
+        return trees.copy_tree(b if a is None else a)
+    if isinstance(a, dict):
+        return {key: add_each(a.get(key), b.get(key)) for key in {**a, **b}}
+    if isinstance(a, (list, tuple)):
+        return [add_each(p, q) for p, q in zip(a, b)]
+    return beside(a, b[0]) + beside(b, a[0])
+
+
+def like_each(d: Any, x: Any, batch: int) -> Any:
+    """The adjoint `d` in the structure, shapes and dtypes of the input `x`, sharing no memory."""
+    if isinstance(x, dict):
+        return type(x)((key, like_each(d[key], value, batch)) for key, value in x.items())
+    if isinstance(x, (list, tuple)):
+        items = [like_each(p, q, batch) for p, q in zip(d, x)]
+        return items if isinstance(x, list) else tuple(items)
+    if d is None or not isinstance(x, (float, complex, np.inexact, np.ndarray)):
+        return d
+    out = np.empty((batch, *np.shape(x)), np.result_type(x))
+    out[...] = d if np.iscomplexobj(x) else np.real(d)
+    return out
+
+
+def cotangents(grad_outputs: Any, output: Any, batch: int, path: str = "grad_outputs") -> Any:
+    """A copy of a batch of cotangents checked against the output, ones where they may be.
+
+    Raises:
+        CotangentError: one is missing for an output of several elements, or of the wrong shape.
+        CotangentTypeError: one is no number or array.
+    """
+    if isinstance(output, dict):
+        given = trees.items_like(grad_outputs, output, path, "output")
+        items = ((k, given.get(k), v, f"{path}[{k!r}]") for k, v in output.items())
+        return {k: cotangents(g, v, batch, where) for k, g, v, where in items}
+    if records.is_record(type(output)):
+        attributes = records.attributes
+        given = attributes(grad_outputs) if records.is_record(type(grad_outputs)) else grad_outputs
+        return cotangents(given, attributes(output), batch, path)
+    if isinstance(output, (list, tuple)):
+        given = trees.items_like(grad_outputs, output, path, "output")
+        pairs = enumerate(zip(given, output))
+        return [cotangents(g, v, batch, f"{path}[{k}]") for k, (g, v) in pairs]
+    one = trees.cotangent(None if grad_outputs is None else grad_outputs[0], output, path)
+    if one is None:
+        return None
+    if grad_outputs is None:
+        return repeated(one, batch)
+    return np.array(grad_outputs, np.result_type(one))
+
+
+def stacked(items: Sequence[Any]) -> Any:
+    """What is computed for each item of a batch, together."""
+    first = items[0]
+    if isinstance(first, dict):
+        return {key: stacked([item[key] for item in items]) for key in first}
+    if isinstance(first, (list, tuple)):
+        return like_sequence(first, [stacked(part) for part in zip(*items)])
+    if records.is_record(type(first)):
+        parts = [records.attributes(item) for item in items]
+        return records.rebuilt(first, {k: stacked([p[k] for p in parts]) for k in parts[0]})
+    return None if first is None else np.stack(items)
+
+
+def shadows(batch: int, *values: Any) -> list[Any]:
+    """Zeros with a batch axis that share memory with each other as the given shadows do.
+
+    >>> x = np.zeros(3)
+    >>> a, b = shadows(2, x, x[1:])
+    >>> b[:, 0] = 7.0
+    >>> a
+    array([[0., 7., 0.],
+           [0., 7., 0.]])
+    """
+    memo: dict[int, Any] = {}
+    return [_shadow(value, batch, memo) for value in values]
+
+
+def _shadow(value: Any, batch: int, memo: dict[int, Any]) -> Any:
+    """A shadow with a batch axis; the same one for the same list, dict or memory."""
+    if isinstance(value, tuple):
+        return like_sequence(value, [_shadow(v, batch, memo) for v in value])
+    if isinstance(value, np.ndarray):
+        return _shadow_array(value, batch, memo)
+    if not isinstance(value, (list, dict)):
+        return repeated(value, batch)
+    if id(value) not in memo:
+        made: Any = memo.setdefault(id(value), type(value)())
+        if isinstance(value, list):
+            made += [_shadow(v, batch, memo) for v in value]
+        else:
+            made.update((k, _shadow(v, batch, memo)) for k, v in value.items())
+    return memo[id(value)]
+
+
+def _shadow_array(array: np.ndarray[Any, Any], batch: int, memo: dict[int, Any]) -> Any:
+    """The place of an array in memory that has been made for each item of a batch."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    low, high = np.lib.array_utils.byte_bounds(owner)
+    if -id(owner) not in memo:
+        memo[-id(owner)] = np.zeros(batch * (high - low), np.uint8)
+    start = array.__array_interface__["data"][0] - low
+    shape, strides = (batch, *array.shape), (high - low, *array.strides)
+    return np.ndarray(shape, array.dtype, memo[-id(owner)].data, start, strides)

@@ -1,0 +1,255 @@
+"""The backward pass for a batch of cotangents: the numbers of one by one, in one run."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.api.batch import batched, item, stacked
+from srcdiff.api.options import Options
+from srcdiff.api.point import Point, leaves, with_leaves
+
+from . import structures as st
+from .programs import PROGRAMS
+
+SAMPLE = PROGRAMS[::29]
+RNG = np.random.default_rng(7)
+A, B3, V, W = RNG.random((3, 3)) + 0.5, RNG.random((2, 3, 4)), RNG.random(3), RNG.random(3) + 1.0
+I = np.array([0, 2, 0])  # noqa: E741
+ARGS = (V + 0.1, W)
+
+
+def pulled(f, args, inputs=0, outputs=None):
+    """The output of a run, its pullback, and the inputs."""
+    point = Point(f, Options(inputs, outputs), args, {})
+    value, pull = point.pullback()
+    return point.output(value), pull, point.inputs
+
+
+def assert_same_as_one_by_one(f, args, inputs=0, outputs=None, size=3):
+    """A batch gives what its cotangents give one by one; whether they went in one run."""
+    output, pull, at = pulled(f, args, inputs, outputs)
+    rng = np.random.default_rng(5)
+    many = [dict(leaves(st.random_like(rng, output))) for _ in range(size)]
+    together = with_leaves(output, {p: np.stack([m[p] for m in many]) for p in many[0]})
+    rows = [dict(leaves(pull(item(together, output, k)))) for k in range(size)]
+    expected = dict(leaves(stacked(at, rows)))
+    found = dict(leaves(batched(pull, together, output, at)))
+    assert set(found) == set(expected)
+    for path, row in expected.items():
+        assert found[path].dtype == row.dtype and found[path].shape == row.shape
+        tol = 1e-12 if row.dtype in (np.float64, np.complex128) else 1e-5
+        scale = max(1.0, np.max(np.abs(row), initial=0.0))
+        np.testing.assert_allclose(found[path] / scale, row / scale, rtol=tol, atol=tol)
+    return pull.many_source is not None
+
+
+@pytest.mark.parametrize("program", SAMPLE, ids=[p.name for p in SAMPLE])
+def test_corpus(program):
+    assert_same_as_one_by_one(
+        program.function, program.arguments(), program.inputs, program.outputs
+    )
+
+
+# --- every form ----------------------------------------------------------------------------------
+
+
+def loop_of_numbers(x, y):
+    total, out = 0.0, np.zeros(3)
+    for i in range(3):
+        total = total + x[i] * y[2 - i]
+        out[i] = total * x[i]
+    return out * total
+
+
+def views_written(x, y):
+    z = np.zeros((3, 3))
+    z[0] = x
+    row = z[1]
+    row[:] = y
+    row[0] *= x[1]
+    z.T[2] += x * y
+    z[1, 1] = z[0, 0] * 2.0
+    return z
+
+
+def element_kept(x, y):
+    z = x * 2.0
+    first = z[0]
+    z[0] = first * y[0]
+    return z * first
+
+
+def chosen_buffer(x, y):
+    a, b = x * 1.0, y * 1.0
+    c = a if x[0] > 0.5 else b
+    c[1:] += b[:-1]
+    return a * b * c
+
+
+def lists(x, y):
+    parts = []
+    for k in range(3):
+        parts.append(x * y[k])
+    parts[1] = parts[0] * parts[2]
+    return parts[1] + np.array([p[0] for p in parts])
+
+
+def repeated_indices(x, y):
+    z = x[I] * y
+    out = np.zeros(4)
+    np.add.at(out, I, z)
+    out[I] += y
+    return out
+
+
+def apart(x, y):
+    z = np.multiply.outer(np.outer(x, y), y)
+    return z[I, :, I] * x
+
+
+def whole_or_part(x, y):
+    s = 0.0
+    for k in range(2):
+        s = s * y + x[k]
+    return s
+
+
+FORMS = {
+    "broadcast": lambda x, y: x[:, None] * y + np.sum(x),
+    "number": lambda x, y: np.sum(x) * y * x[0],
+    "ranks": lambda x, y: np.sum(A * x, axis=1) + np.mean(B3 * y[:, None], axis=(0, 2)),
+    "negative": lambda x, y: np.sum(A * x, axis=-1, keepdims=True) * y,
+    "spread": lambda x, y: np.max(A * x) * y + np.max(A * y, axis=0) * x,
+    "keepdims": lambda x, y: x / np.sum(x, keepdims=True) * y,
+    "vectors": lambda x, y: (A @ x) * (y @ A) * (x @ y),
+    "matrices": lambda x, y: (A * x) @ (A.T * y),
+    "stacks": lambda x, y: np.swapaxes(B3, 1, 2) @ (A * x) @ y,
+    "higher": lambda x, y: (B3 * x[:, None]).transpose(2, 0, 1) @ y,
+    "dot": lambda x, y: np.dot(A * x, y) + np.dot(x, A),
+    "outer": lambda x, y: np.outer(x, y) * np.outer(y, W),
+    "einsum": lambda x, y: np.einsum("ij,j,k->ik", A, x, y),
+    "dots": lambda x, y: np.einsum("...j,j->...", A * x, y),
+    "solve": lambda x, y: np.linalg.solve(A * y + 3.0 * np.eye(3), x),
+    "inverse": lambda x, y: np.linalg.inv(A * y + 3.0 * np.eye(3)) * x,
+    "eigh": lambda x, y: np.linalg.eigh(np.outer(x, x) + np.diag(y))[0],
+    "cholesky": lambda x, y: np.linalg.cholesky(np.outer(x, x) + np.diag(y + 1.0)),
+    "svd": lambda x, y: np.linalg.svd(A * x + np.diag(y), compute_uv=False),
+    "transposed": lambda x, y: (A * x).T + np.transpose(B3 * y[:, None], (2, 0, 1))[0, 0],
+    "moved": lambda x, y: np.moveaxis(B3 * x[:, None], 0, -1) * np.swapaxes(A * y, 0, 1)[0, 0],
+    "reshaped": lambda x, y: np.reshape(A * x, (9,)) * np.ravel(A * y) + (A * x).reshape(-1),
+    "expanded": lambda x, y: np.expand_dims(x, 0) * np.expand_dims(y, -1),
+    "squeezed": lambda x, y: np.squeeze(x[None, :, None], axis=(0, 2)) * y,
+    "joined": lambda x, y: np.concatenate((x, np.ones(2), y * x)) * np.stack((x, y))[0, 1],
+    "columns": lambda x, y: np.concatenate((A * x, A), axis=1).T * y[0],
+    "flipped": lambda x, y: np.flip(A * x) + np.flip(A * y, 1) + np.flipud(A * x),
+    "rolled": lambda x, y: np.roll(x, 1) * y + np.roll(A * x, 1, axis=0)[1],
+    "running": lambda x, y: np.cumsum(x) * y + np.cumsum(A * y, axis=0)[2],
+    "triangles": lambda x, y: np.tril(A * x) + np.triu(A * y, 1) + np.diag(x * y),
+    "diagonals": lambda x, y: np.diagonal(A * x) * y + np.trace(A * y),
+    "sorted": lambda x, y: np.sort(x * y) + np.sort(A * x, axis=0)[1],
+    "differences": lambda x, y: np.diff(A * x, axis=0) * np.diff(A * y, axis=1)[0, 0],
+    "selected": lambda x, y: np.where(x > 0.6, x * y, A) + np.maximum(x, y),
+    "parts": lambda x, y: x[1:] * y[:-1] + (A * x)[..., 1][1:] + (A * x)[1:, 0] * x[0],
+    "masked": lambda x, y: (A * x)[A > 1.0] * y[0] + x[x > -1.0][0],
+    "paired": lambda x, y: (A * x)[I, I] * y + (A * y)[I][0],
+    "products": lambda x, y: np.prod(A * x, axis=0) * y * np.prod(x),
+    "fft": lambda x, y: np.real(np.fft.fft(x * y)) + np.abs(np.fft.rfft(A * x, axis=0)[0]),
+    "norms": lambda x, y: np.linalg.norm(A * x, axis=1) * np.std(x * y),
+    "complex": lambda x, y: np.abs((x + 1j * y) ** 2 * np.exp(1j * x)),
+    "tuple": lambda x, y: (x * y, np.sum(x), {"a": A @ x, "n": 3}),
+    "casts": lambda x, y: (x.astype(np.float32) * y.astype(np.float32)).astype(float),
+    "repeats": lambda x, y: np.repeat(x, 2) * np.tile(y, 2),
+    "padded": lambda x, y: np.pad(x * y, (1, 2)) * np.kron(x, y)[0],
+    "convolved": lambda x, y: np.convolve(x, y) + np.interp(0.3, V.cumsum(), x),
+    "tensordot": lambda x, y: np.tensordot(B3 * x[:, None], A * y, ((1,), (0,))),
+    "powers": lambda x, y: x**y + np.linalg.matrix_power(A * x, 3)[0],
+    **{f.__name__: f for f in (loop_of_numbers, views_written, element_kept, chosen_buffer)},
+    **{f.__name__: f for f in (lists, repeated_indices, apart, whole_or_part)},
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms(name):
+    for size in (2, 3):
+        assert assert_same_as_one_by_one(FORMS[name], ARGS, ("x", "y"), size=size)
+
+
+@pytest.mark.parametrize("name", ["number", "reshaped", "loop_of_numbers", "tuple"])
+def test_an_empty_batch(name):
+    output, pull, at = pulled(FORMS[name], ARGS, ("x", "y"))
+    none = {p: np.zeros((0, *np.shape(x)), np.result_type(x)) for p, x in leaves(output)}
+    found = batched(pull, with_leaves(output, none), output, at)
+    assert [g.shape for g in found] == [(0, 3), (0, 3)]
+
+
+# --- what it runs --------------------------------------------------------------------------------
+
+
+def counted(x):
+    print("ran")
+    return x * np.sum(x)
+
+
+def test_the_function_runs_once(capsys):
+    srcdiff.grad(counted, is_grads_batched=True)(V, grad_outputs=np.eye(3))
+    assert capsys.readouterr().out == "ran\n"
+
+
+def test_the_text():
+    g = srcdiff.grad(lambda x, y: np.sum(x * y) * (A @ x), is_grads_batched=True)
+    g(V, W, grad_outputs=np.eye(3))
+    _, _, text = g.source.partition("_backward_batch(residuals, grad_outputs, batch):")
+    assert "np.sum(d_t * t_1, axis=1)" in text and "[:, None]" in text and "for k" not in text
+
+
+def power(x, n):
+    return x if n == 1 else x * power(x, n - 1)
+
+
+def test_what_has_no_batched_form_goes_one_by_one():
+    assert not assert_same_as_one_by_one(power, (V, 4))
+
+
+def test_gradients_share_no_memory():
+    g = srcdiff.grad(lambda x, y: x + y, ("x", "y"), is_grads_batched=True)
+    v = np.eye(3)
+    dx, dy = g(V, W, grad_outputs=v)
+    assert not np.shares_memory(dx, dy) and not np.shares_memory(dx, v)
+    assert dx.flags.writeable and dy.flags.writeable
+
+
+def test_residuals_are_not_used_up():
+    _, pull = srcdiff.vjp(loop_of_numbers, V, W, inputs=("x", "y"))
+    first = pull.many(np.eye(3), 3)
+    for one, two in zip(first, pull.many(np.eye(3), 3), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("given", [np.ones((2, 4)), [np.ones((2, 3)), np.ones(3)]])
+def test_batches_that_do_not_fit(given):
+    f = (lambda x: x * x) if isinstance(given, np.ndarray) else (lambda x: (x * x, np.sum(x)))
+    with pytest.raises(ValueError, match="batch axis"):
+        srcdiff.grad(f, is_grads_batched=True)(V, grad_outputs=given)
+
+
+@pytest.mark.parametrize("given", [np.ones((2, 3)) * 1j])
+def test_cotangents_of_the_wrong_type(given):
+    with pytest.raises(srcdiff.CotangentError):
+        srcdiff.grad(lambda x: x * x, is_grads_batched=True)(V, grad_outputs=given)
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+def weighted(pair, x):
+    return pair.a * x + pair.b
+
+
+def test_gradients_of_an_object():
+    found = srcdiff.grad(weighted, "pair", is_grads_batched=True)(
+        Pair(2.0, V), W, grad_outputs=np.eye(3)
+    )
+    np.testing.assert_allclose(found.a, W)
+    np.testing.assert_allclose(found.b, np.eye(3))
