@@ -71,6 +71,10 @@ class Job:
         head = Head(VERSION, name_of(self.f), options, sources, values, rules_hash())
         return head.text(command(name_of(self.f), self.wanted), body)
 
+    def functions_text(self) -> str:
+        """The generated functions alone."""
+        return _SAYS.sub('"""', self._derived(self.kinds).emitted.text).strip() + "\n"
+
     # --- kinds -----------------------------------------------------------------------------------
 
     def _derived(self, kinds: Mapping[str, Kind]) -> Made:
@@ -210,7 +214,10 @@ def example_of(f: Any, example: Any) -> tuple[Any, ...] | None:
     """The example arguments; a text is evaluated where the function stands, with NumPy as `np`."""
     if isinstance(example, str):
         module = sys.modules.get(getattr(f, "__module__", ""), None)
-        example = eval(example, {"np": np, **(vars(module) if module else {})})
+        try:
+            example = eval(example, {"np": np, **(vars(module) if module else {})})
+        except Exception as error:  # whatever the user's code raises
+            raise ValueError(f"--example: {error}") from error
     if example is None or isinstance(example, tuple):
         return example
     return tuple(example) if isinstance(example, list) else (example,)

@@ -1,0 +1,166 @@
+"""`srcdiff generate`, `show`, `check` and `stages`."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from srcdiff.api.digest import read_head
+from srcdiff.api.files import current, write
+from srcdiff.api.job import Job
+from srcdiff.api.targets import TargetError, target
+from srcdiff.api.transforms import stages as all_stages
+from srcdiff.api.verify import verified
+from srcdiff.api.wanted import Wanted
+from srcdiff.cli.project import Project, Task, found_project
+from srcdiff.cli.terminal import say, show_diff, show_source
+from srcdiff.errors import SrcdiffError
+from srcdiff.rules import load_rules
+
+
+class UsageError(SrcdiffError, ValueError):
+    """A command that makes no sense."""
+
+
+# --- what is asked for ---------------------------------------------------------------------------
+
+
+def keys(words: list[str] | None) -> Any:
+    """Inputs or outputs as they are given: one alone, several as a tuple; digits are positions."""
+    if words is None:
+        return None
+    found = tuple(int(w) if w.lstrip("-").isdigit() else w for w in words)
+    return found[0] if len(found) == 1 else found
+
+
+def options_of(given: Namespace) -> dict[str, Any]:
+    """The options of `srcdiff.generate` in a command."""
+    names = ["mode", "order", "name", "value", "split", "example", "inline"]
+    names += ["materialize_grads", "has_aux", "strong_zeros"]
+    found = {n: getattr(given, n) for n in names if hasattr(given, n)}
+    found["allow_unused"] = given.allow_unused or None
+    found["checks"] = not getattr(given, "no_checks", False)
+    return {**found, "inputs": keys(given.inputs), "outputs": keys(given.outputs)}
+
+
+def loaded(given: Namespace) -> Any:
+    """The function that a command names; the rules that it names are read before."""
+    for path in given.rules:
+        load_rules(path)
+    return target(given.target)
+
+
+def _project(given: Namespace) -> Project:
+    """The project whose files are meant by `--all`."""
+    project = found_project(given.project)
+    for path in project.rules:
+        load_rules(path)
+    return project
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+def generate(given: Namespace) -> int:
+    """Write one file, or all of a project."""
+    if given.all == bool(given.target):
+        raise UsageError("generate: give a target, or --all")
+    if given.all:
+        for task in _project(given).tasks:
+            _write(task.job(), task.path, given.verify, given.force)
+        return 0
+    job = Job(loaded(given), Wanted(**options_of(given)))
+    if given.output is None:
+        sys.stdout.write(_text(job, given.verify))
+    else:
+        _write(job, Path(given.output), given.verify, given.force)
+    return 0
+
+
+def _text(job: Job, verify: bool) -> str:
+    """The text of a file, compared with differences first where that is asked for."""
+    text = job.text()
+    if verify:
+        verified(job, text)
+    return text
+
+
+def _write(job: Job, path: Path, verify: bool, force: bool) -> None:
+    """Write a file, and say what happened."""
+    new = write(path, _text(job, verify), force)
+    say(f"{'wrote' if new else 'unchanged:'} {path}")
+
+
+def show(given: Namespace) -> int:
+    """Print generated functions, without what they call."""
+    job = Job(loaded(given), Wanted(**options_of(given)))
+    show_source(job.functions_text(), given.color)
+    return 0
+
+
+def stages(given: Namespace) -> int:
+    """Print a function after every pass."""
+    f, options = loaded(given), options_of(given)
+    job = Job(f, Wanted(**options))
+    rest = {k: options[k] for k in ("outputs", "allow_unused", "materialize_grads", "has_aux",
+                                    "strong_zeros")}  # fmt: skip
+    texts = all_stages(f, options["inputs"], example=job.example, **rest)
+    if given.label is not None and given.label not in texts:
+        raise UsageError(f"stages: there is no pass {given.label!r}; they are {', '.join(texts)}")
+    if given.label is not None:
+        print(texts[given.label].rstrip())
+        return 0
+    for label, text in texts.items():
+        print(f"--- {label} ".ljust(72, "-") + f"\n{text.rstrip()}\n")
+    return 0
+
+
+def check(given: Namespace) -> int:
+    """Compare files with what would be written; the differences go to standard output."""
+    if given.all == bool(given.files):
+        raise UsageError("check: give generated files, or --all")
+    for path in given.rules:
+        load_rules(path)
+    tasks = _project(given).tasks if given.all else [_task_of(Path(f)) for f in given.files]
+    stale = sum(_is_stale(task, given) for task in tasks)
+    if stale:
+        again = "srcdiff generate --all" if given.all else "the command in its first lines"
+        say(f"srcdiff: {stale} of {len(tasks)} stale: run {again}")
+    return int(bool(stale))
+
+
+def _task_of(path: Path) -> Task:
+    """What a generated file says that it was made of."""
+    text = current(path)
+    if text is None:
+        raise TargetError(f"there is no file {path}")
+    head, _ = read_head(text, path)
+    options = dict(head.options)
+    if "example" in options and options["example"] is None:
+        raise TargetError(
+            f"{path} was made with an example that was given in Python: make it again by the same "
+            "call of srcdiff.generate, or give the example as text"
+        )
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return Task(head.target, path, options)
+
+
+def _is_stale(task: Task, given: Namespace) -> bool:
+    """Whether a file is not what would be written; the difference is printed."""
+    old = current(task.path)
+    new = _text(task.job(), given.verify)
+    if old == new:
+        return False
+    show_diff(
+        difflib.unified_diff(
+            (old or "").splitlines(), new.splitlines(), f"{task.path}", f"{task.path} (now)",
+            lineterm="",
+        ),
+        given.color,
+    )  # fmt: skip
+    return True
