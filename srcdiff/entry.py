@@ -7,7 +7,7 @@ that is made of what it was (`x = x + 1` becomes `t = x + 1; x = t`), and the pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +35,8 @@ from srcdiff.analyses.links import (
     written_params,
 )
 from srcdiff.analyses.shadowed import may_copy
+from srcdiff.calls import is_user_call
+from srcdiff.summaries import reshapes
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -121,6 +123,7 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
         for s in ir.walk(function.body)
         if isinstance(s, ir.Assign) and s.target.id in shared.classes and may_copy(s.rhs)
     }
+    reshaped |= {shared.classes[n] for n in _lent(function) if n in shared.classes}
 
     def laid(stmt: ir.Assign) -> ir.Stmt:
         rhs = stmt.rhs
@@ -128,9 +131,17 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
         if not array or shared.classes.get(stmt.target.id) not in reshaped:
             return stmt
         assert isinstance(rhs, ir.Call)
-        return replace(stmt, rhs=ir.Call(trees.dense_copy, rhs.args))
+        return replace(stmt, rhs=ir.Call(trees.laid_copy, rhs.args))
 
     return _at_entry(function, laid)
+
+
+def _lent(function: ir.Function) -> Iterator[str]:
+    """The names given to functions that stay calls and reshape what they are given."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is not None and is_user_call(call) and reshapes(call.fn.key.function):  # type: ignore[union-attr]
+            yield from ir.names(call)
 
 
 def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:

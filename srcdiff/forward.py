@@ -203,6 +203,8 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     call = stmt.rhs
     if not isinstance(call, ir.Call) or not any(n in facts.active for n in ir.names(call)):
         return (stmt,)
+    if is_user_call(call):
+        return (stmt,)  # what it writes into is stored behind it
     scribe = Scribe(facts, stmt.loc)
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
         if ir.names(call.args[0])[0] not in facts.active:

@@ -285,6 +285,8 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     call = stmt.rhs
     if not isinstance(call, ir.Call) or not _reads_active(call, facts):
         return ()
+    if is_user_call(call):
+        return ()  # what it writes into is stored behind it
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
         return change_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)

@@ -141,7 +141,7 @@ class _Mirror:
         if _is_pop(stmt.rhs):
             return self.pop(stmt, adjoint)
         if not self.is_shared(stmt):
-            zero = ir.Assign(self.facts.adjoint(stmt.target.id), self.zero(stmt.target), self.loc)
+            zero = ir.Assign(self.facts.adjoint(stmt.target.id), self.zero(stmt), self.loc)
             *first, last = self.as_pairs(stmt, adjoint(stmt))
             assert isinstance(last, ir.Pair)
             return (*first, replace(last, adjoint=()), self.pair(zero, last.adjoint))
@@ -179,8 +179,11 @@ class _Mirror:
         """Whether a name has a shadow, kept or made where it is used."""
         return name in self.facts.active and self.facts.aliases.is_unclear(name)
 
-    def zero(self, name: ir.Name) -> ir.Rhs:
+    def zero(self, stmt: ir.Assign) -> ir.Rhs:
         """A shadow for new memory."""
+        name = stmt.target
+        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn is trees.laid_copy:
+            return ir.Call(trees.laid_like, (ir.Const(0.0), name))
         array = is_array(self.facts.kinds.get(name.id))
         return ir.Call(np.zeros_like if array else trees.zero_tree, (name,))
 

@@ -23,6 +23,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.links import groups, links_of, written_params
+from srcdiff.analyses.shadowed import may_copy
 from srcdiff.analyses.typed import Typed
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
@@ -125,6 +126,18 @@ def summary(fn: Any, kinds: Kinds) -> Summary:
             return assumed
         assumed = joined
     return replace(assumed, result=UNKNOWN)
+
+
+def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether a function does what is a view or a copy by the layout of the memory."""
+    for stmt in ir.walk(inline(function_of(fn), fn).body):
+        call = ir.call_of(stmt)
+        if call is not None and may_copy(call):
+            return True
+        if calls_function(stmt) and call is not None and call.fn not in seen | {fn}:
+            if reshapes(call.fn, seen | {fn}):
+                return True
+    return False
 
 
 def _joined(a: Summary, b: Summary) -> Summary:

@@ -20,10 +20,11 @@ from srcdiff.trees import (
     check_adjoint,
     copy_tree,
     cotangent,
-    dense_copy,
     hook,
     hooked,
     kept,
+    laid_copy,
+    laid_like,
     like_tree,
     note_value,
     nothing_seen,
@@ -45,12 +46,28 @@ def kept_(x):
     d[x] += d[z]
 
 
-@linear(dense_copy)
-@samples("A(3)", "A(2, 3)")
-def dense_copy_(x):
-    z = dense_copy(x)
+@rule(laid_copy)
+@samples("A(3)", "A(2, 3)", "A(4, 3)[::-2].T")
+def laid_copy_(x):
+    z = laid_copy(x)
     yield z
     d[x] += d[z]
+
+
+@forward(laid_copy)
+def laid_copy_tangent(x):
+    z = laid_copy(x)
+    yield z
+    d[z] += laid_like(d[x], x)
+
+
+@linear(laid_like)
+@samples("A(2, 3), A(2, 3)", "A(2, 3), A(4, 3)[::2]")
+def laid_like_(values, x):
+    z = laid_like(values, x)
+    yield z
+    d[values] += d[z]
+    d[x] += 0.0
 
 
 @linear(copy_tree)

@@ -180,6 +180,8 @@ def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> V
         found = st.inner(gradient, direction)
         if not np.isfinite(found) and _divides_by_zero(problem, g, cotangent):
             return Verdict(INVALID, "a derivative is infinite")  # that of sqrt(0)
+        if not np.isfinite(found) and _overflows(problem):
+            return Verdict(INVALID, "a value is infinite")  # and arctan2 brings it back
         if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
             if _jumps(problem, g, cotangent, direction):
                 return Verdict(INVALID, "a derivative of rounding errors")  # std of equal numbers
@@ -192,6 +194,16 @@ def _divides_by_zero(problem: Problem, g: Callable[..., Any], cotangent: Any) ->
     try:
         with np.errstate(divide="raise"):
             problem.gradient(g, cotangent)
+    except FloatingPointError:
+        return True
+    return False
+
+
+def _overflows(problem: Problem) -> bool:
+    """Whether a number becomes too large for its dtype on the way to the result."""
+    try:
+        with np.errstate(over="raise"):
+            problem.output()
     except FloatingPointError:
         return True
     return False

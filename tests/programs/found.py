@@ -450,3 +450,41 @@ def joined_tuples_of_arrays_written(x):
 
 
 sample(joined_tuples_of_arrays_written, lambda r: (r.uniform(0.4, 1.4, 3),))
+
+
+def _reshaped_and_written(a, b, n):
+    if n <= 0:
+        return np.ones(4)
+    a[...] = a * b
+    flat = a.ravel()
+    flat[1] = 3.0 * b
+    return _reshaped_and_written(a[::-1], b, n - 1) * np.sum(flat * flat)
+
+
+def recursion_reshapes_what_lies_otherwise(m, s):
+    _reshaped_and_written(m, s, 1)  # for what it writes
+    out = _reshaped_and_written(m, s, 2) + _reshaped_and_written(m[:, ::2], s, 2)
+    return np.sum(out * m[0]) + np.sum(_reshaped_and_written(m.T, s, 1)[:3] * m[:, 0])
+
+
+for _layout in ("C", "F"):
+    sample(
+        recursion_reshapes_what_lies_otherwise,
+        lambda r, o=_layout: (np.array(r.uniform(0.3, 1.0, (3, 4)), order=o), 0.7),
+        ("m", "s"),
+        order2=False,
+    )
+
+
+def recursion_for_nothing(x, y):
+    def powers(a, n):
+        return a * powers(a * a, n - 1) if n else a
+
+    powers(x, 2)
+    for k in range(2):
+        powers(y, k)
+        x = x * y
+    return np.sum(x * y)
+
+
+sample(recursion_for_nothing, lambda r: tuple(r.uniform(0.2, 1.4, (2, 4))), ("x", "y"))
