@@ -150,6 +150,11 @@ CASES = [
     ("stages {m}:pair --outputs 1 --strong-zeros --pass emit", 0, r"def pair_grad", ""),
     ("stages {m}:aux --has-aux --allow-unused --pass emit", 0, r"def aux_grad", ""),
     ("stages {m}:pair --inputs k --outputs 0 --materialize-grads --pass emit", 0, r"pair_grad", ""),
+    ("report {m}:loss --graph", 0, r'\Adigraph "loss" \{', ""),
+    ("report {m}:loss --graph --example EXAMPLE --output g.dot", 0, "", r"wrote g\.dot"),
+    ("report {m}:pair --inputs k --outputs 1 --strong-zeros --graph", 0, r"label=\"k\"", ""),
+    ("report {m}:aux --has-aux --allow-unused --materialize-grads --graph", 0, r"digraph", ""),
+    ("report {m}:refused", 2, "", r"{m}\.py:\d+:\d+: "),
     ("check", 2, "", r"give generated files, or --all"),
     ("check none.py", 2, "", r"there is no file none\.py"),
     ("check {m}.py", 2, "", r"was not written by srcdiff"),
@@ -180,8 +185,7 @@ def test_command(command, code, out, err, model, capsys):
 ELSEWHERE = {
     "generate": {"--rules"}, "show": {"--rules"}, "stages": {"--rules"}, "rules": {"--rules"},
     "check": {"--all", "--project", "--verify", "--rules", "--color"},
-    "report": {"--inputs", "--outputs", "--example", "--allow-unused", "--materialize-grads",
-               "--has-aux", "--strong-zeros", "--rules", "--output", "--graph"},
+    "report": {"--rules"},
 }  # fmt: skip
 """The options that other tests cover."""
 
@@ -280,6 +284,7 @@ def test_wrong_gradients_are_found(model, capsys):
         assert "does not agree with differences" in found.err and not Path("g.py").exists()
         assert main(["show", f, "--rules", "wrong.py"]) == 0
         assert main(["stages", f, "--rules", "wrong.py", "--pass", "emit"]) == 0
+        assert main(["report", f, "--rules", "wrong.py", "--graph"]) == 0
         capsys.readouterr()
         assert main(["rules", f"{model}.triple", "--rules", "wrong.py"]) == 0
         assert "(yours)" in capsys.readouterr().out

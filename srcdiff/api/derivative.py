@@ -51,6 +51,7 @@ class Compiled:
     written: tuple[str, ...] = ()
     held: tuple[tuple[str, Any], ...] = ()
     returns: tuple[Loc, ...] = ()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class Derivative:
         seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
-        return Compiled(function, text, scalar, watch, made.written, held, made.returns)
+        return Compiled(function, text, scalar, watch, made.written, held, made.returns, kinds)
 
     def _check_memory(
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -316,6 +317,12 @@ class Derivative:
     def source(self) -> str:
         """The generated text."""
         return (self._latest or self.generic()).text
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the function beside its gradient; None without Jinja2."""
+        from srcdiff.report.html import shown
+
+        return shown(self, self._latest.kinds if self._latest else self.declared_kinds())
 
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function."""

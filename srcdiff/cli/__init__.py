@@ -1,4 +1,4 @@
-"""The command line: `srcdiff generate`, `show`, `check`, `stages`, `rules`, `doctor`.
+"""The command line: `srcdiff generate`, `show`, `check`, `stages`, `report`, `rules`, `doctor`.
 
 Exit codes: 0 done; 1 a file is stale, or a derivative does not agree with differences; 2 the
 command or a function is refused.

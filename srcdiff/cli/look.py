@@ -1,4 +1,4 @@
-"""`srcdiff rules` and `doctor`."""
+"""`srcdiff rules`, `doctor` and `report`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from srcdiff.api.targets import TargetError
-from srcdiff.cli.terminal import show_source
+from srcdiff.cli.commands import loaded, options_of
+from srcdiff.cli.terminal import say, show_source
 from srcdiff.rules import Rule, builtin, is_builtin, load_rules, lookup, registry
 from srcdiff.version import VERSION
 
@@ -152,3 +153,21 @@ def _gpu() -> str:
         return f"{count} x {name}" if count else name
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"none ({error})"
+
+
+# --- report --------------------------------------------------------------------------------------
+
+
+def report(given: Namespace) -> int:
+    """Write the page that shows a function and its gradient."""
+    from srcdiff.report import graph, page
+
+    options = options_of(given)
+    f = loaded(given)
+    text = (graph if given.graph else page)(f, **options)
+    if given.output is None:
+        print(text)
+    else:
+        Path(given.output).write_text(text, encoding="utf-8")
+        say(f"wrote {given.output}")
+    return 0

@@ -23,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
     _show(subs)
     _check(subs)
     _stages(subs)
+    _report(subs)
     _rules(subs)
     doctor = subs.add_parser("doctor", help="print versions, extras and backends")
     doctor.set_defaults(run=look.doctor)
@@ -72,6 +73,16 @@ def _stages(subs: Any) -> None:
     _basic(sub)
     sub.add_argument("--pass", dest="label", metavar="NAME", help="only after this one")
     sub.set_defaults(run=commands.stages)
+
+
+def _report(subs: Any) -> None:
+    """`srcdiff report`."""
+    sub = subs.add_parser("report", help="write a page that shows a function and its gradient")
+    _target(sub)
+    _basic(sub)
+    sub.add_argument("-o", "--output", metavar="FILE", help="the page (default: print it)")
+    sub.add_argument("--graph", action="store_true", help="a graph of values, for Graphviz (DOT)")
+    sub.set_defaults(run=look.report)
 
 
 def _rules(subs: Any) -> None:

@@ -1,0 +1,104 @@
+"""The values of a function and what they are computed from, as a graph for Graphviz."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.api.job import Job
+from srcdiff.api.wanted import Wanted
+from srcdiff.ir_text import show
+from srcdiff.pipeline import State, run
+
+
+def graph(f: Any, **options: Any) -> str:
+    """The graph in the DOT language: values through which a derivative flows are filled.
+
+    The options are those of `generate`.  `dot -Tsvg` makes a picture of it.
+    """
+    job = Job(f, Wanted(**options))
+    state = _analysed(job)
+    drawing = _Drawing(state)
+    lines = [
+        f"digraph {json.dumps(state.function.name)} {{",
+        '  node [shape=box, style=rounded, fontname="monospace", fontsize=11];',
+        *drawing.params(),
+        *drawing.block(state.function.body, "  "),
+        *(f"  {edge};" for edge in drawing.edges),
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _analysed(job: Job) -> State:
+    """The function with what is known of its values."""
+    for label, state in run(job.made.origin, job.made.request, job.kinds):
+        if label == "analyse":
+            return state
+    raise AssertionError("there is an analysis in reverse mode")
+
+
+class _Drawing:
+    """Nodes for statements, edges between what they bind and read."""
+
+    def __init__(self, state: State) -> None:
+        assert state.facts is not None
+        self.function, self.active = state.function, state.facts.active
+        self.last: dict[str, str] = {}
+        self.edges: dict[str, None] = {}
+        self.count = 0
+
+    def node(self, label: str, active: bool, place: str) -> tuple[str, str]:
+        """The name of a new node, and its line."""
+        self.count += 1
+        name = f"n{self.count}"
+        fill = ', style="rounded,filled", fillcolor="#cfe8d8"' if active else ""
+        return name, f"{place}{name} [label={json.dumps(label)}{fill}];"
+
+    def params(self) -> list[str]:
+        """The parameters."""
+        out = []
+        for param in self.function.params:
+            name, line = self.node(param.name, param.name in self.active, "  ")
+            self.last[param.name] = name
+            out.append(line)
+        return out
+
+    def block(self, block: ir.Block, place: str) -> list[str]:
+        """The nodes of some statements; those of loops and branches in boxes."""
+        out: list[str] = []
+        for stmt in block:
+            if isinstance(stmt, (ir.If, ir.For, ir.While)):
+                out += self.box(stmt, place)
+            elif not isinstance(stmt, ir.Comment):
+                out += self.statement(stmt, place)
+        return out
+
+    def box(self, stmt: ir.If | ir.For | ir.While, place: str) -> list[str]:
+        """A loop or a branch."""
+        self.count += 1
+        first = show(ir.Function("f", (), (stmt,))).split("\n")[1].strip()
+        if isinstance(stmt, ir.For):
+            name, line = self.node(stmt.target.id, False, f"{place}  ")
+            self.last[stmt.target.id] = name
+            inner = [line, *self.block(stmt.body, f"{place}  ")]
+        elif isinstance(stmt, ir.If):
+            inner = self.block((*stmt.body, *stmt.orelse), f"{place}  ")
+        else:
+            inner = self.block((*stmt.cond, *stmt.body), f"{place}  ")
+        head = f"{place}subgraph cluster_{self.count} {{ label={json.dumps(first)};"
+        return [head, *inner, f"{place}}}"] if inner else []
+
+    def statement(self, stmt: ir.Stmt, place: str) -> list[str]:
+        """One statement."""
+        text = show(ir.Function("f", (), (stmt,))).split("\n", 1)[1].strip()
+        bound = ir.bound((stmt,))
+        written = {stmt.base.id} if isinstance(stmt, ir.SetItem) else set()
+        active = bool((bound | written) & self.active)
+        name, line = self.node(f"{stmt.loc.line}: {text}" if stmt.loc.line else text, active, place)
+        for read in sorted(ir.used((stmt,))):
+            if read in self.last:
+                self.edges[f"{self.last[read]} -> {name}"] = None
+        self.last.update(dict.fromkeys(bound | written, name))
+        return [line]

@@ -1,0 +1,243 @@
+"""What a report shows: the lines of a function and of its gradient, and what is known of them."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.watch import watched
+from srcdiff.backends.numpy import compile_text
+from srcdiff.locate import definition, lines_of
+from srcdiff.pipeline import Made, derive
+from srcdiff.tape.needs import exposed
+
+_KINKS = (
+    np.abs, np.maximum, np.minimum, np.max, np.min, np.where, np.sign, np.clip, np.sort,
+    np.argmax, np.argmin, np.floor, np.ceil, np.round, np.median, abs, max, min, round,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: its number, its text, and the primal line that it shares with its partners."""
+
+    number: int
+    text: str
+    key: str
+    active: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """The lines of one function."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A value that the backward part reads: where it was made, what for, and how large it was."""
+
+    name: str
+    reason: str
+    key: str
+    size: str
+
+
+@dataclass(frozen=True)
+class View:
+    """A whole report."""
+
+    title: str
+    inputs: tuple[str, ...]
+    primals: tuple[Source, ...]
+    adjoint: Source
+    saved: tuple[Saved, ...]
+    warnings: tuple[str, ...]
+
+
+def view(
+    derivative: Derivative, kinds: Mapping[str, Kind], example: tuple[Any, ...] | None = None
+) -> View:
+    """The report of a gradient for arguments of some kinds, with sizes if there are arguments."""
+    made = derive(derivative.origin, derivative.request, kinds)
+    function = made.functions[0][0]
+    adjoint = _adjoint(made)
+    backward = _backward_line(adjoint)
+    active = {line.key for line in adjoint.lines if line.number > backward} - {""}
+    shown = {line.key for line in adjoint.lines} - {""}
+    sizes = {} if example is None else _sizes(derivative, made, example, backward)
+    return View(
+        function.name,
+        tuple(i.param for i in derivative.request.inputs),
+        _primals(derivative, kinds, shown, active),
+        adjoint,
+        tuple(_saved(function, adjoint, sizes)),
+        tuple(_warnings(made, function, derivative)),
+    )
+
+
+def _key(loc: ir.Loc) -> str:
+    """What lines of one primal line have in common."""
+    return f"{loc.file.rsplit('/', 1)[-1]}:{loc.line}" if loc.line else ""
+
+
+def _adjoint(made: Made) -> Source:
+    """The generated text; the lines are known of the last function in it."""
+    text = made.emitted.text.rstrip().split("\n")
+    first = max(k for k, line in enumerate(text) if line.startswith("def "))
+    lines = []
+    for k, line in enumerate(text, 1):
+        loc = made.emitted.lines.get(k - first, ir.NOWHERE)
+        header = k - first <= 1 or '"""' in line
+        lines.append(Line(k, line, "" if header else _key(loc)))
+    return Source(made.functions[0][0].name, tuple(lines))
+
+
+def _backward_line(source: Source) -> int:
+    """The line on which the backward part begins."""
+    found = (line.number for line in source.lines if line.text.strip() == "# backward")
+    return next(found, len(source.lines))
+
+
+def _primals(
+    derivative: Derivative, kinds: Mapping[str, Kind], shown: set[str], active: set[str]
+) -> tuple[Source, ...]:
+    """The user's functions that some generated line comes from."""
+    found: list[Source] = []
+    for function, *_ in watched(derivative.origin, kinds).functions:
+        if function.__code__.co_filename.startswith("<string>"):
+            continue
+        source = _primal(function, shown, active)
+        if not found or any(line.key for line in source.lines):
+            found.append(source)
+    return tuple(found)
+
+
+def _primal(function: types.FunctionType, shown: set[str], active: set[str]) -> Source:
+    """The lines of one function of the user's."""
+    lines = lines_of(function)
+    node = definition(function, lines)
+    file = function.__code__.co_filename
+    made = []
+    for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+        key = _key(ir.Loc(file, number))
+        known = key if key in shown else ""
+        made.append(Line(number, lines[number - 1].rstrip("\n"), known, key in active))
+    return Source(f"{function.__qualname__} ({file.rsplit('/', 1)[-1]})", tuple(made))
+
+
+# --- what is saved -------------------------------------------------------------------------------
+
+
+def _parts(function: ir.Function) -> tuple[ir.Block, ir.Block]:
+    """The forward and the backward statements."""
+    for k, stmt in enumerate(function.body):
+        if isinstance(stmt, ir.Comment) and stmt.text == "backward":
+            return function.body[:k], function.body[k + 1 :]
+    return function.body, ()
+
+
+def _saved(function: ir.Function, adjoint: Source, sizes: Mapping[str, str]) -> list[Saved]:
+    """The values of the forward part that the backward part reads."""
+    forward, backward = _parts(function)
+    text = "\n".join(line.text for line in adjoint.lines[: _backward_line(adjoint)])
+    needed = exposed(backward)[0] & ir.bound(forward)
+    out = []
+    for name in sorted(needed):
+        if re.search(rf"^\s*(?:[\w, ()*]*\b)?{name}\b[\w, ()*]*(?: = |\[| [-+*/@]+= )", text, re.M):
+            reader = _reader(backward, name)
+            code = linecache.getline(reader.loc.file, reader.loc.line).strip()
+            reason = f"line {reader.loc.line}: {code}" if code else "the backward part"
+            out.append(Saved(name, reason, _key(reader.loc), sizes.get(name, "")))
+    return out
+
+
+def _reader(block: ir.Block, name: str) -> ir.Stmt:
+    """The statement that a value is kept for: for a list, that reads what is taken from it."""
+    readers = [s for s in ir.walk(block) if name in ir.reads(s)]
+    if name.endswith("_saved"):
+        taken, places = ir.bound(tuple(readers[:1])), list(ir.walk(block))
+        later = places[places.index(readers[0]) + 1 :]
+        readers = [s for s in later if taken & set(ir.reads(s))] or readers
+    return next((s for s in readers if not _reads_shape(s)), readers[0])
+
+
+def _reads_shape(stmt: ir.Stmt) -> bool:
+    """Whether a statement is a call that only looks at a shape."""
+    call = ir.call_of(stmt)
+    return call is not None and call.fn in (np.zeros_like, np.shape, np.ndim, len)
+
+
+def _sizes(
+    derivative: Derivative, made: Made, example: tuple[Any, ...], backward: int
+) -> dict[str, str]:
+    """How many bytes the local variables hold when the backward part begins: it is run once."""
+    name = derivative.request.name
+    function = compile_text(made.emitted.text, made.emitted.refs, name)
+    found: dict[str, str] = {}
+
+    def trace(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if frame.f_code is not function.__code__:
+            return None
+        if event == "line" and frame.f_lineno > backward and not found:
+            found.update({n: _size(v) for n, v in frame.f_locals.items()})
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*example)
+    except (ValueError, RuntimeError):  # an output that needs a cotangent: the forward part has run
+        pass
+    finally:
+        sys.settrace(before)
+    return found
+
+
+def _size(value: Any) -> str:
+    """Bytes, as a person reads them."""
+    count = float(_bytes(value))
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+def _bytes(value: Any) -> int:
+    if isinstance(value, (list, tuple)):
+        return sum(map(_bytes, value))
+    if isinstance(value, dict):
+        return sum(map(_bytes, value.values()))
+    return int(value.nbytes) if isinstance(value, (np.ndarray, np.generic)) else 8
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+
+def _warnings(made: Made, function: ir.Function, derivative: Derivative) -> list[str]:
+    """What a reader should know of."""
+    out = [f"`{name}` is copied, because the function writes into it." for name in made.written]
+    forward, _ = _parts(function)
+    for stmt in ir.walk(forward):
+        call = ir.call_of(stmt)
+        if call is not None and any(call.fn is f for f in _KINKS) and stmt.loc.line:
+            name = getattr(call.fn, "__name__", "")
+            out.append(f"Line {stmt.loc.line}: {name} may have a kink, where the slope jumps.")
+    active = exposed(function.body[-1:])[0]
+    for item in derivative.request.inputs:
+        if derivative.request.allow_unused and item.param not in active and not _parts(function)[1]:
+            out.append(f"`{item.param}` has no influence on the output.")
+    return list(dict.fromkeys(out))
