@@ -12,6 +12,7 @@ import functools
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from srcdiff import ir
 from srcdiff.augmented import together
@@ -28,6 +29,7 @@ from srcdiff.records import FOREIGN
 from srcdiff.rules import find
 from srcdiff.unused import without_unused
 
+_T = TypeVar("_T")
 _DEEP = 60
 """How many calls may be inlined into each other."""
 
@@ -209,23 +211,28 @@ class _Inline:
         body = settled(callee.body, own, taken, (p.name for p in callee.params))
         callee = replace(callee, body=body)
         args, kwargs = _passed_on(callee, bound)
-        callee = replace(callee, body=spread(callee.body, args, kwargs))
         changed = ir.bound(callee.body) | _rebound(callee.body) | _captured(callee.body)
         stored = _stored_bases(callee.body)
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
         for param, value in bound.items():
-            if param in {**args, **kwargs} and param not in ir.used(callee.body):
-                continue
             moved = param in stored and not isinstance(value, ir.Name)
-            if param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
+            if param in {**args, **kwargs}:
+                new[param] = self.fresh(param)
+            elif param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
                 new[param] = self.fresh(param)
                 start.append(ir.Assign(new[param], value, loc))  # type: ignore[arg-type]
             else:
                 new[param] = value
         for name in sorted(ir.bound(callee.body) - set(bound)):
             new[name] = self.fresh(name if not name.startswith("_") else "_t")
+        # The names of the caller come in last: the callee may have the same ones.
         body = _substituted(callee.body, new)
+        body = spread(body, _renamed(args, new), _renamed(kwargs, new))
+        for param in (*args, *kwargs):
+            held = new[param]
+            if isinstance(held, ir.Name) and held.id in ir.used(body):
+                start.append(ir.Assign(held, bound[param], loc))
         last = body[-1]
         assert isinstance(last, ir.Return)
         end = () if target is None else (ir.Assign(target, last.value, loc),)
@@ -254,6 +261,11 @@ def inherited(function: ir.Function, closure: Closure) -> ir.Function:
         return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def _renamed(found: Mapping[str, _T], new: Mapping[str, ir.Atom]) -> dict[str, _T]:
+    """What stands for parameters by the names that these have now."""
+    return {ir.names(new[p])[0]: value for p, value in found.items()}
 
 
 def _passed_on(

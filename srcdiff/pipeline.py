@@ -120,19 +120,22 @@ def lower_pass(state: State) -> State:
     return _with(state, function, theirs=frozenset(ir.all_names(function)))
 
 
-def inline_pass(state: State) -> State:
-    """Bodies for calls."""
-    function = inline(state.function, state.origin)
+def _with_callees(function: ir.Function, state: State) -> ir.Function:
+    """The function with what is called by functions that it calls, where that is known by now."""
     function = without_functionals(function, state.origin)
     function = resolved(function, state.params, state.origin)
     check_reads(function, state.origin)
     check_first_order(function)
-    if has_derivatives(function):
+    return function
+
+
+def inline_pass(state: State) -> State:
+    """Bodies for calls."""
+    function = _with_callees(inline(state.function, state.origin), state)
+    while has_derivatives(function):
         named = webs(prepare(function))
-        function = inline(generated(named, infer(named, state.params)), state.origin)
-        function = resolved(function, state.params, state.origin)
-        check_reads(function, state.origin)
-        check_first_order(function)
+        made = generated(named, infer(named, state.params))
+        function = _with_callees(inline(made, state.origin), state)
     inputs = [p for i in state.request.inputs for p in i.params]
     state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):

@@ -43,6 +43,7 @@ PURE_MODULES = (
     "srcdiff.trees",
     "srcdiff.batches",
     "srcdiff.records",
+    "srcdiff.solutions",
 )
 
 IMPURE_BUILTINS = frozenset(
@@ -151,8 +152,8 @@ def _is_pure_function(fn: Any) -> bool:
 
 
 _CHECKS = frozenset((
-    "call_vjp", "check_adjoint", "cotangent", "cotangents", "hooked", "note_value", "on_copies",
-    "nothing_seen",
+    "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
+    "nothing_seen", "on_copies", "solution",
 ))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""
 

@@ -15,6 +15,18 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.onecall import place_of
 
 
+def gradient_of(f: Any, k: int) -> Derivative:
+    """The gradient of a function by its argument at a position, zeros where it is not used."""
+    options = Options(k, materialize_grads=True)
+    return made_once(f, ("gradient_of", k), lambda: Derivative(f, options))
+
+
+def pullback_of(f: Any, *args: Any) -> tuple[Any, Pullback]:
+    """The value of a function, and its pullback to the first argument."""
+    made = gradient_of(f, 0)
+    return recorded(made.pair(*args), (*made.receiver, *args), {})
+
+
 def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, Pullback]:
     """The value of a call, and its pullback to the arguments at some positions.
 

@@ -331,3 +331,23 @@ sample(
     (0, 1),
     order2=False,
 )
+
+
+def _weighted(a, b):
+    return a * b * b
+
+
+def _star_passed(x, *args):
+    return _weighted(x, *args)
+
+
+def _keywords_passed(f, x, **kwargs):
+    y = x * 2.0
+    return f(y, **kwargs)
+
+
+def names_of_the_caller_in_rest_arguments(x, y):
+    return _star_passed(y, x) + _keywords_passed(_weighted, y, b=x) * _star_passed(x, y)
+
+
+sample(names_of_the_caller_in_rest_arguments, lambda r: (0.7, 1.3), ("x", "y"))

@@ -1,0 +1,225 @@
+"""Solutions of equations, differentiated at the solution: `implicit` and `fixed_point`.
+
+The rules in `templates/solutions.py` are written with the functions below, which generate the
+derivatives of the equation when they are first called: they need srcdiff itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+DENSE = 50
+"""Up to so many unknowns a linear system is solved by its matrix."""
+
+
+def implicit(solver: Callable[..., Any], residual: Callable[..., Any]) -> Callable[..., Any]:
+    """The solver of an equation as a function that is differentiated at its solution.
+
+    The derivative follows from the implicit function theorem: the steps of the solver are not
+    differentiated, and need not be differentiable.  It is right only where the solver has
+    converged, and where the Jacobian of the residual by the solution is invertible.
+
+    Args:
+        solver: `solver(*args)` gives `x`, a number or an array, with `residual(x, *args) == 0`.  It
+            gets copies of its arguments.
+        residual: `residual(x, *args)`, of the shape of `x`; a function that srcdiff can
+            differentiate.
+
+    Returns:
+        A function with the parameters of `solver`, for use anywhere in differentiated functions.
+
+    Raises:
+        ValueError: when differentiated, the residual does not have the shape of the solution.
+        numpy.linalg.LinAlgError: the Jacobian of the residual is singular.
+
+    >>> import srcdiff
+    >>> def newton(a):
+    ...     x = 1.0
+    ...     for _ in range(50):
+    ...         x = x - (x**3 - a) / (3.0 * x**2)
+    ...     return x
+    >>> cube_root = srcdiff.implicit(newton, lambda x, a: x**3 - a)
+    >>> cube_root(8.0), round(srcdiff.grad(cube_root)(8.0), 12)
+    (2.0, 0.083333333333)
+    """
+
+    def solve(*args: Any) -> Any:
+        return solution(solver, residual, *args)
+
+    if isinstance(solver, types.FunctionType):  # with its parameters
+        functools.update_wrapper(solve, solver)
+    else:
+        solve.__module__ = residual.__module__
+    return solve
+
+
+def fixed_point(f: Callable[..., Any], x0: Any, *args: Any) -> Any:
+    """The fixed point `x == f(x, *args)` that iteration from `x0` converges to.
+
+    It is differentiated at the fixed point, by `args`; the derivative by `x0` is zero.
+
+    Raises:
+        ArithmeticError: it does not converge, in 100,000 steps or at all.
+
+    >>> import numpy as np
+    >>> import srcdiff
+    >>> def kepler(e, mean):
+    ...     return srcdiff.fixed_point(lambda x, e, m: m + e * np.sin(x), mean, e, mean)
+    >>> round(kepler(0.5, 1.0), 6), round(srcdiff.grad(kepler)(0.5, 1.0), 6)
+    (1.498701, 1.034444)
+    """
+    x, best, since = x0, np.inf, 0
+    for _ in range(100_000):
+        new = f(x, *args)
+        step = float(np.max(np.abs(new - x), initial=0.0))
+        x = new
+        if not np.isfinite(step):
+            break
+        since = 0 if step < best else since + 1
+        best = min(step, best)
+        # Steps that shrink no more are those of rounding.
+        eps = float(np.finfo(np.result_type(x, np.float16)).eps)
+        tiny = 64.0 * eps * max(1.0, float(np.max(np.abs(x), initial=0.0)))
+        if step == 0.0 or (since >= 3 and step <= tiny):
+            return x
+    raise ArithmeticError(f"no fixed point is reached: the last step changes it by {step:g}")
+
+
+def solution(solver: Any, residual: Any, *args: Any) -> Any:
+    """What a solver gives for copies of its arguments."""
+    from srcdiff.api.residuals import copied
+
+    return copied(solver(*copied(args)))
+
+
+# --- what the rules are made of ------------------------------------------------------------------
+
+
+def pulled(f: Any, k: int, d: Any, *args: Any) -> Any:
+    """The vector-Jacobian product of `f(*args)` by its argument at position `k`."""
+    from srcdiff.api.callback import gradient_of
+
+    return gradient_of(f, k)(*args, grad_outputs=d)
+
+
+def pushed(f: Any, k: int, t: Any, *args: Any) -> Any:
+    """The Jacobian-vector product of `f(*args)` by its argument at position `k`."""
+    from srcdiff.api.forward import jvp
+
+    tangents = [None] * len(args)
+    tangents[k] = t
+    return jvp(f, args, tuple(tangents))[1]
+
+
+def solve_adjoint(f: Any, x: Any, d: Any, *args: Any) -> Any:
+    """`v` with `pulled(f, 0, v, x, *args) == d`."""
+    from srcdiff.api.callback import pullback_of
+
+    value, pull = pullback_of(f, x, *args)
+    _check(f, value, x)
+    return _solved(pull, d)
+
+
+def solve_tangent(f: Any, x: Any, r: Any, *args: Any) -> Any:
+    """`t` with `pushed(f, 0, t, x, *args) == r`."""
+    _check(f, f(x, *args), x)
+    return _solved(lambda t: pushed(f, 0, t, x, *args), r)
+
+
+def fixed_adjoint(f: Any, x: Any, d: Any, *args: Any) -> Any:
+    """`v` with `v - pulled(f, 0, v, x, *args) == d`."""
+    from srcdiff.api.callback import pullback_of
+
+    value, pull = pullback_of(f, x, *args)
+    _check(f, value, x)
+    return _solved(lambda v: v - pull(v), d)
+
+
+def fixed_tangent(f: Any, x: Any, r: Any, *args: Any) -> Any:
+    """`t` with `t - pushed(f, 0, t, x, *args) == r`."""
+    _check(f, f(x, *args), x)
+    return _solved(lambda t: t - pushed(f, 0, t, x, *args), r)
+
+
+def basis_of(x: Any) -> Any:
+    """The unit vectors of the space of a real number or array.
+
+    Raises:
+        TypeError: it is complex.
+    """
+    if np.iscomplexobj(x):
+        raise TypeError("second derivatives at the solution of an equation are for real numbers")
+    return np.reshape(np.eye(np.size(x), dtype=np.result_type(x)), (np.size(x), *np.shape(x)))
+
+
+def solved(a: Any, b: Any) -> Any:
+    """The solution of a linear system with one right side."""
+    return np.linalg.solve(a, b)
+
+
+def _check(f: Any, value: Any, x: Any) -> None:
+    if np.shape(value) != np.shape(x):
+        raise ValueError(
+            f"the result of `{getattr(f, '__name__', f)}` has shape {np.shape(value)}, expected "
+            f"that of the solution, {np.shape(x)}"
+        )
+
+
+def _solved(apply: Callable[[Any], Any], b: Any) -> Any:
+    """The solution of a system that is linear in real and imaginary parts."""
+    right = _as_real(b)
+
+    def matrix(v: Any) -> Any:
+        return _as_real(apply(_like(v, b)))
+
+    found = None if right.size <= DENSE else gmres(matrix, right)
+    if found is None:
+        columns = [matrix(e) for e in np.eye(right.size, dtype=right.dtype)]
+        found = np.linalg.solve(np.stack(columns, axis=1), right) if columns else right
+    return _like(found, b)
+
+
+def _as_real(x: Any) -> Any:
+    """A number or array as a vector of real numbers."""
+    flat = np.ravel(np.asarray(x))
+    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
+
+
+def _like(v: Any, x: Any) -> Any:
+    """A vector of real numbers as a number or array like `x`."""
+    dtype = np.result_type(x)
+    full = np.ascontiguousarray(v, np.zeros((), dtype).real.dtype).view(dtype)
+    return full.reshape(np.shape(x)) if isinstance(x, np.ndarray) else type(x)(full[0])
+
+
+def gmres(apply: Callable[[Any], Any], b: Any, most: int = 200) -> Any:
+    """The solution of a linear system by GMRES without restarts; None if it does not converge."""
+    size = float(np.linalg.norm(b))
+    if size == 0.0:
+        return b
+    enough = 8.0 * float(np.finfo(b.dtype).eps) * size
+    basis = [b / size]
+    rows = np.zeros((most + 1, most), b.dtype)
+    for k in range(min(most, b.size)):
+        new = apply(basis[k])
+        for j, q in enumerate(basis):  # twice, so that the basis stays orthogonal
+            rows[j, k] = q @ new
+            new = new - rows[j, k] * q
+        for j, q in enumerate(basis):
+            more = q @ new
+            rows[j, k] += more
+            new = new - more * q
+        rows[k + 1, k] = np.linalg.norm(new)
+        right = np.zeros(k + 2, b.dtype)
+        right[0] = size
+        y = np.linalg.lstsq(rows[: k + 2, : k + 1], right, rcond=None)[0]
+        left = float(np.linalg.norm(rows[: k + 2, : k + 1] @ y - right))
+        if left <= enough or rows[k + 1, k] == 0.0:
+            return np.stack(basis[: k + 1], axis=1) @ y if left <= 64.0 * enough else None
+        basis.append(new / rows[k + 1, k])
+    return None

@@ -1,0 +1,121 @@
+"""Rules of solutions of equations, by the implicit function theorem."""
+
+import numpy as np
+
+from srcdiff import grad
+from srcdiff.rules import composed, d, forward, known, nondifferentiable, rule, samples, unsupported
+from srcdiff.solutions import (
+    basis_of,
+    fixed_adjoint,
+    fixed_point,
+    fixed_tangent,
+    pulled,
+    pushed,
+    solution,
+    solve_adjoint,
+    solve_tangent,
+    solved,
+)  # fmt: skip
+
+SQUARES = "lambda a, b: np.sqrt(a * b), lambda x, a, b: x * x - a * b"
+
+
+@rule(solution)
+@samples(f"{SQUARES}, P(3), P(3)", f"{SQUARES}, P(), 2.0")
+def solution_(solver, residual, *args):
+    x = solution(solver, residual, *args)
+    yield x
+    adjoint = solve_adjoint(residual, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += -pulled(residual, k + 1, adjoint, x, *args)
+
+
+@forward(solution)
+def solution_tangent(solver, residual, *args):
+    x = solution(solver, residual, *args)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            moved = pushed(residual, k + 1, d[args][k], x, *args)
+            d[x] += -solve_tangent(residual, x, moved, *args)
+
+
+@rule(fixed_point)
+@samples("lambda x, a: np.cos(a * x), 0.5, U(3)", "lambda x, a: np.cos(a * x), 0.5, U()")
+def fixed_point_(f, x0, *args):
+    x = fixed_point(f, x0, *args)
+    yield x
+    adjoint = fixed_adjoint(f, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += pulled(f, k + 1, adjoint, x, *args)
+    d[x0] += 0.0
+
+
+@forward(fixed_point)
+def fixed_point_tangent(f, x0, *args):
+    x = fixed_point(f, x0, *args)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += fixed_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
+
+
+# Of their derivatives, dense: the matrix of the system is part of the text.
+
+
+@composed(solve_adjoint, early=True)
+@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
+def solve_adjoint_(f, x, g, *args):
+    columns = [np.ravel(pulled(f, 0, e, x, *args)) for e in basis_of(x)]
+    return np.reshape(solved(np.stack(columns, axis=1), np.ravel(g)), np.shape(x))[()]
+
+
+@composed(solve_tangent, early=True)
+@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
+def solve_tangent_(f, x, r, *args):
+    rows = [np.ravel(pulled(f, 0, e, x, *args)) for e in basis_of(x)]
+    return np.reshape(solved(np.stack(rows), np.ravel(r)), np.shape(x))[()]
+
+
+@composed(fixed_adjoint, early=True)
+@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
+def fixed_adjoint_(f, x, g, *args):
+    columns = [np.ravel(e - pulled(f, 0, e, x, *args)) for e in basis_of(x)]
+    return np.reshape(solved(np.stack(columns, axis=1), np.ravel(g)), np.shape(x))[()]
+
+
+@composed(fixed_tangent, early=True)
+@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
+def fixed_tangent_(f, x, r, *args):
+    rows = [np.ravel(e - pulled(f, 0, e, x, *args)) for e in basis_of(x)]
+    return np.reshape(solved(np.stack(rows), np.ravel(r)), np.shape(x))[()]
+
+
+@composed(pulled, early=True)
+@samples("lambda x, a: x * x * a, 1, A(3), A(3), A(3)", "lambda x, a: x * a, 0, A(3), A(3), A(3)")
+def pulled_(f, k, g, *args):
+    return grad(f, k, materialize_grads=True)(*args, grad_outputs=g)
+
+
+@rule(solved)
+@samples("S(3), A(3)")
+def solved_(a, b):
+    z = solved(a, b)
+    yield z
+    adjoint = solved(np.transpose(a), d[z])
+    d[b] += adjoint
+    d[a] += -np.outer(adjoint, z)
+
+
+@forward(solved)
+def solved_tangent(a, b):
+    z = solved(a, b)
+    yield z
+    d[z] += solved(a, d[b])
+    d[z] += -solved(a, d[a] @ z)
+
+
+nondifferentiable(basis_of)
+unsupported(
+    "Differentiate the gradient instead: srcdiff.jvp of srcdiff.grad.", pushed
+)

@@ -1,0 +1,153 @@
+"""`implicit` and `fixed_point`: derivatives at the solution, against unrolled iterations."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.solutions import gmres
+
+from .check import close
+
+W = np.array([[0.2, -0.1], [0.3, 0.15]])
+X = np.array([0.5, -1.0])
+
+
+def newton(a, b):
+    x = 1.0
+    for _ in range(50):
+        x = x - (x**3 + b * x - a) / (3.0 * x**2 + b)
+    return x
+
+
+def cubic(x, a, b):
+    return x**3 + b * x - a
+
+
+root = srcdiff.implicit(newton, cubic)
+
+
+def with_root(a, b):
+    return np.sin(root(a * b, b)) * a
+
+
+def layer(z, w, x):
+    return np.tanh(w @ z + x)
+
+
+def equilibrium(w, x):
+    z = srcdiff.fixed_point(layer, np.zeros(2), w, x)
+    return np.sum(z**2)
+
+
+def unrolled(w, x):
+    z = np.zeros(2)
+    for _ in range(80):
+        z = layer(z, w, x)
+    return np.sum(z**2)
+
+
+def test_a_solver_of_numbers():
+    x = root(8.0, 1.5)
+    close(srcdiff.grad(root, (0, 1))(8.0, 1.5), (1 / (3 * x**2 + 1.5), -x / (3 * x**2 + 1.5)))
+    assert srcdiff.gradcheck(with_root, (8.0, 1.5), check_forward_ad=True)
+    slope = 3.0 * x**2 + 1.5
+    close(srcdiff.grad(srcdiff.grad(root))(8.0, 1.5), -6.0 * x / slope**3)
+
+
+def test_the_text_says_what_is_solved():
+    text = srcdiff.source(equilibrium, ("w", "x"), example=(W, X))
+    assert "adjoint = fixed_adjoint(layer, z, d_z, w, x)" in text
+    assert "d_w = pulled(layer, 1, adjoint, z, w, x)" in text
+
+
+def test_a_fixed_point_of_arrays():
+    for name in ("w", "x"):
+        close(srcdiff.grad(equilibrium, name)(W, X), srcdiff.grad(unrolled, name)(W, X))
+    close(srcdiff.jvp(equilibrium, (W, X), (W, X))[1], srcdiff.jvp(unrolled, (W, X), (W, X))[1])
+
+
+def test_second_derivatives_of_a_fixed_point():
+    close(srcdiff.hessian(equilibrium, "x")(W, X), srcdiff.hessian(unrolled, "x")(W, X))
+    twice = [srcdiff.grad(srcdiff.grad(f, "w"), "x") for f in (equilibrium, unrolled)]
+    close(*(g(W, X, grad_outputs=W) for g in twice))
+
+
+def test_many_unknowns_need_no_matrix(monkeypatch):
+    n = 120
+    rng = np.random.default_rng(0)
+    w, x = rng.normal(size=(n, n)) * 0.4 / np.sqrt(n), rng.normal(size=n)
+
+    def f(w, x):
+        return np.sum(srcdiff.fixed_point(layer, np.zeros(n), w, x) ** 2)
+
+    z = srcdiff.fixed_point(layer, np.zeros(n), w, x)
+    slope = 1.0 - z * z
+    adjoint = np.linalg.solve(np.eye(n) - (slope[:, None] * w).T, 2.0 * z)
+    monkeypatch.setattr(np.linalg, "solve", None)
+    close(srcdiff.grad(f, "x")(w, x), slope * adjoint)
+
+
+def test_gmres():
+    rng = np.random.default_rng(1)
+    a, b = np.eye(60) + 0.05 * rng.normal(size=(60, 60)), rng.normal(size=60)
+    close(gmres(lambda v: a @ v, b), np.linalg.solve(a, b))
+    assert gmres(lambda v: a @ v, b, most=2) is None
+    close(gmres(lambda v: a @ v, 0.0 * b), 0.0 * b)
+
+
+def test_complex_numbers():
+    square_root = srcdiff.implicit(np.sqrt, lambda x, a: x * x - a)
+    for z in (3.0 + 4.0j, np.array([1.0 + 2.0j, -0.5 + 1.0j])):
+        close(
+            srcdiff.grad(lambda a: np.sum(np.abs(square_root(a))))(z),
+            srcdiff.grad(lambda a: np.sum(np.abs(np.sqrt(a))))(z),
+        )
+
+    def f(a):
+        return np.abs(square_root(a))
+
+    with pytest.raises(TypeError, match="real numbers"):
+        srcdiff.grad(srcdiff.grad(f))(3.0 + 4.0j, grad_outputs=1.0 + 0.0j)
+
+
+def test_single_precision_stays():
+    for name, a in (("w", W), ("x", X)):
+        g = srcdiff.grad(equilibrium, name)(W.astype(np.float32), X.astype(np.float32))
+        assert g.dtype == np.float32 and g.shape == a.shape
+
+
+def test_a_solver_gets_copies():
+    def solver(a):
+        a *= 2.0
+        return a
+
+    solve = srcdiff.implicit(solver, lambda x, a: x - 2.0 * a)
+    a = np.ones(2)
+    close(solve(a), [2.0, 2.0])
+    close(srcdiff.grad(solve)(a, grad_outputs=np.ones(2)), [2.0, 2.0])
+    close(a, np.ones(2))
+
+
+def test_no_fixed_point():
+    with pytest.raises(ArithmeticError, match="no fixed point"):
+        srcdiff.fixed_point(lambda z, x: 2.0 * z + x, 1.0, 1.0)
+
+
+def test_a_residual_of_another_shape():
+    solve = srcdiff.implicit(np.sqrt, lambda x, a: np.sum(x * x - a))
+    with pytest.raises(ValueError, match=r"has shape \(\), expected that of the solution, \(2,\)"):
+        srcdiff.grad(lambda a: np.sum(solve(a)))(np.ones(2))
+
+
+def test_a_singular_equation():
+    solve = srcdiff.implicit(np.sqrt, lambda x, a: x * x - a)
+    with pytest.raises(np.linalg.LinAlgError):
+        srcdiff.grad(lambda a: 2.0 * solve(a))(0.0)
+
+
+def test_tangents_are_not_differentiated():
+    def f(x):
+        return srcdiff.jvp(equilibrium, (W, x), (None, X))[1]
+
+    with pytest.raises(srcdiff.MissingRuleError, match="Differentiate the gradient instead"):
+        srcdiff.grad(f)(X)
