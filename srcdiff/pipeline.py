@@ -17,10 +17,11 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.typed import Typed
 from srcdiff.anomaly import checked
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
-from srcdiff.callees import check_callees, resolved
+from srcdiff.bodies import with_bodies
+from srcdiff.callees import check_callees
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.changes import plain_containers
-from srcdiff.composed import compose, without_functionals
+from srcdiff.composed import compose
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import (
@@ -35,16 +36,13 @@ from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.fields import Fields, take_apart
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
-from srcdiff.free import check_reads
-from srcdiff.inline import function_of, inline
+from srcdiff.inline import function_of
 from srcdiff.lower import lower
 from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.nested import (
     SEED,
     detached,
-    generated,
-    has_derivatives,
     is_derivative,
     is_detached,
     without_seed,
@@ -59,7 +57,7 @@ from srcdiff.primal import primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.restore import plain_names, restored, unpack_count
 from srcdiff.reverse import reverse
-from srcdiff.runtimecalls import at_run_time, check_first_order, check_used
+from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import Parts, split
@@ -120,22 +118,9 @@ def lower_pass(state: State) -> State:
     return _with(state, function, theirs=frozenset(ir.all_names(function)))
 
 
-def _with_callees(function: ir.Function, state: State) -> ir.Function:
-    """The function with what is called by functions that it calls, where that is known by now."""
-    function = without_functionals(function, state.origin)
-    function = resolved(function, state.params, state.origin)
-    check_reads(function, state.origin)
-    check_first_order(function)
-    return function
-
-
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
-    function = _with_callees(inline(state.function, state.origin), state)
-    while has_derivatives(function):
-        named = webs(prepare(function))
-        made = generated(named, infer(named, state.params))
-        function = _with_callees(inline(made, state.origin), state)
+    function = with_bodies(state.function, state.params, state.origin)
     inputs = [p for i in state.request.inputs for p in i.params]
     state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):

@@ -25,7 +25,7 @@ LAYERS = (
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
     + ("methods", "mappings", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded"),
-    ("entry", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
+    ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal"),
     ("pipeline", "batching"),

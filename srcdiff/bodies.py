@@ -1,0 +1,34 @@
+"""Bodies in place of all calls that have one: of functions, of functionals, of derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kinds import infer
+from srcdiff.callees import resolved
+from srcdiff.composed import without_functionals
+from srcdiff.free import check_reads
+from srcdiff.inline import inline
+from srcdiff.nested import generated, has_derivatives
+from srcdiff.prepare import prepare
+from srcdiff.runtimecalls import check_first_order
+from srcdiff.webs import webs
+
+
+def with_bodies(function: ir.Function, params: Mapping[str, Kind], origin: object) -> ir.Function:
+    """The function with bodies for calls, and with derivatives generated for their arguments."""
+    function = _once(function, params, origin)
+    while has_derivatives(function):
+        named = webs(prepare(function))
+        function = _once(generated(named, infer(named, params)), params, origin)
+    return function
+
+
+def _once(function: ir.Function, params: Mapping[str, Kind], origin: object) -> ir.Function:
+    function = without_functionals(inline(function, origin), origin)
+    function = resolved(function, params, origin)
+    check_reads(function, origin)
+    check_first_order(function)
+    return function
