@@ -17,6 +17,7 @@ from srcdiff import ir
 from srcdiff.analyses import kind_types
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.complexes import has_complex, is_complex_kind
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, rank_of
 from srcdiff.analyses.kinds import infer
@@ -66,7 +67,8 @@ def composed(
             return True  # what it writes into may be a view of something active
         return any(n in active for n in results) and any(n in active for n in ir.names(call))
 
-    writer = _Writer(kinds, ir.Fresh(ir.all_names(function)), matters)
+    fresh = ir.Fresh(ir.all_names(function))
+    writer = _Writer(kinds, fresh, matters, has_complex(function, kinds))
     return replace(function, body=writer.block(function.body))
 
 
@@ -84,7 +86,7 @@ def early(function: ir.Function) -> ir.Function:
     made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
     fresh = ir.Fresh(ir.all_names(function))
     writer = _Writer(
-        dict.fromkeys(made, kind_types.Callable()), fresh, lambda call, _: _is_early(call)
+        dict.fromkeys(made, kind_types.Callable()), fresh, lambda call, _: _is_early(call), True
     )
     return replace(function, body=writer.block(displays(function).body))
 
@@ -102,7 +104,8 @@ def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
     """A block of plain statements with all calls of composed functions written out."""
     while any(_is_defined(ir.call_of(s)) for s in ir.walk(block)):
         known = {**kinds, **inferred(block, kinds)}
-        writer = _Writer(known, fresh, lambda call, _: _is_defined(call))
+        mixed = any(map(is_complex_kind, known.values()))
+        writer = _Writer(known, fresh, lambda call, _: _is_defined(call), mixed)
         block = _bound_once(writer.block(block), fresh)
     return block
 
@@ -175,11 +178,16 @@ class _Writer:
     """The pass over one function; `wanted` says, of a call and its results, what is written out."""
 
     def __init__(
-        self, kinds: Kinds, fresh: ir.Fresh, wanted: Callable[[ir.Call, tuple[str, ...]], bool]
+        self,
+        kinds: Kinds,
+        fresh: ir.Fresh,
+        wanted: Callable[[ir.Call, tuple[str, ...]], bool],
+        mixed: bool,
     ) -> None:
         self.kinds = kinds
         self.fresh = fresh
         self.wanted = wanted
+        self.mixed = mixed  # complex numbers may occur
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls written out."""
@@ -244,7 +252,7 @@ class _Writer:
         callee = lowered(rule.definition)
         assert callee is not None, f"the definition {rule.name} cannot be lowered"
         body = written_out(callee, args, target, loc, self.fresh)
-        specialised = Specialiser(self.kinds, self.fresh, spelling(call), loc)
+        specialised = Specialiser(self.kinds, self.fresh, spelling(call), loc, self.mixed)
         return _located(specialised.settled(body), loc)
 
 

@@ -259,6 +259,23 @@ def latest(hit: Any, axis: int) -> Any:
     return np.maximum.accumulate(np.moveaxis(count, -1, axis), axis)
 
 
+def unique_places(x: Any) -> tuple[Any, Any, Any]:
+    """Where the distinct values of `x` are found, where they go, and how often each occurs."""
+    _, index, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    return index, inverse, counts
+
+
+def unreduced(g: Any, indices: Any, x: Any, axis: int) -> Any:
+    """The adjoint of `x` in `np.add.reduceat(x, indices, axis)`."""
+    out = np.zeros(np.shape(x), np.result_type(g))
+    to, g, n = np.moveaxis(out, axis, -1), np.moveaxis(g, axis, -1), np.shape(x)[axis]
+    for k, (start, stop) in enumerate(zip(indices, [*indices[1:], n])):
+        to[..., start : max(start + 1, stop)] += g[..., k : k + 1]
+    return out
+
+
 def along_axis(shape: Any, indices: Any, axis: int) -> tuple[Any, ...]:
     """The index of what `np.put_along_axis` writes into an array of this shape."""
     places = [np.arange(n).reshape(-1, *[1] * (len(shape) - k - 1)) for k, n in enumerate(shape)]
@@ -272,13 +289,14 @@ def along_axis(shape: Any, indices: Any, axis: int) -> tuple[Any, ...]:
 def i0_slope(x: Any, n: int = 1) -> Any:
     """The `n`-th derivative of `np.i0`, by its integral over a period."""
     points = 48 + 2 * int(np.max(np.abs(x), initial=0.0))
-    c = np.cos(np.arange(points) * (2.0 * np.pi / points)).astype(np.result_type(x, np.float32))
+    c = np.cos(np.arange(points) * (2.0 * np.pi / points))
+    c = c.astype(np.result_type(np.asarray(x), np.float32))
     return np.mean(c**n * np.exp(np.multiply.outer(x, c)), axis=-1)
 
 
 def polygamma(n: int, x: float) -> float:
     """The `n`-th derivative of the digamma function of a real number."""
-    total = 0.0
+    total, x = 0.0, float(x)
     sign = (-1.0) ** (n + 1) * math.factorial(n)
     while x < 20.0:
         if x <= 0.0 and x == math.floor(x):

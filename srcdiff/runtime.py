@@ -293,7 +293,7 @@ def cofactor(a: Any) -> Any:
     """The matrix of cofactors, exact where `a` is singular."""
     u, s, vt = np.linalg.svd(a)
     sign = np.linalg.det(u) * np.linalg.det(vt)
-    return np.expand_dims(sign, (-2, -1)) * (u * others(s, -1)[..., None, :]) @ vt
+    return np.expand_dims(sign, (-2, -1)) * np.conj((u * others(s, -1)[..., None, :]) @ vt)
 
 
 # --- einsum ------------------------------------------------------------------------------------
@@ -333,9 +333,10 @@ def einsum_back(d: Any, k: int, subscripts: str, *operands: Any) -> Any:
     kept = "".join(c for c in letters if c in out or any(c in sub for sub, _ in rest))
     signature = ",".join([out, *(sub for sub, _ in rest)]) + "->" + kept
     g = np.einsum(signature, d, *(operand for _, operand in rest))
-    size = dict(zip(mine + kept, np.shape(x) + np.shape(g), strict=True))
-    g = np.reshape(g, [size[c] if c in kept else 1 for c in letters])
-    g = np.broadcast_to(g, [size[c] for c in letters])
+    given, summed = dict(zip(mine, np.shape(x))), dict(zip(kept, np.shape(g)))
+    g = np.reshape(g, [summed.get(c, 1) for c in letters])
+    # An axis of length 1 is stretched.
+    g = np.broadcast_to(g, [n if (n := given[c]) != 1 else summed.get(c, 1) for c in letters])
     if len(letters) == len(mine):
         return unbroadcast(g, x)
     full = np.zeros(np.shape(x), np.result_type(g))

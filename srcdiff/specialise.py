@@ -34,8 +34,11 @@ def inferred(block: ir.Block, kinds: Kinds) -> Kinds:
 class Specialiser:
     """Decides what is known of a definition at one call."""
 
-    def __init__(self, kinds: Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc) -> None:
+    def __init__(
+        self, kinds: Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc, mixed: bool = False
+    ) -> None:
         self.kinds = kinds
+        self.mixed = mixed  # what has no known dtype may be complex
         self.fresh = fresh
         self.name = name
         self.loc = loc
@@ -51,7 +54,7 @@ class Specialiser:
         """The block with what is known decided, until nothing changes."""
         for _ in range(_ROUNDS):
             known = {**self.kinds, **inferred(block, self.kinds)}
-            folder = Folder(known, self.emit)
+            folder = Folder(known, self.emit, mixed=self.mixed)
             new = self.block(block, folder, {})
             if new == block:
                 break

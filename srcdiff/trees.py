@@ -175,8 +175,8 @@ def add_into(a: Any, b: Any) -> None:
         return
     for key in a if isinstance(a, dict) else range(len(a)):
         if isinstance(a[key], np.ndarray) and b[key] is not None:
-            a[key] += b[key]
-        elif isinstance(a[key], (list, dict)):
+            a[key][...] += b[key]
+        elif isinstance(a[key], (list, tuple, dict)):
             add_into(a[key], b[key])
         elif a[key] is not None and b[key] is not None:
             a[key] = a[key] + b[key]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import d, isscalar, linear, refuse, rule, samples
+from srcdiff.rules import d, isscalar, known, linear, refuse, rule, samples
 from srcdiff.runtime import along, inside, negated, positions, scatter
 
 
@@ -205,14 +205,19 @@ def rot90(m, k=1, axes=(0, 1)):
 @samples(
     "A(3), 1", "A(3, 4), ((1, 0), (2, 3))", "A(3, 4), (1, 2)", "A(3), 2, 'edge'",
     "A(3, 4), 2, mode='reflect'", "A(3), 2, 'symmetric'", "A(3), (1, 2), 'wrap'",
-    "A(3), 2, constant_values=5.0",
+    "A(3), 2, constant_values=5.0", "A(3, 2), 1, constant_values=A()",
 )  # fmt: skip
 def pad(array, pad_width, mode="constant", *, constant_values=0):
     values = {"constant_values": constant_values} if mode == "constant" else {}
     z = np.pad(array, pad_width, mode, **values)
     yield z
     if mode == "constant":
-        d[array] += d[z][inside(pad_width, np.ndim(array))]
+        inner = d[z][inside(pad_width, np.ndim(array))]
+        d[array] += inner
+        if isscalar(constant_values):
+            d[constant_values] += np.sum(d[z]) - np.sum(inner)
+        elif not known(constant_values):
+            refuse("give one number as `constant_values`")
     elif mode in ("edge", "reflect", "symmetric", "wrap"):
         d[array] += scatter(d[z], np.pad(positions(array), pad_width, mode), array)
     else:

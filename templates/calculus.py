@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, conj, d, linear, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, iscomplex, linear, refuse, rule, samples
 from srcdiff.runtime import axis_size, scatter, spread, unbroadcast
 
 
@@ -17,20 +17,27 @@ def average(a, axis=None, weights=None, *, keepdims=False):
 
 
 @rule(np.trapezoid)
-@samples("A(5)", "A(5), dx=0.5", "A(2, 5), A(5)", "A(5), A(5)", "A(2, 5), dx=A()")
+@samples(
+    "A(5)", "A(5), dx=0.5", "A(2, 5), A(5)", "A(5), A(5)", "A(2, 5), dx=A()",
+    "C(4), C(4)", "C(4), dx=A()", "A(4), C(4)", "C(4), A(4)",
+)  # fmt: skip
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     z = np.trapezoid(y, x, dx, axis)
     yield z
     if axis != -1:
         refuse("the axis must be the last one")
     step = dx if x is None else np.diff(x)
-    part = np.expand_dims(d[z], -1) * step * np.ones_like(y)[..., 1:]
+    part = np.expand_dims(d[z], -1) * conj(step) * np.ones_like(y)[..., 1:]
+    if iscomplex(part) and not iscomplex(y):
+        part = np.real(part)
     d[y][..., 1:] += 0.5 * part
     d[y][..., :-1] += 0.5 * part
-    rise = np.expand_dims(d[z], -1) * 0.5 * (y[..., 1:] + y[..., :-1])
+    rise = np.expand_dims(d[z], -1) * 0.5 * conj(y[..., 1:] + y[..., :-1])
     if x is None:
         d[dx] += np.sum(rise)
     else:
+        if iscomplex(rise) and not iscomplex(x):
+            rise = np.real(rise)
         d[x][..., 1:] += unbroadcast(rise, np.diff(x))
         d[x][..., :-1] += unbroadcast(-rise, np.diff(x))
 
@@ -52,14 +59,15 @@ def trapezoid_axis(y, x=None, dx=1.0, axis=-1):
 @samples(
     "np.array([0.2, 1.7, 2.5]), np.arange(4.0), A(4)", "V([0.2, 1.7]), np.arange(4.0), A(4)",
     "V([-1.2, 1.7, 5.2]), np.arange(4.0) + 0.1 * U(4), A(4)",
-    "0.3 * U() + 1.5, np.arange(4.0), A(4)",
+    "0.3 * U() + 1.5, np.arange(4.0), A(4)", "V([0.2, 1.7]), np.arange(4.0), C(4)",
 )  # fmt: skip
 def interp(x, xp, fp):
     z = np.interp(x, xp, fp)
     yield z
     k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
     t = (x - xp[k]) / (xp[k + 1] - xp[k])
-    slope = d[z] * ((t >= 0.0) & (t <= 1.0)) * (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    rise = conj(fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    slope = d[z] * ((t >= 0.0) & (t <= 1.0)) * rise
     d[x] += slope
     d[xp] += scatter(slope * (t - 1.0), k, xp) - scatter(slope * t, k + 1, xp)
     t = np.clip(t, 0.0, 1.0)
@@ -104,7 +112,7 @@ def convolve_mode(a, v, mode="full"):
 @composed(np.correlate)
 @samples(
     "A(7), A(3)", "A(5), A(5), 'valid'", "A(3), A(7)", "A(5), A(2), 'same'", "A(4), A(7), 'same'",
-    "A(5), A(3), 'full'", "C(5), C(2)",
+    "A(5), A(3), 'full'", "C(5), C(2)", "C(4), C(7), 'same'",
 )  # fmt: skip
 def correlate(a, v, mode="valid"):
     if mode == "same" and len(a) < len(v):
@@ -117,8 +125,8 @@ def correlate(a, v, mode="valid"):
 def add_outer(a, b):
     z = np.add.outer(a, b)
     yield z
-    d[a] += np.sum(np.reshape(d[z], np.shape(a) + (-1,)), axis=-1)
-    d[b] += np.sum(np.reshape(d[z], (-1,) + np.shape(b)), axis=0)
+    d[a] += np.sum(np.reshape(d[z], np.shape(a) + (np.size(b),)), axis=-1)
+    d[b] += np.sum(np.reshape(d[z], (np.size(a),) + np.shape(b)), axis=0)
 
 
 @linear(np.subtract.outer)
@@ -126,8 +134,8 @@ def add_outer(a, b):
 def subtract_outer(a, b):
     z = np.subtract.outer(a, b)
     yield z
-    d[a] += np.sum(np.reshape(d[z], np.shape(a) + (-1,)), axis=-1)
-    d[b] += -np.sum(np.reshape(d[z], (-1,) + np.shape(b)), axis=0)
+    d[a] += np.sum(np.reshape(d[z], np.shape(a) + (np.size(b),)), axis=-1)
+    d[b] += -np.sum(np.reshape(d[z], (np.size(a),) + np.shape(b)), axis=0)
 
 
 @linear(np.add.reduce)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import composed, d, discrete, iscomplex, isscalar, linear, samples
-from srcdiff.runtime import other_axes, unbroadcast
+from srcdiff.runtime import other_axes, scatter, unbroadcast
 
 
 @linear(np.array, np.asarray, np.asanyarray, view="object")
@@ -41,11 +41,16 @@ def astype(x, dtype, *, copy=True):
 
 
 @linear(np.ndarray.item)
-@samples("A(1)", "A(1, 1)")
-def item(a):
-    z = a.item()
+@samples("A(1)", "A(1, 1)", "A(3), 1", "A(2, 3), -1", "A(2, 3), 1, 2")
+def item(a, *index):
+    z = a.item(*index)
     yield z
-    d[a] += np.reshape(d[z], np.shape(a))
+    if len(index) == 0:
+        d[a] += np.reshape(d[z], np.shape(a))
+    elif len(index) == 1:
+        d[a] += scatter(d[z], index[0], a)
+    else:
+        d[a][index] += d[z]
 
 
 @linear(float, np.float64, np.float32, np.longdouble)
@@ -86,6 +91,15 @@ def linspace(start, stop, num=50, endpoint=True):
     step = np.linspace(0.0, 1.0, num, endpoint)
     d[start] += np.tensordot(1.0 - step, d[z], 1)
     d[stop] += np.tensordot(step, d[z], 1)
+
+
+@composed(np.linspace, given="retstep")
+@samples("A(), A(), 5, retstep=True", "A(), A(), 5, False, retstep=True")
+def linspace_step(start, stop, num=50, endpoint=True, retstep=False):
+    z = np.linspace(start, stop, num, endpoint)
+    if not retstep:
+        return z
+    return z, (stop - start) / (num - 1 if endpoint else num)
 
 
 @linear(np.arange)

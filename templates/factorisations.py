@@ -22,11 +22,9 @@ from srcdiff.rules import composed, conj, d, ignored, iscomplex, known, refuse, 
 
 @rule(np.linalg.cholesky)
 @samples("S(3)", "np.stack([S(3), S(3)])")
-def cholesky(a, *, upper=False):
+def cholesky(a):
     z = np.linalg.cholesky(a)
     yield z
-    if upper:
-        refuse("`upper=True`: use the conjugate transpose")
     d[a] += cholesky_back(z, d[z])
 
 

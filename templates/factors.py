@@ -1,6 +1,8 @@
 """The helpers of matrix factorisations: each is what its source says."""
 
 
+import numpy as np
+
 from srcdiff import factors
 from srcdiff.factors import (
     all_axes,
@@ -19,6 +21,8 @@ from srcdiff.factors import (
     pivot_order,
     polygamma,
     swapped_norm,
+    unique_places,
+    unreduced,
 )  # fmt: skip
 from srcdiff.rules import composed, d, elementwise, linear, nondifferentiable, rule, samples
 
@@ -112,6 +116,15 @@ def cut_(z, x, y, mode):
     d[y] += 0.0
 
 
+@linear(unreduced)
+@samples("A(3), [0, 2, 3], A(5), 0", "A(2, 2), [3, 1], A(2, 5), 1")
+def unreduced_(g, indices, x, axis):
+    z = unreduced(g, indices, x, axis)
+    yield z
+    d[g] += np.add.reduceat(d[z], indices, axis)
+    d[x] += 0.0
+
+
 @elementwise(i0_slope)
 @samples("A(3)", "A()", "A(3), 2")
 def i0_slope_(x, n=1):
@@ -130,5 +143,5 @@ def polygamma_(n, x):
 
 nondifferentiable(
     all_axes, along_axis, last_axes, latest, mirrored, pad_mode, pad_widths, pivot_order,
-    swapped_norm,
+    swapped_norm, unique_places,
 )  # fmt: skip

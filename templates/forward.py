@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import conj, d, forward, rank
+from srcdiff.rules import conj, d, forward, iscomplex, isscalar, rank
 from srcdiff.runtime import (
     axis_size,
     before,
@@ -47,7 +47,10 @@ def var_tangent(a, axis=None, ddof=0, keepdims=False):
     z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    total = np.sum(d[a] * (a - center), axis=axis, keepdims=keepdims)
+    part = d[a] * conj(a - center)
+    if iscomplex(a):
+        part = np.real(part)
+    total = np.sum(part, axis=axis, keepdims=keepdims)
     d[z] += 2.0 * total / (axis_size(a, axis) - ddof)
 
 
@@ -56,7 +59,10 @@ def std_tangent(a, axis=None, ddof=0, keepdims=False):
     z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    total = np.sum(d[a] * (a - center), axis=axis, keepdims=keepdims)
+    part = d[a] * conj(a - center)
+    if iscomplex(a):
+        part = np.real(part)
+    total = np.sum(part, axis=axis, keepdims=keepdims)
     d[z] += divide_or_zero(total, z * (axis_size(a, axis) - ddof))
 
 
@@ -136,6 +142,8 @@ def pad_tangent(array, pad_width, mode="constant", constant_values=0):
     z = np.pad(array, pad_width, mode)
     yield z
     d[z] += np.pad(d[array], pad_width, mode)
+    if mode == "constant" and isscalar(constant_values):
+        d[z] += d[constant_values] * (1.0 - np.pad(np.ones_like(array), pad_width))
 
 
 @forward(np.arange)

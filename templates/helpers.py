@@ -125,11 +125,11 @@ def divide_or_zero_(x, y):
 
 
 @elementwise(sinc_slope)
-@samples("A(3)", "V([0.0, 1e-4, 0.5])", "A()", "A(3), 2")
+@samples("A(3)", "V([0.0, 1e-4, 0.5])", "A()", "A(3), 2", "C(3)")
 def sinc_slope_(x, n=1):
     z = sinc_slope(x, n)
     yield z
-    d[x] += d[z] * sinc_slope(x, n + 1)
+    d[x] += d[z] * conj(sinc_slope(x, n + 1))
 
 
 @rule(before)
@@ -258,26 +258,29 @@ def tensordot_right_(g, a, b, axes=2):
 
 
 @rule(einsum_back)
-@samples("A(2, 4), 0, 'ij,jk->ik', A(2, 3), A(3, 4)", "A(), 0, 'ij,jk->', A(2, 3), A(3, 4)")
+@samples(
+    "A(2, 4), 0, 'ij,jk->ik', A(2, 3), A(3, 4)", "A(), 0, 'ij,jk->', A(2, 3), A(3, 4)",
+    "C(2, 4), 0, 'ij,jk->ik', C(2, 3), C(3, 4)",
+)  # fmt: skip
 def einsum_back_(g, k, subscripts, *operands):
     z = einsum_back(g, k, subscripts, *operands)
     yield z
-    swapped = (*operands[:k], d[z], *operands[k + 1 :])
-    d[g] += np.einsum(subscripts, *swapped)
+    swapped = (*operands[:k], conj(d[z]), *operands[k + 1 :])
+    d[g] += conj(np.einsum(subscripts, *swapped))
     for j in range(len(operands)):
         if j == k:
             d[operands][j] += 0.0
         else:
-            d[operands][j] += einsum_back(g, j, subscripts, *swapped)
+            d[operands][j] += conj(einsum_back(g, j, subscripts, *swapped))
 
 
 @rule(cofactor)
-@samples("A(3, 3)", "A(2, 2)")
+@samples("A(3, 3)", "A(2, 2)", "C(3, 3)")
 def cofactor_(a):
     z = cofactor(a)
     yield z
-    inverse = np.linalg.inv(a)
-    det = np.linalg.det(a)
+    inverse = conj(np.linalg.inv(a))
+    det = conj(np.linalg.det(a))
     total = np.sum(d[z] * conj(z), axis=(-2, -1), keepdims=True)
     turned = np.swapaxes(inverse, -1, -2)
     scale = np.expand_dims(det, (-2, -1))

@@ -241,7 +241,7 @@ def inv(a):
 
 
 @rule(np.linalg.det)
-@samples("A(3, 3)", "A(2, 3, 3) + 2.0 * np.eye(3)", "A(2, 2)")
+@samples("A(3, 3)", "A(2, 3, 3) + 2.0 * np.eye(3)", "A(2, 2)", "C(3, 3)")
 def det(a):
     z = np.linalg.det(a)
     yield z

@@ -125,3 +125,11 @@ unsupported(
     "Make a new array: `np.resize`, `x.astype`, `x[...] = y`.",
     *of(np.ndarray, "resize", "byteswap", "getfield", "setfield", "to_device"), np.ndarray,
 )  # fmt: skip
+unsupported(
+    "Use `np.lib.stride_tricks.sliding_window_view`, or an array of indices.",
+    np.lib.stride_tricks.as_strided,
+)
+unsupported(
+    "Convert to complex numbers, `np.sqrt(x + 0j)`.",
+    *of(np.emath, "sqrt", "log", "log2", "logn", "log10", "power", "arccos", "arcsin", "arctanh"),
+)

@@ -1,10 +1,9 @@
-"""Reductions with the arguments `dtype`, `where` and `initial`, and the methods of ufuncs."""
+"""Functions with optional arguments: `dtype`, `where`, `initial`, `mode` and others."""
 
 import numpy as np
 
-from srcdiff.factors import latest
-from srcdiff.rules import composed, d, rule, samples
-from srcdiff.runtime import keep_axes
+from srcdiff.rules import composed, conj, iscomplex, refuse, samples
+from srcdiff.runtime import axis_size
 
 MASK = "np.array([True, False, True])"
 
@@ -61,6 +60,8 @@ def mean_where(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 @composed(np.var, np.ndarray.var, given="dtype")
 @samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
 def var_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    if iscomplex(a):
+        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
     return np.var(np.asarray(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
 
 
@@ -80,9 +81,23 @@ def var_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
     return np.var(a, axis, ddof=correction, keepdims=keepdims)
 
 
+@composed(np.var, given="mean")
+@samples("A(4), mean=A()", "A(2, 3), 1, ddof=1, mean=A(2, 1)", "C(3), mean=C(1)")
+def var_mean(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, mean=None):
+    return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) / (axis_size(a, axis) - ddof)
+
+
+@composed(np.std, given="mean")
+@samples("A(4), mean=A()", "A(2, 3), 1, ddof=1, mean=A(2, 1)")
+def std_mean(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, mean=None):
+    return np.sqrt(np.var(a, axis, ddof=ddof, keepdims=keepdims, mean=mean))
+
+
 @composed(np.std, np.ndarray.std, given="dtype")
 @samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
 def std_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    if iscomplex(a):
+        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
     return np.std(np.asarray(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
 
 
@@ -140,75 +155,65 @@ def trace_dtype(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return np.trace(np.asarray(a, dtype), offset, axis1, axis2)
 
 
+@composed(np.concatenate, np.concat, given="dtype")
+@samples("(A(2), A(3)), dtype=np.float64", "(A(2, 3), A(2, 1)), 1, dtype=float")
+def concatenate_dtype(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    return np.asarray(np.concatenate(arrays, axis), dtype)
+
+
+@composed(np.stack, given="dtype")
+@samples("(A(3), A(3)), 1, dtype=float")
+def stack_dtype(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    return np.asarray(np.stack(arrays, axis), dtype)
+
+
+@composed(np.vstack, given="dtype")
+@samples("(A(3), A(3)), dtype=float")
+def vstack_dtype(tup, *, dtype=None, casting="same_kind"):
+    return np.asarray(np.vstack(tup), dtype)
+
+
+@composed(np.hstack, given="dtype")
+@samples("(A(3), A(3)), dtype=float")
+def hstack_dtype(tup, *, dtype=None, casting="same_kind"):
+    return np.asarray(np.hstack(tup), dtype)
+
+
+@composed(np.take, np.ndarray.take, given="mode")
+@samples("A(4), [0, 5, -6], mode='wrap'", "A(3, 4), [0, 5, -1], 1, mode='clip'")
+def take_mode(a, indices, axis=None, out=None, mode="raise"):
+    n = np.size(a) if axis is None else np.shape(a)[axis]
+    return np.take(a, _within(indices, n, mode), axis)
+
+
+@composed(np.choose, given="mode")
+@samples("[0, 3, -1], [A(3), A(3)], mode='wrap'", "[0, 3, -1], [A(3), A(3)], mode='clip'")
+def choose_mode(a, choices, out=None, mode="raise"):
+    return np.choose(_within(a, len(choices), mode), choices)
+
+
+def _within(indices, n, mode):
+    if mode == "wrap":
+        return np.asarray(indices) % n
+    if mode != "clip":
+        refuse("the mode must be 'raise', 'wrap' or 'clip'")
+    return np.clip(indices, 0, n - 1)
+
+
+@composed(np.angle, given="deg")
+@samples("C(3), True", "C(3), deg=False")
+def angle_degrees(z, deg=False):
+    return np.rad2deg(np.angle(z)) if deg else np.angle(z)
+
+
+@composed(np.linalg.cholesky, given="upper")
+@samples("S(3), upper=True", "S(3), upper=False")
+def cholesky_upper(a, *, upper=False):
+    return conj(np.linalg.cholesky(a).mT) if upper else np.linalg.cholesky(a)
+
+
 @composed(np.copyto, given="where", mutates="dst")
 @samples("A(3), A(3), where=" + MASK, "A(2, 3), A(), where=" + MASK)
 def copyto_where(dst, src, casting="same_kind", where=True):
     mask = np.broadcast_to(where, np.shape(dst))
     dst[mask] = np.broadcast_to(src, np.shape(dst))[mask]
-
-
-# --- methods of ufuncs -------------------------------------------------------------------------
-
-
-@composed(np.multiply.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-def multiply_reduce(array, axis=0, *, keepdims=False):
-    return np.prod(array, axis, keepdims=keepdims)
-
-
-@composed(np.maximum.reduce, np.fmax.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-def maximum_reduce(array, axis=0, *, keepdims=False):
-    return np.max(array, axis, keepdims=keepdims)
-
-
-@composed(np.minimum.reduce, np.fmin.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-def minimum_reduce(array, axis=0, *, keepdims=False):
-    return np.min(array, axis, keepdims=keepdims)
-
-
-@composed(np.hypot.reduce)
-@samples("A(3)", "A(2, 3), 1")
-def hypot_reduce(array, axis=0, *, keepdims=False):
-    return np.linalg.vector_norm(array, axis=axis, keepdims=keepdims)
-
-
-@rule(np.logaddexp.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), 0, keepdims=True")
-def logaddexp_reduce(array, axis=0, *, keepdims=False):
-    z = np.logaddexp.reduce(array, axis, keepdims=keepdims)
-    yield z
-    d[array] += keep_axes(d[z], axis, keepdims) * np.exp(array - keep_axes(z, axis, keepdims))
-
-
-@composed(np.subtract.reduce)
-@samples("A(3)", "A(2, 3), 1")
-def subtract_reduce(array, axis=0):
-    return 2.0 * np.take(array, 0, axis) - np.sum(array, axis)
-
-
-@composed(np.add.accumulate)
-@samples("A(3)", "A(2, 3), 1")
-def add_accumulate(array, axis=0):
-    return np.cumsum(array, axis)
-
-
-@composed(np.multiply.accumulate)
-@samples("A(3)", "A(2, 3), 1")
-def multiply_accumulate(array, axis=0):
-    return np.cumprod(array, axis)
-
-
-@composed(np.maximum.accumulate)
-@samples("A(5)", "A(2, 5), 1")
-def maximum_accumulate(array, axis=0):
-    hit = array == np.maximum.accumulate(array, axis)
-    return np.take_along_axis(array, latest(hit, axis), axis)
-
-
-@composed(np.minimum.accumulate)
-@samples("A(5)", "A(2, 5), 1")
-def minimum_accumulate(array, axis=0):
-    hit = array == np.minimum.accumulate(array, axis)
-    return np.take_along_axis(array, latest(hit, axis), axis)

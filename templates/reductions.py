@@ -53,7 +53,9 @@ def mean(a, axis=None, *, keepdims=False):
 
 
 @rule(np.var, np.ndarray.var)
-@samples("A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+@samples(
+    "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
+)  # fmt: skip
 def var(a, axis=None, *, ddof=0, keepdims=False):
     z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
@@ -62,7 +64,9 @@ def var(a, axis=None, *, ddof=0, keepdims=False):
 
 
 @rule(np.std, np.ndarray.std)
-@samples("A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+@samples(
+    "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
+)  # fmt: skip
 def std(a, axis=None, *, ddof=0, keepdims=False):
     z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.factors import polygamma
-from srcdiff.rules import composed, d, linear, nondifferentiable, rule, samples
+from srcdiff.rules import composed, conj, d, linear, nondifferentiable, rule, samples
 from srcdiff.runtime import others
 
 
@@ -39,14 +39,14 @@ def fsum(seq):
 
 
 @rule(math.prod)
-@samples("[A(), A(), A()]", "A(3)")
+@samples("[A(), A(), A()]", "A(3)", "C(3)")
 def math_prod(iterable, *, start=1):
     z = math.prod(iterable, start=start)
     yield z
-    rest = others(np.asarray(iterable))
+    rest = conj(others(np.asarray(iterable)))
     for k in range(len(iterable)):
-        d[iterable][k] += d[z] * start * rest[k]
-    d[start] += d[z] * np.prod(iterable)
+        d[iterable][k] += d[z] * conj(start) * rest[k]
+    d[start] += d[z] * conj(np.prod(iterable))
 
 
 @rule(math.erf)

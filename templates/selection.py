@@ -135,12 +135,12 @@ def real_if_close(a):
 
 
 @linear(np.choose)
-@samples("np.array([0, 1, 0]), (A(3), A(3))")
+@samples("np.array([0, 1, 0]), (A(3), A(3))", "[0, 1, 0], [A(3), A(3)]")
 def choose(a, choices):
     z = np.choose(a, choices)
     yield z
     for k in range(len(choices)):
-        d[choices][k] += d[z] * (a == k)
+        d[choices][k] += d[z] * np.equal(a, k)
 
 
 @elementwise(np.heaviside)

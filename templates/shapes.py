@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import d, linear, refuse, samples
-from srcdiff.runtime import inverse_axes, unbroadcast
+from srcdiff.runtime import inverse_axes, positions, scatter, unbroadcast
 
 
 @linear(np.reshape, np.ndarray.reshape, view="a", gather="shape")
@@ -151,3 +151,12 @@ def atleast_3d(x):
     z = np.atleast_3d(x)
     yield z
     d[x] += np.reshape(d[z], np.shape(x))
+
+
+@linear(np.lib.stride_tricks.sliding_window_view, view="x")
+@samples("A(5), 3", "A(3, 4), (2, 2)", "A(3, 4), 2, 1", "A(3, 4), axis=0, window_shape=2")
+def sliding_window_view(x, window_shape, axis=None):
+    z = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
+    yield z
+    places = np.lib.stride_tricks.sliding_window_view(positions(x), window_shape, axis)
+    d[x] += scatter(d[z], places, x)

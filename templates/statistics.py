@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from srcdiff.factors import unique_places
 from srcdiff.rules import composed, conj, d, ignored, linear, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
@@ -203,10 +204,46 @@ def unique(ar):
     d[ar] += scatter(d[z], place, ar)
 
 
-@composed(getattr(np, "unique_values", None))
+# Without an order that NumPy promises.
+@rule(getattr(np, "unique_values", None))
 @samples("A(4)")
 def unique_values(x):
-    return np.unique(x)
+    z = np.unique_values(x)
+    yield z
+    d[x] += scatter(d[z], np.argmax(np.equal.outer(z, np.ravel(x)), axis=1), x)
+
+
+@composed(np.unique, given="return_counts")
+@samples("A(4), return_counts=True", "A(2, 3), return_counts=False")
+def unique_counts(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    if return_index or return_inverse or axis is not None:
+        refuse("this together with `return_counts`: call `np.unique` once for each")
+    if not return_counts:
+        return np.unique(ar)
+    index, _, counts = unique_places(ar)
+    return np.ravel(ar)[index], counts
+
+
+@composed(np.unique, given="return_inverse")
+@samples("A(4), return_inverse=True")
+def unique_inverse(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    if return_index or return_counts or axis is not None:
+        refuse("this together with `return_inverse`: call `np.unique` once for each")
+    if not return_inverse:
+        return np.unique(ar)
+    index, inverse, _ = unique_places(ar)
+    return np.ravel(ar)[index], inverse
+
+
+@composed(np.unique, given="return_index")
+@samples("A(4), return_index=True")
+def unique_index(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    if return_inverse or return_counts or axis is not None:
+        refuse("this together with `return_index`: call `np.unique` once for each")
+    if not return_index:
+        return np.unique(ar)
+    index, _, _ = unique_places(ar)
+    return np.ravel(ar)[index], index
 
 
 @composed(np.union1d)

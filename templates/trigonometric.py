@@ -123,11 +123,11 @@ def hypot(x, y):
 
 
 @elementwise(np.sinc)
-@samples("A(3)", "A()", "V([0.0, 1e-4, 0.5])")
+@samples("A(3)", "A()", "V([0.0, 1e-4, 0.5])", "C(3)")
 def sinc(x):
     z = np.sinc(x)
     yield z
-    d[x] += d[z] * sinc_slope(x)
+    d[x] += d[z] * conj(sinc_slope(x))
 
 
 @elementwise(np.deg2rad, np.radians, math.radians)

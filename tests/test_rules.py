@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff import rules
 from srcdiff.analyses.kind_types import Array, List, Scalar
 from srcdiff.errors import MissingRuleError
@@ -88,6 +89,17 @@ def test_refusals_are_located(call, reason):
     assert reason in caught.value.reason
     assert caught.value.loc == HERE
     assert "@srcdiff.rule" in caught.value.remedy
+
+
+def test_an_argument_that_a_rule_forgets_is_refused_where_it_matters():
+    """Also where it depends on the input by a name of its own, which nothing else reads."""
+
+    def f(x, s):
+        order = 2.0 * s
+        return np.linalg.norm(x, order) * s
+
+    with pytest.raises(MissingRuleError, match="no derivative for the argument `ord`"):
+        srcdiff.grad(f, "s")(np.ones(3), 1.5)
 
 
 def test_methods_of_containers_are_not_those_of_arrays():

@@ -3,6 +3,8 @@
 A sample becomes a small program (see `samples.py`), which goes through the whole compiler.
 """
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ TEMPLATES = [s for s in ONCE if s.rule.definition is None]
 REAL = [s for s in ONCE if not any(map(np.iscomplexobj, s.program().args))]
 TOLERANCE = 1e-7
 # Rules that refuse what they cannot tell from the source alone.
-NEEDS_KNOWLEDGE = ("gradient", "kron", "tolist")
+NEEDS_KNOWLEDGE = ("gradient", "kron", "pad", "tolist")
 
 
 def in_single(sample):
@@ -168,35 +170,51 @@ def test_without_knowledge_of_the_arguments(sample):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
-def smooth(sample):
-    """Whether the gradient of a sample is a function of real arguments."""
-    return not any(np.iscomplexobj(a) for a in sample.program().args)
+# SciPy has no trigamma function of complex numbers.
+ONCE_ONLY = ("gamma", "loggamma", "rgamma")
 
 
-@pytest.mark.parametrize("sample", [s for s in ONCE if smooth(s)], ids=lambda s: s.id)
+def is_complex(sample):
+    """Whether a sample has complex arguments."""
+    return any(map(np.iscomplexobj, sample.program().args))
+
+
+TWICE = [s for s in ONCE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
+# The second derivative of a linear function is zero, elementwise ones and definitions have those
+# of the functions that they are made of: one sample of each of the others.
+RULES = [s for s in TEMPLATES if s.rule.flavour == "rule" and not is_complex(s)]
+THRICE = {s.rule.name: s for s in reversed(RULES)}
+
+
+@pytest.mark.parametrize("sample", TWICE, ids=lambda s: s.id)
 def test_second_derivative(sample):
+    follow(sample, 2, 1e-6)
+
+
+@pytest.mark.parametrize("sample", THRICE.values(), ids=lambda s: s.id)
+def test_third_derivative(sample):
+    follow(sample, 3, 1e-5)
+
+
+def follow(sample, order, tolerance):
+    """The derivative of the last gradient of some order against differences of it."""
     program, w = weighted(sample)
     args = copies(program.args)
-    g = gradient(program)
-    first = g(*args, grad_outputs=w)
-    rng = np.random.default_rng(3)
-    u = tuple(weights(d, rng) for d in first)
-
-    def twice(*args):
-        return g(*args, grad_outputs=w)
-
     inputs = tuple(range(len(args)))
-    names = ", ".join(f"p{k}" for k in inputs)
-    found = srcdiff.grad(source_of_twice(names, g, w), inputs, materialize_grads=True)
-    second = found(*args, grad_outputs=u)
+    rng = np.random.default_rng(3)
+    g, f = gradient(program), program.function
+    for _ in range(order - 1):
+        found = g(*args, grad_outputs=w)
+        f = source_of_twice(", ".join(f"p{k}" for k in inputs), g, w)
+        g = srcdiff.grad(f, inputs, materialize_grads=True)
+        w = tuple(weights(d, rng) for d in found)
     way = [direction(a, rng) for a in args]
-    assert close(inner(second, way), slope(lambda h: inner(u, twice(*moved(args, h, way)))), 1e-6)
+    last = inner(g(*args, grad_outputs=w), way)
+    assert close(last, slope(lambda h: inner(w, f(*moved(args, h, way)))), tolerance)
 
 
 def source_of_twice(names, g, w):
     """The gradient for fixed weights, as a function with source."""
-    import linecache
-
     text = f"def twice({names}):\n    return g({names}, grad_outputs=w)\n"
     file = f"<twice {id(g)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)

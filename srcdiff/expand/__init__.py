@@ -16,7 +16,7 @@ from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.analyses.links import takes_keys
 from srcdiff.errors import InternalError, MissingRuleError
 from srcdiff.facts import Facts
-from srcdiff.rules import Bound, find, is_builtin, lookup
+from srcdiff.rules import Bound, find, lookup
 
 from .contribute import Statement
 from .expander import Expander
@@ -53,10 +53,8 @@ def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
 
 
 def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
-    """The parameters that a user's rule says nothing of, and that are given floats: an error."""
+    """The parameters that a rule says nothing of, and that are given floats: an error."""
     rule = bound.rule
-    if is_builtin(rule):
-        return frozenset()
     silent = (p for p in bound.args if p not in rule.mentioned and p != rule.mutates)
     return frozenset(
         p for p in silent if any(is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)

@@ -74,3 +74,30 @@ def ufunc_methods(x):
 
 
 sample(ufunc_methods, lambda r: (np.array([0.5, -0.7, 1.6]),))
+
+
+def padded_with_what_depends(x, s):
+    edge = s * 2.0
+    return np.pad(x, 1, constant_values=edge)[:, 0] * s
+
+
+sample(padded_with_what_depends, lambda r: (r.uniform(size=(2, 2)), 0.7), ("x", "s"))
+
+
+def chosen_from_lists(x, y):
+    return np.choose([0, 1, 0, 1], [x, y * y])
+
+
+sample(chosen_from_lists, lambda r: (r.uniform(size=4), r.uniform(size=4)), ("x", "y"))
+
+
+def complex_einsum_and_determinant(x, y):
+    z = x + 1j * y
+    return np.abs(np.einsum("ij,jk->ik", z, np.conj(z))) * np.abs(np.linalg.det(z))
+
+
+sample(
+    complex_einsum_and_determinant,
+    lambda r: (r.standard_normal((3, 3)), r.standard_normal((3, 3))),
+    ("x", "y"),
+)

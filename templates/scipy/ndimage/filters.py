@@ -4,7 +4,7 @@ import numpy as np
 from scipy import ndimage, signal
 
 from srcdiff.factors import pad_mode, pad_widths
-from srcdiff.rules import d, known, linear, refuse, rule, samples
+from srcdiff.rules import conj, d, known, linear, refuse, rule, samples
 from srcdiff.runtime import inside, positions, scatter
 
 
@@ -12,6 +12,7 @@ from srcdiff.runtime import inside, positions, scatter
 @samples(
     "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='nearest'",
     "A(5), A(3), mode='wrap'", "A(5), A(3), mode='mirror'",
+    "C(4), C(3)", "A(4), C(2), mode='constant'",
 )  # fmt: skip
 def convolve(input, weights, *, mode="reflect"):
     z = ndimage.convolve(input, weights, mode=mode)
@@ -23,11 +24,14 @@ def convolve(input, weights, *, mode="reflect"):
     else:
         d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
     padded = np.pad(input, widths, pad_mode(mode))
-    d[weights] += np.flip(signal.correlate(padded, d[z], "valid", "direct"))
+    d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
 
 
 @rule(ndimage.correlate)
-@samples("A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='wrap'")
+@samples(
+    "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='wrap'",
+    "C(4), C(3)",
+)  # fmt: skip
 def correlate(input, weights, *, mode="reflect"):
     z = ndimage.correlate(input, weights, mode=mode)
     yield z

@@ -81,7 +81,7 @@ def ndtr(x):
 
 
 @elementwise(special.log_ndtr)
-@samples("A(3)", "A()", "V([-40.0, -5.0, 9.0])")
+@samples("A(3)", "A()", "V([-40.0, -5.0, 9.0])", "C(3)")
 def log_ndtr(x):
     z = special.log_ndtr(x)
     yield z
@@ -123,28 +123,30 @@ def voigt_profile(x, sigma, gamma):
 
 
 @rule(special.fresnel)
-@samples("A(3)", "A()")
+@samples("A(3)", "A()", "C(3)")
 def fresnel(x):
     s, c = special.fresnel(x)
     yield s, c
     angle = 0.5 * math.pi * x * x  # DLMF 7.2.7, 7.2.8
-    d[x] += d[s] * np.sin(angle) + d[c] * np.cos(angle)
+    d[x] += d[s] * conj(np.sin(angle)) + d[c] * conj(np.cos(angle))
 
 
 @rule(special.sici)
-@samples("P(3)", "P()")
+@samples("P(3)", "P()", "C(3)")
 def sici(x):
     s, c = special.sici(x)
     yield s, c
-    d[x] += d[s] * np.sinc(x / math.pi) + d[c] * np.cos(x) / x  # DLMF 6.2.9, 6.2.11
+    # DLMF 6.2.9, 6.2.11
+    d[x] += d[s] * conj(np.sinc(x / math.pi)) + d[c] * conj(np.cos(x) / x)
 
 
 @rule(special.shichi)
-@samples("P(3)", "P()")
+@samples("P(3)", "P()", "C(3)")
 def shichi(x):
     s, c = special.shichi(x)
     yield s, c
-    d[x] += (d[s] * np.sinh(x) + d[c] * np.cosh(x)) / x  # DLMF 6.2.15, 6.2.16
+    # DLMF 6.2.15, 6.2.16
+    d[x] += d[s] * conj(np.sinh(x) / x) + d[c] * conj(np.cosh(x) / x)
 
 
 @elementwise(special.expi)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, iscomplex, refuse, rule, samples
 from srcdiff.runtime import keep_axes, stop_gradient
 
 
@@ -23,6 +23,8 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 @composed(special.logsumexp, given="return_sign")
 @samples("A(4), return_sign=True", "A(2, 3), 1, A(2, 3), return_sign=True")
 def logsumexp_sign(a, axis=None, b=None, keepdims=False, return_sign=False):
+    if iscomplex(a):
+        refuse("`return_sign=True` of complex numbers")
     peak = _peak(a, axis)
     scaled = np.exp(a - peak) if b is None else b * np.exp(a - peak)
     total = np.sum(scaled, axis=axis, keepdims=keepdims)
@@ -44,22 +46,22 @@ def _peak(a, axis):
 
 
 @rule(special.softmax)
-@samples("A(4)", "A(2, 3)", "A(2, 3), 1", "A(2, 3), axis=0", "A(2, 3, 4), (0, 2)")
+@samples("A(4)", "A(2, 3)", "A(2, 3), 1", "A(2, 3), axis=0", "A(2, 3, 4), (0, 2)", "C(3)")
 def softmax(x, axis=None):
     z = special.softmax(x, axis)
     yield z
     if axis is None:
-        d[x] += z * (d[z] - np.sum(d[z] * z))
+        d[x] += conj(z) * (d[z] - np.sum(d[z] * conj(z)))
     else:
-        d[x] += z * (d[z] - np.sum(d[z] * z, axis=axis, keepdims=True))
+        d[x] += conj(z) * (d[z] - np.sum(d[z] * conj(z), axis=axis, keepdims=True))
 
 
 @rule(special.log_softmax)
-@samples("A(4)", "A(2, 3)", "A(2, 3), 1", "A(2, 3), axis=0", "A(2, 3, 4), (0, 2)")
+@samples("A(4)", "A(2, 3)", "A(2, 3), 1", "A(2, 3), axis=0", "A(2, 3, 4), (0, 2)", "C(3)")
 def log_softmax(x, axis=None):
     z = special.log_softmax(x, axis)
     yield z
     if axis is None:
-        d[x] += d[z] - np.exp(z) * np.sum(d[z])
+        d[x] += d[z] - conj(np.exp(z)) * np.sum(d[z])
     else:
-        d[x] += d[z] - np.exp(z) * np.sum(d[z], axis=axis, keepdims=True)
+        d[x] += d[z] - conj(np.exp(z)) * np.sum(d[z], axis=axis, keepdims=True)
