@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, layout, trees
 from srcdiff.analyses.effects import MUTATORS
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Scalar, Tuple, is_float, is_real
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
 from srcdiff.facts import Facts
+from srcdiff.lines import Lines
 from srcdiff.places import item_at
 from srcdiff.request import Input, Member, Request
 from srcdiff.reverse import through_views
@@ -93,7 +94,7 @@ def assemble(
     out: list[ir.Stmt] = list(parts.forward[:-1])
     value = last.value.items[0]
     if request.value:
-        value = _kept_value(value, parts, facts, last.loc, out)
+        value = _kept_value(value, parts, facts, last.loc, out, ())
     out += [ir.Comment("backward"), *parts.backward, *final]
     grads = _result(request, facts, out, last.loc)
     result = ir.Tup((value, grads)) if request.value else grads
@@ -120,13 +121,26 @@ def _with_seed(
 
 
 def _kept_value(
-    value: ir.Atom, parts: Parts, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
+    value: ir.Atom,
+    parts: Parts,
+    facts: Facts,
+    loc: ir.Loc,
+    out: list[ir.Stmt],
+    arrays: tuple[ir.Atom, ...],
 ) -> ir.Atom:
-    """The value of the primal, kept where the backward part would change it."""
+    """The value of the primal, kept where the backward part would change it.
+
+    What is a part of `arrays`, which stand behind it, is one of their copies.
+    """
     changed = ir.bound(parts.backward)
+    whole = ir.names(ir.Tup(arrays))
     new: dict[str, ir.Name] = {}
-    for name in ir.names(value):
-        if name in facts.aliases.classes or name in changed:
+    for name in dict.fromkeys((*whole, *ir.names(value))):
+        mine = facts.aliases.classes.get(name)
+        near = [h for h in whole if mine is not None and facts.aliases.classes.get(h) == mine]
+        if near and is_array(facts.kinds.get(name)):
+            new[name] = _part_of_copies(name, near, new, facts, loc, out)
+        elif name in facts.aliases.classes or name in changed:
             copy = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
             written = name in facts.aliases.classes
             array = is_array(facts.kinds.get(name))
@@ -135,6 +149,26 @@ def _kept_value(
             out.append(ir.Assign(copy, rhs, loc))
             new[name] = copy
     return ir.map_atom(lambda n: new.get(n.id, n), value)
+
+
+def _part_of_copies(
+    name: str,
+    near: list[str],
+    new: Mapping[str, ir.Name],
+    facts: Facts,
+    loc: ir.Loc,
+    out: list[ir.Stmt],
+) -> ir.Name:
+    """A copy of an array, or the part of other copies that it is of the arrays `near`."""
+    lines = Lines(facts.fresh, loc)
+    base = f"{name.lstrip('_') or 'value'}_out"
+    found = lines.call(layout.laid_copy, ir.Name(name), base=base)
+    for other in near:
+        if other in new:
+            args = (new[other], ir.Name(name), ir.Name(other), found)
+            found = lines.call(layout.view_like, *args, base=base)
+    out += lines.out
+    return found
 
 
 def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
@@ -281,7 +315,9 @@ def assemble_pair(
     up, _ = exposed((*down, ir.Return(result)))
     kept = tuple(ir.Name(n) for n in sorted(up & there))
     out: list[ir.Stmt] = list(parts.forward[:-1])
-    value = _kept_value(last.value.items[0], parts, facts, last.loc, out)
+    value = last.value.items[0]
+    written = value.items[1:] if request.internal and request.written else ()  # type: ignore[union-attr]
+    value = _kept_value(value, parts, facts, last.loc, out, written)
     both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
     # A residual of a branch that is not taken is None, or a number as where it is taken.
     sure = exposed(tuple(out))[1] | {p.name for p in function.params}

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, layout, trees
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, Tuple, is_numeric
+from srcdiff.analyses.links import written_classes
 from srcdiff.analyses.views import is_array
 from srcdiff.bind import bind
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.inline import function_of
+from srcdiff.lines import Lines
 from srcdiff.lower import Lifted
 from srcdiff.summaries import Key, Near, Summary, calls_function, kind_of_atom, plain_kind, summary
 
@@ -32,60 +34,123 @@ def user_calls(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with calls of Python functions marked as `Derived` calls of their primal.
 
     A call that writes into an argument becomes one that returns the final contents as well, and a
-    store of these: `y = h(a)` becomes `t = h(a); a[...] = t[1]; y = t[0]`.
+    store of these: `y = h(a)` becomes `t = h(a); a[...] = t[1]; y = t[0]`.  What it returns of an
+    array that somebody writes into is looked up there: `y = view_like(a, t[0], t[1], copy)`.
 
     Raises:
-        UnsupportedError: what is written into is no array, or may be an argument or result twice.
+        UnsupportedError: what is written into is no array, or may be another argument.
     """
-    fresh = ir.Fresh(ir.all_names(function))
-    near = Near(function, kinds)
-    return replace(function, body=_marked(function.body, kinds, fresh, near))
+    marker = _Marker(function, kinds, {}, None, frozenset())
+    marked = replace(function, body=marker.block(function.body))
+    if not any(s.written or s.returned for s in marker.known.values()):
+        return marked
+    # What that shows of memory decides what may be written into, and what is looked up.
+    stored = frozenset(written_classes(marked, kinds))
+    marker = _Marker(function, kinds, marker.known, Near(marked, kinds), stored)
+    return replace(function, body=marker.block(function.body))
 
 
-def _marked(block: ir.Block, kinds: Kinds, fresh: ir.Fresh, near: Near) -> ir.Block:
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
-            assert isinstance(stmt.rhs, ir.Call)
-            call = _marked_call(stmt.rhs, kinds, stmt.loc)
-            if is_user_call(call) and call.fn.key.written:  # type: ignore[union-attr]
-                out += _stored_back(stmt, call, kinds, fresh, near)
-                continue
-            stmt = replace(stmt, rhs=call)
-        inner = ir.map_blocks(stmt, lambda b: _marked(b, kinds, fresh, near)
+@dataclass
+class _Marker:
+    """The pass over the blocks of a function; `stored`: the names of memory that is written."""
+
+    function: ir.Function
+    kinds: Kinds
+    known: dict[Any, Summary]
+    near: Near | None
+    stored: frozenset[str]
+
+    def __post_init__(self) -> None:
+        self.fresh = ir.Fresh(ir.all_names(self.function))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its calls marked."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
+                assert isinstance(stmt.rhs, ir.Call)
+                call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
+                if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
+                    out += self.stored_back(stmt, call)
+                    continue
+                stmt = replace(stmt, rhs=call)
+            out.append(ir.map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
+        """The parameters whose memory the result may share, and that somebody writes into."""
+        assert isinstance(call.fn, ir.Derived)
+        key: Key = call.fn.key
+        result: Any = key.result
+        result = result.items[0] if key.written else result
+        if not isinstance(stmt, ir.Assign) or not is_array(result):
+            return ()
+        args = {p: a for (p, _), a in zip(key.kinds, call.args)}
+        return tuple(
+            p
+            for p in key.returned
+            if p in key.written or any(n in self.stored for n in ir.names(args[p]))
         )
-        out.append(inner)
-    return tuple(out)
+
+    def stored_back(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> Iterator[ir.Stmt]:
+        """A call that writes into arguments, and what it has written stored in them."""
+        assert isinstance(call.fn, ir.Derived)
+        key: Key = call.fn.key
+        shared = self.shared(stmt, call)
+        args = {p: a for (p, _), a in zip(key.kinds, call.args)}
+        if self.near is not None:
+            _check_apart(key, shared, args, self.near, stmt)
+        fresh, loc, of = self.fresh, stmt.loc, 1 + len(key.written)
+        lines = Lines(fresh, loc)
+        olds = {p: lines.call(np.copy, args[p]) for p in shared if p not in key.written}
+        both = fresh()
+        for_nothing = isinstance(stmt, ir.Effect)
+        rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
+        taken = bool(shared) or for_nothing
+        fn = replace(call.fn, key=replace(key, returned=rest, taken=taken))
+        given = tuple(olds.get(p, a) for p, a in args.items())
+        lines.assign(both, replace(call, fn=fn, args=given))
+        for k, param in enumerate(key.written, 1):
+            base = args[param]
+            if not isinstance(base, ir.Name) or not is_array(self.kinds.get(base.id)):
+                raise _unclear_argument(param, call.fn.name, loc)
+            olds[param] = fresh()
+            lines.assign(olds[param], item_of(both, k, of))
+            lines.store(base, ir.Const(...), olds[param])
+        if isinstance(stmt, ir.Assign):
+            result = item_of(both, 0, of) if key.written else both
+            if shared:
+                result = _looked_up(result, [(args[p], olds[p]) for p in shared], lines)
+            lines.assign(stmt.target, result)
+        yield from lines.out
 
 
-def _stored_back(
-    stmt: ir.Assign | ir.Effect, call: ir.Call, kinds: Kinds, fresh: ir.Fresh, near: Near
-) -> Iterator[ir.Stmt]:
-    """A call that writes into arguments, and what it has written stored in them."""
-    assert isinstance(call.fn, ir.Derived)
-    key: Key = call.fn.key
-    args = {p: a for (p, _), a in zip(key.kinds, call.args)}
-    _check_apart(key, args, near, stmt.loc)
-    both, of = fresh(), 1 + len(key.written)
-    yield ir.Assign(both, call, stmt.loc)
-    for k, param in enumerate(key.written, 1):
-        base = args[param]
-        if not isinstance(base, ir.Name) or not is_array(kinds.get(base.id)):
-            raise _unclear_argument(param, call.fn.name, stmt.loc)
-        piece = fresh()
-        yield ir.Assign(piece, item_of(both, k, of), stmt.loc)
-        yield ir.SetItem(base, ir.Const(...), piece, None, stmt.loc)
-    if isinstance(stmt, ir.Assign):
-        yield ir.Assign(stmt.target, item_of(both, 0, of), stmt.loc)
+def _looked_up(
+    result: ir.Rhs, shared: Sequence[tuple[ir.Atom, ir.Name]], lines: Lines
+) -> ir.Call:
+    """What a call returns, as a part of the arrays whose copies it may be a part of."""
+    given = lines.fresh()
+    lines.assign(given, result)
+    other = lines.call(np.copy, given)
+    *first, last = shared
+    for base, old in first:
+        other = lines.call(layout.view_like, base, given, old, other)
+    return ir.Call(layout.view_like, (last[0], given, last[1], other), text="view_like")
 
 
-def _check_apart(key: Key, args: Mapping[str, ir.Atom], near: Near, loc: ir.Loc) -> None:
-    """What is written into is neither another argument nor what is returned."""
-    name = getattr(key.function, "__name__", "the function")
-    if set(key.returned) & set(key.written):
+def _check_apart(
+    key: Key,
+    shared: tuple[str, ...],
+    args: Mapping[str, ir.Atom],
+    near: Near,
+    stmt: ir.Assign | ir.Effect,
+) -> None:
+    """What is written into is no other argument, and is returned only as an array."""
+    name, loc = getattr(key.function, "__name__", "the function"), stmt.loc
+    if isinstance(stmt, ir.Assign) and set(key.returned) & set(key.written) - set(shared):
         raise UnsupportedError(
             f"the recursive function `{name}` writes into its argument `{key.returned[0]}` and "
-            "may return it",
+            "may return it, or a part of it in something else",
             loc,
             remedy="Return a copy of it, or nothing.",
         )
@@ -110,8 +175,10 @@ def _unclear_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
     )
 
 
-def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
-    """A call with its arguments in the order of the parameters."""
+def _marked_call(
+    call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summary]
+) -> ir.Call:
+    """A call with its arguments in the order of the parameters; `known` takes its summary."""
     fn: Any = call.fn
     try:
         callee = function_of(fn)
@@ -119,7 +186,9 @@ def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> ir.Call:
         return call
     bound = bind(callee, call, loc)
     given = tuple((p, plain_kind(kind_of_atom(a, kinds))) for p, a in bound.items())
-    mark = _mark(fn, given, summary(fn, dict(given)))
+    if (fn, given) not in known:
+        known[fn, given] = summary(fn, dict(given))
+    mark = _mark(fn, given, known[fn, given])
     return ir.Call(mark, tuple(bound.values()), (), call.text)
 
 
@@ -161,7 +230,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
             raise _display_argument(param, call.fn.name, loc)
     taken = gradients_taken(grads, given, facts, loc)
     adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
-    if key.returned or not _may_be_written(stmt.target.id, key, facts):
+    if key.returned or key.taken or not _may_be_written(stmt.target.id, key, facts):
         return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
     # What is kept for the backward part may hold the value that is written into from here on.
     result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, layout, trees
 from srcdiff.analyses.aliases import Aliases, aliases
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -131,7 +131,7 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
         if not array or shared.classes.get(stmt.target.id) not in reshaped:
             return stmt
         assert isinstance(rhs, ir.Call)
-        return replace(stmt, rhs=ir.Call(trees.laid_copy, rhs.args))
+        return replace(stmt, rhs=ir.Call(layout.laid_copy, rhs.args))
 
     return _at_entry(function, laid)
 

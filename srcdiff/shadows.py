@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, layout, trees
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_trees import tree_kind
 from srcdiff.analyses.kind_types import (
@@ -182,8 +182,8 @@ class _Mirror:
     def zero(self, stmt: ir.Assign) -> ir.Rhs:
         """A shadow for new memory."""
         name = stmt.target
-        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn is trees.laid_copy:
-            return ir.Call(trees.laid_like, (ir.Const(0.0), name))
+        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn is layout.laid_copy:
+            return ir.Call(layout.laid_like, (ir.Const(0.0), name))
         array = is_array(self.facts.kinds.get(name.id))
         return ir.Call(np.zeros_like if array else trees.zero_tree, (name,))
 
@@ -217,6 +217,9 @@ class _Mirror:
             rhs = replace(rhs, fn=list, text=None)
         if rhs.fn is operator.add:
             return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+        if rhs.fn is layout.view_like:
+            base, x, old, other = rhs.args
+            return replace(rhs, args=(self.item(base, out), x, old, self.item(other, out)))
         return replace(rhs, args=(self.item(rhs.args[0], out), *rhs.args[1:]))
 
     def item(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:

@@ -48,6 +48,7 @@ class Key:
     result: Kind = field(default=UNKNOWN, compare=False)
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = field(default=(), compare=False)
+    taken: bool = field(default=False, compare=False)  # its caller copies what it returns
 
 
 @dataclass(frozen=True)

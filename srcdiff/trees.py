@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import records
+from srcdiff import layout, records
 from srcdiff.errors import AnomalyError, CotangentError, CotangentTypeError
 
 
@@ -127,26 +127,9 @@ def kept(x: Any) -> Any:
     return np.copy(x) if isinstance(x, np.ndarray) else x
 
 
-def laid_copy(x: Any) -> Any:
-    """A copy of an array that lies in memory as it does, so that the same reshapings are views."""
-    return laid_like(x, x)
-
-
-def laid_like(values: Any, x: Any) -> Any:
-    """An array of the shape and dtype of `x`, with the same gaps and order in memory."""
-    out = np.empty_like(x)
-    if any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides)):
-        ends = [(n - 1) * step for n, step in zip(x.shape, x.strides)]
-        first = -sum(e for e in ends if e < 0)
-        space = np.empty(first + sum(e for e in ends if e > 0) + x.itemsize, np.uint8)
-        out = np.ndarray(x.shape, x.dtype, space, first, x.strides)
-    out[...] = values
-    return out
-
-
 def on_copies(fn: Any, at: tuple[int, ...], *args: Any) -> tuple[Any, ...]:
     """What `fn` returns, and what it leaves in the arguments at some positions, given as copies."""
-    own = [laid_copy(a) if k in at else a for k, a in enumerate(args)]
+    own = [layout.laid_copy(a) if k in at else a for k, a in enumerate(args)]
     return (fn(*own), *(own[k] for k in at))
 
 

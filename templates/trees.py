@@ -1,5 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
+from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
     d,
@@ -23,8 +24,6 @@ from srcdiff.trees import (
     hook,
     hooked,
     kept,
-    laid_copy,
-    laid_like,
     like_tree,
     note_value,
     nothing_seen,
@@ -68,6 +67,24 @@ def laid_like_(values, x):
     yield z
     d[values] += d[z]
     d[x] += 0.0
+
+
+@rule(view_like)
+@samples("A(2, 3), A(3), A(2, 3), A(3)")
+def view_like_(base, x, old, other):
+    z = view_like(base, x, old, other)
+    yield z
+    d[base] += 0.0
+    d[x] += 0.0
+    d[old] += 0.0
+    d[other] += d[z]
+
+
+@forward(view_like)
+def view_like_tangent(base, x, old, other):
+    z = view_like(base, x, old, other)
+    yield z
+    d[z] += view_like(d[base], x, old, d[other])
 
 
 @linear(copy_tree)

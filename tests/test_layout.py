@@ -13,7 +13,7 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "trees", "batches", "request")
+    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
     + ("distributions", "modes", "solutions", "fits", "version"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import distributions, ir, trees
+from srcdiff import distributions, ir, layout, trees
 from srcdiff.analyses.kind_index import indexes_as_array
 from srcdiff.analyses.kind_types import (
     Array,
@@ -38,11 +38,7 @@ PURE_MODULES = (
     "_operator",
     "operator",
     "scipy",
-    "srcdiff.runtime",
-    "srcdiff.factors",
-    "srcdiff.trees",
-    "srcdiff.batches",
-    "srcdiff.records",
+    *(f"srcdiff.{m}" for m in ("runtime", "factors", "trees", "layout", "batches", "records")),
     "srcdiff.solutions",
 )
 
@@ -319,6 +315,8 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What the result of a plain function may share memory with."""
     fn = call.fn
     if module_of(fn).startswith("srcdiff.") and module_of(fn) in PURE_MODULES:
+        if fn is layout.view_like:
+            return (call.args[0], call.args[3])
         name = getattr(fn, "__name__", "")
         return call.args[:1] if name in _VIEWING_HELPERS else ()
     if fn is sum and len(call.args) == 1 and not call.kwargs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from srcdiff import ir, records, trees
+from srcdiff import ir, layout, records, trees
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -82,6 +82,10 @@ def _second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return args[1]
 
 
+def _last(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return args[-1]
+
+
 def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return tree_kind(args[1])
 
@@ -131,8 +135,9 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.hook: _like_first,
     trees.hooked: _like_first,
     trees.add_tree: _sum,
-    trees.laid_copy: _copy,
-    trees.laid_like: _second,
+    layout.laid_copy: _copy,
+    layout.laid_like: _second,
+    layout.view_like: _last,
     trees.kept: _copy,
     trees.like_tree: _gradient,
     trees.cotangent: _like_second,

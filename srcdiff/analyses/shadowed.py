@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from srcdiff import ir
+from srcdiff import ir, layout
 from srcdiff.analyses.kind_types import is_container
 from srcdiff.analyses.links import Link, groups, refusal
 from srcdiff.analyses.scene import Scene, View, chain_is_steady
@@ -113,7 +113,7 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
         return rhs.fn.name in _METHODS
     if isinstance(rhs.fn, ir.Attr):
         return rhs.fn.name in _ATTRIBUTES
-    return rhs.fn in _CONTAINERS or rhs.fn in _VIEWS
+    return rhs.fn in _CONTAINERS or rhs.fn in _VIEWS or rhs.fn is layout.view_like
 
 
 def may_copy(rhs: ir.Rhs) -> bool:

@@ -40,9 +40,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
 
 def _array(array: np.ndarray[Any, Any], memo: dict[int, Any]) -> Any:
     """A copy of an array, at the same place in a copy of the memory that it is a view of."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    owner = _owner(array)
     flat = owner.transpose(np.argsort([-abs(s) for s in owner.strides], kind="stable"))
     if not flat.flags.c_contiguous or owner.dtype.hasobject:
         return np.array(array)  # memory with gaps, of something else than NumPy
@@ -51,3 +49,11 @@ def _array(array: np.ndarray[Any, Any], memo: dict[int, Any]) -> Any:
         memo[key] = np.array(flat, order="C").reshape(-1).view(np.uint8)
     start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     return np.ndarray(array.shape, array.dtype, memo[key].data, start, array.strides)
+
+
+def _owner(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array whose memory an array is a view of, also by strides."""
+    held = array.base
+    if held is not None and not isinstance(held, np.ndarray):
+        held = getattr(held, "base", None)  # between the two stands what `as_strided` makes
+    return _owner(held) if isinstance(held, np.ndarray) else array

@@ -107,7 +107,7 @@ def _is_pure_callee(fn: Any) -> bool:
         return False
     if module in ("math", "cmath") or module.startswith(_PURE_SCIPY):
         return True
-    if module in ("srcdiff.runtime", "srcdiff.factors", "srcdiff.trees"):
+    if module in ("srcdiff.runtime", "srcdiff.factors", "srcdiff.trees", "srcdiff.layout"):
         return name not in _IMPURE_HELPERS
     random = module.startswith(("numpy.random", "numpy.testing"))
     return module.split(".")[0] == "numpy" and not random and name not in _IMPURE_NUMPY

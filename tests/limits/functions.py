@@ -150,15 +150,15 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A recursive function that writes into an argument and returns it": """
+    "A recursive function that writes into an argument and returns it in a tuple": """
 def fill(a, n):
     a[n] = 2.0 * a[n]
     if n > 0:
         fill(a, n - 1)
-    return a
+    return a, n
 
 def f(x):
-    return np.sum(fill(x, 2))
+    return np.sum(fill(x, 2)[0])
 
 srcdiff.grad(f)(np.ones(3))
 """,

@@ -488,3 +488,69 @@ def recursion_for_nothing(x, y):
 
 
 sample(recursion_for_nothing, lambda r: tuple(r.uniform(0.2, 1.4, (2, 4))), ("x", "y"))
+
+
+def _scaled_part(a, b, n):
+    if n <= 0:
+        return a[::-1]
+    a[1:] *= b[:-1]
+    r = _scaled_part(a[1:], b[:-1], n - 1) if n > 1 else _scaled_part(a, b, 0)
+    r[0] *= 2.0
+    return r
+
+
+def recursion_returns_a_part_of_what_it_writes(x, y, m):
+    r = _scaled_part(x, y, 2)
+    r[1] = m[0, 0] * x[2]
+    x[3] *= r[0]
+    q = _scaled_part(m[:, 1], y[:3], 1)
+    q *= 1.0 + 0.1 * q
+    m[:, 1] *= q[0]
+    return np.sum(r) * x[1] + np.sum(np.sin(m)) + np.sum(q)
+
+
+def _one_or_another(a, b, n):
+    if n <= 0:
+        return np.array([b, b, b, b])
+    r = _one_or_another(a * 1.0, a[0], n - 1)
+    r[2:] += 2.0 * a[:2]
+    a[0] = b
+    return a
+
+
+def recursion_returns_what_it_writes_or_not(x, y, m):
+    s = m[0, 0]
+    for k in range(3):
+        r = _one_or_another(x, s, k)
+        r[k] *= y[0] * r[2]
+        y = y * x
+    return np.sum(r * x * y)
+
+
+def _handed_through(a, b, n):
+    if n <= 0:
+        return a
+    r = _handed_through(a, b, n - 1)
+    return r if b > 0.2 else r * 2.0
+
+
+def recursion_hands_through_what_is_written_later(x, y, m):
+    r = _handed_through(x, 0.7, 2)
+    r[1] = m[0, 0] * x[2]
+    x *= y
+    q = _handed_through(y[1:], 0.1, 2)
+    y[2] *= q[0]
+    return np.sum(r * x * y) + np.sum(q * q)
+
+
+for _function in (
+    recursion_returns_a_part_of_what_it_writes,
+    recursion_returns_what_it_writes_or_not,
+    recursion_hands_through_what_is_written_later,
+):
+    sample(
+        _function,
+        lambda r: (*r.uniform(0.3, 1.4, (2, 4)), r.uniform(0.3, 1.0, (3, 4))),
+        ("x", "y", "m"),
+        order2=False,
+    )

@@ -1,0 +1,60 @@
+"""Arrays that lie in memory as others do: also called by generated code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def laid_copy(x: Any) -> Any:
+    """A copy of an array that lies in memory as it does, so that the same reshapings are views."""
+    return laid_like(x, x)
+
+
+def laid_like(values: Any, x: Any) -> Any:
+    """An array of the shape and dtype of `x`, with the same gaps and order in memory."""
+    out = np.empty_like(x)
+    if any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides)):
+        ends = [(n - 1) * step for n, step in zip(x.shape, x.strides)]
+        first = -sum(e for e in ends if e < 0)
+        space = np.empty(first + sum(e for e in ends if e > 0) + x.itemsize, np.uint8)
+        out = np.ndarray(x.shape, x.dtype, space, first, x.strides)
+    out[...] = values
+    return out
+
+
+def view_like(base: Any, x: Any, old: Any, other: Any) -> Any:
+    """The view of `base` that `x` is of `old`, an array of the same shape; `other` if it is none.
+
+    Raises:
+        ValueError: it is a reshaped view, and `base` has gaps where `old` has none.
+    """
+    if not isinstance(x, np.ndarray) or not np.may_share_memory(x, old):
+        return other
+    shift = x.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    start = _place(shift, old)
+    steps = [_place(shift + step, old) - start for step in _inner(x)]
+    strides = [int(np.dot(step, base.strides)) for step in steps]
+    ends = [n - 1 if n > 1 else 0 for n in x.shape]
+    last = _place(shift + int(np.dot(ends, _inner(x))), old) - start
+    if int(np.dot(last, base.strides)) != int(np.dot(ends, strides)):
+        raise ValueError(f"an array of strides {base.strides} has no such view as {old.strides}")
+    corner = base[tuple(slice(k, None) for k in start)]
+    return np.lib.stride_tricks.as_strided(corner, x.shape, strides)
+
+
+def _inner(x: Any) -> list[int]:
+    """The strides of an array, 0 for axes along which there is nothing to go."""
+    return [step if n > 1 else 0 for n, step in zip(x.shape, x.strides)]
+
+
+def _place(offset: int, x: Any) -> Any:
+    """The indices of the element of an array that lies so many bytes behind its first one."""
+    place = [0] * x.ndim
+    offset -= sum((n - 1) * step for n, step in zip(x.shape, x.strides) if step < 0)
+    for k in sorted(range(x.ndim), key=lambda k: -abs(x.strides[k])):
+        if x.shape[k] > 1:
+            place[k], offset = divmod(offset, abs(x.strides[k]))
+            place[k] = place[k] if x.strides[k] > 0 else x.shape[k] - 1 - place[k]
+    return np.array(place, int)
