@@ -46,7 +46,12 @@ def _joined(functions: list[ir.Function], namespace: Mapping[str, Any] | None) -
         refs.update(texts[-1].refs)
     for function in functions:
         del refs[function.name]
-    return Emitted("\n\n".join(t.text for t in texts), texts[-1].lines, refs)
+    places: dict[int, ir.Loc] = {}
+    first = 0
+    for text in texts:
+        places.update({first + line: loc for line, loc in text.lines.items()})
+        first += text.text.count("\n") + 2
+    return Emitted("\n\n".join(t.text for t in texts), places, refs)
 
 
 def _keys(function: ir.Function) -> Iterator[tuple[Key, ir.Derived]]:

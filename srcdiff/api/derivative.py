@@ -24,6 +24,7 @@ from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
 from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory
+from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, at_path, part_of, request_of
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
@@ -130,6 +131,9 @@ class Derivative:
             return found.function(*args, grad_outputs=grad_outputs, **kwargs)
         except CotangentError as error:
             raise placed(error, found.returns) from None
+        except Exception as error:
+            add_place(error)
+            raise
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
@@ -188,7 +192,8 @@ class Derivative:
         made = derive(self.origin, self.request, kinds)
         text, refs = made.emitted.text, made.emitted.refs
         check_plain(refs)
-        function = compile_text(text, refs, self.request.name, module_of(self.primal))
+        module, places = module_of(self.primal), made.emitted.lines
+        function = compile_text(text, refs, self.request.name, module, places)
         seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
@@ -246,7 +251,8 @@ class Derivative:
         made = derive_pair(self.origin, self.request, kinds)
         name, refs = self.request.name, made.emitted.refs
         check_plain(refs)
-        namespace = compile_module(made.emitted.text, refs, name, module_of(self.primal))
+        module, places = module_of(self.primal), made.emitted.lines
+        namespace = compile_module(made.emitted.text, refs, name, module, places)
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
         scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
         held = arrays_of(refs) if made.written else ()

@@ -13,6 +13,7 @@ from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
+from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.trees import check_leaf, items_like, kept, like_sequence
@@ -31,7 +32,11 @@ class Forward(Derivative):
         primals = (*self.receiver, *primals)
         function = self._found(primals, kwargs).function
         names = _last_params(function, len(tangents))
-        return function(*primals, **kwargs, **dict(zip(names, tangents)))
+        try:
+            return function(*primals, **kwargs, **dict(zip(names, tangents)))
+        except Exception as error:
+            add_place(error)
+            raise
 
     def call_signature(self) -> inspect.Signature:
         """The parameters of the function, and the tangents by keyword."""

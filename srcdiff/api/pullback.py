@@ -12,6 +12,7 @@ from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import CompiledPair, Derivative
 from srcdiff.api.made import made_once
+from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options
 from srcdiff.api.residuals import copied
 from srcdiff.errors import CotangentError, ReleasedError, placed
@@ -40,6 +41,9 @@ class Pullback:
             result = self._backward(self._own_residuals(retain_graph), grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None
+        except Exception as error:
+            add_place(error)
+            raise
         if not retain_graph:
             self.release()
         return result
@@ -132,7 +136,11 @@ def recorded(
 
     `at_once`: it is used before anyone can write.
     """
-    value, residuals = pair.forward(*args, **kwargs)
+    try:
+        value, residuals = pair.forward(*args, **kwargs)
+    except Exception as error:
+        add_place(error)
+        raise
     if at_once and not pair.consumes:
         return value, Pullback(pair, residuals)
     theirs = [*_arrays(args), *_arrays(kwargs), *_arrays(value)]

@@ -10,22 +10,35 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from srcdiff.ir import Loc
+
 _numbers = itertools.count(1)  # `next` on it is atomic
 
 
+_places: dict[str, Mapping[int, Loc]] = {}
+
+
 def compile_text(
-    text: str, refs: Mapping[str, Any], name: str, origin: Callable[..., Any] | str | None = None
+    text: str,
+    refs: Mapping[str, Any],
+    name: str,
+    origin: Callable[..., Any] | str | None = None,
+    places: Mapping[int, Loc] | None = None,
 ) -> Callable[..., Any]:
     """The function called `name` of a generated text.
 
     `refs` are the global names that the text needs; `origin` is the function that it was
-    generated from, or the module that it says to be of.
+    generated from, or the module that it says to be of; `places` are the primal places of lines.
     """
-    return compile_module(text, refs, name, origin)[name]  # type: ignore[no-any-return]
+    return compile_module(text, refs, name, origin, places)[name]  # type: ignore[no-any-return]
 
 
 def compile_module(
-    text: str, refs: Mapping[str, Any], title: str, origin: Callable[..., Any] | str | None = None
+    text: str,
+    refs: Mapping[str, Any],
+    title: str,
+    origin: Callable[..., Any] | str | None = None,
+    places: Mapping[int, Loc] | None = None,
 ) -> dict[str, Any]:
     """The namespace of a generated text; all its functions see each other."""
     filename = f"<srcdiff {title} {next(_numbers)}>"
@@ -35,8 +48,20 @@ def compile_module(
     module = origin if isinstance(origin, str) else getattr(origin, "__module__", __name__)
     namespace: dict[str, Any] = {**refs, "__name__": module}
     exec(code, namespace)
+    _places[filename] = places or {}
     _register(filename, text, namespace)
     return namespace
+
+
+def place_in(filename: str, line: int) -> Loc | None:
+    """The user's line that a line of a generated text comes from."""
+    found = None
+    while filename in _places:
+        found = _places[filename].get(line)
+        if found is None:
+            return None
+        filename, line = found.file, found.line
+    return found
 
 
 def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
@@ -47,6 +72,11 @@ def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     for value in namespace.values():
         if isinstance(value, types.FunctionType) and value.__code__.co_filename == filename:
-            final = weakref.finalize(value, linecache.cache.pop, filename, None)
+            final = weakref.finalize(value, _forget, filename)
             final.atexit = False
             return
+
+
+def _forget(filename: str) -> None:
+    linecache.cache.pop(filename, None)
+    _places.pop(filename, None)

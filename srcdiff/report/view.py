@@ -94,21 +94,19 @@ def _key(loc: ir.Loc) -> str:
 
 
 def _adjoint(made: Made) -> Source:
-    """The generated text; the lines are known of the last function in it."""
-    text = made.emitted.text.rstrip().split("\n")
-    first = max(k for k, line in enumerate(text) if line.startswith("def "))
+    """The generated text."""
     lines = []
-    for k, line in enumerate(text, 1):
-        loc = made.emitted.lines.get(k - first, ir.NOWHERE)
-        header = k - first <= 1 or '"""' in line
+    for k, line in enumerate(made.emitted.text.rstrip().split("\n"), 1):
+        loc = made.emitted.lines.get(k, ir.NOWHERE)
+        header = line.startswith("def ") or '"""' in line
         lines.append(Line(k, line, "" if header else _key(loc)))
     return Source(made.functions[0][0].name, tuple(lines))
 
 
 def _backward_line(source: Source) -> int:
     """The line on which the backward part begins."""
-    found = (line.number for line in source.lines if line.text.strip() == "# backward")
-    return next(found, len(source.lines))
+    found = [line.number for line in source.lines if line.text.strip() == "# backward"]
+    return found[-1] if found else len(source.lines)
 
 
 def _primals(
