@@ -15,8 +15,9 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import is_pure, makes_new, returns_view
-from srcdiff.analyses.kind_types import Array, Kind, is_numeric, is_scalar
-from srcdiff.analyses.views import is_reshaping
+from srcdiff.analyses.kind_types import Array, dims_of, is_numeric, is_scalar
+from srcdiff.analyses.views import is_array, is_reshaping
+from srcdiff.device import on_device
 from srcdiff.facts import Facts
 from srcdiff.ownership import Resolved, State, States, join, loop_join
 
@@ -271,21 +272,22 @@ class _Accumulate:
             now[target] = State.OWNED
             total = ir.Call(trees.add_tree, (stmt.target, value))
             return [ir.Assign(stmt.target, total, stmt.loc)]
-        if state == State.OWNED and _is_array(kind):
+        if state == State.OWNED and is_array(kind):
             return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         now[target] = State.OWNED
         return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
 
     def added_into(self, stmt: ir.Accum) -> ir.Stmt:
         """`target += value` in the memory of a shadow."""
-        if _is_array(self.facts.kinds.get(stmt.like.id)):
+        if is_array(self.facts.kinds.get(stmt.like.id)):
             return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
         return ir.Effect(ir.Call(trees.add_into, (stmt.target, stmt.value)), stmt.loc)
 
     def is_zero_dimensional(self, like: ir.Name) -> bool:
         """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
         kind = self.facts.kinds.get(like.id)
-        return isinstance(kind, Array) and not kind.maybe_scalar and kind.dims == ()
+        array = isinstance(kind, Array) and not kind.maybe_scalar and kind.dims == ()
+        return array and not on_device()
 
     def state_of(self, value: ir.Atom, now: States) -> State:
         """Who owns the memory of a contribution that is the first one."""
@@ -319,11 +321,6 @@ class _Accumulate:
         if isinstance(kind, Array) and not kind.maybe_scalar:
             return ir.Call(np.array, (target,))
         return ir.Call(trees.copy_tree, (target,))
-
-
-def _is_array(kind: Kind | None) -> bool:
-    """Whether a value is surely an array, whose adjoint may be added to in place."""
-    return isinstance(kind, Array) and not kind.maybe_scalar
 
 
 def _uses(block: ir.Block) -> dict[str, int]:

@@ -11,9 +11,20 @@ import numpy as np
 
 from srcdiff import ir, layout, trees
 from srcdiff.analyses.effects import MUTATORS
-from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Scalar, Tuple, is_float, is_real
+from srcdiff.analyses.kind_types import (
+    Array,
+    Dict,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    dims_of,
+    is_float,
+    is_real,
+)
 from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
+from srcdiff.device import on_device
 from srcdiff.facts import Facts
 from srcdiff.lines import Lines
 from srcdiff.places import item_at
@@ -28,7 +39,13 @@ from srcdiff.tape.needs import exposed
 def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
     """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
     kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
-    return isinstance(kind, Scalar) and is_float(kind) and is_real(kind)
+    number = isinstance(kind, Scalar) or (on_device() and is_array(kind) and _is_single(kind))
+    return number and kind is not None and is_float(kind) and is_real(kind)
+
+
+def _is_single(kind: Kind | None) -> bool:
+    """Whether a value surely has no axes."""
+    return kind is not None and dims_of(kind) == ()
 
 
 def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
@@ -44,12 +61,27 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
         checked = facts.fresh("_g")
         start.append(ir.Assign(checked, ir.Call(trees.cotangent, (source, value)), pair.loc))
         source = checked
+    elif on_device() and not request.internal:
+        source = _on_device(value, source, facts, pair.loc, start)
     start += _seed(value, source, facts, pair.loc)
     lists = sorted(n for n in _resized_active(function, facts))
     demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
     made = (ir.Pair(None, demands, pair.loc),) if demands else ()
     seed = ir.Pair(None, through_views(tuple(start), facts, pair.loc), pair.loc)
     return replace(function, body=(*body, *made, seed, pair))
+
+
+def _on_device(
+    value: ir.Atom, seed: ir.Name, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
+) -> ir.Name:
+    """The cotangent of an array without axes, which may be given as a number."""
+    kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
+    if not isinstance(kind, Array):
+        return seed
+    array = facts.fresh("_g")
+    dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
+    out.append(ir.Assign(array, ir.Call(np.array, (seed, dtype)), loc))
+    return array
 
 
 def _resized_active(function: ir.Function, facts: Facts) -> set[str]:

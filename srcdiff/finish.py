@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_types import (
     is_real,
     same_shape,
 )
+from srcdiff.device import on_device
 from srcdiff.whole import ATTRIBUTE
 
 
@@ -150,6 +151,8 @@ def _plain(grad: ir.Atom, have: Kind, want: Kind) -> ir.Rhs | None:
     """The gradient itself or converted, None where only `like_tree` is sure."""
     if isinstance(have, Scalar) and isinstance(want, Scalar):
         return _plain_number(grad, have, want)
+    if isinstance(want, Scalar) and isinstance(have, Array) and on_device():
+        return _fetched(grad, have, want)
     if isinstance(have, Array) and isinstance(want, Array) and same_shape(have, want):
         if have.dtype == want.dtype:
             return grad
@@ -157,6 +160,16 @@ def _plain(grad: ir.Atom, have: Kind, want: Kind) -> ir.Rhs | None:
             dtype = ir.Ref(f"np.{want.dtype}", getattr(np, want.dtype))
             return ir.Call(ir.Method("astype"), (grad, dtype))
     return None
+
+
+def _fetched(grad: ir.Atom, have: Array, want: Scalar) -> ir.Rhs | None:
+    """A gradient that may be an array on a device, for a number of Python."""
+    number = want.python and want.dtype in ("float64", "complex128")
+    if have.dtype is None or have.dims != () or not number:
+        return None
+    if want.dtype == "float64" and not is_real(have):
+        return None
+    return ir.Call(float if want.dtype == "float64" else complex, (grad,))
 
 
 def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:

@@ -31,9 +31,11 @@ from srcdiff.entry import (
     same_layout,
     with_copies,
 )
+from srcdiff.device import on_device
 from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
+from srcdiff.fetched import fetched
 from srcdiff.fields import Fields, take_apart
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.inline import function_of
@@ -175,6 +177,8 @@ def inplace_pass(state: State) -> State:
     if written:
         function = with_copies(function, written, state.params)
         function = same_layout(function, infer(function, state.params))
+    if on_device():
+        function = fetched(function, infer(function, state.params))
     stored = () if state.fields is None else state.fields.stored
     return _with(state, webs(function), extra={"written": (*written, *stored)})
 

@@ -11,6 +11,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.facts import Facts
 from srcdiff.finish import finish, returned, spell
 from srcdiff.iterate import unpacked
+from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
 from srcdiff.tidy import fold, shorten
 from srcdiff.webs import webs
@@ -27,7 +28,8 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     function = finish(function, kinds)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
     ours -= returned(function)
-    return shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
+    function = shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
+    return placed_calls(function, params)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:

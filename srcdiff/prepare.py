@@ -32,6 +32,7 @@ from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.silent import returns_nothing
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.elements import shared_elements
+from srcdiff.device import on_device
 from srcdiff.errors import UnsupportedError
 
 
@@ -247,7 +248,7 @@ def _resolved_element(stmt: ir.SetItem, fresh: ir.Fresh) -> list[ir.Stmt]:
 
 def _may_be_zero_dimensional(kind: Kind | None) -> bool:
     """Whether `y op x` may be a number where y is an array without axes."""
-    return isinstance(kind, Array) and not kind.maybe_scalar and not kind.dims
+    return not on_device() and isinstance(kind, Array) and not kind.maybe_scalar and not kind.dims
 
 
 def _rebound(

@@ -14,6 +14,7 @@ from srcdiff.calls import unmarked, user_calls
 from srcdiff.inline import function_of, inline
 from srcdiff.iterate import iterated, unpacked
 from srcdiff.names import name
+from srcdiff.placement import placed_calls
 from srcdiff.prepare import inplace, prepare
 from srcdiff.request import Request
 from srcdiff.simplify import simplify
@@ -32,7 +33,7 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
-    return name(unpacked(simplify(function, params)))
+    return name(placed_calls(unpacked(simplify(function, params)), params))
 
 
 def settled(typed: Typed) -> Typed:

@@ -17,7 +17,7 @@ from typing import Any
 FOREIGN = frozenset((
     "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
     "builtins", "operator", "typing", "os", "sys", "time", "warnings", "enum", "threading",
-    "dataclasses",
+    "dataclasses", "cupy", "cupyx",
     "pathlib", "decimal", "fractions", "datetime", "logging", "io", "re", "abc", "types",
 ))  # fmt: skip
 """The modules whose functions and classes nobody looks into."""

@@ -12,6 +12,11 @@ from srcdiff import layout, records
 from srcdiff.errors import AnomalyError, CotangentError, CotangentTypeError
 
 
+def is_array(x: Any) -> bool:
+    """Whether a value is an array, here or on a device."""
+    return isinstance(x, np.ndarray) or hasattr(type(x), "__cuda_array_interface__")
+
+
 def where_nonzero(d: Any, x: Any) -> Any:
     """`x`, and zero where `d` is zero."""
     return np.where(d == 0, 0.0, x)[()]
@@ -68,7 +73,7 @@ def _bad(x: Any, what: str, name: str) -> Iterator[tuple[str, str]]:
 
 def zeros_like(x: Any) -> Any:
     """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
-    if isinstance(x, np.ndarray):
+    if is_array(x):
         return np.zeros_like(x)
     if isinstance(x, (bool, str, bytes)) or x is None:
         return None
@@ -98,7 +103,7 @@ def zero_tree(x: Any) -> Any:
         return {key: zero_tree(value) for key, value in records.attributes(x).items()}
     if isinstance(x, (list, tuple)):
         return [zero_tree(value) for value in x]
-    if isinstance(x, np.ndarray):
+    if is_array(x):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
     if isinstance(x, (float, complex, np.inexact)):
         return type(x)(0)
@@ -111,7 +116,7 @@ def copy_tree(d: Any) -> Any:
         return {key: copy_tree(value) for key, value in d.items()}
     if isinstance(d, (list, tuple)):
         return [copy_tree(value) for value in d]
-    return np.array(d) if isinstance(d, np.ndarray) else d
+    return np.copy(d) if is_array(d) else d
 
 
 def kept(x: Any) -> Any:
@@ -124,7 +129,7 @@ def kept(x: Any) -> Any:
         return [kept(value) for value in x]
     if isinstance(x, tuple):
         return tuple([kept(value) for value in x])
-    return np.copy(x) if isinstance(x, np.ndarray) else x
+    return np.copy(x) if is_array(x) else x
 
 
 def on_copies(fn: Any, at: tuple[int, ...], *args: Any) -> tuple[Any, ...]:
@@ -146,7 +151,7 @@ def add_tree(a: Any, b: Any) -> Any:
 
 def add_at(a: Any, key: Any, b: Any) -> None:
     """Add `b` at a place of the adjoint of a container, or of an array, at every one of several."""
-    if isinstance(a, np.ndarray):
+    if is_array(a):
         np.add.at(a, key, b)
     else:
         a[key] = add_tree(a[key], b)
@@ -157,7 +162,7 @@ def add_into(a: Any, b: Any) -> None:
     if a is None or b is None:
         return
     for key in a if isinstance(a, dict) else range(len(a)):
-        if isinstance(a[key], np.ndarray) and b[key] is not None:
+        if is_array(a[key]) and b[key] is not None:
             a[key][...] += b[key]
         elif isinstance(a[key], (list, tuple, dict)):
             add_into(a[key], b[key])
@@ -175,7 +180,7 @@ def add_numbers(a: Any, b: Any) -> None:
 def put_back(x: Any, old: Any) -> None:
     """Write an earlier copy of `x` into the memory of `x`."""
     for key in x if isinstance(x, dict) else range(len(x)):
-        if isinstance(x[key], np.ndarray):
+        if is_array(x[key]):
             x[key][...] = old[key]
         elif isinstance(x[key], (list, dict)):
             put_back(x[key], old[key])
@@ -193,9 +198,10 @@ def like_tree(d: Any, x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         items = [like_tree(p, q) for p, q in zip(d, x)]
         return items if isinstance(x, list) else tuple(items)
-    if isinstance(x, np.ndarray):
+    if is_array(x):
         return None if d is None else _like_array(d, x)
     if isinstance(x, (float, complex, np.inexact)) and d is not None:
+        d = d.item() if is_array(d) else d
         return type(x)(d if isinstance(x, (complex, np.complexfloating)) else np.real(d))
     return d
 
@@ -229,9 +235,9 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
     if isinstance(output, (list, tuple)):
         given = items_like(grad_outputs, output, path, "output")
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
-    if not isinstance(output, (float, complex, np.inexact, np.ndarray)):
+    if not is_array(output) and not isinstance(output, (float, complex, np.inexact)):
         return _none(grad_outputs, output, path)
-    if isinstance(output, np.ndarray) and output.dtype.kind not in "fc":
+    if is_array(output) and output.dtype.kind not in "fc":
         return _none(grad_outputs, output, path)
     return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
 
@@ -278,7 +284,7 @@ def _one(output: Any, path: str) -> Any:
             f"grad can be implicitly created only for scalar outputs; {path} is missing "
             f"for {what}"
         )
-    return np.ones_like(output) if isinstance(output, np.ndarray) else type(output)(1)
+    return np.ones_like(output) if is_array(output) else type(output)(1)
 
 
 def _checked(given: Any, output: Any, path: str) -> Any:
@@ -286,7 +292,7 @@ def _checked(given: Any, output: Any, path: str) -> Any:
     check_leaf(given, output, path, "output")
     if isinstance(output, np.ndarray):
         return np.array(given, output.dtype)
-    return type(output)(given)
+    return _like_array(given, output) if is_array(output) else type(output)(given)
 
 
 def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
@@ -296,9 +302,13 @@ def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
         CotangentError: it is of another shape, or complex where `x` is real.
         CotangentTypeError: it is no number or array.
     """
-    if isinstance(given, (bool, str, bytes)) or not isinstance(
-        given, (int, float, complex, np.generic, np.ndarray)
-    ):
+    number = isinstance(given, (int, float, complex, np.generic)) and not isinstance(given, bool)
+    if is_array(given) and _module(given) != _module(x):
+        raise CotangentTypeError(
+            f"{path}: expected a number or an array of {_module(x)} like the {whose}, "
+            f"given one of {_module(given)}"
+        )
+    if not number and not is_array(given):
         raise CotangentTypeError(
             f"{path}: expected a number or an array of shape {np.shape(x)}, "
             f"given {type(given).__name__}"
@@ -309,6 +319,11 @@ def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
         raise CotangentError(
             f"{path}: expected real numbers for a real {whose}, given complex ones"
         )
+
+
+def _module(x: Any) -> str:
+    """The array module of a value."""
+    return "CuPy" if hasattr(type(x), "__cuda_array_interface__") else "NumPy"
 
 
 # --- functions that only the running program knows ----------------------------------------------

@@ -47,6 +47,8 @@ def is_record(value: Any) -> bool:
     """Whether a value is an object of a user's class that may hold arrays."""
     if isinstance(value, (type, tuple, list, dict, np.ndarray, np.generic, *_NO_RECORDS)):
         return False
+    if type(value).__module__ == "cupy":
+        return False
     return hasattr(value, "__dict__") or hasattr(value, "__slots__")
 
 

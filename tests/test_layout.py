@@ -14,7 +14,7 @@ CEILING = 400
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
-    + ("distributions", "modes", "solutions", "fits", "version"),
+    + ("distributions", "modes", "solutions", "fits", "version", "device"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -27,7 +27,8 @@ LAYERS = (
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
-    + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal"),
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal")
+    + ("fetched", "placement"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),

@@ -28,6 +28,7 @@ from srcdiff.analyses.kind_types import (
     rank_of,
 )
 from srcdiff.analyses.made_objects import makes_object, object_parts
+from srcdiff.device import on_device
 
 Kinds = Mapping[str, Kind]
 
@@ -384,10 +385,11 @@ def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
 
 
 def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:
-    """Whether an index certainly selects one element."""
+    """Whether an index certainly selects one number; on a device it would be a view."""
     kind = kinds.get(base.id) if kinds is not None and isinstance(base, ir.Name) else None
     rank = None if kind is None else rank_of(kind)
-    return rank == len(items) and all(_is_integer(i, kinds) for i in items)
+    one = rank == len(items) and not on_device()
+    return one and all(_is_integer(i, kinds) for i in items)
 
 
 def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:

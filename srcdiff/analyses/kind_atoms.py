@@ -21,6 +21,7 @@ from srcdiff.analyses.kind_types import (
     maybe,
 )
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.device import on_device
 
 
 def kind_of_call(call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
@@ -60,6 +61,8 @@ def constant_kind(value: Any) -> Kind:
 
 def float_like(kind: Kind) -> Kind:
     """The kind of the adjoint of a value: its shape, with a floating dtype."""
+    if isinstance(kind, Scalar) and on_device():
+        return Array(_float_dtype(kind.dtype), (), maybe_scalar=True)
     if isinstance(kind, Scalar):
         return Scalar(_float_dtype(kind.dtype), None)
     if isinstance(kind, Array):

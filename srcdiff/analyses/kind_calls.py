@@ -13,6 +13,7 @@ import numpy as np
 from srcdiff import ir, records, runtime, trees
 from srcdiff.analyses import kind_methods, kind_sequences, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
+from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
 from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
@@ -38,6 +39,7 @@ from srcdiff.analyses.kind_types import (
     sure,
 )
 from srcdiff.analyses.probe import probe
+from srcdiff.device import on_device
 
 Args = tuple[Kind, ...]
 Kwargs = tuple[tuple[str, Kind], ...]
@@ -81,6 +83,12 @@ UNPROBED = frozenset(
 
 def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
     """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
+    kind = _call_kind(fn, args, kwargs)
+    return placed(kind, fn, args) if on_device() else kind
+
+
+def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of a call's result where it is computed by NumPy."""
     if isinstance(fn, ir.Attr):
         return kind_methods.attribute_kind(args[0], fn.name)
     if isinstance(fn, ir.Method):

@@ -145,7 +145,7 @@ def dims_of(kind: Kind) -> tuple[Dim, ...] | None:
     """The dims of a number or array, None if the rank is unknown."""
     if isinstance(kind, Scalar):
         return ()
-    if isinstance(kind, Array) and not kind.maybe_scalar:
+    if isinstance(kind, Array) and (not kind.maybe_scalar or kind.dims == ()):
         return kind.dims
     return None
 

@@ -30,6 +30,7 @@ from srcdiff.analyses.kind_types import (
     Text,
     Tuple,
 )
+from srcdiff.device import canonical, is_device_array
 from srcdiff.ir import Site
 
 _FUNCTIONS = (
@@ -57,8 +58,11 @@ def kind_of(value: Any, name: str) -> Kind:
         return _number(value, name)
     if isinstance(value, np.bool_):
         return Scalar("bool", False)
+    if is_device_array(value):
+        return _array(value, name)
     if isinstance(value, np.dtype):
         return Object("dtype", value)
+    value = canonical(value)
     if isinstance(value, ModuleType):
         return Module(value.__name__)
     if is_function(value):
@@ -79,8 +83,14 @@ def key_of(value: Any) -> Any:
         return cls, tuple(map(key_of, value))
     if cls is dict:
         return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
+    if cls.__name__ == "ndarray" and is_device_array(value):
+        lengths = [1 if n == 1 else LARGE if n >= LARGE else 0 for n in value.shape]
+        return "cupy", value.dtype, tuple(lengths)
     if isinstance(value, np.dtype) or is_function(value):
         return value
+    if callable(value):  # a function of CuPy may be NumPy's here
+        value = canonical(value)
+        cls = value if is_function(value) else cls
     return _record_key(value) if records.is_record(cls) else cls
 
 

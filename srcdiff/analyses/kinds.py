@@ -97,7 +97,8 @@ class _Inference:
 
     def _param(self, param: ir.Param) -> Kind:
         plain = param.name == SEED and param.default == ir.Const(1.0)
-        kind = self.params.get(param.name, Scalar("float64", None) if plain else NUMERIC)
+        seed = float_like(Scalar("float64"))  # of a number
+        kind = self.params.get(param.name, seed if plain else NUMERIC)
         if param.style == "*" and not isinstance(kind, Tuple):
             kind = Tuple(None)
         if param.style == "**" and not isinstance(kind, Dict):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.trees import kept
 
@@ -38,7 +39,7 @@ def add_into(store: Any, keys: Sequence[tuple[Any, ...]], gradients: Sequence[An
 
 def _is_entry(store: Any, names: tuple[Any, ...], gradient: Any) -> bool:
     """Whether a store is itself what the only gradient is to be added to."""
-    if isinstance(store, np.ndarray):
+    if is_any_array(store):
         return True
     if isinstance(gradient, dict):
         same = isinstance(store, Mapping) and bool(store) and set(store) <= set(gradient)
@@ -83,7 +84,7 @@ def _plan(store: Any, key: Any, gradient: Any, path: str, found: list[Addition])
 
 def _check(entry: Any, gradient: Any, path: str) -> None:
     """Raise unless a gradient can be added to an array in place."""
-    if not isinstance(entry, np.ndarray):
+    if not is_any_array(entry):
         raise CotangentError(f"{path}: expected an array, given {type(entry).__name__}")
     if entry.shape != np.shape(gradient):
         raise CotangentError(
@@ -99,7 +100,7 @@ def _check(entry: Any, gradient: Any, path: str) -> None:
 
 def _add(container: Any, key: Any, gradient: Any) -> None:
     entry = _entry(container, key)
-    if isinstance(entry, np.ndarray):
+    if is_any_array(entry):
         entry += gradient
     else:
         container[key] = kept(gradient) if entry is None else entry + gradient

@@ -12,6 +12,7 @@ import numpy as np
 
 from srcdiff.api.point import Path, at, leaves, with_leaves, zeros
 from srcdiff.api.pullback import CANNOT, Pullback
+from srcdiff.device import is_device_array
 from srcdiff.errors import CotangentError
 
 
@@ -66,7 +67,9 @@ def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:
     for path, leaf in leaves(inputs):
         dtype, shape = np.result_type(leaf), np.shape(leaf)
         if there is None or path in there:
-            block = np.empty((len(rows), *shape), dtype)
+            whole = (len(rows), *shape)
+            device = is_device_array(leaf)
+            block = np.empty_like(leaf, shape=whole) if device else np.empty(whole, dtype)
             for k, row in enumerate(rows):
                 block[k] = row[path]
             new[path] = block
@@ -117,4 +120,4 @@ def item(given: Any, output: Any, k: int) -> Any:
         return {key: item(given[key], value, k) for key, value in output.items()}
     if isinstance(output, (list, tuple)):
         return [item(g, value, k) for g, value in zip(given, output)]
-    return np.asarray(given)[k]
+    return given[k] if is_device_array(given) else np.asarray(given)[k]

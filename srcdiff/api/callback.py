@@ -11,6 +11,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.api.residuals import copied
+from srcdiff.device import is_any_array
 from srcdiff.errors import UnsupportedError
 from srcdiff.onecall import place_of
 
@@ -44,7 +45,7 @@ def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tup
             remedy="Call it by its name, or let it return a new array.",
         )
     value, pull = recorded(pair, args, {})
-    arrays = [a for a in args if isinstance(a, np.ndarray)]
-    if isinstance(value, np.ndarray) and any(np.may_share_memory(value, a) for a in arrays):
+    arrays = [a for a in args if is_any_array(a)]
+    if is_any_array(value) and any(np.may_share_memory(value, a) for a in arrays):
         value = copied(value)
     return value, pull

@@ -15,6 +15,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.api.pullback import CANNOT, Pullback
+from srcdiff.device import is_device_array
 from srcdiff.errors import DtypeError
 from srcdiff.request import spelled
 
@@ -168,11 +169,17 @@ def _blocks(inputs: Any, output: Any) -> Blocks:
     """An array for every leaf of the outputs and leaf of the inputs."""
     return {
         outer: {
-            inner: np.zeros(np.shape(z) + np.shape(x), np.result_type(z, x))
+            inner: _zeros(x, z, np.shape(z) + np.shape(x), np.result_type(z, x))
             for inner, x in leaves(inputs)
         }
         for outer, z in leaves(output)
     }
+
+
+def _zeros(x: Any, z: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros in the array module of two leaves."""
+    device = next((v for v in (x, z) if is_device_array(v)), None)
+    return np.zeros(shape, dtype) if device is None else np.zeros_like(device, dtype, shape=shape)
 
 
 def _arranged(blocks: Blocks, inputs: Any, output: Any) -> Any:

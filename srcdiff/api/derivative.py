@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,13 +28,14 @@ from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, at_path, part_of, request_of
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
+from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
 from srcdiff.backends.numpy import compile_module, compile_text
+from srcdiff.device import array_module, generating_for
 from srcdiff.errors import CotangentError, placed
 from srcdiff.ir import Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import derive, derive_pair
 from srcdiff.request import spelled
-from srcdiff.trees import cotangent
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Compiled:
     held: tuple[tuple[str, Any], ...] = ()
     returns: tuple[Loc, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    seeded: Callable[[Any], Any] = one_cotangent
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class CompiledPair:
     returns: tuple[Loc, ...]
     consumes: bool
     many: Many  # the backward part for a batch of cotangents
+    seeded: Callable[[Any], Any] = one_cotangent
 
 
 @dataclass
@@ -127,7 +130,7 @@ class Derivative:
             if grad_outputs is None:
                 return found.function(*args, **kwargs)
             if found.scalar:
-                grad_outputs = cotangent(grad_outputs, 1.0)
+                grad_outputs = found.seeded(grad_outputs)
             return found.function(*args, grad_outputs=grad_outputs, **kwargs)
         except CotangentError as error:
             raise placed(error, found.returns) from None
@@ -168,7 +171,8 @@ class Derivative:
         with self._lock:
             found = self._cache.get(key)
             if found is None or not unchanged(found.watch):
-                found = self._generate(self.kinds(args, kwargs))
+                with generating_for(check_same_module(self._arguments(args, kwargs))):
+                    found = self._generate(self.kinds(args, kwargs))
                 _keep(self._cache, key, found)
             self._latest = found
             return found
@@ -190,14 +194,15 @@ class Derivative:
         """The specialisation for some kinds."""
         watch = watched(self.origin, kinds)
         made = derive(self.origin, self.request, kinds)
-        text, refs = made.emitted.text, made.emitted.refs
+        text, refs = made.emitted.text, meanings(made.emitted.refs)
         check_plain(refs)
         module, places = module_of(self.primal), made.emitted.lines
         function = compile_text(text, refs, self.request.name, module, places)
         seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
-        return Compiled(function, text, scalar, watch, made.written, held, made.returns, kinds)
+        own = made.written, held, made.returns
+        return Compiled(function, text, scalar, watch, *own, kinds, seed_check())
 
     def _check_memory(
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -238,7 +243,8 @@ class Derivative:
         with self._lock:
             found = self._pairs.get(key)
             if found is None or not unchanged(found.watch):
-                found = self._generate_pair(args, kwargs)
+                with generating_for(check_same_module(self._arguments(args, kwargs))):
+                    found = self._generate_pair(args, kwargs)
                 _keep(self._pairs, key, found)
         if found.written:
             self._check_memory(found.written, found.held, args, kwargs)
@@ -249,7 +255,7 @@ class Derivative:
         kinds = self.kinds(args, kwargs)
         watch = watched(self.origin, kinds)
         made = derive_pair(self.origin, self.request, kinds)
-        name, refs = self.request.name, made.emitted.refs
+        name, refs = self.request.name, meanings(made.emitted.refs)
         check_plain(refs)
         module, places = module_of(self.primal), made.emitted.lines
         namespace = compile_module(made.emitted.text, refs, name, module, places)
@@ -258,8 +264,9 @@ class Derivative:
         held = arrays_of(refs) if made.written else ()
         many = Many(self.primal, self.origin, self.request, kinds, watch)
         return CompiledPair(
-            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes, many
-        )
+            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes,
+            many, seed_check(),
+        )  # fmt: skip
 
     def call_signature(self) -> inspect.Signature:
         """The parameters that a call in a differentiated function may give."""
@@ -273,7 +280,7 @@ class Derivative:
         """The generated Python function for arguments of these kinds."""
         kinds = self.completed(kinds)
         with self._lock:
-            key = tuple((n, kinds[n]) for n in sorted(kinds))
+            key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
             found = self._by_kinds.get(key)
             if found is None or not unchanged(found.watch):
                 found = self._generate(kinds)

@@ -15,6 +15,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, parameter_names
+from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.trees import check_leaf, items_like, kept, like_sequence
 
@@ -164,7 +165,7 @@ def differentiable_part(tangent: Any, value: Any) -> Any:
         return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return like_sequence(value, [differentiable_part(t, v) for t, v in zip(tangent, value)])
-    real = isinstance(value, (float, complex, np.inexact, np.ndarray))
+    real = is_any_array(value) or isinstance(value, (float, complex, np.inexact))
     return tangent if real and np.result_type(value).kind in "fc" else None
 
 
@@ -188,9 +189,8 @@ def tangent_like(given: Any, like: Any, path: str) -> Any:
 
 
 def _is_numeric(value: Any) -> bool:
-    return isinstance(value, (int, float, complex, np.generic, np.ndarray)) and not isinstance(
-        value, bool
-    )
+    number = isinstance(value, (int, float, complex, np.generic)) and not isinstance(value, bool)
+    return number or is_any_array(value)
 
 
 def _leaf(given: Any, like: Any, path: str) -> Any:
@@ -201,7 +201,7 @@ def _leaf(given: Any, like: Any, path: str) -> Any:
     check_leaf(given, like, path, "argument")
     if not is_active_kind(kind_of(like, "x")):
         return np.zeros(np.shape(like))[()]
-    if not isinstance(like, np.ndarray):
+    if not is_any_array(like):
         return type(like)(given)
     new = np.empty_like(like)
     new[...] = given

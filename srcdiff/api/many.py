@@ -25,12 +25,13 @@ class Many:
     request: Request
     kinds: Mapping[str, Kind]
     watch: Watch
+    module: str = field(default_factory=array_module)
 
     @functools.cached_property
     def generated(self) -> tuple[Any, str] | None:
         """The function, and its text behind that of the forward part; None: one by one."""
-        if not unchanged(self.watch):
-            return None  # the residuals are those of a function that is no more
+        if self.module != "numpy" or not unchanged(self.watch):
+            return None  # or the residuals are those of a function that is no more
         try:
             made = derive_batch(self.origin, self.request, self.kinds).emitted
         except NoBatchError:

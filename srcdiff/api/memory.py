@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import records
+from srcdiff.device import is_any_array
 from srcdiff.errors import UnsupportedError
 from srcdiff.request import Stored
 
@@ -60,7 +61,7 @@ def _root(path: str) -> str:
 
 def _leaves(path: str, value: Any) -> Iterator[Leaf]:
     """Everything with memory in a value, and where it stands."""
-    if isinstance(value, np.ndarray):
+    if is_any_array(value):
         yield path, value
     elif isinstance(value, (list, tuple)):
         if isinstance(value, list):
@@ -79,7 +80,7 @@ def _leaves(path: str, value: Any) -> Iterator[Leaf]:
 
 def _overlap(a: Any, b: Any) -> bool:
     """Whether two values certainly or possibly share memory."""
-    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+    if not is_any_array(a) or not is_any_array(b):
         return a is b
     if not np.may_share_memory(a, b):
         return False

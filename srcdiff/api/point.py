@@ -16,6 +16,7 @@ from srcdiff.api.forward import differentiable_part, forward_of, tangent_like
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
+from srcdiff.device import is_any_array
 from srcdiff.onecall import arguments, signature_of
 from srcdiff.request import Member
 from srcdiff.trees import like_sequence
@@ -127,7 +128,7 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     elif isinstance(tree, (list, tuple)):
         for k, item in enumerate(tree):
             yield from leaves(item, (*path, k))
-    elif isinstance(tree, (np.ndarray, np.generic, float, complex)):
+    elif is_any_array(tree) or isinstance(tree, (np.generic, float, complex)):
         if np.result_type(tree).kind in "fc":
             yield path, tree
 
@@ -181,12 +182,12 @@ def zeros(tree: Any) -> Any:
 
 def zero(leaf: Any) -> Any:
     """Zero like an array or number."""
-    return np.zeros_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(0)
+    return np.zeros_like(leaf) if is_any_array(leaf) else type(leaf)(0)
 
 
 def unit(leaf: Any, index: tuple[int, ...], factor: complex = 1) -> Any:
     """Zero like an array or number, but for a one, or `factor`, at an index."""
-    if not isinstance(leaf, np.ndarray):
+    if not is_any_array(leaf):
         return type(leaf)(factor)
     one = np.zeros_like(leaf)
     one[index] = factor

@@ -15,6 +15,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options
 from srcdiff.api.residuals import copied
+from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
@@ -37,7 +38,7 @@ class Pullback:
             raise _released()
         try:
             if self._made.scalar:
-                grad_outputs = 1.0 if grad_outputs is None else cotangent(grad_outputs, 1.0)
+                grad_outputs = 1.0 if grad_outputs is None else self._made.seeded(grad_outputs)
             result = self._backward(self._own_residuals(retain_graph), grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None
@@ -152,7 +153,7 @@ def recorded(
 
 def _arrays(value: Any) -> list[Any]:
     """The arrays in nested containers."""
-    if isinstance(value, np.ndarray):
+    if is_any_array(value):
         return [value]
     if isinstance(value, Mapping):
         value = list(value.values())

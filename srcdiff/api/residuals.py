@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.device import is_device_array
 from srcdiff.trees import like_sequence
 
 
@@ -32,10 +33,26 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
         memo[id(value)] = table = type(value)()
         table.update((k, copied(v, memo)) for k, v in value.items())
         return table
-    if type(value) is np.ndarray:
-        memo[id(value)] = _array(value, memo)
+    if type(value) is np.ndarray or is_device_array(value):
+        make = _array if type(value) is np.ndarray else _device_array
+        memo[id(value)] = make(value, memo)
         return memo[id(value)]
     return value
+
+
+def _device_array(array: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an array of CuPy, at the same place in a copy of the memory that it is a view of."""
+    owner = array
+    while owner.base is not None:
+        owner = owner.base
+    flags = owner.flags
+    if not flags.c_contiguous and not flags.f_contiguous:
+        return array.copy()  # memory with gaps
+    key = -id(owner)
+    if key not in memo:
+        memo[key] = owner.copy(order="C" if flags.c_contiguous else "F")
+    start = memo[key].data + (array.data.ptr - owner.data.ptr)
+    return type(array)(array.shape, array.dtype, start, array.strides)
 
 
 def _array(array: np.ndarray[Any, Any], memo: dict[int, Any]) -> Any:

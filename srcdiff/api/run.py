@@ -12,6 +12,7 @@ from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.options import Options
 from srcdiff.api.point import Path, Point, at
+from srcdiff.device import is_any_array
 from srcdiff.errors import DtypeError, TransformError
 from srcdiff.onecall import arguments, place_of, signature_of
 from srcdiff.request import parse_path
@@ -42,7 +43,7 @@ class Output:
                 f"`{name}` has no output {key!r} in this run",
                 remedy="Give a position or key of what it returned.",
             ) from error
-        if isinstance(value, np.ndarray):
+        if is_any_array(value):
             raise TransformError(
                 f"`{self.run.name}` returns an array here: {key!r} is no output",
                 remedy="Take the array as a whole; `grad_outputs` selects elements of it.",

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.device import OnHost, generating_for, on_device
 from srcdiff.distributions import distribution
 
 _MISSING = object()
@@ -54,13 +55,14 @@ class Globals:
 
     def bind(self, name: str, value: Any) -> str:
         """A global name for an object: the given one, unless something else has it."""
+        name, rest = _named(name, value)
         candidate, number = name, 0
         while candidate in self.taken or self._is_other(candidate, value):
             number += 1
             candidate = f"{name}_{number}"
         if getattr(builtins, candidate, _MISSING) is not value:
             self.refs[candidate] = value
-        return candidate
+        return candidate + rest
 
     def _is_other(self, name: str, value: Any) -> bool:
         known = self.refs.get(name, self.others.get(name, _MISSING))
@@ -69,9 +71,20 @@ class Globals:
     def spell(self, value: Any, text: str | None = None) -> str:
         """The spelling of an object: the user's where that leads to it, else the usual one."""
         key = (id(value), text)
+        if isinstance(value, OnHost):
+            return self._on_host(value, text)
         if key not in self._spelled:
             self._spelled[key] = self._by_text(value, text) or self._usual(value, text)
         return self._spelled[key]
+
+    def _on_host(self, value: OnHost, text: str | None) -> str:
+        """The spelling of a function of NumPy beside those of CuPy."""
+        with generating_for("numpy"):
+            spelled = self._by_text(value.function, text) or self._usual(value.function, text)
+        root = spelled.partition(".")[0]
+        if not isinstance(self.refs[root], OnHost):
+            self.refs[root] = OnHost(self.refs[root])
+        return spelled
 
     def _by_text(self, value: Any, text: str | None) -> str | None:
         """The user's spelling with its root bound, if it leads to the object."""
@@ -129,8 +142,18 @@ class Globals:
         return f"{self.bind('scipy', sys.modules['scipy'])}.stats.{name}"
 
 
+def _named(name: str, value: Any) -> tuple[str, str]:
+    """The global name for a module that a text calls by a name, and the path from there."""
+    if value is np:
+        return ("cp", "") if on_device() else ("np" if name == "cp" else name, "")
+    if on_device() and value is sys.modules.get("scipy"):
+        return "cupyx", ".scipy"
+    return name, ""
+
+
 def _same(one: Any, other: Any) -> bool:
     """Whether two objects are one; bound methods are made anew whenever they are read."""
+    one = one.function if isinstance(one, OnHost) else one
     if one is other:
         return True
     if type(one) is not type(other) or not callable(one) or not hasattr(one, "__self__"):

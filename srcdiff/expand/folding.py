@@ -30,6 +30,7 @@ from srcdiff.analyses.kind_types import (
     rank_of,
 )  # fmt: skip
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.device import on_device
 from srcdiff.ir import Atom, Attr, Call, Const, Method, Name, Ref, Rhs, Slice, Star, Tup, names
 from srcdiff.rules import notation
 from srcdiff.rules.arguments import as_atom
@@ -199,7 +200,9 @@ class Folder:
         return len(masks) <= 1 and all(self.basic(i) for i in items if i not in masks)
 
     def picks_one(self, base: Atom, index: Atom) -> bool:
-        """Whether an index is known to select one number."""
+        """Whether an index is known to select one number; on a device it would be a view."""
+        if on_device():
+            return False
         items = index.items if isinstance(index, Tup) else (index,)
         return rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from srcdiff.device import canonical
 from srcdiff.distributions import distribution
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir import (
@@ -239,7 +240,7 @@ class Builder:
     def resolve(self, name: str, node: Node) -> Any:
         """The object of a name from outside the function."""
         try:
-            return self.source.namespace.resolve(name)
+            return canonical(self.source.namespace.resolve(name))
         except EmptyCellError as error:
             self.refuse(node, str(error), "Make the derivative after the name has its value.")
         except NameError as error:
@@ -268,7 +269,7 @@ class Builder:
         value = getattr(base.value, node.attr, missing)
         if value is missing:
             self.refuse(node, f"`{base.text}` has no attribute `{node.attr}`", "Check its name.")
-        return Ref(f"{base.text}.{node.attr}", value)
+        return Ref(f"{base.text}.{node.attr}", canonical(value))
 
     # --- text ---
 

@@ -6,6 +6,7 @@ import importlib
 import operator
 from collections.abc import Sequence
 
+from srcdiff.device import canonical
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
 from srcdiff.lower import closures, jumps, local, targets
 from srcdiff.lower.builder import Builder, Node, Pending, Static, Table
@@ -127,13 +128,13 @@ def _learn(b: Builder, name: str, module: str, attribute: str | None, node: Node
     if found is None:
         return
     if attribute is None:
-        b.scope[name] = Static(found)
+        b.scope[name] = Static(canonical(found))
     elif hasattr(found, attribute):
-        b.scope[name] = Static(getattr(found, attribute))
+        b.scope[name] = Static(canonical(getattr(found, attribute)))
     else:
         inner = _module(f"{module}.{attribute}", package)
         if inner is not None:
-            b.scope[name] = Static(inner)
+            b.scope[name] = Static(canonical(inner))
 
 
 def _module(name: str, package: str | None = None) -> object | None:

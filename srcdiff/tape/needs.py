@@ -10,6 +10,8 @@ import numpy as np
 
 from srcdiff import ir, runtime, trees
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_device import is_transfer
 from srcdiff.analyses.kind_types import is_scalar
 from srcdiff.facts import Facts
 
@@ -165,4 +167,6 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     kind = facts.kinds.get(target)
     if kind is None or not is_scalar(kind):
         return rhs.fn is range
+    if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
+        return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)

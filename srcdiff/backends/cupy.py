@@ -1,0 +1,178 @@
+"""Derivatives for CuPy arrays: what the global names of a generated text mean, and the helpers.
+
+The text spells NumPy's functions as CuPy's (`cp.sin`); here the names are bound to them.  The helpers
+that generated code calls are the same source, read with `cp` in the place of `np`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import linecache
+import sys
+import threading
+import tokenize
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff import factors, records, runtime, trees
+from srcdiff.device import PAIRS, OnHost, is_device_array, known_as
+from srcdiff.errors import CotangentTypeError, DtypeError
+
+HELPERS = (runtime, factors, trees)
+"""The modules whose functions generated code may call."""
+
+_MODULES = dict(PAIRS)
+_DEEP = 12  # objects that are looked into, one inside the other
+_lock = threading.RLock()
+_twins: dict[tuple[str, int], types.ModuleType] = {}
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def meanings(refs: Mapping[str, Any]) -> dict[str, Any]:
+    """What the global names of a text for CuPy arrays mean.
+
+    Raises:
+        DtypeError: one of them is an array of NumPy.
+    """
+    for name, value in refs.items():
+        for path in _arrays_in(name, value, np.ndarray):
+            raise DtypeError(
+                f"`{path}` is an array of NumPy, the arguments are arrays of CuPy: move it there "
+                "once, with cp.asarray"
+            )
+    return {name: _meaning(value) for name, value in refs.items()}
+
+
+def check_same_module(values: Mapping[str, Any]) -> str:
+    """The array module of some arguments, `numpy` where they hold no array.
+
+    Raises:
+        DtypeError: there are arrays of both; with the names of one of each.
+    """
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        return "numpy"
+    of_cupy = next((p for n, v in values.items() for p in _arrays_in(n, v, cupy.ndarray)), None)
+    if of_cupy is None:
+        return "numpy"
+    for name, value in values.items():
+        for path in _arrays_in(name, value, np.ndarray):
+            raise DtypeError(
+                f"`{of_cupy}` is an array of CuPy and `{path}` one of NumPy: pass all of them to "
+                "one module, with cp.asarray or cp.asnumpy"
+            )
+    return "cupy"
+
+
+def _arrays_in(path: str, value: Any, cls: type) -> Iterator[str]:
+    """Where arrays of a class are in a value."""
+    if isinstance(value, cls):
+        yield path
+    elif isinstance(value, (list, tuple)):
+        for k, item in enumerate(value):
+            yield from _arrays_in(f"{path}[{k}]", item, cls)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _arrays_in(f"{path}[{key!r}]", item, cls)
+    elif records.is_record(type(value)) and path.count(".") < _DEEP:
+        for name, item in records.attributes(value).items():
+            yield from _arrays_in(f"{path}.{name}", item, cls)
+
+
+def _meaning(value: Any) -> Any:
+    """CuPy's object for one of NumPy, SciPy or the helpers; anything else is itself."""
+    if isinstance(value, OnHost):
+        return value.function
+    if isinstance(value, types.ModuleType):
+        return _counterpart_of_module(value)
+    name = getattr(value, "__name__", None)
+    if not isinstance(name, str) or isinstance(value, type):
+        return value
+    for helper in HELPERS:
+        if vars(helper).get(name) is value:
+            return getattr(twin(helper), name)
+    for ours, theirs in PAIRS:
+        module = sys.modules.get(ours)
+        if module is not None and getattr(module, name, None) is value:
+            return getattr(importlib.import_module(theirs), name, value)
+    return value
+
+
+def _counterpart_of_module(module: types.ModuleType) -> types.ModuleType:
+    """CuPy's module for one of NumPy or SciPy."""
+    if module.__name__ == "scipy":  # its names are spelled `cupyx.scipy.special.erf`
+        for _, theirs in PAIRS:
+            if theirs.startswith("cupyx.scipy.") and theirs.replace("cupyx.", "") in sys.modules:
+                importlib.import_module(theirs)
+        return importlib.import_module("cupyx")
+    theirs = _MODULES.get(module.__name__)
+    return module if theirs is None else importlib.import_module(theirs)
+
+
+# --- helpers -----------------------------------------------------------------------------------
+
+
+def for_cupy(source: str) -> str:
+    """Source written with `np` for NumPy, with `cp` for CuPy in its place."""
+    lines = source.splitlines(keepends=True)
+    tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline)]
+    for token in reversed(tokens):
+        if token.type == tokenize.NAME and token.string in ("np", "numpy"):
+            row, column = token.start
+            new = {"np": "cp", "numpy": "cupy"}[token.string]
+            text = lines[row - 1]
+            lines[row - 1] = text[:column] + new + text[token.end[1] :]
+    return "".join(lines)
+
+
+def twin(helper: types.ModuleType) -> types.ModuleType:
+    """A module of helpers, read for CuPy."""
+    cupy = importlib.import_module("cupy")
+    key = helper.__name__, id(cupy)
+    with _lock:
+        if key not in _twins:
+            _twins[key] = _read(helper)
+        return _twins[key]
+
+
+def _read(helper: types.ModuleType) -> types.ModuleType:
+    """A module of helpers as it is when it is read for CuPy."""
+    text = for_cupy(inspect.getsource(helper))
+    file = f"<{helper.__name__} for CuPy>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    made = types.ModuleType(helper.__name__)
+    exec(compile(text, file, "exec"), vars(made))
+    for name, value in vars(helper).items():
+        if not isinstance(value, types.FunctionType):
+            continue
+        if value.__module__ == helper.__name__:
+            known_as(getattr(made, name), value)
+        elif any(value.__module__ == h.__name__ for h in HELPERS):
+            setattr(made, name, getattr(twin(sys.modules[value.__module__]), name))
+    return made
+
+
+# --- cotangents --------------------------------------------------------------------------------
+
+
+def number_cotangent(given: Any) -> Any:
+    """A cotangent of an output of one real number, which may be given as a number.
+
+    Raises:
+        CotangentError: it has axes, or is complex.
+        CotangentTypeError: it is no number and no array of CuPy.
+    """
+    if is_device_array(given):
+        return twin(trees).cotangent(given, sys.modules["cupy"].zeros(()))
+    if isinstance(given, np.ndarray):
+        raise CotangentTypeError(
+            "grad_outputs: expected a number or an array of CuPy, given an array of NumPy"
+        )
+    return trees.cotangent(given, 1.0)

@@ -1,0 +1,128 @@
+"""CuPy beside NumPy: which values are its arrays, and which of its objects stand for NumPy's.
+
+The compiler knows NumPy alone.  What comes from CuPy is read as NumPy's object of the same name
+(`canonical`), and a derivative for CuPy arrays is spelled, and looked up, as CuPy's at the end.  What
+differs before that is how numbers come out: a function of CuPy returns an array without axes where
+one of NumPy returns a number.  `on_device()` tells whether such a derivative is being generated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import types
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+_module: ContextVar[str] = ContextVar("srcdiff_array_module", default="numpy")
+
+PAIRS = (
+    ("numpy", "cupy"),
+    ("numpy.linalg", "cupy.linalg"),
+    ("numpy.fft", "cupy.fft"),
+    ("numpy.random", "cupy.random"),
+    ("scipy", "cupyx.scipy"),
+    *((f"scipy.{n}", f"cupyx.scipy.{n}") for n in ("special", "linalg", "fft", "ndimage")),
+    ("scipy.signal", "cupyx.scipy.signal"),
+)
+"""The modules of NumPy and SciPy, and those of CuPy with functions of the same names."""
+
+
+def array_module() -> str:
+    """The array module that a derivative is being generated for: `numpy` or `cupy`."""
+    return _module.get()
+
+
+def on_device() -> bool:
+    """Whether a derivative is being generated for arrays of CuPy."""
+    return _module.get() == "cupy"
+
+
+@contextlib.contextmanager
+def generating_for(module: str) -> Iterator[None]:
+    """What is generated inside is for arrays of a module."""
+    token = _module.set(module)
+    try:
+        yield
+    finally:
+        _module.reset(token)
+
+
+class OnHost:
+    """A function of NumPy, or NumPy itself, that computes on the host beside CuPy."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__name__ = getattr(function, "__name__", "function")
+
+
+# --- values ------------------------------------------------------------------------------------
+
+
+def is_device_array(value: Any) -> bool:
+    """Whether a value is an array of CuPy."""
+    cupy = sys.modules.get("cupy")
+    return cupy is not None and isinstance(value, cupy.ndarray)
+
+
+def is_any_array(value: Any) -> bool:
+    """Whether a value is an array of NumPy or of CuPy."""
+    return isinstance(value, np.ndarray) or is_device_array(value)
+
+
+def copy_of(array: Any) -> Any:
+    """A copy of an array, in the module that it is of."""
+    return np.array(array) if isinstance(array, np.ndarray) else array.copy()
+
+
+# --- objects of CuPy that stand for NumPy's ----------------------------------------------------
+
+_twins: dict[int, Any] = {}
+"""What the compiler calls by a helper's name, by the id of the helper's twin for CuPy."""
+
+_tables: dict[tuple[int, int], dict[int, tuple[Any, Any]]] = {}
+
+
+def canonical(value: Any) -> Any:
+    """NumPy's or SciPy's object for CuPy's of the same name; anything else is itself."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        return value
+    found = _table(cupy).get(id(value))
+    return value if found is None or found[0] is not value else found[1]
+
+
+def known_as(twin: Any, original: Any) -> None:
+    """Let an object stand for another one, as CuPy's do for NumPy's."""
+    _twins[id(twin)] = (twin, original)
+
+
+def _table(cupy: Any) -> dict[int, tuple[Any, Any]]:
+    """CuPy's objects (by id) with NumPy's, of all modules that are imported."""
+    loaded = [p for p in PAIRS if p[1] in sys.modules]
+    key = id(cupy), len(loaded) + 1000 * len(_twins)
+    table = _tables.get(key)
+    if table is None:
+        table = dict(_twins)
+        for name, theirs in loaded:
+            with contextlib.suppress(ImportError):  # SciPy is not needed for CuPy
+                _pair(importlib.import_module(name), sys.modules[theirs], table)
+        _tables.clear()
+        _tables[key] = table
+    return table
+
+
+def _pair(ours: Any, theirs: Any, table: dict[int, tuple[Any, Any]]) -> None:
+    """Enter the functions, classes and modules of two modules that have a name in common."""
+    table.setdefault(id(theirs), (theirs, ours))
+    for name, value in vars(theirs).items():
+        other = getattr(ours, name, None)
+        named = callable(value) or isinstance(value, types.ModuleType) or name in ("r_", "c_")
+        if name.startswith("_") or other is None or other is value or not named:
+            continue
+        if isinstance(value, types.ModuleType) == isinstance(other, types.ModuleType):
+            table.setdefault(id(value), (value, other))

@@ -1,0 +1,167 @@
+"""Where the calls of a derivative for CuPy arrays are computed, and those that CuPy lacks.
+
+Takes a finished function and the kinds of its parameters; returns it with the calls of NumPy marked
+that compute numbers of the host from such: they stay NumPy's.  Whatever else NumPy has is called by
+the same name in CuPy, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.effects import module_of
+from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
+from srcdiff.analyses.kind_device import is_host_call
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kinds import infer
+from srcdiff.device import OnHost, on_device
+from srcdiff.errors import MissingRuleError
+from srcdiff.fetched import plain_tests
+
+
+def placed_calls(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+    """The function with its calls on the host marked, where it is for CuPy arrays.
+
+    Raises:
+        MissingRuleError: it calls a function that CuPy does not have.
+    """
+    if not on_device():
+        return function
+    function = plain_tests(function)
+    kinds = infer(function, params)
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(stmt(s) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
+            s = replace(s, rhs=_placed(s.rhs, kinds, s.loc))
+        elif isinstance(s, ir.For) and isinstance(s.iter, ir.Call):
+            s = replace(s, iter=_placed(s.iter, kinds, s.loc))
+        return ir.map_blocks(s, block)
+
+    return replace(function, body=block(function.body))
+
+
+def _placed(call: ir.Call, kinds: Mapping[str, Kind], loc: ir.Loc) -> ir.Call:
+    """A call as it is made beside arrays of CuPy."""
+    if getattr(call.fn, "__name__", "") in _OF_NUMPY and module_of(call.fn) == "numpy":
+        return replace(call, fn=OnHost(call.fn))
+    operands = tuple(atom_kind(a, kinds) for a in (*call.args, *(v for _, v in call.kwargs)))
+    if is_host_call(call.fn, operands, kind_of_call(call, kinds)):
+        # The name of a helper means its twin for CuPy, which takes numbers as well.
+        return replace(call, fn=OnHost(call.fn)) if _path_of(call.fn) else call
+    check_known(call.fn, loc)
+    return call
+
+
+def check_known(fn: Any, loc: ir.Loc) -> None:
+    """Raise if a function of NumPy or SciPy is not in CuPy.
+
+    Raises:
+        MissingRuleError: with what to write instead.
+    """
+    module, _, name = _path_of(fn).rpartition(".")
+    if not module or (name not in MISSING.get(module, ()) and name in KNOWN.get(module, (name,))):
+        return
+    remedy = _INSTEAD.get(name, "Write it with functions that CuPy has, or pass NumPy arrays.")
+    raise MissingRuleError(f"CuPy has no `{_short(module)}.{name}`", loc, remedy)
+
+
+def _short(module: str) -> str:
+    """A module as users call it."""
+    return module.replace("numpy", "np", 1)
+
+
+def _path_of(fn: Any) -> str:
+    """The name of a function of NumPy or SciPy with its module, "" for anything else."""
+    if isinstance(fn, (ir.Method, ir.Attr, ir.Name, ir.Derived, type)):
+        return ""
+    name, module = getattr(fn, "__name__", ""), module_of(fn)
+    if isinstance(fn, np.ufunc) and getattr(np, name, None) is not fn:
+        return f"scipy.special.{name}"
+    if isinstance(fn, np.ufunc):
+        return f"numpy.{name}"
+    return ".".join([*(p for p in module.split(".")[:2] if p[0] != "_"), name]) if (
+        module.partition(".")[0] in ("numpy", "scipy")
+    ) else ""
+
+
+_OF_NUMPY = ("seterr", "geterr", "errstate", "seterrcall", "set_printoptions")
+"""What tells NumPy how to behave, and CuPy has no part in."""
+
+MISSING: Mapping[str, frozenset[str]] = {
+    "numpy": frozenset(
+        """asmatrix block bmat einsum_path frompyfunc geomspace histogram_bin_edges insert matvec
+        nanpercentile nanquantile ndenumerate nditer polyder polydiv polyint spacing unstack vecdot
+        vecmat isnat""".split()
+    ),
+    "numpy.linalg": frozenset(
+        "diagonal matrix_norm multi_dot outer svdvals tensordot trace vecdot vector_norm".split()
+    ),
+}
+"""What NumPy has and CuPy 14 lacks."""
+
+KNOWN: Mapping[str, frozenset[str]] = {
+    "scipy.special": frozenset(
+        """bdtr bdtrc bdtri beta betainc betaincinv betaln binom boxcox boxcox1p cbrt chdtr chdtrc
+        chdtri cosdg cosm1 cotdg digamma ellipeinc ellipj ellipk ellipkinc ellipkm1 entr erf erfc
+        erfcinv erfcx erfinv exp1 exp10 exp2 expi expit expm1 expn exprel fdtr fdtrc fdtri gamma
+        gammainc gammaincc gammainccinv gammaincinv gammaln gammasgn gdtr gdtrc huber i0 i0e i1 i1e
+        inv_boxcox inv_boxcox1p j0 j1 k0 k0e k1 k1e kl_div lambertw log1p log_expit log_ndtr
+        log_softmax loggamma logit logsumexp lpmv multigammaln nbdtr nbdtrc nbdtri ndtr ndtri pdtr
+        pdtrc pdtri poch polygamma pseudo_huber psi radian rel_entr rgamma round shichi sici sinc
+        sindg softmax sph_harm_y spherical_yn tandg wright_bessel xlog1py xlogy y0 y1 yn zeta
+        zetac""".split()
+    ),
+    "scipy.linalg": frozenset(
+        """bandwidth block_diag circulant dft expm hadamard hankel helmert hilbert khatri_rao
+        kron leslie lu lu_factor lu_solve companion convolution_matrix fiedler fiedler_companion
+        solve_triangular toeplitz tri tril triu""".split()
+    ),
+    "scipy.fft": frozenset(
+        """dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht hfft hfft2 hfftn idct idctn idst
+        idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft irfft2 irfftn next_fast_len
+        rfft rfft2 rfftfreq rfftn""".split()
+    ),
+    "scipy.signal": frozenset(
+        """convolve convolve2d correlate correlate2d detrend fftconvolve lfilter
+        oaconvolve""".split()
+    ),
+    "scipy.ndimage": frozenset(
+        """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
+        uniform_filter uniform_filter1d""".split()
+    ),
+    "scipy.integrate": frozenset(),
+    "scipy.stats": frozenset(),
+    "scipy.optimize": frozenset(),
+    "scipy.interpolate": frozenset(),
+}
+"""What CuPy 14 has of SciPy, as far as it is used with a derivative."""
+
+_INSTEAD: Mapping[str, str] = {
+    "block": "Write `np.concatenate` of `np.concatenate`s.",
+    "geomspace": "Write `np.exp(np.linspace(np.log(a), np.log(b), n))`.",
+    "insert": "Write `np.concatenate` of the parts.",
+    "multi_dot": "Write `a @ b @ c`.",
+    "unstack": "Index the axis: `x[0], x[1]`.",
+    "vecdot": "Write `np.sum(x * y, axis=-1)`.",
+    "matvec": "Write `(a @ x[..., None])[..., 0]`.",
+    "vecmat": "Write `(x[..., None, :] @ a)[..., 0, :]`.",
+    "vector_norm": "Write `np.sqrt(np.sum(x * x))`, or `np.linalg.norm`.",
+    "matrix_norm": "Write `np.linalg.norm(a, axis=(-2, -1))`.",
+    "svdvals": "Write `np.linalg.svd(a, compute_uv=False)`.",
+    "nanquantile": "Select first: `np.quantile(x[~np.isnan(x)], q)`.",
+    "nanpercentile": "Select first: `np.percentile(x[~np.isnan(x)], q)`.",
+    "trapezoid": "Write `np.trapezoid`.",
+    **dict.fromkeys(
+        ("cholesky", "det", "eigh", "eigvalsh", "inv", "lstsq", "norm", "pinv", "qr", "solve",
+         "svd"),
+        "The function of this name in `np.linalg` has a counterpart.",
+    ),
+}  # fmt: skip

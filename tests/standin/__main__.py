@@ -1,0 +1,32 @@
+"""The whole corpus and all rules on the stand-in: `python -m tests.standin [part of a name]`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+
+import numpy as np
+
+from .corpus import outcomes
+from .device import Device
+
+
+def main(only: str = "") -> int:
+    """Print what is not right, and how many of each."""
+    device = Device()
+    found: Counter[str] = Counter()
+    with device.installed(), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for written in (False, True):
+            for outcome in outcomes(device, only, written):
+                found[outcome.verdict] += 1
+                if outcome.verdict not in ("right", "numbers"):
+                    how = "np" if written else "cp"
+                    print(f"{outcome.verdict:8} {how} {outcome.program}: {outcome.detail}")
+    print(dict(found))
+    return int(any(found[v] for v in ("wrong", "moved", "failed")))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,211 @@
+"""The modules of the stand-in: the functions that CuPy has, computed by NumPy and SciPy."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srcdiff.placement import KNOWN
+
+from .arrays import COUNTS, TransferError, _methods, computed, ndarray, plain, wrapped
+
+__all__ = ["Device", "TransferError"]
+
+RECORD = Path(__file__).parent / "cupy14.txt"
+
+# These answer what is known without looking at the values.
+_ANSWERS = frozenset(
+    """shape ndim size iscomplexobj isrealobj isscalar result_type can_cast promote_types finfo iinfo
+    broadcast_shapes issubdtype min_scalar_type dtype get_printoptions printoptions""".split()
+)
+# These take numbers and lists; all others want arrays.
+_TAKE_ANYTHING = frozenset(
+    """array asarray asanyarray ascontiguousarray full full_like zeros ones empty arange linspace
+    logspace eye identity tri indices where einsum fromfunction real imag isclose select piecewise
+    concatenate stack vstack hstack dstack column_stack meshgrid ix_ mgrid ogrid fftfreq rfftfreq
+    atleast_1d copyto ravel_multi_index unravel_index trapezoid angle real_if_close isreal iscomplex
+    block_diag toeplitz hadamard hilbert helmert dft next_fast_len""".split()
+)
+
+
+def recorded() -> dict[str, dict[str, str]]:
+    """Module -> name -> parameters, as they were written down from CuPy."""
+    found: dict[str, dict[str, str]] = {}
+    for line in RECORD.read_text().splitlines():
+        if line.startswith("["):
+            here = found[line.strip("[]")] = {}
+        elif line and line[0] != "#":
+            name, _, what = line.partition(" ")
+            here[name] = what
+    for module in ("linalg", "signal"):
+        found[f"cupyx.scipy.{module}"] = dict.fromkeys(KNOWN[f"scipy.{module}"], "(...)")
+    return found
+
+
+class Device:
+    """The modules `cupy` and `cupyx` of the stand-in, and what was done on it."""
+
+    def __init__(self) -> None:
+        names = recorded()
+        _methods(names.pop("cupy.ndarray"))
+        self.modules = {"cupyx": types.ModuleType("cupyx"), **_module("cupyx.scipy")}
+        for name in names:
+            ours = name.replace("cupyx.", "").replace("cupy", "numpy")
+            module = types.ModuleType(name)
+            self.modules[name] = module
+            with contextlib.suppress(ImportError):
+                _fill(module, importlib.import_module(ours), names[name])
+        for name, module in self.modules.items():
+            parent, _, last = name.rpartition(".")
+            if parent:
+                setattr(self.modules[parent], last, module)
+        self.cupy = self.modules["cupy"]
+        self.cupy.ndarray = ndarray  # type: ignore[attr-defined]
+        self.cupy.asnumpy = lambda a: a.get()  # type: ignore[attr-defined]
+        self.cupy.get_array_module = lambda *args: self.cupy  # type: ignore[attr-defined]
+
+    transfers = property(lambda self: COUNTS.transfers)
+    allocations = property(lambda self: COUNTS.allocations)
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[Device]:
+        """The modules can be imported inside."""
+        before = {n: sys.modules.get(n) for n in self.modules}
+        sys.modules.update(self.modules)
+        try:
+            yield self
+        finally:
+            for name, module in before.items():
+                sys.modules.pop(name)
+                if module is not None:
+                    sys.modules[name] = module
+
+    @contextlib.contextmanager
+    def without_transfers(self) -> Iterator[None]:
+        """Whatever goes to the host inside is an error."""
+        COUNTS.forbidden = True
+        try:
+            yield
+        finally:
+            COUNTS.forbidden = False
+
+    def array(self, value: Any) -> Any:
+        """A copy of an array of NumPy."""
+        return wrapped(np.array(value))
+
+
+def _module(name: str) -> dict[str, types.ModuleType]:
+    return {name: types.ModuleType(name)}
+
+
+def _fill(module: types.ModuleType, ours: types.ModuleType, names: dict[str, str]) -> None:
+    """Give a module the functions that it has in CuPy."""
+    for name, what in names.items():
+        value = getattr(ours, name, RECORD)
+        if value is RECORD:
+            continue  # an older NumPy or SciPy
+        if isinstance(value, type) or not callable(value):
+            made: Any = Joiner(value) if name in ("r_", "c_") else value
+        elif what == "ufunc" or isinstance(value, np.ufunc):
+            made = Ufunc(value)
+        else:
+            made = _function(value, name, module.__name__, what)
+        setattr(module, name, made)
+
+
+class Joiner:
+    """`r_` and `c_`."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __getitem__(self, key: Any) -> Any:
+        return wrapped(self.value[plain(key)])
+
+
+class Ufunc:
+    """An elementwise function: takes arrays and numbers, no lists."""
+
+    __module__ = "cupy"
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.__name__ = function, function.__name__
+        self.nin, self.nout = getattr(function, "nin", 1), getattr(function, "nout", 1)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(a, (list, tuple)) for a in args):
+            raise TypeError("Unsupported type <class 'list'>")
+        return computed(self.function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("at", "outer", "reduce", "accumulate", "reduceat"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: computed(getattr(self.function, name), args, kwargs)
+
+
+def _function(value: Any, name: str, module: str, what: str) -> Callable[..., Any]:
+    """A function of NumPy with the parameters and the strictness of CuPy's."""
+    known = {p.strip("=*") for p in what.strip("()").split(", ")}
+    open_ = "..." in what or "**" in what
+    positional = sum(not p.startswith("*") for p in what.strip("()").split(", "))
+    strict = name not in _TAKE_ANYTHING and not module.startswith("cupy.random")
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        extra = set(kwargs) - known
+        if extra and not open_:
+            raise TypeError(f"{name}() got an unexpected keyword argument {min(extra)!r}")
+        if len(args) > positional and "*" not in what and not open_:
+            raise TypeError(f"{name}() takes {positional} positional arguments")
+        if name in _ANSWERS:
+            return value(*map(_loose, args), **{k: _loose(v) for k, v in kwargs.items()})
+        if strict and args and not isinstance(args[0], ndarray):
+            _check_first(name, args[0])
+        if name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
+            return _array(value, args, kwargs)
+        return computed(value, args, kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
+    return function
+
+
+def _check_first(name: str, value: Any) -> None:
+    """Raise for a first operand that only NumPy would make an array of."""
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, ndarray) for v in value):
+        return  # np.stack and its like
+    if isinstance(value, (list, tuple, int, float, complex, np.generic, np.ndarray)):
+        raise TypeError(f"{name}: expected cupy.ndarray, given {type(value).__name__}")
+
+
+def _array(value: Any, args: Any, kwargs: Any) -> Any:
+    """An array of what may be on the host; lists are of arrays, or of numbers."""
+    first, *rest = args
+    if isinstance(first, (list, tuple)):
+        kinds = {isinstance(v, ndarray) for v in _flat(first)}
+        if len(kinds) > 1:
+            raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+    if not isinstance(first, ndarray):
+        first = value(_loose(first), *rest, **kwargs)
+        return wrapped(np.array(first))
+    made = computed(value, (first, *rest), kwargs)
+    return first if made.held is first.held else made
+
+
+def _flat(items: Any) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            yield from _flat(item)
+        else:
+            yield item
+
+
+def _loose(value: Any) -> Any:
+    """An operand that may be an array of NumPy."""
+    return value if isinstance(value, np.ndarray) else plain(value)
