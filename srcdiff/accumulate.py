@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import is_pure, makes_new, returns_view
-from srcdiff.analyses.kind_types import Array, dims_of, is_numeric, is_scalar
+from srcdiff.analyses.kind_types import Array, is_numeric, is_scalar
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.device import on_device
 from srcdiff.facts import Facts

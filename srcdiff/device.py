@@ -1,9 +1,9 @@
 """CuPy beside NumPy: which values are its arrays, and which of its objects stand for NumPy's.
 
 The compiler knows NumPy alone.  What comes from CuPy is read as NumPy's object of the same name
-(`canonical`), and a derivative for CuPy arrays is spelled, and looked up, as CuPy's at the end.  What
-differs before that is how numbers come out: a function of CuPy returns an array without axes where
-one of NumPy returns a number.  `on_device()` tells whether such a derivative is being generated.
+(`canonical`), and a derivative for CuPy arrays is spelled, and looked up, as CuPy's at the end.
+What differs before that is how numbers come out: a function of CuPy returns an array without axes
+where one of NumPy returns a number.  `on_device()` tells whether such a derivative is generated.
 """
 
 from __future__ import annotations
@@ -58,6 +58,10 @@ class OnHost:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.__name__ = getattr(function, "__name__", "function")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What NumPy's function gives."""
+        return self.function(*args, **kwargs)
 
 
 # --- values ------------------------------------------------------------------------------------

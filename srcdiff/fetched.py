@@ -1,8 +1,8 @@
 """Values that a program asks the device for: each is asked for once, where the program does.
 
-Takes a function for CuPy arrays and the kinds of its names.  A test that is an array is made a bool
-before the branch, and the ends of ranges and slices are made ints, so that the backward part, which branches
-and loops in the same way, need not ask again.
+Takes a function for CuPy arrays and the kinds of its names.  A test that is an array is made a
+bool before the branch, the ends of ranges and slices are made ints and the operands of `math`
+floats, so that the backward part, which branches and loops in the same way, need not ask again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_device import may_be_device
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.views import is_array
@@ -21,61 +21,130 @@ Kinds = Mapping[str, Kind]
 
 
 def fetched(function: ir.Function, kinds: Kinds) -> ir.Function:
-    """The function with tests and ends of ranges on the host."""
-    fresh = ir.Fresh(ir.all_names(function))
+    """The function with tests, ends of ranges and slices, and operands of `math` on the host."""
+    return _Fetcher(function, kinds).fetched()
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(new for s in inner for new in stmt(s))
 
-    def ask(fn: Any, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
-        if not isinstance(atom, ir.Name) or not may_be_device(atom_kind(atom, kinds)):
+class _Fetcher:
+    """Makes bools, ints and floats of what is asked for; `flags` are only looked at as tests."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.function, self.kinds = function, kinds
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.flags = _flags(function)
+
+    def fetched(self) -> ir.Function:
+        """The function with its values fetched."""
+        return replace(self.function, body=self.block(self.function.body))
+
+    def block(self, inner: ir.Block) -> ir.Block:
+        return tuple(new for s in inner for new in self.stmt(s))
+
+    def ask(self, fn: Any, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """`fn(atom)`, where that may be an array."""
+        if not isinstance(atom, ir.Name) or not may_be_device(atom_kind(atom, self.kinds)):
             return atom
-        out.append(ir.Assign(fresh(), ir.Call(fn, (atom,), text=fn.__name__), loc))
-        return out[-1].target  # type: ignore[attr-defined, no-any-return]
+        name = self.fresh()
+        out.append(ir.Assign(name, ir.Call(fn, (atom,), text=fn.__name__), loc))
+        return name
 
-    def sliced(atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
-        if isinstance(atom, ir.Tup):
-            return ir.Tup(tuple(sliced(a, loc, out) for a in atom.items))
-        if not isinstance(atom, ir.Slice):
-            return atom
-        ends = (atom.lower, atom.upper, atom.step)
-        return ir.Slice(*(ask(int, a, loc, out) if is_array(atom_kind(a, kinds)) else a for a in ends))
+    def test(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """A test; one that is nothing else is a bool where it is made."""
+        made = isinstance(atom, ir.Name) and atom.id in self.flags
+        return atom if made else self.ask(bool, atom, loc, out)
 
-    def stmt(s: ir.Stmt) -> ir.Block:
-        s = ir.map_blocks(s, block)
+    def stmt(self, s: ir.Stmt) -> ir.Block:
+        """A statement behind those that fetch what it asks for."""
+        s = ir.map_blocks(s, self.block)
         before: list[ir.Stmt] = []
         if isinstance(s, ir.If):
-            s = replace(s, test=ask(bool, s.test, s.loc, before))
+            s = replace(s, test=self.test(s.test, s.loc, before))
         elif isinstance(s, ir.While):
-            test = ask(bool, s.test, s.loc, before)
+            test = self.test(s.test, s.loc, before)
             return (replace(s, cond=(*s.cond, *before), test=test),)
         elif isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
-            args = tuple(sliced(a, s.loc, before) for a in s.rhs.args)
-            s = replace(s, rhs=replace(s.rhs, args=args))
+            s = self.call(s, s.rhs, before)
         elif isinstance(s, ir.SetItem) and s.index is not None:
-            s = replace(s, index=sliced(s.index, s.loc, before))
+            s = replace(s, index=self.sliced(s.index, s.loc, before))
         elif isinstance(s, ir.For) and isinstance(s.iter, ir.Call) and s.iter.fn is range:
-            ends = tuple(ask(int, a, s.loc, before) for a in s.iter.args)
+            ends = tuple(self.ask(int, a, s.loc, before) for a in s.iter.args)
             s = replace(s, iter=replace(s.iter, args=ends))
         return (*before, s)
 
-    return replace(function, body=block(function.body))
+    def call(self, s: ir.Assign, rhs: ir.Call, before: list[ir.Stmt]) -> ir.Assign:
+        """A call with its slices and its operands for `math`; a flag is a bool."""
+        args = tuple(self.sliced(a, s.loc, before) for a in rhs.args)
+        if getattr(rhs.fn, "__module__", "") == "math":
+            args = tuple(self.ask(float, a, s.loc, before) if self.is_array(a) else a for a in args)
+        rhs = replace(rhs, args=args)
+        if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds)):
+            return replace(s, rhs=rhs)
+        name = self.fresh()
+        before.append(ir.Assign(name, rhs, s.loc))
+        return replace(s, rhs=ir.Call(bool, (name,), text="bool"))
+
+    def sliced(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """An index with the ends of its slices as ints."""
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(self.sliced(a, loc, out) for a in atom.items))
+        if not isinstance(atom, ir.Slice):
+            return atom
+        ends = (atom.lower, atom.upper, atom.step)
+        return ir.Slice(*(self.ask(int, a, loc, out) if self.is_array(a) else a for a in ends))
+
+    def is_array(self, atom: ir.Atom) -> bool:
+        """Whether an operand is certainly an array."""
+        return is_array(atom_kind(atom, self.kinds))
+
+
+def _flags(function: ir.Function) -> frozenset[str]:
+    """The temporaries that nothing is done with but to test them, and to hand them on to others."""
+    tests = {n for s in ir.walk(function.body) for n in _tested(s)}
+    while True:
+        kept = {n for n in tests if n.startswith("_")} - {
+            n for s in ir.walk(function.body) for n in _read_otherwise(s, tests)
+        }
+        if kept == tests:
+            return frozenset(kept)
+        tests = kept
+
+
+def _tested(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names that a statement tests, or hands on."""
+    if isinstance(stmt, (ir.If, ir.While)):
+        return tuple(ir.names(stmt.test))
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+        return (stmt.rhs.id,)
+    return ()
+
+
+def _read_otherwise(stmt: ir.Stmt, flags: set[str]) -> tuple[str, ...]:
+    """The names that a statement does something else with."""
+    if isinstance(stmt, (ir.If, ir.While)):
+        return ()
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+        return () if stmt.target.id in flags else (stmt.rhs.id,)
+    if isinstance(stmt, ir.For):
+        return tuple(n for o in ir.operands(stmt) for n in ir.names(o))
+    return tuple(ir.reads(stmt))
 
 
 def plain_tests(function: ir.Function) -> ir.Function:
     """The function without `bool(...)` around tests that nothing else reads."""
     reads: dict[str, int] = {}
     for stmt in ir.walk(function.body):
-        for name in ir.reads(stmt):
+        late = ir.names(stmt.test) if isinstance(stmt, ir.While) else ()
+        for name in (*ir.reads(stmt), *late):
             reads[name] = reads.get(name, 0) + 1
 
     def block(inner: ir.Block) -> ir.Block:
         out: list[ir.Stmt] = []
         for s in (ir.map_blocks(t, block) for t in inner):
-            asked = _asked(out[-1]) if out and isinstance(s, ir.If) else None
-            if asked is not None and s.test == asked[0] and reads.get(asked[0].id) == 1:
-                out.pop()
-                s = replace(s, test=asked[1])
+            asked = _asked(out[-1]) if out else None
+            if isinstance(s, ir.If) and asked is not None and s.test == asked[0]:
+                if reads.get(asked[0].id) == 1:
+                    out.pop()
+                    s = replace(s, test=asked[1])
             out.append(s)
         return tuple(out)
 

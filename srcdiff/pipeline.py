@@ -22,6 +22,7 @@ from srcdiff.callees import check_callees
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
+from srcdiff.device import on_device
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import (
@@ -31,7 +32,6 @@ from srcdiff.entry import (
     same_layout,
     with_copies,
 )
-from srcdiff.device import on_device
 from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names

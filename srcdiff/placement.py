@@ -7,6 +7,7 @@ the same name in CuPy, or refused.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -50,6 +51,11 @@ def placed_calls(function: ir.Function, params: Mapping[str, Kind]) -> ir.Functi
 
 def _placed(call: ir.Call, kinds: Mapping[str, Kind], loc: ir.Loc) -> ir.Call:
     """A call as it is made beside arrays of CuPy."""
+    other = call.args[1] if call.fn is operator.is_ else None
+    if isinstance(other, ir.Ref) and _path_of(other.value):
+        # What stands in a container may be the function of either module.
+        either = (other, ir.Ref(other.text, OnHost(other.value)))
+        return ir.Call(operator.contains, (ir.Tup(either), call.args[0]))
     if getattr(call.fn, "__name__", "") in _OF_NUMPY and module_of(call.fn) == "numpy":
         return replace(call, fn=OnHost(call.fn))
     operands = tuple(atom_kind(a, kinds) for a in (*call.args, *(v for _, v in call.kwargs)))
@@ -87,55 +93,58 @@ def _path_of(fn: Any) -> str:
         return f"scipy.special.{name}"
     if isinstance(fn, np.ufunc):
         return f"numpy.{name}"
-    return ".".join([*(p for p in module.split(".")[:2] if p[0] != "_"), name]) if (
-        module.partition(".")[0] in ("numpy", "scipy")
-    ) else ""
+    parts = [p for p in module.split(".")[:2] if not p.startswith("_")]
+    return ".".join((*parts, name)) if parts and parts[0] in ("numpy", "scipy") else ""
+
+
+def _names(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
 
 
 _OF_NUMPY = ("seterr", "geterr", "errstate", "seterrcall", "set_printoptions")
 """What tells NumPy how to behave, and CuPy has no part in."""
 
 MISSING: Mapping[str, frozenset[str]] = {
-    "numpy": frozenset(
+    "numpy": _names(
         """asmatrix block bmat einsum_path frompyfunc geomspace histogram_bin_edges insert matvec
-        nanpercentile nanquantile ndenumerate nditer polyder polydiv polyint spacing unstack vecdot
-        vecmat isnat""".split()
+        nanpercentile nanquantile ndenumerate nditer polyder polydiv polyint spacing
+        unstack vecdot vecmat isnat"""
     ),
-    "numpy.linalg": frozenset(
-        "diagonal matrix_norm multi_dot outer svdvals tensordot trace vecdot vector_norm".split()
+    "numpy.linalg": _names(
+        """diagonal matrix_norm multi_dot outer svdvals tensordot trace vecdot vector_norm"""
     ),
 }
 """What NumPy has and CuPy 14 lacks."""
 
 KNOWN: Mapping[str, frozenset[str]] = {
-    "scipy.special": frozenset(
+    "scipy.special": _names(
         """bdtr bdtrc bdtri beta betainc betaincinv betaln binom boxcox boxcox1p cbrt chdtr chdtrc
-        chdtri cosdg cosm1 cotdg digamma ellipeinc ellipj ellipk ellipkinc ellipkm1 entr erf erfc
-        erfcinv erfcx erfinv exp1 exp10 exp2 expi expit expm1 expn exprel fdtr fdtrc fdtri gamma
-        gammainc gammaincc gammainccinv gammaincinv gammaln gammasgn gdtr gdtrc huber i0 i0e i1 i1e
-        inv_boxcox inv_boxcox1p j0 j1 k0 k0e k1 k1e kl_div lambertw log1p log_expit log_ndtr
-        log_softmax loggamma logit logsumexp lpmv multigammaln nbdtr nbdtrc nbdtri ndtr ndtri pdtr
-        pdtrc pdtri poch polygamma pseudo_huber psi radian rel_entr rgamma round shichi sici sinc
-        sindg softmax sph_harm_y spherical_yn tandg wright_bessel xlog1py xlogy y0 y1 yn zeta
-        zetac""".split()
+        chdtri cosdg cosm1 cotdg digamma ellipeinc ellipj ellipk ellipkinc ellipkm1 entr
+        erf erfc erfcinv erfcx erfinv exp1 exp10 exp2 expi expit expm1 expn exprel fdtr
+        fdtrc fdtri gamma gammainc gammaincc gammainccinv gammaincinv gammaln gammasgn
+        gdtr gdtrc huber i0 i0e i1 i1e inv_boxcox inv_boxcox1p j0 j1 k0 k0e k1 k1e
+        kl_div lambertw log1p log_expit log_ndtr log_softmax loggamma logit logsumexp
+        lpmv multigammaln nbdtr nbdtrc nbdtri ndtr ndtri pdtr pdtrc pdtri poch polygamma
+        pseudo_huber psi radian rel_entr rgamma round shichi sici sinc sindg softmax
+        sph_harm_y spherical_yn tandg wright_bessel xlog1py xlogy y0 y1 yn zeta zetac"""
     ),
-    "scipy.linalg": frozenset(
-        """bandwidth block_diag circulant dft expm hadamard hankel helmert hilbert khatri_rao
-        kron leslie lu lu_factor lu_solve companion convolution_matrix fiedler fiedler_companion
-        solve_triangular toeplitz tri tril triu""".split()
+    "scipy.linalg": _names(
+        """bandwidth block_diag circulant dft expm hadamard hankel helmert hilbert khatri_rao kron
+        leslie lu lu_factor lu_solve companion convolution_matrix fiedler
+        fiedler_companion solve_triangular toeplitz tri tril triu"""
     ),
-    "scipy.fft": frozenset(
+    "scipy.fft": _names(
         """dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht hfft hfft2 hfftn idct idctn idst
-        idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft irfft2 irfftn next_fast_len
-        rfft rfft2 rfftfreq rfftn""".split()
+        idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft irfft2 irfftn
+        next_fast_len rfft rfft2 rfftfreq rfftn"""
     ),
-    "scipy.signal": frozenset(
-        """convolve convolve2d correlate correlate2d detrend fftconvolve lfilter
-        oaconvolve""".split()
+    "scipy.signal": _names(
+        """convolve convolve2d correlate correlate2d detrend fftconvolve lfilter oaconvolve"""
     ),
-    "scipy.ndimage": frozenset(
+    "scipy.ndimage": _names(
         """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
-        uniform_filter uniform_filter1d""".split()
+        uniform_filter uniform_filter1d"""
     ),
     "scipy.integrate": frozenset(),
     "scipy.stats": frozenset(),

@@ -31,8 +31,8 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.links import linked_names
 from srcdiff.analyses.silent import returns_nothing
 from srcdiff.analyses.views import is_array, is_reshaping
-from srcdiff.elements import shared_elements
 from srcdiff.device import on_device
+from srcdiff.elements import shared_elements
 from srcdiff.errors import UnsupportedError
 
 

@@ -79,8 +79,11 @@ def along(axis: int, *part: Any) -> tuple[Any, ...]:
 
 def inside(pad_width: Any, ndim: int) -> tuple[slice, ...]:
     """The index of the original array inside one that was padded."""
-    pairs = np.broadcast_to(pad_width, (ndim, 2)).tolist()
-    return tuple(slice(before, -after or None) for before, after in pairs)
+    pairs = pad_width.tolist() if hasattr(pad_width, "tolist") else pad_width
+    pairs = pairs if isinstance(pairs, (list, tuple)) else (pairs,)
+    pairs = pairs if isinstance(pairs[0], (list, tuple)) else (pairs,)
+    pairs = pairs if len(pairs) == ndim else tuple(pairs) * ndim
+    return tuple(slice(p[0], -p[-1] or None) for p in pairs)
 
 
 # --- moving elements ---------------------------------------------------------------------------
@@ -123,7 +126,7 @@ def undiff(d: Any, n: int, axis: int) -> Any:
 
 def power_slope(x: Any, y: Any) -> Any:
     """`y * x ** (y - 1)`, and zero where `y` is zero."""
-    if np.ndim(y) == 0:
+    if isinstance(y, (int, float, complex, np.number)):
         return y * x ** (y - 1) if y else x * y
     return y * x ** (y - (y != 0))
 
@@ -285,7 +288,7 @@ def _contracted(n: int, m: int, axes: Any) -> tuple[list[int], list[int]]:
     """The axes that `np.tensordot` sums over, of operands of rank `n` and `m`."""
     if isinstance(axes, int):
         return [*range(n - axes, n)], [*range(axes)]
-    left, right = (np.atleast_1d(side).tolist() for side in axes)
+    left, right = (list(side) if hasattr(side, "__len__") else [side] for side in axes)
     return [k % n for k in left], [k % m for k in right]
 
 

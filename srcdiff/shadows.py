@@ -30,6 +30,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
 from srcdiff.analyses.views import is_array, is_array_if_any
 from srcdiff.containers import take
+from srcdiff.device import on_device
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
 
@@ -288,7 +289,7 @@ class _Mirror:
         if not any(map(_may_be_number, _items(self.facts.kinds[stmt.target.id]))):
             return ()
         assert isinstance(stmt.rhs, ir.Call)
-        if stmt.rhs.fn not in _WHOLE:
+        if stmt.rhs.fn not in _WHOLE or on_device():  # there adjoints of numbers are arrays
             raise UnsupportedError(
                 "part of a container that holds numbers as well as arrays that are written in "
                 "place cannot be copied",

@@ -235,9 +235,10 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
     if isinstance(output, (list, tuple)):
         given = items_like(grad_outputs, output, path, "output")
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
-    if not is_array(output) and not isinstance(output, (float, complex, np.inexact)):
+    array = is_array(output)
+    if not array and not isinstance(output, (float, complex, np.inexact)):
         return _none(grad_outputs, output, path)
-    if is_array(output) and output.dtype.kind not in "fc":
+    if array and output.dtype.kind not in "fc":
         return _none(grad_outputs, output, path)
     return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
 
@@ -302,17 +303,14 @@ def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
         CotangentError: it is of another shape, or complex where `x` is real.
         CotangentTypeError: it is no number or array.
     """
+    array = is_array(given)
+    if array and type(given) is not type(x) and _module(given) != _module(x):
+        what = f"a number or an array of {_module(x)} like the {whose}"
+        raise CotangentTypeError(f"{path}: expected {what}, given one of {_module(given)}")
     number = isinstance(given, (int, float, complex, np.generic)) and not isinstance(given, bool)
-    if is_array(given) and _module(given) != _module(x):
-        raise CotangentTypeError(
-            f"{path}: expected a number or an array of {_module(x)} like the {whose}, "
-            f"given one of {_module(given)}"
-        )
-    if not number and not is_array(given):
-        raise CotangentTypeError(
-            f"{path}: expected a number or an array of shape {np.shape(x)}, "
-            f"given {type(given).__name__}"
-        )
+    if not array and not number:
+        what = f"a number or an array of shape {np.shape(x)}"
+        raise CotangentTypeError(f"{path}: expected {what}, given {type(given).__name__}")
     if np.shape(given) != np.shape(x):
         raise CotangentError(f"{path}: expected shape {np.shape(x)}, given shape {np.shape(given)}")
     if np.iscomplexobj(given) and not np.iscomplexobj(x):

@@ -30,6 +30,10 @@ Args = tuple[Kind, ...]
 
 _ASIDE = (ir.make_list, ir.make_dict, ir.make_function, ir.captured, ir.is_function)
 _ASKS = (bool, int, float, complex, round, operator.not_, operator.truth, operator.contains)
+_ANSWERS = (
+    "may_share_memory", "shares_memory", "can_cast", "issubdtype", "isscalar", "iscomplexobj",
+    "isrealobj",
+)  # fmt: skip
 _ON_HOST = ("dtype", "ellipsis", "numpy.random.Generator", "numpy.random.RandomState")
 
 
@@ -50,7 +54,9 @@ def may_be_device(kind: Kind) -> bool:
 
 def placed(kind: Kind, fn: Any, args: Args) -> Kind:
     """The kind of a call's result, numbers that are computed on the device as arrays."""
-    if fn in _ASIDE or isinstance(fn, (ir.Derived, ir.Name)) or records.is_record(fn):
+    if isinstance(fn, (ir.Derived, ir.Name)) or fn in _ASIDE or records.is_record(fn):
+        return kind
+    if getattr(fn, "__name__", "") in _ANSWERS:
         return kind
     if fn is sum and any(map(may_be_device, args)):
         return Array(getattr(kind, "dtype", None), (), maybe_scalar=True)
@@ -60,7 +66,7 @@ def placed(kind: Kind, fn: Any, args: Args) -> Kind:
 
 
 def as_arrays(kind: Kind, flags: bool = False) -> Kind:
-    """A kind with the numbers of NumPy in it as arrays without axes; `flags`: bools of Python too."""
+    """A kind with NumPy's numbers in it as arrays without axes; `flags`: bools of Python too."""
     if isinstance(kind, Scalar):
         number = kind.python is not True or (flags and kind.dtype == "bool")
         return Array(kind.dtype, ()) if number else kind

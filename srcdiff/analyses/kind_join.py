@@ -10,6 +10,7 @@ from srcdiff.analyses.kind_types import (
     Array,
     Callable,
     Dict,
+    Dim,
     Kind,
     List,
     Maybe,
@@ -86,7 +87,7 @@ def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
 def _join_arrays(a: Scalar | Array, b: Scalar | Array) -> Array:
     maybe = any(isinstance(k, Scalar) or k.maybe_scalar for k in (a, b))
     x, y = getattr(a, "dims", None), getattr(b, "dims", None)
-    dims = () if on_device() and dims_of(a) == dims_of(b) == () else None
+    dims: tuple[Dim, ...] | None = () if on_device() and dims_of(a) == dims_of(b) == () else None
     if not maybe and x is not None and y is not None and len(x) == len(y):
         dims = tuple(map(join_dim, x, y))
     return Array(a.dtype if a.dtype == b.dtype else None, dims, maybe)

@@ -300,6 +300,12 @@ class Derivative:
             return found[0]
         return Tuple(found) if self.request.form == "tuple" else UNKNOWN
 
+    def text(self, example: tuple[Any, ...] | None) -> str:
+        """The generated text for the array module at hand, which is not compiled."""
+        args = None if example is None else (*self.receiver, *example)
+        kinds = self.declared_kinds() if args is None else self.kinds(args, {})
+        return derive(self.origin, self.request, kinds).emitted.text
+
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
         return self._generate(self.declared_kinds())

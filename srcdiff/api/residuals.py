@@ -41,7 +41,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
 
 
 def _device_array(array: Any, memo: dict[int, Any]) -> Any:
-    """A copy of an array of CuPy, at the same place in a copy of the memory that it is a view of."""
+    """A copy of an array of CuPy, at the same place in a copy of the memory that it is in."""
     owner = array
     while owner.base is not None:
         owner = owner.base

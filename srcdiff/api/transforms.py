@@ -9,6 +9,7 @@ from srcdiff.api.batched import Batched
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.free import derivative
 from srcdiff.api.options import Options
+from srcdiff.device import generating_for
 
 
 def grad(
@@ -106,11 +107,19 @@ def _made(f: Any, options: Options) -> Any:
     return derivative(f, options, kind)
 
 
-def source(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any) -> str:
+def source(
+    f: Callable[..., Any],
+    inputs: Any = 0,
+    *,
+    example: Any = None,
+    backend: str | None = None,
+    **options: Any,
+) -> str:
     """The text of the gradient of a function, without calling it.
 
     `example` is a tuple of arguments whose kinds the text is specialised on; without it parameters
-    are numbers or arrays of any rank.
+    are numbers or arrays of any rank.  `backend="cupy"` gives the text for arrays of CuPy, which
+    need not be installed; the example may hold arrays of NumPy then.
 
     >>> import srcdiff
     >>> def f(x: float):
@@ -118,7 +127,12 @@ def source(f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **opt
     >>> "def f_grad(x: float, grad_outputs=1.0):" in srcdiff.source(f)
     True
     """
+    if backend not in (None, "numpy", "cupy"):
+        raise ValueError(f"backend: expected 'numpy' or 'cupy', given {backend!r}")
     made: Derivative = grad(f, inputs, **options)
+    if backend is not None:
+        with generating_for(backend):
+            return made.text(example)
     if example is None:
         return made.generic().text
     made.specialised(*example)

@@ -1,7 +1,7 @@
 """Derivatives for CuPy arrays: what the global names of a generated text mean, and the helpers.
 
-The text spells NumPy's functions as CuPy's (`cp.sin`); here the names are bound to them.  The helpers
-that generated code calls are the same source, read with `cp` in the place of `np`.
+The text spells NumPy's functions as CuPy's (`cp.sin`); here the names are bound to them.  The
+helpers that generated code calls are the same source, read with `cp` in the place of `np`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import inspect
 import io
 import linecache
+import re
 import sys
 import threading
 import tokenize
@@ -112,8 +113,8 @@ def _counterpart_of_module(module: types.ModuleType) -> types.ModuleType:
             if theirs.startswith("cupyx.scipy.") and theirs.replace("cupyx.", "") in sys.modules:
                 importlib.import_module(theirs)
         return importlib.import_module("cupyx")
-    theirs = _MODULES.get(module.__name__)
-    return module if theirs is None else importlib.import_module(theirs)
+    name = _MODULES.get(module.__name__)
+    return module if name is None else importlib.import_module(name)
 
 
 # --- helpers -----------------------------------------------------------------------------------
@@ -122,14 +123,22 @@ def _counterpart_of_module(module: types.ModuleType) -> types.ModuleType:
 def for_cupy(source: str) -> str:
     """Source written with `np` for NumPy, with `cp` for CuPy in its place."""
     lines = source.splitlines(keepends=True)
-    tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline)]
+    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     for token in reversed(tokens):
-        if token.type == tokenize.NAME and token.string in ("np", "numpy"):
+        new = _respelled(token)
+        if new != token.string:
             row, column = token.start
-            new = {"np": "cp", "numpy": "cupy"}[token.string]
             text = lines[row - 1]
             lines[row - 1] = text[:column] + new + text[token.end[1] :]
     return "".join(lines)
+
+
+def _respelled(token: tokenize.TokenInfo) -> str:
+    """A name for NumPy as one for CuPy; before Python 3.12 an f-string is one token."""
+    if token.type == tokenize.NAME:
+        return {"np": "cp", "numpy": "cupy"}.get(token.string, token.string)
+    formatted = token.type == tokenize.STRING and token.string[0] in "fF"
+    return re.sub(r"\bnp\.", "cp.", token.string) if formatted else token.string
 
 
 def twin(helper: types.ModuleType) -> types.ModuleType:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.device import OnHost, generating_for, on_device
+from srcdiff.device import OnHost, canonical, generating_for, on_device
 from srcdiff.distributions import distribution
 
 _MISSING = object()
@@ -94,7 +94,7 @@ class Globals:
         if not rest:
             return self.bind(root, value)
         for source in (self.namespace, _ROOTS, sys.modules):
-            found = source.get(root, _MISSING)
+            found = canonical(source.get(root, _MISSING))
             if found is not _MISSING and _same(_follow(found, rest), value):
                 return f"{self.bind(root, found)}.{rest}"
         return None

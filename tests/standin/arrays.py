@@ -55,7 +55,7 @@ class ndarray:  # noqa: N801
     nbytes = property(lambda self: self.held.nbytes)
     flags = property(lambda self: self.held.flags)
     T = property(lambda self: wrapped(self.held.T))
-    mT = property(lambda self: wrapped(self.held.mT))
+    mT = property(lambda self: wrapped(self.held.mT))  # noqa: N815
 
     @property
     def real(self) -> Any:
@@ -88,7 +88,7 @@ class ndarray:  # noqa: N801
         return (self[k] for k in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        found = plain(key)
+        found = plain(_index(key))
         items = found if isinstance(found, tuple) else (found,)
         basic = all(isinstance(k, (int, np.integer, slice, type(None), type(...))) for k in items)
         basic = basic and not any(isinstance(k, bool) for k in items)
@@ -99,7 +99,7 @@ class ndarray:  # noqa: N801
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, np.ndarray):
             raise TypeError("Unsupported type <class 'numpy.ndarray'>")
-        self.held[plain(key)] = plain(value)
+        self.held[plain(_index(key))] = plain(value)
 
     def __copy__(self) -> Any:
         return wrapped(self.held.copy())
@@ -160,6 +160,8 @@ class ndarray:  # noqa: N801
         return computed(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func.__name__ in ("may_share_memory", "shares_memory", "shape", "ndim", "size"):
+            return func(*map(plain, args), **kwargs)
         return computed(func, args, kwargs)
 
 
@@ -205,6 +207,14 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _index(key: Any) -> Any:
+    """An index, which holds no list of arrays."""
+    for item in key if isinstance(key, tuple) else (key,):
+        if isinstance(item, list) and any(isinstance(v, ndarray) for v in item):
+            raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+    return key
+
+
 def _bound(value: Any) -> Any:
     return operator.index(value) if isinstance(value, ndarray) else value
 
@@ -219,10 +229,11 @@ def computed(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _operators() -> None:
-    """The operators, each forwards, reflected and in place, which refuse lists and NumPy's arrays."""
-    names = """add sub mul truediv floordiv mod pow matmul and or xor lshift rshift""".split()
-    for name in names:
+    """The operators, forwards, reflected and in place, which refuse lists and NumPy's arrays."""
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
+                 "xor", "lshift", "rshift"):  # fmt: skip
         function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+        onto = getattr(operator, f"i{name}")
 
         def forwards(self: Any, other: Any, function: Any = function) -> Any:
             _check_operand(other)
@@ -232,7 +243,7 @@ def _operators() -> None:
             _check_operand(other)
             return wrapped(function(plain(other), self.held))
 
-        def in_place(self: Any, other: Any, function: Any = getattr(operator, f"i{name}")) -> Any:
+        def in_place(self: Any, other: Any, function: Any = onto) -> Any:
             _check_operand(other)
             held = function(self.held, plain(other))
             if held is not self.held:  # NumPy makes a number of an array without axes
@@ -243,15 +254,17 @@ def _operators() -> None:
         setattr(ndarray, f"__r{name}__", reflected)
         setattr(ndarray, f"__i{name}__", in_place)
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        function = getattr(operator, name)
 
-        def compared(self: Any, other: Any, function: Any = getattr(operator, name)) -> Any:
+        def compared(self: Any, other: Any, function: Any = function) -> Any:
             _check_operand(other)
             return wrapped(function(self.held, plain(other)))
 
         setattr(ndarray, f"__{name}__", compared)
     for name in ("neg", "pos", "abs", "invert"):
+        function = getattr(operator, name)
 
-        def unary(self: Any, function: Any = getattr(operator, name)) -> Any:
+        def unary(self: Any, function: Any = function) -> Any:
             return wrapped(function(self.held))
 
         setattr(ndarray, f"__{name}__", unary)

@@ -20,19 +20,26 @@ __all__ = ["Device", "TransferError"]
 
 RECORD = Path(__file__).parent / "cupy14.txt"
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 # These answer what is known without looking at the values.
-_ANSWERS = frozenset(
-    """shape ndim size iscomplexobj isrealobj isscalar result_type can_cast promote_types finfo iinfo
-    broadcast_shapes issubdtype min_scalar_type dtype get_printoptions printoptions""".split()
-)
+_ANSWERS = words(
+        """shape ndim size iscomplexobj isrealobj isscalar result_type can_cast promote_types finfo
+        iinfo may_share_memory shares_memory broadcast_shapes issubdtype min_scalar_type
+        dtype get_printoptions printoptions"""
+    )
 # These take numbers and lists; all others want arrays.
-_TAKE_ANYTHING = frozenset(
-    """array asarray asanyarray ascontiguousarray full full_like zeros ones empty arange linspace
-    logspace eye identity tri indices where einsum fromfunction real imag isclose select piecewise
-    concatenate stack vstack hstack dstack column_stack meshgrid ix_ mgrid ogrid fftfreq rfftfreq
-    atleast_1d copyto ravel_multi_index unravel_index trapezoid angle real_if_close isreal iscomplex
-    block_diag toeplitz hadamard hilbert helmert dft next_fast_len""".split()
-)
+_TAKE_ANYTHING = words(
+        """array asarray asanyarray ascontiguousarray full full_like zeros ones empty arange
+        linspace logspace eye identity tri indices where einsum fromfunction real imag
+        isclose select piecewise concatenate stack vstack hstack dstack column_stack
+        meshgrid ix_ mgrid ogrid fftfreq rfftfreq atleast_1d copyto ravel_multi_index
+        unravel_index trapezoid angle real_if_close isreal iscomplex block_diag toeplitz
+        hadamard hilbert helmert dft next_fast_len"""
+    )
 
 
 def recorded() -> dict[str, dict[str, str]]:

@@ -1,0 +1,5 @@
+"""Programs whose gradient takes more from the device than they do themselves, and why."""
+
+MOVED = {
+    "iterators-run_max_key_active": "the place of the greatest item is looked for once more",
+}

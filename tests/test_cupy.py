@@ -1,0 +1,248 @@
+"""CuPy arrays, without a GPU: on the stand-in in `tests/standin/` (all of it: `-m tests.standin`)."""
+
+import re
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.errors import CotangentTypeError, DtypeError, MissingRuleError, UnsupportedError
+
+from .check import difference
+from .programs import GOLDEN, PROGRAMS
+from .standin import Device
+from .standin.arrays import ndarray
+from .standin.corpus import on_cupy, run, to_host
+from .standin.exceptions import MOVED
+
+
+@pytest.fixture(scope="module")
+def device():
+    """The stand-in as `cupy`, as long as the tests of this file run."""
+    made = Device()
+    with made.installed():
+        yield made
+    assert "cupy" not in sys.modules or sys.modules["cupy"] is not made.cupy
+
+
+X = np.array([0.3, 1.2, -0.4, 0.7])
+
+
+def sampled(programs, share):
+    """A part of the programs that does not change from run to run."""
+    return [p for p in programs if zlib.crc32(p.name.encode()) % share == 0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("as_written", [False, True], ids=["cp", "np"])
+@pytest.mark.parametrize("program", sampled(PROGRAMS, 30), ids=lambda p: p.name)
+def test_program(device, program, as_written):
+    """The same gradient as NumPy's, and nothing goes to the host that the primal does not take."""
+    outcome = run(program, device, as_written)
+    assert outcome.verdict in ("right", "numbers", "refused", "primal"), outcome.detail
+
+
+def first(x):
+    a = x * 1.0
+    b = a[0]
+    a[0] = 5.0
+    return b * x[1] + np.sum(a * a)
+
+
+def in_place(x):
+    s = np.sum(x)
+    t = s
+    s += x[0]
+    return t * s
+
+
+def rows(x):
+    total = 0.0
+    for v in x:
+        v += 1.0
+        total = total + v * v
+    return total
+
+
+@pytest.mark.parametrize("function", [first, in_place, rows])
+def test_what_is_a_view_there(device, function):
+    """`x[0]` is a view, and `+=` writes into an array without axes: other gradients than NumPy's."""
+
+    def primal(t):
+        moved = device.array(X + t * way)
+        with_cp = {**function.__globals__, "np": device.cupy}
+        return float(type(function)(function.__code__, with_cp)(moved))
+
+    way = np.array([0.7, -0.2, 0.4, 1.1])
+    found = to_host(srcdiff.grad(function)(device.array(X)))
+    slope, error = difference(primal)
+    assert abs(found @ way - slope) < 1e-8 + error
+    with device.without_transfers():
+        srcdiff.grad(function)(device.array(X))
+
+
+def scaled(x, k):
+    return np.sum(np.sin(k * x)) * np.sqrt(k)
+
+
+def test_kinds_of_values(device):
+    value, (d_x, d_k) = srcdiff.value_and_grad(scaled, (0, 1))(device.array(X), 2.0)
+    assert isinstance(value, ndarray) and value.shape == ()
+    assert isinstance(d_x, ndarray) and type(d_k) is float
+    text = srcdiff.source(scaled, (0, 1), example=(device.array(X), 2.0))
+    assert " = np.sqrt(k)" in text  # a number of the host stays there
+    assert "cp.sin(" in text
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_dtypes_stay(device, dtype):
+    def f(x, w):
+        h = np.tanh(x @ w) if w.dtype.kind == "f" else x @ w
+        return np.sum(np.abs(h) ** 2)
+
+    x, w = (device.array(np.ones(s).astype(dtype)) for s in ((3, 2), (2, 2)))
+    for g in srcdiff.grad(f, (0, 1))(x, w):
+        assert g.dtype == np.dtype(dtype)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+TABLE = np.arange(4.0)
+
+
+def with_table(x):
+    return np.sum(x * TABLE)
+
+
+def test_arrays_of_two_modules(device):
+    x = device.array(X)
+    with pytest.raises(DtypeError, match=r"`x` is an array of CuPy and `p\['w'\]` one of NumPy"):
+        srcdiff.grad(lambda x, p: np.sum(x * p["w"]))(x, {"w": X})
+    with pytest.raises(DtypeError, match="`TABLE` is an array of NumPy"):
+        srcdiff.grad(with_table)(x)
+    assert np.array_equal(srcdiff.grad(with_table)(X), TABLE)
+
+
+def test_cotangents_of_the_other_module(device):
+    x = device.array(X)
+    square = srcdiff.grad(lambda x: x * x)
+    for given, at in ((X, x), (x, X)):
+        with pytest.raises(CotangentTypeError, match="expected a number or an array of"):
+            square(at, grad_outputs=given)
+    total = srcdiff.grad(lambda x: np.sum(x * x))
+    assert np.allclose(to_host(total(x, grad_outputs=device.array(3.0))), 6 * X)
+    assert np.allclose(to_host(total(x, grad_outputs=3.0)), 6 * X)
+    with pytest.raises(CotangentTypeError, match="given an array of NumPy"):
+        total(x, grad_outputs=np.array(3.0))
+    with pytest.raises(CotangentTypeError):
+        total(X, grad_outputs=device.array(3.0))
+
+
+def inserted(x):
+    return np.sum(np.insert(x, 1, x[0] ** 2))
+
+
+def test_what_cupy_lacks(device):
+    with pytest.raises(MissingRuleError, match=r"CuPy has no `np.insert`(.|\n)*np.concatenate"):
+        srcdiff.grad(inserted)(device.array(X))
+    assert srcdiff.grad(inserted)(X).shape == (4,)
+
+
+def copied_numbers(x, s):
+    u = x * 1.0
+    items = [u, s]
+    again = list(items)
+    again[0][0] = again[1] ** 2
+    return u * again[1]
+
+
+def test_refused_there(device):
+    g = srcdiff.grad(copied_numbers, (0, 1))
+    g(X, 2.0, grad_outputs=X)
+    with pytest.raises(UnsupportedError, match="holds numbers as well as arrays"):
+        g(device.array(X), 2.0, grad_outputs=device.array(X))
+
+
+# --- the rest of the interface ------------------------------------------------------------------
+
+
+def loss(x, k):
+    y = np.zeros_like(x)
+    for i in range(1, len(x)):
+        y[i] = np.tanh(k * y[i - 1] + x[i])
+    return np.sum(y * y)
+
+
+def test_other_transforms(device):
+    x, v = device.array(X), device.array(X[::-1])
+    value, pullback = srcdiff.vjp(loss, x, 0.5, inputs=0)
+    expected = srcdiff.grad(loss)(X, 0.5)
+    assert np.allclose(to_host(pullback()), expected, rtol=1e-14)
+    assert np.allclose(to_host(pullback(2.0)), 2 * expected, rtol=1e-14)
+    _, tangent = srcdiff.jvp(loss, (x, 0.5), (v, None))
+    assert isinstance(tangent, ndarray)
+    assert np.allclose(float(tangent), expected @ X[::-1], rtol=1e-13)
+    run_ = srcdiff.run(loss, x, 0.5)
+    assert np.allclose(to_host(run_.grad("x")), expected, rtol=1e-14)
+    store = {"x": device.array(X)}
+    srcdiff.backward(loss, "x")(x, 0.5, into=store)
+    assert np.allclose(to_host(store["x"]), X + expected, rtol=1e-14)
+    found = srcdiff.hvp(loss, (x, 0.5), v)
+    assert np.allclose(to_host(found), srcdiff.hvp(loss, (X, 0.5), X[::-1]), rtol=1e-12)
+    second = srcdiff.grad(lambda x: np.sum(srcdiff.grad(loss)(x, 0.5) ** 2))
+    assert np.allclose(to_host(second(x)), second(X), rtol=1e-12)
+    dense = srcdiff.jacobian(lambda x: np.tanh(x) * x[0])
+    assert np.allclose(to_host(dense(x)), dense(X), rtol=1e-13)
+
+
+def test_nothing_is_moved(device):
+    """Neither a second derivative nor a pullback asks the device for anything."""
+    x = device.array(X)
+    g = srcdiff.grad(loss)
+    g(x, 0.5)
+    with device.without_transfers():
+        g(x, 0.5)
+        _, pullback = srcdiff.vjp(loss, x, 0.5, inputs=0)
+        pullback()
+    made = device.allocations
+    g(x, 0.5)
+    assert device.allocations - made < 12 * len(X)
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+# Some of their numbers stay on the host.
+NUMBERS = ("kalman",)
+
+
+def on_arrays(program):
+    arrays = any(isinstance(a, np.ndarray) for a in program.arguments())
+    return arrays and program.function.__name__ not in NUMBERS
+
+
+@pytest.mark.parametrize("program", list(filter(on_arrays, GOLDEN)), ids=lambda p: p.name)
+def test_text_for_cupy(program):
+    """Without CuPy: no NumPy is left, and nothing that moves data."""
+    text = srcdiff.source(
+        program.function, program.inputs, outputs=program.outputs, backend="cupy",
+        example=program.arguments(),
+    )  # fmt: skip
+    code = re.sub(r'""".*?"""', "", text, flags=re.S)
+    assert not re.search(r"\bnp\.|\.get\(\)|asnumpy|\.item\(|\.tolist\(", code)
+
+
+def test_source_needs_no_cupy():
+    before = dict(sys.modules)
+    text = srcdiff.source(scaled, (0, 1), backend="cupy")
+    assert "cp.sum(" in text
+    assert "cupy" not in set(sys.modules) - set(before)
+    with pytest.raises(ValueError, match="backend: expected 'numpy' or 'cupy'"):
+        srcdiff.source(scaled, backend="jax")
+
+
+def test_exceptions_are_in_the_corpus():
+    assert {p.name for p in PROGRAMS} >= set(MOVED)
+    assert callable(on_cupy)
