@@ -15,14 +15,16 @@ from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_device import may_be_device
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.views import is_array
+from srcdiff.device import on_device
 
 Kinds = Mapping[str, Kind]
 
 
-def fetched(function: ir.Function, kinds: Kinds) -> ir.Function:
+def fetched(function: ir.Function, params: Kinds) -> ir.Function:
     """The function with tests, ends of ranges and slices, and operands of `math` on the host."""
-    return _Fetcher(function, kinds).fetched()
+    return _Fetcher(function, infer(function, params)).fetched() if on_device() else function
 
 
 class _Fetcher:

@@ -18,8 +18,9 @@ def laid_like(values: Any, x: Any) -> Any:
     if any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides)):
         ends = [(n - 1) * step for n, step in zip(x.shape, x.strides)]
         first = -sum(e for e in ends if e < 0)
-        space = np.empty(first + sum(e for e in ends if e > 0) + x.itemsize, np.uint8)
-        out = np.ndarray(x.shape, x.dtype, space, first, x.strides)
+        size = first + sum(e for e in ends if e > 0) + x.itemsize
+        space = np.empty_like(x, np.uint8, shape=(size,))
+        out = _at(space, first, x.shape, x.dtype, x.strides)
     out[...] = values
     return out
 
@@ -30,9 +31,9 @@ def view_like(base: Any, x: Any, old: Any, other: Any) -> Any:
     Raises:
         ValueError: it is a reshaped view, and `base` has gaps where `old` has none.
     """
-    if not isinstance(x, np.ndarray) or not np.may_share_memory(x, old):
+    if not hasattr(x, "strides") or not np.may_share_memory(x, old):
         return other
-    shift = x.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    shift = _start(x) - _start(old)
     start = _place(shift, old)
     steps = [_place(shift + step, old) - start for step in _inner(x)]
     strides = [int(np.dot(step, base.strides)) for step in steps]
@@ -41,7 +42,22 @@ def view_like(base: Any, x: Any, old: Any, other: Any) -> Any:
     if int(np.dot(last, base.strides)) != int(np.dot(ends, strides)):
         raise ValueError(f"an array of strides {base.strides} has no such view as {old.strides}")
     corner = base[tuple(slice(k, None) for k in start)]
-    return np.lib.stride_tricks.as_strided(corner, x.shape, strides)
+    if isinstance(corner, np.ndarray):
+        return np.lib.stride_tricks.as_strided(corner, x.shape, strides)
+    return _at(corner, 0, x.shape, x.dtype, strides)
+
+
+def _start(x: Any) -> int:
+    """The address of the first element of an array, which may be on a device."""
+    host = isinstance(x, np.ndarray)
+    return int(x.__array_interface__["data"][0] if host else x.data.ptr)
+
+
+def _at(space: Any, first: int, shape: Any, dtype: Any, strides: Any) -> Any:
+    """An array in the memory of another one, so many bytes behind its start."""
+    if isinstance(space, np.ndarray):
+        return np.ndarray(shape, dtype, space, first, strides)
+    return type(space)(shape, dtype, space.data + first, strides)
 
 
 def _inner(x: Any) -> list[int]:

@@ -22,7 +22,6 @@ from srcdiff.callees import check_callees
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
-from srcdiff.device import on_device
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import (
@@ -177,8 +176,7 @@ def inplace_pass(state: State) -> State:
     if written:
         function = with_copies(function, written, state.params)
         function = same_layout(function, infer(function, state.params))
-    if on_device():
-        function = fetched(function, infer(function, state.params))
+    function = fetched(function, state.params)
     stored = () if state.fields is None else state.fields.stored
     return _with(state, webs(function), extra={"written": (*written, *stored)})
 

@@ -235,10 +235,8 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
     if isinstance(output, (list, tuple)):
         given = items_like(grad_outputs, output, path, "output")
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
-    array = is_array(output)
-    if not array and not isinstance(output, (float, complex, np.inexact)):
-        return _none(grad_outputs, output, path)
-    if array and output.dtype.kind not in "fc":
+    number = isinstance(output, (float, complex, np.inexact))
+    if not number and not (is_array(output) and output.dtype.kind in "fc"):
         return _none(grad_outputs, output, path)
     return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
 

@@ -1,4 +1,4 @@
-"""CuPy arrays, without a GPU: on the stand-in in `tests/standin/` (all of it: `-m tests.standin`)."""
+"""CuPy arrays without a GPU, on the stand-in in `tests/standin/` (all: `-m tests.standin`)."""
 
 import re
 import sys
@@ -68,7 +68,7 @@ def rows(x):
 
 @pytest.mark.parametrize("function", [first, in_place, rows])
 def test_what_is_a_view_there(device, function):
-    """`x[0]` is a view, and `+=` writes into an array without axes: other gradients than NumPy's."""
+    """`x[0]` is a view, and `+=` writes into arrays without axes: not the gradients of NumPy."""
 
     def primal(t):
         moved = device.array(X + t * way)

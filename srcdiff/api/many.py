@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from srcdiff.analyses.kind_types import Kind
@@ -12,6 +12,7 @@ from srcdiff.api.watch import Watch, unchanged
 from srcdiff.backends.numpy import compile_module
 from srcdiff.batch import NoBatchError
 from srcdiff.batching import derive_batch
+from srcdiff.device import array_module
 from srcdiff.onecall import module_of
 from srcdiff.request import Request
 
