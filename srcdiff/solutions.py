@@ -58,6 +58,9 @@ def implicit(solver: Callable[..., Any], residual: Callable[..., Any]) -> Callab
     return solve
 
 
+implicit.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+
+
 def fixed_point(f: Callable[..., Any], x0: Any, *args: Any) -> Any:
     """The fixed point `x == f(x, *args)` that iteration from `x0` converges to.
 

@@ -27,6 +27,7 @@ from srcdiff.analyses.shadowed import may_copy
 from srcdiff.analyses.typed import Typed
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
+from srcdiff.errors import TransformError
 from srcdiff.inline import function_of, inline, is_user_function
 from srcdiff.prepare import inplace, prepare
 from srcdiff.webs import webs
@@ -81,6 +82,19 @@ def calls_function(stmt: ir.Stmt) -> bool:
     """Whether a statement calls a Python function."""
     call = ir.call_of(stmt)
     return call is not None and is_user_function(call.fn)
+
+
+def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
+    """The kind of what a Python function returns for arguments of some kinds, if that is known."""
+    try:
+        callee = function_of(fn)
+    except TransformError:
+        return UNKNOWN
+    plain = all(p.style in ("pos", "any") for p in callee.params)
+    if not plain or len(callee.params) != len(args):
+        return UNKNOWN
+    names = (p.name for p in callee.params)
+    return summary(fn, dict(zip(names, map(plain_kind, args), strict=True))).result
 
 
 def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:

@@ -179,10 +179,14 @@ def is_complex(sample):
     return any(map(np.iscomplexobj, sample.program().args))
 
 
-TWICE = [s for s in ONCE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
+# The gradient of a call that runs again runs a function that is in no text.
+FIRST_ORDER_ONLY = ("run_again_",)
+MORE = [s for s in ONCE if s.rule.name not in FIRST_ORDER_ONLY]
+TWICE = [s for s in MORE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
 # The second derivative of a linear function is zero, elementwise ones and definitions have those
 # of the functions that they are made of: one sample of each of the others.
 RULES = [s for s in TEMPLATES if s.rule.flavour == "rule" and not is_complex(s)]
+RULES = [s for s in RULES if s.rule.name not in FIRST_ORDER_ONLY]
 THRICE = {s.rule.name: s for s in reversed(RULES)}
 
 

@@ -32,16 +32,12 @@ from srcdiff.device import on_device
 
 Kinds = Mapping[str, Kind]
 
+_HELPERS = (
+    "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "solutions",
+)  # fmt: skip
 PURE_MODULES = (
-    "numpy",
-    "math",
-    "cmath",
-    "_operator",
-    "operator",
-    "scipy",
-    *(f"srcdiff.{m}" for m in ("runtime", "factors", "trees", "layout", "batches", "records")),
-    "srcdiff.solutions",
-)
+    "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
+)  # fmt: skip
 
 IMPURE_BUILTINS = frozenset(
     {
@@ -150,7 +146,7 @@ def _is_pure_function(fn: Any) -> bool:
 
 _CHECKS = frozenset((
     "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
-    "nothing_seen", "on_copies", "solution",
+    "nothing_seen", "on_copies", "solution", "run_again", "gradients_again", "Before",
 ))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, records, runtime, trees
-from srcdiff.analyses import kind_methods, kind_sequences, kind_trees
+from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
@@ -386,5 +386,6 @@ _SPECIAL: dict[Any, Special] = {
     runtime.axis_size: _axis_size,
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,
+    **kind_results.FUNCTIONS,
     **kind_sequences.FUNCTIONS,
 }  # fmt: skip

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.analyses.kind_types import Callable, Object, is_active_kind
+from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
@@ -13,7 +15,7 @@ from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.api.residuals import copied
 from srcdiff.device import is_any_array
 from srcdiff.errors import UnsupportedError
-from srcdiff.onecall import place_of
+from srcdiff.onecall import place_of, signature_of
 
 
 def gradient_of(f: Any, k: int) -> Derivative:
@@ -26,6 +28,21 @@ def pullback_of(f: Any, *args: Any) -> tuple[Any, Pullback]:
     """The value of a function, and its pullback to the first argument."""
     made = gradient_of(f, 0)
     return recorded(made.pair(*args), (*made.receiver, *args), {})
+
+
+def gradients_of(f: Any, d: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The value of a call, and its gradients by all arguments that can carry a derivative.
+
+    Raises:
+        UnsupportedError: the function writes into an argument.
+    """
+    names = list(signature_of(f).parameters)
+    kinds = (kind_of(a, n) for a, n in zip(args, names))
+    plain = [is_active_kind(kind) and not isinstance(kind, (Object, Callable)) for kind in kinds]
+    active = tuple(k for k, is_active in enumerate(plain) if is_active)
+    value, pull = recorded_call(f, active, args)
+    found = dict(zip(active, pull(d, retain_graph=False)))
+    return value, tuple(found.get(k) for k in range(len(args)))
 
 
 def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, Pullback]:
