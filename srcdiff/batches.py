@@ -21,8 +21,14 @@ def beside(d: Any, *others: Any) -> Any:
     >>> beside(np.zeros(4), np.zeros((2, 3))).shape
     (4, 1, 1)
     """
+    d = array_each(d)
     missing = max(map(np.ndim, others)) + 1 - d.ndim
     return np.reshape(d, (len(d), *(1,) * missing, *d.shape[1:])) if missing > 0 else d
+
+
+def array_each(d: Any) -> Any:
+    """A list or tuple of batches, of equal shapes, as one batch of arrays; an array as it is."""
+    return np.stack([array_each(x) for x in d], axis=1) if isinstance(d, (list, tuple)) else d
 
 
 def unbroadcast_each(d: Any, x: Any) -> Any:
@@ -150,17 +156,26 @@ def cotangents(grad_outputs: Any, output: Any, batch: int, path: str = "grad_out
     return np.array(grad_outputs, np.result_type(one))
 
 
-def stacked(items: Sequence[Any]) -> Any:
-    """What is computed for each item of a batch, together."""
+def rows(d: Any, start: int, count: int) -> Any:
+    """A part of a batch."""
+    if isinstance(d, dict):
+        return {key: rows(value, start, count) for key, value in d.items()}
+    if isinstance(d, (list, tuple)):
+        return like_sequence(d, [rows(value, start, count) for value in d])
+    return None if d is None else d[start : start + count]
+
+
+def stacked(items: Sequence[Any], join: Any = np.stack) -> Any:
+    """What is computed for each item, or each part, of a batch, together."""
     first = items[0]
     if isinstance(first, dict):
-        return {key: stacked([item[key] for item in items]) for key in first}
+        return {key: stacked([item[key] for item in items], join) for key in first}
     if isinstance(first, (list, tuple)):
-        return like_sequence(first, [stacked(part) for part in zip(*items)])
+        return like_sequence(first, [stacked(part, join) for part in zip(*items)])
     if records.is_record(type(first)):
         parts = [records.attributes(item) for item in items]
-        return records.rebuilt(first, {k: stacked([p[k] for p in parts]) for k in parts[0]})
-    return None if first is None else np.stack(items)
+        return records.rebuilt(first, {k: stacked([p[k] for p in parts], join) for k in parts[0]})
+    return None if first is None else join(items)
 
 
 def shadows(batch: int, *values: Any) -> list[Any]:

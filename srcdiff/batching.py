@@ -1,4 +1,4 @@
-"""The text of a backward part for a batch of cotangents, behind that of its forward part."""
+"""The texts of derivatives for a batch of cotangents, or of directions."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import Tuple
 from srcdiff.analyses.kinds import infer
-from srcdiff.batch import batch, with_axis
+from srcdiff.batch import batch_backward, batch_forward, with_axis
+from srcdiff.forward import tangent_kinds
 from srcdiff.modules import module_text
 from srcdiff.names import name
-from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, residual_kinds
+from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, residual_kinds, run
 from srcdiff.polish import polished
 from srcdiff.request import Request
 
 
-def derive_batch(origin: Any, request: Request, params: Kinds) -> Made:
+def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward part, and of the backward part for a batch of cotangents.
 
     Raises:
@@ -30,5 +31,18 @@ def derive_batch(origin: Any, request: Request, params: Kinds) -> Made:
     plain = polished(two, seeds, facts)
     shadowed = with_axis(one, known, facts.shadows)
     shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
-    many = name(batch(plain, infer(plain, seeds), shadows))
+    many = name(batch_backward(plain, infer(plain, seeds), shadows))
     return Made(module_text([state.function, many], pair_of, origin), (), (), ())
+
+
+def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of a function of forward mode for a batch of directions.
+
+    Raises:
+        NoBatchError: there is no such function.
+    """
+    state = next(s for label, s in run(origin, request, params) if label == "simplify")
+    assert state.facts is not None
+    tangents = frozenset(tangent_kinds(state.facts, request))
+    many = name(batch_forward(state.function, state.kinds, tangents))
+    return Made(module_text([many], pair_of, origin), (), (), ())

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.api import matrices
 from srcdiff.api.batch import batched, item, stacked
+from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point, leaves, with_leaves
 
 from . import structures as st
 from .programs import PROGRAMS
 
-SAMPLE = PROGRAMS[::29]
+SAMPLE = PROGRAMS[::37]
 RNG = np.random.default_rng(7)
 A, B3, V, W = RNG.random((3, 3)) + 0.5, RNG.random((2, 3, 4)), RNG.random(3), RNG.random(3) + 1.0
 I = np.array([0, 2, 0])  # noqa: E741
@@ -168,6 +170,7 @@ FORMS = {
 }
 
 
+
 @pytest.mark.parametrize("name", FORMS)
 def test_forms(name):
     for size in (2, 3):
@@ -253,3 +256,62 @@ def test_gradients_of_an_object():
     )
     np.testing.assert_allclose(found.a, W)
     np.testing.assert_allclose(found.b, np.eye(3))
+
+
+# --- directions, Jacobians and Hessians -----------------------------------------------------------
+
+
+def assert_same_directions(f, args, inputs, outputs=None):
+    """A batch of directions gives what they give one by one; whether they went in one run."""
+    point = Point(f, Options(inputs, outputs), args, {})
+    rng = np.random.default_rng(5)
+    many = [dict(leaves(st.random_like(rng, point.inputs))) for _ in range(3)]
+    together = with_leaves(point.inputs, {p: np.stack([m[p] for m in many]) for p in many[0]})
+    found = point.along_many(together, 3)
+    if found is CANNOT:
+        return False
+    found = dict(leaves(found))
+    for k, one in enumerate(many):
+        for path, tangent in leaves(point.along(with_leaves(point.inputs, one))[1]):
+            tol = 1e-12 if np.result_type(tangent).itemsize >= 8 else 1e-5
+            np.testing.assert_allclose(found[path][k], tangent, rtol=tol, atol=tol)
+    return True
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_directions(name):
+    assert assert_same_directions(FORMS[name], ARGS, ("x", "y"))
+
+
+def chained_rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def test_hessian_of_many_variables_is_that_of_nested_reverse_mode():
+    x = np.random.default_rng(0).standard_normal(80)
+    H = srcdiff.hessian(chained_rosenbrock)(x)
+    rows = srcdiff.grad(srcdiff.grad(chained_rosenbrock), is_grads_batched=True)
+    nested = np.array([srcdiff.grad(srcdiff.grad(chained_rosenbrock))(x, grad_outputs=v)
+                       for v in np.eye(80)])  # fmt: skip
+    scale = np.max(np.abs(nested))
+    np.testing.assert_allclose(H / scale, nested / scale, rtol=0.0, atol=1e-14)
+    np.testing.assert_allclose(rows(x, grad_outputs=np.eye(80)), nested, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_a_jacobian_in_parts(mode, monkeypatch):
+    whole = srcdiff.jacobian(FORMS["tuple"], ("x", "y"), mode=mode)(*ARGS)
+    monkeypatch.setattr(matrices, "_MOST", 30)
+    parts = srcdiff.jacobian(FORMS["tuple"], ("x", "y"), mode=mode)(*ARGS)
+    for (path, one), (_, two) in zip(leaves(whole), leaves(parts), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-14, err_msg=str(path))
+
+
+def test_a_jacobian_by_an_object():
+    pair = Pair(2.0, V)
+    found = srcdiff.jacobian(weighted, "pair")(pair, W)
+    np.testing.assert_allclose(found.a, W)
+    np.testing.assert_allclose(found.b, np.eye(3))
+    np.testing.assert_allclose(srcdiff.jacobian(weighted, "pair.a")(pair, W), W)
+    with pytest.raises(srcdiff.UnsupportedError, match="attributes of objects"):
+        srcdiff.jacobian(weighted, "pair.a", mode="forward")(pair, W)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.api.many import CANNOT
 from srcdiff.api.point import Path, at, leaves, with_leaves, zeros
-from srcdiff.api.pullback import CANNOT, Pullback
+from srcdiff.api.pullback import Pullback
 from srcdiff.device import is_device_array
 from srcdiff.errors import CotangentError
 
@@ -26,7 +27,8 @@ def batched(pull: Pullback, grad_outputs: Any, output: Any, inputs: Any) -> Any:
     if size == 0:  # one run says which gradients there are
         there = {path for path, _ in leaves(pull(zeros(output)))}
         return stacked(inputs, [], there)
-    found = pull.many(as_arrays(grad_outputs, output), size)
+    width = max((np.size(leaf) for _, leaf in (*leaves(inputs), *leaves(output))), default=1)
+    found = pull.many(as_arrays(grad_outputs, output), size, max(1, width))
     if found is CANNOT:
         rows = (pull(item(grad_outputs, output, k)) for k in range(size))
         return stacked(inputs, [dict(leaves(row)) for row in rows])

@@ -55,6 +55,7 @@ class Compiled:
     returns: tuple[Loc, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     seeded: Callable[[Any], Any] = one_cotangent
+    many: Many | None = None  # of forward mode: the function for a batch of directions
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,10 @@ class Derivative:
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
         own = made.written, held, made.returns
-        return Compiled(function, text, scalar, watch, *own, kinds, seed_check())
+        many = None
+        if self.request.mode == "forward":
+            many = Many(self.primal, self.origin, self.request, kinds, watch)
+        return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many)
 
     def _check_memory(
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -13,6 +13,7 @@ from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
+from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, parameter_names
 from srcdiff.device import is_any_array
@@ -38,6 +39,17 @@ class Forward(Derivative):
         except Exception as error:
             add_place(error)
             raise
+
+    def along_many(
+        self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...], size: int
+    ) -> Any:
+        """`(value, tangent)` for a batch of tangents; `CANNOT` where they go one by one."""
+        primals = (*self.receiver, *primals)
+        found = self._found(primals, kwargs).many
+        if found is None or found.generated is None:
+            return CANNOT
+        names = _last_params(found.generated[0], len(tangents) + 1)
+        return found.run(*primals, **kwargs, **dict(zip(names, (*tangents, size))))
 
     def call_signature(self) -> inspect.Signature:
         """The parameters of the function, and the tangents by keyword."""

@@ -14,9 +14,9 @@ from srcdiff.api.backward import store_key
 from srcdiff.api.batch import as_arrays, batch_size, item, like_inputs, stacked
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
+from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options, check_unused_options
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
-from srcdiff.api.pullback import CANNOT
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
 from srcdiff.batches import cotangents

@@ -1,4 +1,4 @@
-"""The backward part for a batch of cotangents, generated when it is first asked for."""
+"""Derivatives for a batch of cotangents or directions, generated when first asked for."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.api.notes import add_place
 from srcdiff.api.watch import Watch, unchanged
 from srcdiff.backends.numpy import compile_module
 from srcdiff.batch import NoBatchError
-from srcdiff.batching import derive_batch
+from srcdiff.batching import derive_backward, derive_forward
 from srcdiff.device import array_module
+from srcdiff.errors import CotangentError
 from srcdiff.onecall import module_of
 from srcdiff.request import Request
+
+CANNOT: Any = object()
+"""In place of derivatives: a batch goes through one by one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Many:
-    """What the two parts of a derivative were generated from, and the part for batches of it."""
+    """What a derivative was generated from, and the function for batches that belongs to it.
+
+    In reverse mode this is a backward part, which takes the residuals of the forward part.
+    """
 
     primal: Any
     origin: Any
@@ -30,13 +38,27 @@ class Many:
 
     @functools.cached_property
     def generated(self) -> tuple[Any, str] | None:
-        """The function, and its text behind that of the forward part; None: one by one."""
+        """The function and its text, behind that of the forward part; None: one by one."""
         if self.module != "numpy" or not unchanged(self.watch):
             return None  # or the residuals are those of a function that is no more
+        reverse = self.request.mode == "reverse"
+        derive = derive_backward if reverse else derive_forward
         try:
-            made = derive_batch(self.origin, self.request, self.kinds).emitted
+            made = derive(self.origin, self.request, self.kinds).emitted
         except NoBatchError:
             return None
         name = self.request.name
-        namespace = compile_module(made.text, made.refs, name, module_of(self.primal))
-        return namespace[f"{name}_backward_batch"], made.text
+        module = module_of(self.primal)
+        namespace = compile_module(made.text, made.refs, name, module, made.lines)
+        return namespace[f"{name}_backward_batch" if reverse else f"{name}_batch"], made.text
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives; errors name the user's line."""
+        assert self.generated is not None
+        try:
+            return self.generated[0](*args, **kwargs)
+        except CotangentError:
+            raise
+        except Exception as error:
+            add_place(error)
+            raise

@@ -12,10 +12,12 @@ import numpy as np
 from srcdiff import records
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
-from srcdiff.api.forward import differentiable_part, forward_of, tangent_like
+from srcdiff.api.forward import Forward, differentiable_part, forward_of, tangent_like
 from srcdiff.api.made import made_once
+from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
+from srcdiff.batches import repeated
 from srcdiff.device import is_any_array
 from srcdiff.onecall import arguments, signature_of
 from srcdiff.request import Member
@@ -45,17 +47,44 @@ class Point:
         found = [at(self.values[i.param], i.path) for i in self.request.inputs]
         return self.request.arranged(found)
 
+    @property
+    def holds_objects(self) -> bool:
+        """Whether an input is an object or a part of one, which forward mode does not follow."""
+        return any(_is_object(self.values[p]) for p in self.params)
+
     def along(self, direction: Any) -> tuple[Any, Any]:
         """The value of the function, and the tangent of the outputs along a direction."""
         tangents = {p: tangent_like(None, self.values[p], p) for p in self.params}
+        self._place(tangents, direction)
+        checked = tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
+        value, tangent = self._forward().along(self.args, self.kwargs, checked)
+        return value, self._differentiable(tangent, value)
+
+    def along_many(self, directions: Any, size: int) -> Any:
+        """The tangents of the outputs along a batch of directions, each with the batch in front.
+
+        `CANNOT` where the function has no form for a batch.
+        """
+        single = {p: tangent_like(None, self.values[p], p) for p in self.params}
+        tangents = {p: repeated(zero, size) for p, zero in single.items()}
+        self._place(tangents, directions)
+        found = self._forward().along_many(self.args, self.kwargs, tuple(tangents.values()), size)
+        return found if found is CANNOT else self._differentiable(found[1], found[0])
+
+    def _forward(self) -> Forward:
+        """The function of forward mode."""
+        return forward_of(self.f, self.params, self.request.outputs)
+
+    def _place(self, tangents: dict[str, Any], direction: Any) -> None:
+        """Put a direction of the inputs into tangents of the parameters."""
         for item, one in zip(self.request.inputs, self.request.listed(direction)):
             tangents[item.param] = _placed(tangents[item.param], item.path, one)
-        checked = tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
-        forward = forward_of(self.f, self.params, self.request.outputs)
-        value, tangent = forward.along(self.args, self.kwargs, checked)
+
+    def _differentiable(self, tangent: Any, value: Any) -> Any:
+        """The tangent of the outputs, None where they are no floating point numbers."""
         if _names_parameter(self.request.outputs, self.values):
-            return value, tangent
-        return value, differentiable_part(tangent, selected(value, self.request.outputs, {}))
+            return tangent
+        return differentiable_part(tangent, selected(value, self.request.outputs, {}))
 
     def pullback(self, at_once: bool = False) -> tuple[Any, Pullback]:
         """What the function returns, and the pullback of one run; `at_once`: it is used now."""
@@ -92,6 +121,8 @@ def _placed(tree: Any, path: Path, new: Any) -> Any:
     """A structure of tangents with another one at the end of some keys."""
     if not path:
         return new
+    if tree is None:
+        return None  # an object, which forward mode refuses
     items: Any = dict(tree) if isinstance(tree, dict) else list(tree)
     items[path[0]] = _placed(tree[path[0]], path[1:], new)
     return items

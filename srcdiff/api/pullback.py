@@ -12,16 +12,18 @@ from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import CompiledPair, Derivative
 from srcdiff.api.made import made_once
+from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options
 from srcdiff.api.residuals import copied
+from srcdiff.batches import rows, stacked
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
 
-CANNOT: Any = object()
-"""In place of gradients: a batch of cotangents goes through one by one."""
+_CACHED = 20_000
+"""How many numbers of a batch are computed with at a time: memory that is fresh is slow."""
 
 
 class Pullback:
@@ -49,20 +51,27 @@ class Pullback:
             self.release()
         return result
 
-    def many(self, grad_outputs: Any, size: int) -> Any:
-        """The gradients for a batch of cotangents in one run, each with the batch axis in front.
+    def many(self, grad_outputs: Any, size: int, width: int = 1) -> Any:
+        """The gradients for a batch of cotangents, each with the batch axis in front.
 
-        `CANNOT` where the function has no backward part for batches.
+        In one run, or in some where arrays of this width for the whole batch would not stay in the
+        cache.  `CANNOT` where the function has no backward part for batches.
         """
         if self._backward is None:
             raise _released()
-        generated = self._made.many.generated
-        if generated is None:
+        many = self._made.many
+        if many.generated is None:
             return CANNOT
         if self._made.scalar:
             cotangent(grad_outputs[0], 1.0)
             grad_outputs = np.array(grad_outputs, np.float64)
-        return generated[0](self._own_residuals(True), grad_outputs, size)
+        count = 1 if self._made.consumes else max(1, -(-size * width // _CACHED))
+        step = max(1, -(-size // count))
+        if step >= size:
+            return many.run(self._own_residuals(True), grad_outputs, size)
+        parts = [(k, min(step, size - k)) for k in range(0, size, step)]
+        found = [many.run(self._residuals, rows(grad_outputs, k, n), n) for k, n in parts]
+        return stacked(found, np.concatenate)
 
     @property
     def many_source(self) -> str | None:

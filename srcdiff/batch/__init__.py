@@ -7,6 +7,9 @@ does so linearly, so that few operations meet it: each has a form with the axis 
 `shapes`, `index`), and what has none is computed for each item of the batch in a loop of its own.
 Control flow never depends on a cotangent.
 
+Tangents of forward mode are linear in their directions just so: `batch_forward` gives the function
+that computes a value once and its tangents for a batch of them.
+
 Raises `NoBatchError` where a statement can be written neither way: the caller then runs the
 backward part once for each item.
 """
@@ -27,7 +30,7 @@ from srcdiff.simplify.dead import remove_dead
 SIZE = "batch"
 
 
-def batch(
+def batch_backward(
     function: ir.Function, kinds: Mapping[str, Kind], shadows: frozenset[int]
 ) -> ir.Function:
     """A backward part for a batch; `shadows` are the places of those among the residuals.
@@ -38,20 +41,55 @@ def batch(
     residuals, seed = (p.name for p in function.params)
     unpacked = [s for s in function.body if is_unpacking(s, residuals)]
     rest = replace(function, body=tuple(s for s in function.body if s not in unpacked))
+    ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
+    theirs = {n for s in unpacked for n in ir.writes(s)} - ours
+    b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs)
+    body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
+    params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))
+    return _finished(replace(function, params=params, body=body), "cotangents")
+
+
+def batch_forward(
+    function: ir.Function, kinds: Mapping[str, Kind], tangents: frozenset[str]
+) -> ir.Function:
+    """A function of forward mode for a batch of tangents, the last parameters.
+
+    Raises:
+        NoBatchError: there is none.
+    """
+    theirs = {p.name for p in function.params} - tangents
+    b = replace(_context(function, function, kinds, tangents, theirs), owned=False)
+    body = block(b, function.body)
+    last = max(k for k, p in enumerate(function.params) if p.name in tangents) + 1
+    size = ir.Param(b.size.id, None, function.params[last - 1].style)
+    params = (*function.params[:last], size, *function.params[last:])
+    return _finished(replace(function, params=params, body=body), "directions")
+
+
+def _context(
+    function: ir.Function,
+    rest: ir.Function,
+    kinds: Mapping[str, Kind],
+    start: frozenset[str],
+    theirs: set[str],
+) -> Context:
+    """What is known of the names of a function, without the statements that are no part of it.
+
+    Raises:
+        NoBatchError: one of `theirs` would have a batch axis.
+    """
     fresh = ir.Fresh(ir.all_names(function))
     size = ir.Name(SIZE) if SIZE not in fresh.taken else fresh(SIZE)
     fresh.taken.add(size.id)
-    ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
-    names = with_axis(rest, kinds, frozenset({seed}) | ours)
-    theirs = {n for s in unpacked for n in ir.writes(s)} - ours
+    names = with_axis(rest, kinds, start)
     if theirs & names:
-        raise NoBatchError("an adjoint is written into a value of the forward part", function.loc)
-    b = Context(kinds, names, written_into(rest, kinds), numbers(rest), size, fresh)
-    body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
-    params = (*function.params[:1], ir.Param(seed), ir.Param(size.id))
-    doc = f"{(function.doc or '').rstrip('.')}, for a batch of cotangents."
-    new = replace(function, name=f"{function.name}_batch", params=params, body=body, doc=doc)
-    return remove_dead(new)
+        raise NoBatchError("a derivative is written into a value without one", function.loc)
+    return Context(dict(kinds), names, written_into(rest, kinds), numbers(rest), size, fresh)
+
+
+def _finished(function: ir.Function, what: str) -> ir.Function:
+    doc = f"{(function.doc or '').rstrip('.')}, for a batch of {what}."
+    return remove_dead(replace(function, name=f"{function.name}_batch", doc=doc))
 
 
 def _place(stmt: ir.Stmt) -> int:
@@ -79,4 +117,4 @@ def _with_shadows(unpacked: list[ir.Stmt], ours: set[str], b: Context) -> ir.Blo
     return tuple(out)
 
 
-__all__ = ["NoBatchError", "batch", "with_axis"]
+__all__ = ["NoBatchError", "batch_backward", "batch_forward", "with_axis"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -35,12 +35,13 @@ class NoBatchError(Exception):
 class Context:
     """What is known of the names, the size of the batch, and the statements made so far."""
 
-    kinds: Mapping[str, Kind]  # of a single item
+    kinds: dict[str, Kind]  # of a single item
     names: frozenset[str]  # those with a batch axis
     written: frozenset[str]  # those whose memory is written into
     numbers: frozenset[str]  # those that are bound to a literal somewhere
     size: ir.Name
     fresh: ir.Fresh
+    owned: bool = True  # what is added to in place shares no memory that matters
     loc: ir.Loc = ir.NOWHERE
     out: list[ir.Stmt] = field(default_factory=list)
     transposed: dict[str, ir.Name] = field(default_factory=dict)  # of which matrix, here
@@ -50,6 +51,12 @@ class Context:
         target = self.fresh()
         self.out.append(ir.Assign(target, rhs, self.loc))
         return target
+
+    def named(self, name: ir.Name, kind: Kind) -> ir.Name:
+        """A new name of something with the axis, of a kind for a single item."""
+        self.kinds[name.id] = kind
+        self.names |= {name.id}
+        return name
 
     def call(self, fn: ir.Callee, *args: ir.Atom) -> ir.Name:
         """A name for what a call returns."""
@@ -98,6 +105,17 @@ class Context:
     def widened(self, atom: ir.Atom, count: int) -> ir.Atom:
         """A batch with `count` axes more behind the batch axis."""
         return self.item(atom, ir.Tup((ALL, *(ir.NONE,) * count))) if count > 0 else atom
+
+    def completed(self, atom: ir.Atom) -> ir.Atom:
+        """An atom that has the axis in all its parts."""
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(map(self.completed, atom.items)))
+        if self.has(atom) or atom == ir.NONE:
+            return atom
+        if isinstance(atom, ir.Name) and atom.id in self.written and self.is_array(atom):
+            reason = "an array that is written into becomes part of what has the axis"
+            raise NoBatchError(reason, self.loc)
+        return self.call(batches.repeated, atom, self.size)
 
     def aligned(self, atoms: Sequence[ir.Atom]) -> tuple[ir.Atom, ...]:
         """Operands that broadcast against each other behind the batch axis."""

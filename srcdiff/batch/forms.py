@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import batches, factors, ir, runtime, trees
 from srcdiff.analyses.kind_elementwise import is_elementwise
-from srcdiff.analyses.kind_types import Array
+from srcdiff.analyses.kind_types import Array, List, Scalar, Tuple
 from srcdiff.batch.context import ALL, Context, Form
 from srcdiff.batch.index import getitem
 from srcdiff.batch.names import is_question
@@ -166,10 +166,11 @@ def _solve(b: Context, call: ir.Call) -> ir.Rhs | None:
 
 
 def _array(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.array(d)` of an array, or of a list of arrays of one shape."""
-    if isinstance(b.kind(call.args[0]), Array) or b.is_number(call.args[0]):
-        return same(b, call)
-    return None
+    """`np.array(d)` of an array or number, or of a list of such of one shape."""
+    d, kind = call.args[0], b.kind(call.args[0])
+    if isinstance(kind, (List, Tuple)) and len(call.args) == 1 and not call.kwargs:
+        return ir.Call(batches.array_each, (b.completed(d),))
+    return same(b, call) if isinstance(kind, (Array, Scalar)) else None
 
 
 _MATRICES = (factors.eigh_back, factors.eig_back, factors.svd_back, factors.cholesky_back)
@@ -180,13 +181,12 @@ FORMS: Mapping[Any, Form] = {
     **dict.fromkeys(_MATRICES, _matrices),
     **dict.fromkeys((float, complex, np.float64, np.complex128), _as_number),
     **dict.fromkeys((np.copy, np.zeros_like, np.ones_like, np.empty_like, np.conj), same),
-    **dict.fromkeys((np.asarray, np.ascontiguousarray), same),
     **dict.fromkeys((ir.Method("copy"), ir.Method("astype"), ir.Method("conj")), same),
     **dict.fromkeys((ir.Attr("real"), ir.Attr("imag")), same),
     **dict.fromkeys((trees.zero_tree, trees.copy_tree, trees.zeros_like), _same_container),
     **dict.fromkeys((ir.make_list, ir.make_dict), _same_container),
     operator.getitem: getitem,
-    np.array: _array,
+    **dict.fromkeys((np.array, np.asarray, np.ascontiguousarray), _array),
     np.dot: _dot,
     np.outer: _outer,
     np.einsum: _einsum,

@@ -11,7 +11,7 @@ from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_index import indexes_as_array, is_basic
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, rank_of
-from srcdiff.batch.context import ALL, Context
+from srcdiff.batch.context import ALL, Context, NoBatchError
 
 
 def index_behind(b: Context, index: ir.Atom) -> ir.Atom | None:
@@ -71,7 +71,22 @@ def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom
     """A value as it is stored into a region of an array for each item of the batch."""
     if not b.has(value):
         return value
+    if isinstance(value, ir.Tup):
+        value = _row(b, value)
     rank, given = rank_of(region(b, base, index)), b.rank(value)
     if rank is None or given is None:
         return b.call(batches.beside, value, b.item(b.item(base, ir.Const(0)), index))
     return b.widened(value, rank - given)
+
+
+def _row(b: Context, items: ir.Tup) -> ir.Name:
+    """Numbers that are stored together.
+
+    Raises:
+        NoBatchError: some are no numbers.
+    """
+    if not all(map(b.is_number, items.items)):
+        raise NoBatchError("arrays are stored together", b.loc)
+    full = (i if b.has(i) else b.call(batches.repeated, i, b.size) for i in items.items)
+    row = b.emit(ir.Call(np.stack, (ir.Tup(tuple(full)),), (("axis", ir.Const(1)),)))
+    return b.named(row, Array(None, (len(items.items),)))

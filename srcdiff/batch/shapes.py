@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import batches, ir, runtime
-from srcdiff.analyses.kind_types import Scalar, Tuple
+from srcdiff.analyses.kind_types import Array, List, Scalar, Tuple, inside
 from srcdiff.batch.context import Context, Form
 
 
@@ -161,12 +161,26 @@ def _joined(b: Context, call: ir.Call) -> ir.Rhs | None:
     """`np.concatenate` and `np.stack` of things all of which have the axis."""
     axis = shifted(b, argument(call, 1, "axis", ir.Const(0)))
     items = call.args[0]
-    if axis is None or not isinstance(items, ir.Tup) or len(call.args) > 2:
+    if axis is None or len(call.args) > 2 or {k for k, _ in call.kwargs} - {"axis"}:
         return None
-    if {k for k, _ in call.kwargs} - {"axis"} or any(isinstance(i, ir.Star) for i in items.items):
+    kind = b.kind(items)
+    if isinstance(items, ir.Name) and isinstance(kind, (List, Tuple)):
+        plain = all(isinstance(k, (Array, Scalar)) for k in inside(kind))
+        return ir.Call(call.fn, (items,), (("axis", axis),)) if plain else None
+    if not isinstance(items, ir.Tup) or any(isinstance(i, ir.Star) for i in items.items):
         return None
-    parts = (i if b.has(i) else b.call(batches.repeated, i, b.size) for i in items.items)
-    return ir.Call(call.fn, (ir.Tup(tuple(parts)),), (("axis", axis),))
+    if any(b.has(i) and not b.is_array(i) and not b.is_number(i) for i in items.items):
+        return None
+    parts = tuple(_part(b, i) for i in items.items)
+    return ir.Call(call.fn, (ir.Tup(parts),), (("axis", axis),))
+
+
+def _part(b: Context, part: ir.Atom) -> ir.Atom:
+    """What is joined with others that have the axis."""
+    if b.has(part):
+        return part
+    array = part if b.is_array(part) else b.call(np.asarray, part)
+    return b.call(batches.repeated, array, b.size)
 
 
 def _triangle(b: Context, call: ir.Call) -> ir.Rhs | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import batches, ir, trees
-from srcdiff.analyses.effects import is_pure, is_ufunc_at, mutated_args
+from srcdiff.analyses.effects import is_pure, is_ufunc_at, mutated_args, returns_view
 from srcdiff.analyses.kind_index import item_kind
 from srcdiff.analyses.kind_types import Array, Scalar, rank_of
 from srcdiff.batch.context import ALL, Context, NoBatchError
@@ -87,7 +87,7 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
     if isinstance(rhs, ir.Opaque):
         raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
     if not isinstance(rhs, ir.Call):
-        return (replace(stmt, rhs=_complete(b, rhs)),)
+        return (replace(stmt, rhs=b.completed(rhs)),)
     if target.id not in b.names and not is_question(rhs):
         raise NoBatchError("a value without adjoint depends on one", stmt.loc)
     method = _container_method(b, rhs)
@@ -97,25 +97,19 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
         return (replace(stmt, rhs=_display(b, rhs)),)
     form = form_of(rhs)
     new = None if form is None else form(b, rhs)
-    return (replace(stmt, rhs=_each(b, rhs) if new is None else new),)
+    if new is None:
+        viewed = {n for a in returns_view(rhs, b.kinds) for n in ir.names(a)}
+        if {target.id, *viewed} & b.written & b.names and viewed & b.names:
+            raise NoBatchError("a view that is written into, or of what is", stmt.loc)
+        new = _each(b, rhs)
+    return (replace(stmt, rhs=new),)
 
 
 def _display(b: Context, call: ir.Call) -> ir.Call:
     """A list or dict of adjoints, all with the axis."""
     keys = call.fn is ir.make_dict
-    args = (a if keys and k % 2 == 0 else _complete(b, a) for k, a in enumerate(call.args))
+    args = (a if keys and k % 2 == 0 else b.completed(a) for k, a in enumerate(call.args))
     return replace(call, args=tuple(args))
-
-
-def _complete(b: Context, atom: ir.Atom) -> ir.Atom:
-    """An atom that has the axis in all its parts."""
-    if isinstance(atom, ir.Tup):
-        return ir.Tup(tuple(_complete(b, i) for i in atom.items))
-    if b.has(atom) or atom == ir.NONE:
-        return atom
-    if isinstance(atom, ir.Name) and atom.id in b.written and b.is_array(atom):
-        raise NoBatchError("an array that is written into becomes part of an adjoint", b.loc)
-    return b.call(batches.repeated, atom, b.size)
 
 
 def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
@@ -142,7 +136,7 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
         like = call.args[0]
         kind = b.kind(like)
         if not isinstance(kind, Array) or not isinstance(like, ir.Name):
-            return ir.Call(batches.zeros_each, (like, b.size))
+            return None
         shape = ir.Star(b.emit(ir.Call(ir.Attr("shape"), (like,))))
         dtype = () if kind.dtype == "float64" else (b.emit(ir.Call(ir.Attr("dtype"), (like,))),)
         return ir.Call(np.zeros, (ir.Tup((b.size, shape)), *dtype))
@@ -156,8 +150,12 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
 
 
 def _returned(b: Context, value: ir.Atom) -> ir.Atom:
-    """The gradients, all with the axis."""
-    return _complete(b, value)
+    """The gradients, all with the axis; behind the value that comes before a tangent."""
+    if b.owned:
+        return b.completed(value)
+    assert isinstance(value, ir.Tup)
+    primal, tangent = value.items
+    return ir.Tup((primal, b.completed(tangent)))
 
 
 # --- item by item --------------------------------------------------------------------------------
@@ -234,7 +232,10 @@ def _whole(b: Context, stmt: ir.SetItem) -> ir.Block:
     if b.is_container(base):
         raise NoBatchError("an operator in place on a container of adjoints", stmt.loc)
     value = b.beside(stmt.value, (base,)) if b.has(stmt.value) else stmt.value
-    # What may be an array is written into only where it shares no memory that matters.
+    if b.is_array(base) and b.rank(base) is not None:
+        return (replace(stmt, value=value),)
+    if not b.is_number(base) and not b.owned:
+        raise NoBatchError("an operator in place on a tangent of unknown kind", stmt.loc)
     if not b.is_number(base) and base.id not in b.numbers:
         return (replace(stmt, value=value),)
     call = ir.Call(ir.OPERATORS[stmt.op or "+"], b.aligned((base, stmt.value)))
@@ -245,7 +246,7 @@ def _into_container(b: Context, stmt: ir.SetItem) -> ir.Block:
     """A store into a list or dict: numbers take new values, arrays are written into."""
     assert stmt.index is not None
     if stmt.op is None:
-        return (replace(stmt, value=_complete(b, stmt.value)),)
+        return (replace(stmt, value=b.completed(stmt.value)),)
     found = item_kind(b.kind(stmt.base), b.kind(stmt.index))
     if isinstance(found, Array) and not found.maybe_scalar:
         return (replace(stmt, value=_beside_item(b, stmt, rank_of(found))),)
@@ -278,7 +279,7 @@ def _container_method(b: Context, call: ir.Call) -> ir.Call | None:
     if not b.is_container(call.args[0]) or not b.has(call.args[0]):
         return None
     if call.fn.name in ("append", "insert"):
-        return replace(call, args=(*call.args[:-1], _complete(b, call.args[-1])))
+        return replace(call, args=(*call.args[:-1], b.completed(call.args[-1])))
     return None if any(map(b.has, call.args[1:])) else call
 
 

@@ -36,6 +36,21 @@ def powers(x, n):
     return out
 
 
+def chain(x):
+    return np.sum((x[1:] - np.sin(x[:-1]) ** 2) ** 2)
+
+
+def hessian_row(n: int) -> tuple[Any, ...]:
+    """The times of a Hessian, of Hessian-vector products one by one, and of a sparse one."""
+    x = np.linspace(0.0, 1.0, n)
+    band = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
+    dense, compressed = srcdiff.hessian(chain), srcdiff.jacobian(srcdiff.grad(chain), sparsity=band)
+    whole = seconds(lambda: dense(x))
+    single = seconds(lambda: [srcdiff.hvp(chain, (x,), v) for v in np.eye(n)], repeat=2)
+    sparse = seconds(lambda: compressed(x))
+    return n, micro(whole), micro(single), micro(sparse), f"{single / whole:.1f}"
+
+
 def row(f: Callable[..., Any], args: tuple[Any, ...], inputs: Any = 0) -> tuple[Any, ...]:
     """The times of one batched call, and of as many calls and pullbacks."""
     one, many = srcdiff.grad(f, inputs), srcdiff.grad(f, inputs, is_grads_batched=True)
@@ -61,6 +76,9 @@ def main() -> None:
     ]
     head = ("function", "outputs", "batched", "calls", "pullbacks", "ratio", "ratio")
     table("a batch of cotangents", head, rows)
+    print()
+    more = [hessian_row(20), hessian_row(80), hessian_row(300)]
+    table("a Hessian", ("variables", "hessian", "products", "sparse", "ratio"), more)
 
 
 if __name__ == "__main__":
