@@ -102,7 +102,7 @@ class _Marker:
             _check_apart(key, shared, args, self.near, stmt)
         fresh, loc, of = self.fresh, stmt.loc, 1 + len(key.written)
         lines = Lines(fresh, loc)
-        olds = {p: lines.call(np.copy, args[p]) for p in shared if p not in key.written}
+        olds = {p: _copied(args[p], lines) for p in shared if p not in key.written}
         both = fresh()
         for_nothing = isinstance(stmt, ir.Effect)
         rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
@@ -131,11 +131,18 @@ def _looked_up(
     """What a call returns, as a part of the arrays whose copies it may be a part of."""
     given = lines.fresh()
     lines.assign(given, result)
-    other = lines.call(np.copy, given)
+    other = _copied(given, lines)
     *first, last = shared
     for base, old in first:
         other = lines.call(layout.view_like, base, given, old, other)
     return ir.Call(layout.view_like, (last[0], given, last[1], other), text="view_like")
+
+
+def _copied(atom: ir.Atom, lines: Lines) -> ir.Name:
+    """A copy of an array."""
+    copy = lines.fresh()
+    lines.assign(copy, ir.Call(np.copy, (atom,)))
+    return copy
 
 
 def _check_apart(

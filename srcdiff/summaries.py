@@ -165,7 +165,8 @@ def _joined(a: Summary, b: Summary) -> Summary:
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
     """The kind of what a function returns where it does not call itself."""
-    function, inferred = _inferred(fn, kinds, Summary(UNKNOWN))
+    typed = _assumed(fn, kinds, Summary(UNKNOWN))
+    function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     given = (
@@ -191,14 +192,19 @@ def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
 
 
 def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kinds]:
-    """A function and the kinds of its names if its calls of itself do what is assumed."""
+    """A function, operators in place resolved, and the kinds of its names by what is assumed."""
+    typed = _assumed(fn, kinds, assumed)
+    lent = frozenset(p.name for p in typed.function.params)
+    typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
+    return typed.function, typed.kinds
+
+
+def _assumed(fn: Any, kinds: Kinds, assumed: Summary) -> Typed:
+    """A function with the kinds of its names if its calls of itself do what is assumed."""
     function = webs(prepare(inline(function_of(fn), fn)))
     fresh = ir.Fresh(ir.all_names(function))
     function = replace(function, body=_assuming(function.body, assumed, fresh))
-    lent = frozenset(p.name for p in function.params)
-    typed = plain_containers(Typed(function, kinds))
-    typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
-    return typed.function, typed.kinds
+    return plain_containers(Typed(function, kinds))
 
 
 def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:
