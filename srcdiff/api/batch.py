@@ -59,7 +59,7 @@ def as_arrays(given: Any, output: Any) -> Any:
         return {key: as_arrays(given[key], value) for key, value in output.items()}
     if isinstance(output, (list, tuple)):
         return [as_arrays(g, value) for g, value in zip(given, output)]
-    return np.asarray(given)
+    return given if is_device_array(given) else np.asarray(given)
 
 
 def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:

@@ -14,7 +14,6 @@ from srcdiff.api.backward import store_key
 from srcdiff.api.batch import as_arrays, batch_size, item, like_inputs, stacked
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
-from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options, check_unused_options
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.reach import reached
@@ -149,6 +148,8 @@ def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
 
     None where the cotangents have to go one by one.
     """
+    if run.pull.many_source is None:
+        return None
     zero = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(run.returned)}
     total: Any = None
     for output, given in seeds:
@@ -159,8 +160,6 @@ def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
     selection = _selection(seeds)
     with np.errstate(all="warn" if selection is None else "ignore"):
         found = run.pull.many(total, size)
-    if found is CANNOT:
-        return None
     inputs = {p: run.point.values[p] for p in run.inputs}
     gradients: dict[str, Any] = like_inputs(dict(zip(run.inputs, found)), inputs, size)
     finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
