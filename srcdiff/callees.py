@@ -283,10 +283,12 @@ def check_callees(
     useful = reachable(outputs, found, backward=True)
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
+        result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
+        if call is not None and result and _is_declined(call) and set(ir.names(call)) & varied:
+            find(call, kinds, stmt.loc)  # says what to write instead
         if call is not None and _is_strange(call, kinds):
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
-            result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
             if active and (result or active & written):
                 _refuse(call, stmt.loc, kinds)
 
@@ -294,6 +296,12 @@ def check_callees(
 def carries(name: str, kinds: Kinds) -> bool:
     """Whether a value may carry a derivative, as far as is known."""
     return name not in kinds or is_active_kind(kinds[name])
+
+
+def _is_declined(call: ir.Call) -> bool:
+    """Whether a reason is declared why a function has no derivative: it may take functions."""
+    rule = lookup(call.fn)
+    return rule is not None and bool(rule.reason)
 
 
 def _is_strange(call: ir.Call, kinds: Kinds) -> bool:

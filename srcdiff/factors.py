@@ -161,6 +161,11 @@ def band_products(x: Any, y: Any, lower: int, upper: int) -> Any:
     return out
 
 
+def sparse_adjoint(a: Any) -> Any:
+    """The conjugate transpose of a sparse matrix of SciPy, ready to be solved with."""
+    return a.conj().T.tocsc()
+
+
 def pinv_back(a: Any, z: Any, d_z: Any) -> Any:
     """The adjoint of `a`, whose rank is constant, in `z = np.linalg.pinv(a)`."""
     zh, gh = np.conj(z.mT), np.conj(d_z.mT)
@@ -193,6 +198,19 @@ def lstsq_left(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_b: Any) -> Any:
 def swapped_norm(norm: str | None) -> str:
     """The normalisation of the transform that is the adjoint of one."""
     return {"ortho": "ortho", "forward": "backward"}.get(norm or "backward", "forward")
+
+
+def back_type(kind: int) -> int:
+    """The type of the transform of cosines or sines that goes back from one."""
+    return {2: 3, 3: 2}.get(kind, kind)
+
+
+def scaled_ends(g: Any, axis: int, first: float, last: float) -> Any:
+    """A copy of `g` with the first and the last entries along an axis multiplied."""
+    out = np.moveaxis(np.array(g), axis, -1)
+    out[..., 0] *= first
+    out[..., -1] *= last
+    return np.moveaxis(out, -1, axis)
 
 
 def last_axes(n: int) -> tuple[int, ...]:

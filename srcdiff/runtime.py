@@ -241,8 +241,13 @@ def matmul_right(d: Any, x: Any, y: Any) -> Any:
     if np.ndim(x) == 1:
         return unbroadcast(d * x if np.ndim(y) == 1 else x[:, None] * d[..., None, :], y)
     if np.ndim(y) == 1:
-        return unbroadcast((np.swapaxes(x, -1, -2) @ d[..., None])[..., 0], y)
-    return unbroadcast(np.swapaxes(x, -1, -2) @ d, y)
+        return unbroadcast((_turned(x) @ d[..., None])[..., 0], y)
+    return unbroadcast(_turned(x) @ d, y)
+
+
+def _turned(x: Any) -> Any:
+    """Matrices with their last two axes exchanged; one may be a sparse matrix of SciPy."""
+    return x.T if getattr(x, "ndim", 0) == 2 else np.swapaxes(x, -1, -2)
 
 
 def dot_left(d: Any, x: Any, y: Any) -> Any:
@@ -259,6 +264,8 @@ def dot_right(d: Any, x: Any, y: Any) -> Any:
     """The adjoint of `y` in `np.dot(x, y)`, for operands of any rank."""
     if np.ndim(x) == 0 or np.ndim(y) == 0:
         return unbroadcast(d * x, y)
+    if np.ndim(x) == 2 and np.ndim(y) < 3:
+        return matmul_right(d, x, y)
     axes = range(np.ndim(x) - 1)
     out = np.tensordot(x, d, (axes, axes))
     return out if np.ndim(y) == 1 else np.moveaxis(out, 0, -2)

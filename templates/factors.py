@@ -8,6 +8,7 @@ from srcdiff.factors import (
     all_axes,
     along_axis,
     as_full,
+    back_type,
     band_transposed,
     cut,
     fitted,
@@ -20,6 +21,8 @@ from srcdiff.factors import (
     pad_widths,
     pivot_order,
     polygamma,
+    scaled_ends,
+    sparse_adjoint,
     swapped_norm,
     unique_places,
     unreduced,
@@ -116,6 +119,14 @@ def cut_(z, x, y, mode):
     d[y] += 0.0
 
 
+@linear(scaled_ends)
+@samples("A(4), 0, 2.0, 0.5", "A(3, 4), 0, 1.0, 2.0")
+def scaled_ends_(g, axis, first, last):
+    z = scaled_ends(g, axis, first, last)
+    yield z
+    d[g] += scaled_ends(d[z], axis, first, last)
+
+
 @linear(unreduced)
 @samples("A(3), [0, 2, 3], A(5), 0", "A(2, 2), [3, 1], A(2, 5), 1")
 def unreduced_(g, indices, x, axis):
@@ -142,6 +153,6 @@ def polygamma_(n, x):
 
 
 nondifferentiable(
-    all_axes, along_axis, last_axes, latest, mirrored, pad_mode, pad_widths, pivot_order,
-    swapped_norm, unique_places,
+    all_axes, along_axis, back_type, last_axes, latest, mirrored, pad_mode, pad_widths, pivot_order,
+    sparse_adjoint, swapped_norm, unique_places,
 )  # fmt: skip

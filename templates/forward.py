@@ -233,3 +233,12 @@ def math_prod_tangent(iterable, start=1):
     rest = others(np.asarray(iterable))
     d[z] += start * np.sum(np.asarray(d[iterable]) * rest)
     d[z] += d[start] * math.prod(iterable)
+
+
+# The method is that of sparse matrices too.
+@forward(np.ndarray.dot)
+def dot_method_tangent(a, b):
+    z = a.dot(b)
+    yield z
+    d[z] += d[a].dot(b)
+    d[z] += a.dot(d[b])

@@ -8,7 +8,10 @@ from srcdiff import rules
 
 NAMES = tuple(
     f"scipy.{name}"
-    for name in ("special", "linalg", "stats", "fft", "signal", "integrate", "ndimage")
+    for name in (
+        "special", "linalg", "stats", "fft", "signal", "integrate", "ndimage", "sparse", "spatial",
+        "optimize", "interpolate",
+    )  # fmt: skip
 )
 
 

@@ -6,6 +6,7 @@ import ast
 import inspect
 import linecache
 import operator
+import sys
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -118,7 +119,12 @@ class Sample:
 def _environment(name: str) -> dict[str, Any]:
     """What the source of a sample may name."""
     make = Makers(zlib.crc32(name.encode()))
-    return {"np": np, **{n: getattr(make, n) for n in MAKERS}}
+    return {**_modules(), **{n: getattr(make, n) for n in MAKERS}}
+
+
+def _modules() -> dict[str, Any]:
+    """The modules that a sample may name."""
+    return {"np": np, "sparse": sys.modules.get("scipy.sparse")}
 
 
 @dataclass(frozen=True)
@@ -159,7 +165,7 @@ def _compiled(name: str, params: Sequence[str], body: list[str], function: Any) 
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     function = function.function if isinstance(function, rules.Given) else function
-    namespace = {"np": np, "fn": function, "operator": operator, "__name__": "samples"}
+    namespace = {**_modules(), "fn": function, "operator": operator, "__name__": "samples"}
     exec(compile(text, file, "exec"), namespace)
     return namespace["program"]
 

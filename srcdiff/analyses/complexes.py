@@ -65,6 +65,6 @@ def _makes_complex(value: Any) -> bool:
         return all(loop[-1] in "FDG" for loop in value.types)  # `scipy.special.hankel1`
     module = module_of(value)
     if module.startswith("scipy."):
-        return module.startswith("scipy.fft") or value.__name__ in _SCIPY_MAKERS
+        return module.startswith("scipy.fft") or getattr(value, "__name__", "") in _SCIPY_MAKERS
     made = any(value is maker for maker in _MAKERS)
     return made or module.startswith(("numpy.fft", "numpy.lib.scimath"))

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import fft
 
+from srcdiff.factors import back_type, last_axes, scaled_ends, swapped_norm
 from srcdiff.rules import composed, d, linear, nondifferentiable, refuse, samples
 
 
@@ -90,47 +91,95 @@ def ifftshift(x, axes=None):
     return np.fft.ifftshift(x, axes)
 
 
-# With `norm="ortho"` these are rotations: the transform back is the adjoint.
+# With `norm="ortho"` these are rotations: the transform back is the adjoint. Without, the matrix of
+# type 2 is that of type 3 transposed, but for the weight of one end; type 1 weights both.
 
 
 @linear(fft.dct)
-@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0, norm='ortho'", "A(4), 1, norm='ortho'")
+@samples(
+    "A(5), norm='ortho'", "A(3, 4), 3, axis=0, norm='ortho'", "A(4), 1, norm='ortho'", "A(4), 1",
+    "A(5)", "A(3, 4), 3, axis=0", "A(4), 4, norm='forward'", "A(4), 2, norm='forward'",
+)  # fmt: skip
 def dct(x, type=2, *, axis=-1, norm=None):
     z = fft.dct(x, type, axis=axis, norm=norm)
     yield z
-    if norm != "ortho":
-        refuse("`norm='ortho'` is needed; scale the result")
-    d[x] += fft.idct(d[z], type, axis=axis, norm="ortho")
-
-
-@linear(fft.idct)
-@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0, norm='ortho'")
-def idct(x, type=2, *, axis=-1, norm=None):
-    z = fft.idct(x, type, axis=axis, norm=norm)
-    yield z
-    if norm != "ortho":
-        refuse("`norm='ortho'` is needed; scale the result")
-    d[x] += fft.dct(d[z], type, axis=axis, norm="ortho")
+    if norm == "ortho":
+        d[x] += fft.idct(d[z], type, axis=axis, norm="ortho")
+    elif type == 1:
+        inner = fft.dct(scaled_ends(d[z], axis, 2.0, 2.0), 1, axis=axis, norm=norm)
+        d[x] += scaled_ends(inner, axis, 0.5, 0.5)
+    elif type == 2:
+        d[x] += fft.dct(scaled_ends(d[z], axis, 2.0, 1.0), 3, axis=axis, norm=norm)
+    elif type == 3:
+        d[x] += scaled_ends(fft.dct(d[z], 2, axis=axis, norm=norm), axis, 0.5, 1.0)
+    elif type == 4:
+        d[x] += fft.dct(d[z], 4, axis=axis, norm=norm)
+    else:
+        refuse("the type must be a number that the source says")
 
 
 @linear(fft.dst)
-@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0, norm='ortho'")
+@samples(
+    "A(5), norm='ortho'", "A(3, 4), 3, axis=0, norm='ortho'", "A(4), 1, norm='ortho'", "A(4), 1",
+    "A(5)", "A(3, 4), 3, axis=0", "A(4), 4, norm='forward'", "A(4), 2, norm='forward'",
+)  # fmt: skip
 def dst(x, type=2, *, axis=-1, norm=None):
     z = fft.dst(x, type, axis=axis, norm=norm)
     yield z
-    if norm != "ortho":
-        refuse("`norm='ortho'` is needed; scale the result")
-    d[x] += fft.idst(d[z], type, axis=axis, norm="ortho")
+    if norm == "ortho":
+        d[x] += fft.idst(d[z], type, axis=axis, norm="ortho")
+    elif type == 2:
+        d[x] += fft.dst(scaled_ends(d[z], axis, 1.0, 2.0), 3, axis=axis, norm=norm)
+    elif type == 3:
+        d[x] += scaled_ends(fft.dst(d[z], 2, axis=axis, norm=norm), axis, 1.0, 0.5)
+    elif type == 1 or type == 4:
+        d[x] += fft.dst(d[z], type, axis=axis, norm=norm)
+    else:
+        refuse("the type must be a number that the source says")
 
 
-@linear(fft.idst)
-@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0, norm='ortho'")
+@composed(fft.idct)
+@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0", "A(4)", "A(4), 1", "A(4), 2, norm='forward'")
+def idct(x, type=2, *, axis=-1, norm=None):
+    return fft.dct(x, back_type(type), axis=axis, norm=swapped_norm(norm))
+
+
+@composed(fft.idst)
+@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0", "A(4)", "A(4), 1", "A(4), 2, norm='forward'")
 def idst(x, type=2, *, axis=-1, norm=None):
-    z = fft.idst(x, type, axis=axis, norm=norm)
-    yield z
-    if norm != "ortho":
-        refuse("`norm='ortho'` is needed; scale the result")
-    d[x] += fft.dst(d[z], type, axis=axis, norm="ortho")
+    return fft.dst(x, back_type(type), axis=axis, norm=swapped_norm(norm))
+
+
+@composed(fft.dctn)
+@samples("A(3, 4)", "A(3, 4), 3, axes=(1,), norm='ortho'")
+def dctn(x, type=2, *, axes=None, norm=None):
+    if axes is None:
+        axes = last_axes(np.ndim(x))
+    for k in range(len(axes)):
+        x = fft.dct(x, type, axis=axes[k], norm=norm)
+    return x
+
+
+@composed(fft.dstn)
+@samples("A(3, 4)", "A(3, 4), 3, axes=(1,), norm='ortho'")
+def dstn(x, type=2, *, axes=None, norm=None):
+    if axes is None:
+        axes = last_axes(np.ndim(x))
+    for k in range(len(axes)):
+        x = fft.dst(x, type, axis=axes[k], norm=norm)
+    return x
+
+
+@composed(fft.idctn)
+@samples("A(3, 4)", "A(3, 4), axes=(0, 1), norm='ortho'")
+def idctn(x, type=2, *, axes=None, norm=None):
+    return fft.dctn(x, back_type(type), axes=axes, norm=swapped_norm(norm))
+
+
+@composed(fft.idstn)
+@samples("A(3, 4)", "A(3, 4), axes=(0, 1), norm='ortho'")
+def idstn(x, type=2, *, axes=None, norm=None):
+    return fft.dstn(x, back_type(type), axes=axes, norm=swapped_norm(norm))
 
 
 nondifferentiable(fft.fftfreq, fft.rfftfreq, fft.next_fast_len)

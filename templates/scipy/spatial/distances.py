@@ -1,0 +1,56 @@
+"""Rules of distances between points of `scipy.spatial.distance`."""
+
+import numpy as np
+from scipy.spatial import distance
+
+from srcdiff.rules import composed, d, refuse, rule, samples
+from srcdiff.runtime import divide_or_zero
+
+
+@rule(distance.cdist)
+@samples(
+    "A(3, 2), A(4, 2)", "A(3, 2), A(4, 2), 'sqeuclidean'", "A(3, 2), A(4, 2), metric='cityblock'",
+)  # fmt: skip
+def cdist(XA, XB, metric="euclidean"):
+    z = distance.cdist(XA, XB, metric)
+    yield z
+    if metric == "cityblock":
+        part = d[z][:, :, None] * np.sign(XA[:, None] - XB)
+        d[XA] += np.sum(part, axis=1)
+        d[XB] += -np.sum(part, axis=0)
+    elif metric == "euclidean" or metric == "sqeuclidean":
+        w = divide_or_zero(d[z], z) if metric == "euclidean" else 2.0 * d[z]
+        d[XA] += np.sum(w, axis=1)[:, None] * XA - w @ XB
+        d[XB] += np.sum(w, axis=0)[:, None] * XB - w.T @ XA
+    else:
+        refuse("the metric must be 'euclidean', 'sqeuclidean' or 'cityblock'")
+
+
+@composed(distance.pdist)
+@samples("A(4, 2)", "A(3, 2), 'cityblock'")
+def pdist(X, metric="euclidean"):
+    return distance.cdist(X, X, metric)[np.triu_indices(len(X), 1)]
+
+
+@composed(distance.euclidean)
+@samples("A(3), A(3)")
+def euclidean(u, v):
+    return np.linalg.norm(np.asarray(u) - np.asarray(v))
+
+
+@composed(distance.sqeuclidean)
+@samples("A(3), A(3)")
+def sqeuclidean(u, v):
+    return np.sum((np.asarray(u) - np.asarray(v)) ** 2)
+
+
+@composed(distance.cityblock)
+@samples("A(3), A(3)")
+def cityblock(u, v):
+    return np.sum(np.abs(np.asarray(u) - np.asarray(v)))
+
+
+@composed(distance.cosine)
+@samples("A(3), A(3)")
+def cosine(u, v):
+    return 1.0 - np.dot(u, v) / np.sqrt(np.dot(u, u) * np.dot(v, v))

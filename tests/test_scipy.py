@@ -1,0 +1,87 @@
+"""SciPy where its objects and solvers meet functions: sparse matrices, and what is declined."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from .check import close
+
+sparse = pytest.importorskip("scipy.sparse", reason="SciPy is an extra")
+from scipy import integrate, interpolate, optimize, stats  # noqa: E402
+from scipy.sparse.linalg import spsolve  # noqa: E402
+
+DENSE = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [0.5, 0.0, 4.0]])
+SPARSE = sparse.csr_array(DENSE)
+X = np.array([1.0, -2.0, 0.5])
+
+
+def product(a, x):
+    return a @ x
+
+
+def method(a, x):
+    return a.dot(x)
+
+
+def with_matrix(a, x):
+    return a @ np.outer(x, x)
+
+
+def from_the_left(a, x):
+    return x @ a
+
+
+def transposed(a, x):
+    return a.T @ x
+
+
+@pytest.mark.parametrize("f", [product, method, with_matrix, from_the_left, transposed])
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix])
+def test_products_with_a_sparse_matrix(f, make):
+    w = np.cos(np.arange(float(f(DENSE, X).size))).reshape(f(DENSE, X).shape)
+    g = srcdiff.grad(f, "x")
+    close(g(make(DENSE), X, grad_outputs=w), g(DENSE, X, grad_outputs=w))
+    tangent = srcdiff.jvp(lambda x: f(DENSE, x), (X,), (X * X,))[1]
+    a = make(DENSE)
+    close(srcdiff.jvp(lambda x: f(a, x), (X,), (X * X,))[1], tangent)
+
+
+def test_a_global_sparse_matrix_and_a_solution():
+    def solved(b):
+        return np.sum(spsolve(SPARSE, b) ** 2) + np.sum(SPARSE @ b)
+
+    def dense(b):
+        return np.sum(np.linalg.solve(DENSE, b) ** 2) + np.sum(DENSE @ b)
+
+    close(srcdiff.grad(solved)(X), srcdiff.grad(dense)(X))
+    close(srcdiff.grad(srcdiff.grad(lambda b: spsolve(SPARSE, b)[0] ** 2))(X, grad_outputs=X),
+          srcdiff.grad(srcdiff.grad(lambda b: np.linalg.solve(DENSE, b)[0] ** 2))(
+              X, grad_outputs=X))  # fmt: skip
+
+
+def test_the_remedy_for_solvers_works():
+    root = srcdiff.implicit(
+        lambda a: optimize.brentq(lambda t: t**3 - a, 0.0, 10.0), lambda x, a: x**3 - a
+    )
+    assert srcdiff.grad(lambda a: root(a) * 2.0)(8.0) == pytest.approx(2.0 / 12.0)
+
+
+DECLINED = {
+    "entries": (lambda d: sparse.coo_array((d, ([0, 1, 2], [2, 0, 1]))) @ X, "np.bincount"),
+    "brentq": (lambda d: optimize.brentq(lambda t: t - d[0], -3.0, 3.0), "srcdiff.implicit"),
+    "minimize": (lambda d: optimize.minimize(lambda t: t @ d, X).x, "srcdiff.implicit"),
+    "fixed_point": (lambda d: optimize.fixed_point(lambda t: t * d, X), "srcdiff.fixed_point"),
+    "quad": (lambda d: integrate.quad(lambda t: t * d[0], 0.0, 1.0)[0], "roots_legendre"),
+    "odeint": (lambda d: integrate.odeint(lambda y, t: y * d, X, [0.0, 1.0]), "a loop"),
+    "spline": (lambda d: interpolate.CubicSpline([0.0, 1.0, 2.0], d)(0.5), "np.interp"),
+    "frozen": (lambda d: stats.norm(d[0], 1.0).logpdf(d), "stats.norm.logpdf"),
+}
+
+
+@pytest.mark.parametrize("name", DECLINED)
+def test_what_takes_functions_or_makes_objects_says_what_to_write(name):
+    f, remedy = DECLINED[name]
+    with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
+        srcdiff.grad(f)(X)
+    assert remedy in info.value.remedy
