@@ -9,8 +9,8 @@ from srcdiff import rules
 NAMES = tuple(
     f"scipy.{name}"
     for name in (
-        "special", "linalg", "stats", "fft", "signal", "integrate", "ndimage", "sparse", "spatial",
-        "optimize", "interpolate",
+        "special", "linalg", "stats", "fft", "signal", "integrate", "ndimage", "sparse",
+        "sparse.linalg", "spatial.distance", "optimize", "interpolate",
     )  # fmt: skip
 )
 

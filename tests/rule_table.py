@@ -111,7 +111,9 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
             zero.append(f"`{name}`")
         else:
             rows.append(_row(name, function, rule))
-    out = [f"\n## {title}\n", "| function | rule | also | complex |", "|---|---|---|---|", *rows]
+    out = [f"\n## {title}"]
+    if rows:
+        out += ["\n| function | rule | also | complex |", "|---|---|---|---|", *rows]
     if zero:
         out += ["\nZero on purpose: " + ", ".join(zero) + "."]
     if refused:
