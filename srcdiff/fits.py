@@ -48,18 +48,23 @@ def array(dtype: str, *axes: str) -> Any:
         return {":": True, "1": n == 1, "~1": n != 1, "4:": n >= 4}[axis]
 
     def test(x: Any, given: Any) -> str:
-        good = isinstance(x, np.ndarray) and x.dtype.name == dtype and x.ndim == len(axes)
+        good = is_plain(x) and x.dtype.name == dtype and x.ndim == len(axes)
         good = good and all(map(fits, axes, x.shape))
         return "" if good else f"an array of {dtype}, ({', '.join(axes)})"
 
     return test
 
 
+def is_plain(x: Any) -> bool:
+    """Whether a value is an array, of no class that gives operators another meaning."""
+    return type(x) in (np.ndarray, np.memmap)
+
+
 def numeric(kinds: str) -> Any:
     """A test for numbers and arrays, of dtypes of some kinds ("f" is real, "c" complex)."""
 
     def test(x: Any, given: Any) -> str:
-        number = isinstance(x, (bool, int, float, complex, np.number, np.bool_, np.ndarray))
+        number = isinstance(x, (bool, int, float, complex, np.number, np.bool_)) or is_plain(x)
         good = number and np.result_type(x).kind in kinds
         return "" if good else f"{'floating point ' * (kinds == 'fc')}numbers or arrays"
 
@@ -67,9 +72,8 @@ def numeric(kinds: str) -> Any:
 
 
 def scalar(x: Any, given: Any) -> str:
-    """A test for one real number, or an array of no axes."""
-    number = isinstance(x, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(x)
-    return "" if number and np.shape(x) == () and not isinstance(x, bool) else "a real number"
+    """A test for one real number."""
+    return "" if isinstance(x, (float, np.floating)) else "a float"
 
 
 def like(name: str) -> Any:
@@ -77,22 +81,23 @@ def like(name: str) -> Any:
 
     def test(t: Any, given: Any) -> str:
         good = is_tangent(t, given[name])
-        return "" if good else f"a direction of the structure and the shapes of {name}"
+        return "" if good else f"a direction of the structure, the shapes and the dtypes of {name}"
 
     return test
 
 
 def is_tangent(t: Any, x: Any) -> bool:
-    """Whether a tangent has the structure and the shapes of an argument."""
+    """Whether a tangent has the structure, the shapes and the dtypes of an argument."""
     if isinstance(x, dict):
         return isinstance(t, dict) and set(t) == set(x) and all(is_tangent(t[k], x[k]) for k in x)
     if isinstance(x, (list, tuple)):
         same = isinstance(t, (list, tuple)) and len(t) == len(x)
         return same and all(map(is_tangent, t, x))
-    if not isinstance(x, (float, complex, np.inexact, np.ndarray)):
-        return True
-    number = isinstance(t, (int, float, complex, np.number, np.ndarray))
-    return number and np.shape(t) == np.shape(x) and (np.iscomplexobj(x) or not np.iscomplexobj(t))
+    if isinstance(x, np.ndarray):
+        return is_plain(t) and t.shape == x.shape and t.dtype == x.dtype
+    if isinstance(x, (complex, np.complexfloating)):
+        return isinstance(t, (float, complex, np.inexact))
+    return isinstance(t, (float, np.floating)) or not isinstance(x, (float, np.floating))
 
 
 def sequence(kind: Any, *tests: Any) -> Any:
@@ -129,6 +134,11 @@ def record(cls: str, **tests: Any) -> Any:
         return "; ".join(f".{k}: {wrong}" for k, wrong in found if wrong)
 
     return test
+
+
+def exactly(value: Any) -> Any:
+    """A test for one value."""
+    return lambda x, given: "" if x is value or x == value else repr(value)
 
 
 def called(*names: str) -> Any:

@@ -145,7 +145,7 @@ def test_helpers_are_few():
     assert functions == ["total_grad"]
     text = srcdiff.generate(models.total, example=(X,))
     functions = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
-    assert functions == ["total_grad", "checked", "array", "scalar"]
+    assert functions == ["total_grad", "checked", "array", "is_plain", "scalar"]
 
 
 def test_constants_are_written():
@@ -202,6 +202,7 @@ def test_containers():
         ((X + 1j,), "an array of float64"),
         ((np.ones((2, 2)),), r"given ndarray of float64, \(2, 2\)"),
         ((1.0,), "given float"),
+        ((np.ma.array(X),), "given MaskedArray"),
     ],
 )
 def test_other_arguments_are_refused(args, match):
@@ -213,14 +214,41 @@ def test_other_arguments_are_refused(args, match):
 
 def test_cotangents_and_tangents_are_checked():
     space = loaded(srcdiff.generate(models.total, example=(X,)))
-    with pytest.raises(TypeError, match="a real number"):
-        space["total_grad"](X, grad_outputs=np.ones(2))
+    for wrong in (np.ones(2), 2, np.array(1.0), 1j):
+        with pytest.raises(TypeError, match="a float"):
+            space["total_grad"](X, grad_outputs=wrong)
     space = loaded(srcdiff.generate(models.total, mode="forward", example=(X,)))
-    with pytest.raises(TypeError, match="a direction of the structure and the shapes of x"):
-        space["total_jvp"](X, np.ones(2))
+    for wrong in (np.ones(2), np.ones(5, int), 1.0):
+        with pytest.raises(TypeError, match="a direction of the structure, the shapes and the dty"):
+            space["total_jvp"](X, wrong)
     space = loaded(srcdiff.generate(models.weighted))
-    with pytest.raises(TypeError, match="floating point numbers or arrays"):
-        space["weighted_grad"](np.arange(5))
+    for wrong in (np.arange(5), np.ma.array(X), 3, None, [1.0]):
+        with pytest.raises(TypeError, match="floating point numbers or arrays"):
+            space["weighted_grad"](wrong)
+
+
+def test_arguments_that_are_no_numbers():
+    text = srcdiff.generate(models.cast, example=(X, np.dtype("float64"), np, "mean", len, None))
+    g = loaded(text)["cast_grad"]
+    rest = (np.dtype("float64"), np, "mean", len, None)
+    assert_same(g(X, *rest), srcdiff.grad(models.cast)(X, *rest), 0.0)
+    for k, wrong in enumerate((np.dtype("float32"), np.linalg, 1, sum, 0.0)):
+        with pytest.raises(TypeError, match="was generated for"):
+            g(X, *rest[:k], wrong, *rest[k + 1 :])
+
+
+def test_tangents_are_not_changed():
+    text = srcdiff.generate(
+        models.moved, inputs=("u", "v"), outputs="u", mode="forward", example=(X, X + 1.0)
+    )
+    u, v, t_u, t_v = (X + k for k in range(4))
+    value, tangent = loaded(text)["moved_jvp"](u, v, t_u, t_v)
+    for k, given in enumerate((u, v, t_u, t_v)):
+        np.testing.assert_array_equal(given, X + k)
+        assert not np.shares_memory(given, tangent)
+    assert value is None or not np.shares_memory(value, tangent)
+    expected = srcdiff.jvp(models.moved, (u, v), (t_u, t_v), outputs="u")[1]
+    np.testing.assert_array_equal(tangent, expected)
 
 
 def test_lengths_count_only_where_they_matter():

@@ -16,7 +16,9 @@ from srcdiff.analyses.kind_types import (
     Dim,
     Kind,
     List,
+    Module,
     NoneKind,
+    Object,
     Range,
     Scalar,
     SliceKind,
@@ -51,6 +53,10 @@ class Tests:
             return self._dict(kind)
         if isinstance(kind, Callable):
             return self.call(fits.called, *(f'"{_function(f)}"' for f, _ in kind.choices))
+        if isinstance(kind, Module):
+            return self.call(fits.exactly, self.name(sys.modules[kind.name], _last(kind.name)))
+        if isinstance(kind, Object):
+            return self._object(kind)
         if isinstance(kind, NoneKind):
             return self.call(fits.typed, "type(None)")
         return self.call(fits.typed, _TYPES[type(kind)]) if type(kind) in _TYPES else ""
@@ -84,6 +90,13 @@ class Tests:
         cls = f'"{kind.cls.__module__}.{kind.cls.__qualname__}"'
         return self.call(fits.record, cls, *(f"{k}={text}" for k, text in items))
 
+    def _object(self, kind: Object) -> str:
+        """An object of which the class is known, or a dtype."""
+        if kind.value is None:
+            return self.call(fits.record, f'"{kind.type}"')
+        numpy = self.name(sys.modules["numpy"], "np")
+        return self.call(fits.exactly, f'{numpy}.dtype("{kind.value.name}")')
+
     def _any(self, kind: Kind) -> str:
         """The test of an item."""
         return self.text(kind) or 'lambda x, given: ""'
@@ -93,6 +106,11 @@ def _axis(dim: Dim) -> str:
     if isinstance(dim, Sym):
         return "4:" if dim.least else "~1" if dim.big else ":"
     return ":" if dim is None else str(dim)
+
+
+def _last(name: str) -> str:
+    """The name of a module without its package."""
+    return {"numpy": "np"}.get(name, name.rpartition(".")[2])
 
 
 def _function(f: Any) -> str:
