@@ -29,6 +29,8 @@ def select(
         value = chosen.first(value)
     if request.outputs is not None:
         value = chosen.selected(value, request.outputs)
+    elif isinstance(value, ir.Const) and _is_number(value):
+        value = chosen.named(value)
     elif isinstance(value, ir.Const):
         raise TransformError(
             f"`{function.name}` returns {value.value!r}, which has no derivative",
@@ -115,6 +117,12 @@ class _Chosen:
         self.lines.append(ir.Assign(target, call, self.last.loc))
         return target
 
+    def named(self, value: ir.Const) -> ir.Name:
+        """A number under a name: an output that no input reaches."""
+        target = self.fresh("_out")
+        self.lines.append(ir.Assign(target, value, self.last.loc))
+        return target
+
     def unknown(self, key: Any, why: str) -> TransformError:
         """The error for an output that the function does not have."""
         return TransformError(
@@ -122,6 +130,11 @@ class _Chosen:
             self.last.loc,
             remedy="Give a position or key of what is returned, or the name of a parameter.",
         )
+
+
+def _is_number(value: ir.Const) -> bool:
+    """Whether a literal is a number that takes a cotangent."""
+    return isinstance(value.value, (float, complex))
 
 
 def _known(kind: Kind) -> tuple[Any, ...] | None:

@@ -554,3 +554,20 @@ for _function in (
         ("x", "y", "m"),
         order2=False,
     )
+
+
+def recursion_that_returns_a_constant(x, y):
+    def constant(a, n):
+        if n > 0:
+            constant(a * 2.0, n - 1)
+        return 2.0
+
+    def doubled(a, n):
+        if n > 0:
+            doubled(a * 2.0, n - 1)
+
+    doubled(y, 2)
+    return constant(x, 2) * np.sum(x) + constant(y, 1)
+
+
+sample(recursion_that_returns_a_constant, lambda r: tuple(r.uniform(0.2, 1.4, (2, 4))))
