@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.typed import Typed
 from srcdiff.anomaly import checked
+from srcdiff.apart import apart
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.bodies import with_bodies
 from srcdiff.callees import check_callees
@@ -153,7 +154,7 @@ def _returned(function: ir.Function, params: Kinds) -> Kinds:
 
 def webs_pass(state: State) -> State:
     """Names of their own for independent values."""
-    return _with(state, steady_params(webs(state.function)))
+    return _with(state, steady_params(apart(webs(state.function))))
 
 
 def compose_pass(state: State) -> State:
