@@ -68,7 +68,7 @@ def _candidates(body: ir.Block) -> Tuples:
             made[tuple_[0]] = tuple_[1]
             other.update(ir.reads(stmt))
         else:
-            other |= _mentioned(stmt)
+            other |= ir.itself_mentions(stmt)
     other.update(r.base for r in items if r.base in made and not r.is_inside(made[r.base]))
     return {n: t for n, t in made.items() if n not in other}
 
@@ -92,16 +92,6 @@ def _item(stmt: ir.Stmt) -> _Read | None:
     if not isinstance(base, ir.Name) or not isinstance(index, ir.Const):
         return None
     return _Read(stmt, base.id, index.value, rhs.text or "") if type(index.value) is int else None
-
-
-def _mentioned(stmt: ir.Stmt) -> set[str]:
-    """Every name that a statement itself mentions."""
-    found = {*ir.reads(stmt), *ir.writes(stmt)}
-    if isinstance(stmt, ir.While):
-        found |= set(ir.names(stmt.test))
-    if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-        found.add(stmt.stop.id)
-    return found
 
 
 def _block(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) -> ir.Block:

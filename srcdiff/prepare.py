@@ -44,14 +44,7 @@ def prepare(function: ir.Function) -> ir.Function:
 
 def _mentioned(block: ir.Block) -> Counter[str]:
     """How many statements read or bind each name, tests and stop flags included."""
-    count: Counter[str] = Counter()
-    for stmt in ir.walk(block):
-        found = {*ir.reads(stmt), *ir.writes(stmt)}
-        found |= set(ir.names(stmt.test)) if isinstance(stmt, ir.While) else set()
-        if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-            found.add(stmt.stop.id)
-        count.update(found)
-    return count
+    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
 
 
 def _prepare(block: ir.Block, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:

@@ -15,6 +15,7 @@ from srcdiff.ir.look import (
     blocks,
     bound,
     call_of,
+    itself_mentions,
     names,
     occurrences,
     operands,
@@ -85,7 +86,7 @@ __all__ = [
     "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset",
     "Return", "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim",
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
-    "make_dict", "make_function", "make_list", "map_atom", "map_blocks", "map_opaque",
-    "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts", "reads",
-    "rename", "rename_text", "said", "set_attr", "used", "walk", "writes",
+    "itself_mentions", "make_dict", "make_function", "make_list", "map_atom", "map_blocks",
+    "map_opaque", "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts",
+    "reads", "rename", "rename_text", "said", "set_attr", "used", "walk", "writes",
 ]  # fmt: skip

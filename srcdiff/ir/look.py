@@ -174,6 +174,16 @@ def walk(block: Block) -> Iterator[Stmt]:
                 yield from walk(inner)
 
 
+def itself_mentions(stmt: Stmt) -> set[str]:
+    """The names in a statement itself: tests and stop flags included, inner blocks not."""
+    found = {*reads(stmt), *writes(stmt)}
+    if isinstance(stmt, While):
+        found.update(names(stmt.test))
+    if isinstance(stmt, (For, While)) and stmt.stop is not None:
+        found.add(stmt.stop.id)
+    return found
+
+
 def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
     found: set[str] = set()

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
-from srcdiff.simplify.coalesce import coalesce
+from srcdiff.simplify.coalesce import coalesce, with_one_name
 from srcdiff.simplify.dead import remove_dead
 from srcdiff.simplify.order import reorder
 from srcdiff.simplify.paired import simplify_pairs
@@ -37,7 +37,7 @@ def simplify(
         plain = remove_dead(rewrite(function, kinds))
         if settled and plain == function:
             break
-        new = reorder(coalesce(plain), kinds)
+        new = reorder(with_one_name(coalesce(plain)), kinds)
         if new == function:
             break
         # Where coalescing and reordering change nothing, they need not be asked again.

@@ -1,12 +1,13 @@
-"""`_t = e` with `y = _t` as its only use becomes `y = e`."""
+"""`_t = e` with `y = _t` as its only use becomes `y = e`; so does an adjoint with a second name."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.liveness import mentioned, uses
-from srcdiff.simplify.rewrite import is_temporary
+from srcdiff.simplify.rewrite import MARK, is_temporary
 
 
 def coalesce(function: ir.Function) -> ir.Function:
@@ -56,3 +57,64 @@ def _inside(stmt: ir.Stmt, single: frozenset[str]) -> ir.Stmt:
     if isinstance(stmt, ir.While):
         return replace(stmt, cond=_block(stmt.cond, single), body=_block(stmt.body, single))
     return stmt
+
+
+# --- adjoints with two names ----------------------------------------------------------------------
+
+
+def with_one_name(function: ir.Function) -> ir.Function:
+    """The function without `d_y = d_x` where `d_x` is mentioned nowhere but before, in its block.
+
+    Only the generated part is looked at.
+    """
+    start = [k for k, s in enumerate(function.body) if s == ir.Comment(MARK)]
+    cut = start[0] if start else 0
+    if not any(_is_second(s) for s in ir.walk(function.body[cut:])):
+        return function
+    mentions = _mentions(function.body)
+    body = (*function.body[:cut], *_renamed(function.body[cut:], mentions))
+    return replace(function, body=body)
+
+
+def _is_second(stmt: ir.Stmt) -> bool:
+    """Whether a statement gives an adjoint another name."""
+    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Name):
+        return False
+    return stmt.target.id.startswith("d_") and stmt.rhs.id.startswith("d_")
+
+
+def _mentions(block: ir.Block) -> Counter[str]:
+    """How many statements of a block, inner ones included, mention each name."""
+    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
+
+
+def _renamed(block: ir.Block, mentions: Counter[str]) -> ir.Block:
+    """A block and the blocks inside it, their second names carried back to the definition."""
+    out = [ir.map_blocks(s, lambda b: _renamed(b, mentions)) for s in block]
+    k = 0
+    while k < len(out):
+        stmt = out[k]
+        start = _made_at(out, k, mentions) if _is_second(stmt) else None
+        if start is None:
+            k += 1
+            continue
+        assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
+        out[start:k] = ir.rename(tuple(out[start:k]), {stmt.rhs.id: stmt.target.id})
+        mentions[stmt.target.id] += mentions.pop(stmt.rhs.id) - 2
+        del out[k]
+    return tuple(out)
+
+
+def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | None:
+    """Where a name that is copied at `end` is made, if all mentions of it stand between."""
+    copy = block[end]
+    assert isinstance(copy, ir.Assign) and isinstance(copy.rhs, ir.Name)
+    name, left = copy.rhs.id, mentions[copy.rhs.id] - 1
+    for k in range(end - 1, -1, -1):
+        found = _mentions((block[k],))
+        if found[copy.target.id] or (found[name] and ir.blocks(block[k])):
+            return None  # a name that a loop carries means something by itself
+        left -= found[name]
+        if name in ir.writes(block[k]) and not left:
+            return k if isinstance(block[k], ir.Assign) else None
+    return None

@@ -85,7 +85,8 @@ class Memory:
         if isinstance(stmt, ir.Permute):
             return [(stmt.sources[0].id, s.id) for s in stmt.sources[1:]]
         if isinstance(stmt, ir.SetItem) and not self.is_array(stmt.base.id):
-            return self._pairs(stmt.base.id, names_in(stmt.value))
+            kept = [n for n in names_in(stmt.value) if stmt.op is None or not self.is_array(n)]
+            return self._pairs(stmt.base.id, kept)  # a sum with an array is in memory of its own
         if isinstance(stmt, ir.For):
             return self._pairs(stmt.target.id, names_in(stmt.iter))
         if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):

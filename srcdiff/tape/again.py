@@ -1,9 +1,10 @@
 """Values that a loop's body computes and that the backward part can compute again.
 
 Takes a `Pair` tree; returns it with statements that give such values anew, placed where the
-backward part first needs them, and the names that are thus provided.  The invariant: between the
-definition of a value and the place where it is computed again (in the order of the forward part)
-nothing that it is computed from changes.
+backward part first needs them, and the names that are thus provided.  Reads, views and numbers are
+computed again wherever that is right, arithmetic on arrays where less is saved for it.  The
+invariant: between the definition of a value and the place where it is computed again (in the order
+of the forward part) nothing that it is computed from changes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from srcdiff import ir
 from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
-from srcdiff.tape.needs import Item, contents_of, is_cheap, written_contents
+from srcdiff.tape.fewest import SAVE, Choice, Value, fewest
+from srcdiff.tape.needs import Item, contents_of, is_arithmetic, is_cheap, written_contents
 from srcdiff.tape.stable import Stable
 
 
@@ -29,6 +31,7 @@ class _Again:
     reads: dict[str, int]
     provided: set[str]
     places: dict[str, int] = field(default_factory=dict)  # of the block that is looked at
+    choice: Choice = Choice()  # of the values of that block
 
 
 def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
@@ -81,11 +84,13 @@ def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
 def _again(block: ir.Block, state: _Again) -> ir.Block:
     """The values that one block defines, the last one first (what it reads comes after it)."""
     extra: dict[int, list[ir.Assign]] = {}
-    state.places = {}
+    state.places, state.choice = {}, Choice()
     uses = _uses(block)
     asked: dict[str, int] = {}
     own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
     for find in (_read_back, _computed):
+        if find is _computed:
+            state.choice = _choice(block, uses, state)
         for k, stmt in reversed(own):
             if not isinstance(stmt, ir.Assign) or state.definitions[stmt.target.id] != 1:
                 continue
@@ -168,16 +173,57 @@ def _computed(
 def _feasible(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> bool:
     """Whether a definition can run again behind the statement `last`, with what it reads."""
     name = stmt.target.id
-    if name in ir.names(stmt.rhs) or not is_cheap(stmt.rhs, state.facts, name):
+    if name not in state.choice.again and not is_cheap(stmt.rhs, state.facts, name):
         return False
+    if not _is_same_later(stmt, k, last, block, state):
+        return False
+    return all(_available(r, last, block, state) for r in ir.names(stmt.rhs))
+
+
+def _is_same_later(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> bool:
+    """Whether a definition gives the same value behind the statement `last`."""
+    name = stmt.target.id
     looks = _looked_into(stmt, state.facts)
-    if looks and name not in state.stable.needed:
+    if name in ir.names(stmt.rhs) or (looks and name not in state.stable.needed):
         return False
     # New memory that is written into meanwhile would have to be written into again.
     own = frozenset() if name in state.facts.aliases.views else contents_of(name, state.facts)
-    if not _unchanged(stmt.rhs, looks | own, block[k + 1 : last + 1], state):
-        return False
-    return all(_available(r, last, block, state) for r in ir.names(stmt.rhs))
+    return _unchanged(stmt.rhs, looks | own, block[k + 1 : last + 1], state)
+
+
+def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Again) -> Choice:
+    """Which values of a block to save and which to compute again."""
+    own = {
+        s.primal.target.id: (k, s.primal)
+        for k, s in enumerate(block)
+        if isinstance(s, ir.Pair) and isinstance(s.primal, ir.Assign)
+        and state.definitions[s.primal.target.id] == 1
+    }  # fmt: skip
+    # What has several values in the block is saved by itself if it is needed at all.
+    values = {n: Value(SAVE) for n in _bound_by_primal(block) - {*own} if not state.reads.get(n)}
+    asked: dict[str, int] = {}
+    needed: list[str] = []
+    for name, (k, stmt) in reversed(own.items()):
+        last = _last_use(stmt, k, uses.get(name, {}), asked, state)
+        if last is None:
+            continue
+        if name in uses:
+            needed.append(name)
+        again = _again_cost(stmt, k, last, block, state)
+        reads = () if again is None else ir.names(stmt.rhs)
+        values[name] = Value(SAVE, again, reads)
+        asked.update({n: max(last, asked.get(n, 0)) for n in reads})
+    return fewest(values, needed)
+
+
+def _again_cost(
+    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
+) -> int | None:
+    """What it costs to compute a value again, None if it cannot be."""
+    cheap = is_cheap(stmt.rhs, state.facts, stmt.target.id)
+    if not cheap and not is_arithmetic(stmt.rhs, state.facts.kinds.get(stmt.target.id)):
+        return None
+    return (1 if cheap else 2) if _is_same_later(stmt, k, last, block, state) else None
 
 
 def _looked_into(stmt: ir.Assign, facts: Facts) -> frozenset[Item]:
@@ -191,7 +237,7 @@ def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
     """Whether a name that a computation reads is there already, or can be computed again."""
     if name in state.provided:
         return state.places.get(name, -1) >= last
-    if state.reads.get(name, 0):
+    if state.reads.get(name, 0) or name in state.choice.saved:
         return True
     for j, pair in enumerate(block):
         stmt = pair.primal if isinstance(pair, ir.Pair) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from srcdiff import ir, runtime, trees
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_device import is_transfer
-from srcdiff.analyses.kind_types import is_scalar
+from srcdiff.analyses.kind_types import Kind, is_numeric, is_scalar
 from srcdiff.facts import Facts
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
@@ -134,16 +135,7 @@ def _expose_loop(stmt: ir.For | ir.While, up: set[str], sure: set[str]) -> None:
 
 def count_uses(block: ir.Block) -> Mapping[str, int]:
     """How many statements, adjoint ones included, mention each name."""
-    count: dict[str, int] = {}
-    for stmt in ir.walk(block):
-        mentioned = {*ir.reads(stmt), *ir.writes(stmt)}
-        if isinstance(stmt, ir.While):
-            mentioned |= set(ir.names(stmt.test))
-        if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-            mentioned.add(stmt.stop.id)
-        for name in mentioned:
-            count[name] = count.get(name, 0) + 1
-    return count
+    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
 
 
 _CHEAP = {
@@ -170,3 +162,19 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
+
+
+_ARITHMETIC = (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.lt,
+    operator.le, operator.gt, operator.ge, operator.eq, operator.ne, np.add, np.subtract,
+    np.multiply, np.divide, np.negative, np.square, np.abs, np.maximum, np.minimum, np.where,
+)  # fmt: skip
+
+
+def is_arithmetic(rhs: ir.Rhs, kind: Kind | None) -> bool:
+    """Whether a value is an array that one pass over others gives."""
+    if kind is None or not is_numeric(kind) or not isinstance(rhs, ir.Call) or rhs.kwargs:
+        return False
+    if rhs.fn is operator.pow:
+        return rhs.args[1] == ir.Const(2)
+    return any(rhs.fn is fn for fn in _ARITHMETIC)

@@ -5,41 +5,34 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
     """
     q_saved = []
     t_saved = []
-    t_4_saved = []
     t_1_saved = []
-    t_2_saved = []
     for _ in range(steps):
         t_1 = np.sum(q * q)
-        t_2 = 0.5 * dt * q / t_1**1.5
-        p_1 = p - t_2
+        p_1 = p - 0.5 * dt * q / t_1**1.5
         q_saved.append(q)
         q = q + dt * p_1
-        t_3 = np.sum(q * q)
-        t_4 = 0.5 * dt * q / t_3**1.5
-        p = p_1 - t_4
-        t_saved.append(t_3)
-        t_4_saved.append(t_4)
+        t_2 = np.sum(q * q)
+        p = p_1 - 0.5 * dt * q / t_2**1.5
+        t_saved.append(t_2)
         t_1_saved.append(t_1)
-        t_2_saved.append(t_2)
     # backward
     g = cotangent(grad_outputs, (q, p))
     d_q = g[0]
     d_p_2 = g[1]
     for _ in range(steps - 1, -1, -1):
-        t_6 = t_saved.pop()
-        t_7 = t_4_saved.pop()
-        t_8 = t_1_saved.pop()
-        t_9 = t_2_saved.pop()
-        t_10 = t_6**1.5
-        d_t = -d_p_2 / t_10
-        d_q += 2.0 * (1.5 * t_6**0.5 * np.sum(d_p_2 * (t_7 / t_10)) * q)
-        t_11 = 0.5 * dt
-        d_q += d_t * t_11
+        t_4 = t_saved.pop()
+        t_5 = t_1_saved.pop()
+        t_6 = 0.5 * dt
+        t_7 = t_4**1.5
+        d_t = -d_p_2 / t_7
+        d_q += 2.0 * (1.5 * t_4**0.5 * np.sum(d_p_2 * (t_6 * q / t_7 / t_7)) * q)
+        d_q += d_t * t_6
         q = q_saved.pop()
         d_p_1 = d_p_2 + d_q * dt
         d_p_2 = d_p_1
-        t_12 = t_8**1.5
-        d_q = d_q + 2.0 * (1.5 * t_8**0.5 * np.sum(d_p_1 * (t_9 / t_12)) * q)
-        d_q -= d_p_1 / t_12 * t_11
+        t_8 = t_5**1.5
+        t_9 = 2.0 * (1.5 * t_5**0.5 * np.sum(d_p_1 * (t_6 * q / t_8 / t_8)) * q)
+        d_q = d_q + t_9
+        d_q -= d_p_1 / t_8 * t_6
     d_p = np.array(d_p_2)
     return d_q, d_p

@@ -1,0 +1,66 @@
+"""What is saved of a loop's body is the least that the backward part can do with."""
+
+import itertools
+import random
+
+from srcdiff.tape.fewest import SAVE, Choice, Value, fewest
+
+
+def cost(values, choice):
+    """What a choice costs in all."""
+    return sum(values[n].save for n in choice.saved) + sum(values[n].again for n in choice.again)
+
+
+def is_enough(values, needed, choice):
+    """Whether everything that is needed is saved or computed from what is there."""
+    have = choice.saved | choice.again
+    reads = {r for n in choice.again for r in values[n].reads if r in values}
+    return set(needed) <= have and reads <= have
+
+
+def test_a_chain_is_saved_at_its_start():
+    values = {
+        "e": Value(SAVE),
+        "t": Value(SAVE, 2, ("e",)),
+        "o": Value(SAVE, 2, ("t",)),
+    }
+    assert fewest(values, ["e", "t", "o"]) == Choice(frozenset("e"), frozenset("to"))
+
+
+def test_nothing_is_computed_again_for_nothing():
+    values = {"e": Value(SAVE), "t": Value(SAVE, 2, ("e",))}
+    assert fewest(values, ["t"]) == Choice(frozenset("t"), frozenset())
+
+
+def test_what_is_there_anyway_costs_nothing():
+    assert fewest({"t": Value(SAVE, 2, ("x",))}, ["t"]) == Choice(frozenset(), frozenset("t"))
+
+
+def test_no_choice_is_cheaper():
+    chance = random.Random(5)
+    for _ in range(60):
+        values = {}
+        for k in range(5):
+            reads = tuple(n for n in values if chance.random() < 0.4)
+            again = chance.choice((None, 1, 2)) if reads else None
+            values[f"v{k}"] = Value(SAVE, again, reads)
+        needed = [n for n in values if chance.random() < 0.5]
+        found = fewest(values, needed)
+        assert is_enough(values, needed, found)
+        best = min(
+            cost(values, choice)
+            for choice in every_choice(values)
+            if is_enough(values, needed, choice)
+        )
+        assert cost(values, found) == best
+
+
+def every_choice(values):
+    """Every way to leave out, save or compute each value."""
+    ways = [(0, 1) if v.again is None else (0, 1, 2) for v in values.values()]
+    for picked in itertools.product(*ways):
+        named = dict(zip(values, picked))
+        yield Choice(
+            frozenset(n for n, p in named.items() if p == 1),
+            frozenset(n for n, p in named.items() if p == 2),
+        )
