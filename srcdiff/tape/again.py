@@ -17,7 +17,14 @@ from srcdiff import ir
 from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
 from srcdiff.tape.fewest import SAVE, Choice, Value, fewest
-from srcdiff.tape.needs import Item, contents_of, is_arithmetic, is_cheap, written_contents
+from srcdiff.tape.needs import (
+    Item,
+    contents_of,
+    contents_read,
+    is_arithmetic,
+    is_cheap,
+    written_contents,
+)
 from srcdiff.tape.stable import Stable
 
 
@@ -184,7 +191,9 @@ def _is_same_later(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _
     """Whether a definition gives the same value behind the statement `last`."""
     name = stmt.target.id
     looks = _looked_into(stmt, state.facts)
-    if name in ir.names(stmt.rhs) or (looks and name not in state.stable.needed):
+    # What `stable` proved holds for the reads that it has seen: needed ones, and one at a time.
+    known = name in state.stable.needed and is_cheap(stmt.rhs, state.facts, name)
+    if name in ir.names(stmt.rhs) or (looks and not known):
         return False
     # New memory that is written into meanwhile would have to be written into again.
     own = frozenset() if name in state.facts.aliases.views else contents_of(name, state.facts)
@@ -230,7 +239,8 @@ def _looked_into(stmt: ir.Assign, facts: Facts) -> frozenset[Item]:
     """The contents that a definition reads; a view is made without a look at its base."""
     view = facts.aliases.views.get(stmt.target.id)
     own = view.base if view is not None and is_array(facts.kinds.get(view.base)) else None
-    return frozenset(c for n in ir.names(stmt.rhs) if n != own for c in contents_of(n, facts))
+    looks = contents_read(stmt.rhs, facts)
+    return frozenset(c for n in looks if n != own for c in contents_of(n, facts))
 
 
 def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:

@@ -49,13 +49,13 @@ def primal_reads(
     found: set[Item] = {n for n in ir.used(block) - local if n not in adjoint_names}
     for stmt in ir.walk(block):
         for operand in ir.operands(stmt):
-            for name in _contents_read(operand, facts):
+            for name in contents_read(operand, facts):
                 if name not in local and name not in adjoint_names:
                     found |= contents_of(name, facts)
     return frozenset(found)
 
 
-def _contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
+def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
     if isinstance(rhs, ir.Call):
         if rhs.fn in _SHAPE_ATTRS or rhs.fn in _SHAPE_ONLY_FIRST:
