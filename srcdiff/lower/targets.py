@@ -47,7 +47,9 @@ def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
     later = scan_nodes(targets[1:]).bound
     if type(first).__name__ == "Name" and first.id not in later:
         assign_one(b, first, value, loc)
-        source: Atom = b.target(first.id)
+        made = b.out[-1]
+        rhs = made.rhs if isinstance(made, Assign) else None
+        source: Atom = rhs if isinstance(rhs, Const) else b.target(first.id)
     else:
         source = b.atom(value)
         bound = frozenset(b.ir_name(n) for n in scan_nodes(targets).bound)

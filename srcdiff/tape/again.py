@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
+from srcdiff.analyses.kind_types import UNKNOWN, is_numeric
 from srcdiff.analyses.views import is_array
 from srcdiff.facts import Facts
-from srcdiff.tape.fewest import SAVE, Choice, Value, fewest
+from srcdiff.tape.fewest import NEVER, SAVE, Choice, Value, fewest
 from srcdiff.tape.needs import (
     Item,
     contents_of,
@@ -220,7 +221,9 @@ def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Agai
             needed.append(name)
         again = _again_cost(stmt, k, last, block, state)
         reads = () if again is None else ir.names(stmt.rhs)
-        values[name] = Value(SAVE, again, reads)
+        # A container is not saved where only what it holds is needed.
+        worth = name in uses or is_numeric(state.facts.kinds.get(name, UNKNOWN))
+        values[name] = Value(SAVE if worth else NEVER, again, reads)
         asked.update({n: max(last, asked.get(n, 0)) for n in reads})
     return fewest(values, needed)
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 SAVE = 10
 """What saving an array costs, where computing it again costs 1 (a view) to 2 (arithmetic)."""
 
-_ENDLESS = 1 << 40
+NEVER = 1 << 40
+"""The cost of what is not to be saved."""
+
 _SOURCE, _SINK = ("", False), ("", True)
 Node = tuple[str, bool]  # a name, before or after the decision to save it
 
@@ -94,12 +96,12 @@ def fewest(values: Mapping[str, Value], needed: Iterable[str]) -> Choice:
     for name, value in values.items():
         before, after = (name, False), (name, True)
         network.edge(before, after, value.save)
-        network.edge(_SOURCE, before, _ENDLESS if value.again is None else value.again)
+        network.edge(_SOURCE, before, NEVER if value.again is None else value.again)
         for read in value.reads:
             if read in values:
-                network.edge((read, True), before, _ENDLESS)
+                network.edge((read, True), before, NEVER)
     for name in needed:
-        network.edge((name, True), _SINK, _ENDLESS)
+        network.edge((name, True), _SINK, NEVER)
     if _SINK not in network.left:
         return Choice()
     network.fill()
