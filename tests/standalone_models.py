@@ -1,5 +1,8 @@
 """The functions of `test_standalone` and `test_cli`, as a user's module."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 X = np.array([0.3, 0.5, 0.2, 0.9, 0.4])
@@ -71,6 +74,16 @@ class Model:
 
     def predict(self, x):
         return np.sum(self.w * x)
+
+
+@dataclass
+class Pair:
+    one: Any
+    two: Any
+
+
+def made(x):
+    return Pair(x * x, np.sin(x))
 
 
 def bell():

@@ -181,6 +181,13 @@ def test_objects():
         loaded(text)["predict_grad"](X, X)
 
 
+def test_objects_that_a_function_makes():
+    text = srcdiff.generate(models.made, example=(X,))
+    ct = models.Pair(X, X + 1.0)
+    expected = srcdiff.grad(models.made)(X, grad_outputs=ct)
+    np.testing.assert_array_equal(loaded(text)["made_grad"](X, grad_outputs=ct), expected)
+
+
 def test_containers():
     params = {"layers": [(X, 1.0), (2.0 * X, 0.5)]}
     text = srcdiff.generate(models.network, example=(params,))
@@ -369,6 +376,10 @@ def test_verify(monkeypatch):
     for options in ({"mode": "forward"}, {"order": 2}, {"mode": "forward", "order": 2},
                     {"split": True}, {"value": True}):  # fmt: skip
         srcdiff.generate(models.total, verify=True, example=(X,), **options)
+
+    more = {"inputs": ("u", "v"), "outputs": "u", "example": (X, X + 1.0)}
+    for mode in ("forward", "reverse"):
+        srcdiff.generate(models.moved, verify=True, mode=mode, **more)
 
     with pytest.raises(srcdiff.GradcheckError, match="does not agree"):
         srcdiff.generate(models.broken(), verify=True, example=(X,))

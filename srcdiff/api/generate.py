@@ -5,12 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.files import write
-from srcdiff.api.job import Job
-from srcdiff.api.targets import target
-from srcdiff.api.verify import verified
-from srcdiff.api.wanted import Wanted
-
 
 def generate(
     f: Any, path: Any = None, *, verify: bool = False, force: bool = False, **options: Any
@@ -52,6 +46,12 @@ def generate(
     >>> "def f_grad(x: float, grad_outputs=1.0):" in srcdiff.generate(f)
     True
     """
+    from srcdiff.api.files import write
+    from srcdiff.api.job import Job
+    from srcdiff.api.targets import target
+    from srcdiff.api.verify import verified
+    from srcdiff.api.wanted import Wanted
+
     f = target(f) if isinstance(f, str) else f
     job = Job(f, Wanted(**options))
     text = job.text()

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_types import Dict, Kind, Object, Unknown, inside
+from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.digest import Head, rules_hash, sources_of
 from srcdiff.api.targets import name_of
 from srcdiff.api.values import check_plain
 from srcdiff.api.wanted import Wanted, command, recorded
 from srcdiff.backends import specs
 from srcdiff.backends.numpy import compile_module
-from srcdiff.backends.standalone import Standalone, holds_containers
+from srcdiff.backends.occurring import holds_containers, holds_records
+from srcdiff.backends.standalone import Standalone
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import TransformError
 from srcdiff.fits import apart, checked, like, scalar
@@ -117,7 +118,7 @@ class Job:
         functions = compile_module(made.emitted.text, refs, self.request.name)
         file = Standalone(
             _spaces(self.f), place_of(self.f), self.wanted.inline,
-            any(map(_has_objects, self.kinds.values())), holds_containers(made),
+            holds_records(made, self.kinds), holds_containers(made),
         )  # fmt: skip
         text = _SAYS.sub('"""', made.emitted.text).strip()
         for node in ast.parse(text).body:
@@ -181,11 +182,6 @@ class Job:
         names = [n for n, p in params.items() if p.kind is not p.VAR_KEYWORD][-count:]
         pairs = zip(names, self.request.inputs)
         return {n: tests.call(like, f'"{i.param}"') for n, i in pairs if not i.path}
-
-
-def _has_objects(kind: Kind) -> bool:
-    unknown = isinstance(kind, (Object, Unknown)) or isinstance(kind, Dict) and kind.cls is not None
-    return unknown or any(map(_has_objects, inside(kind)))
 
 
 def _spaces(f: Any) -> list[Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,6 @@ def _along(job: Job, point: Point, functions: dict[str, Any]) -> tuple[Any, Any]
     tangents = tuple(random_like(rng, t) for t in point.request.listed(point.inputs))
     expected = job.made.along(kept(job.arguments), {}, tangents)
     function = functions[job.names()[0]]
-    names = job.made.keywords(function.__wrapped__ if job.wanted.checks else function)
+    names = job.made.keywords(inspect.unwrap(function))
     given = dict(zip(names.values(), tangents))
     return function(*kept(job.arguments), **given), expected

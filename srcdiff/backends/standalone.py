@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcdiff import ir, runtime, trees
-from srcdiff.analyses.kind_types import Array, Kind, Scalar
-from srcdiff.analyses.kinds import infer
+from srcdiff import ir
 from srcdiff.backends import copies, imports
 from srcdiff.backends.constants import value_text
 from srcdiff.backends.copies import Chain
@@ -19,7 +17,6 @@ from srcdiff.backends.imports import Import
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_foreign
-from srcdiff.pipeline import Made
 
 _MISSING = object()
 
@@ -249,34 +246,6 @@ class Standalone:
         if checks:
             parts.append("\n".join(checks))
         return "\n\n\n".join(parts) + "\n"
-
-
-def holds_containers(made: Made) -> bool:
-    """Whether the helpers for adjoints may be given tuples, lists or dicts."""
-    if made.emitted.text.count("\ndef ") + 1 > len(made.functions):
-        return True
-    return any(_takes_containers(f, infer(f, params)) for f, params in made.functions)
-
-
-def _takes_containers(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
-    """Whether a function calls a helper for adjoints with what may be a container."""
-    calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
-    numeric = {n for n, k in kinds.items() if isinstance(k, (Scalar, Array))}
-    made = (s.target.id for s, c in calls if isinstance(s, ir.Assign) and _is_of(c.fn, runtime))
-    numeric.update(made)  # arrays of any rank
-    for _, call in calls:
-        if _is_of(call.fn, trees):
-            shaped = call.fn in (trees.cotangent, trees.like_tree)  # as their second argument is
-            for arg in call.args[1:2] if shaped else call.args:
-                if not isinstance(arg, ir.Const) and not numeric.issuperset(ir.names(arg)):
-                    return True
-                if isinstance(arg, ir.Tup):
-                    return True
-    return False
-
-
-def _is_of(fn: Any, module: types.ModuleType) -> bool:
-    return getattr(fn, "__module__", "") == module.__name__
 
 
 def _is_ours(value: Any) -> bool:
