@@ -244,6 +244,8 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return ()
     if _is_container(stmt.base, facts):
         return store_adjoint(stmt, facts)
+    if isinstance(stmt.index, ir.Slice) and _is_container(stmt.value, facts):
+        _check_array(stmt, facts)
     whole = stmt.index is None
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
@@ -255,6 +257,17 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         *(s for s in block if not isinstance(s, ir.Accum)),
         *(s for s in block if isinstance(s, ir.Accum)),
     )
+
+
+def _check_array(stmt: ir.SetItem, facts: Facts) -> None:
+    """Refuse items for a part of what may be a list, whose length they change."""
+    if not _is_numeric(stmt.base, facts):
+        raise UnsupportedError(
+            f"items are stored into a part of {ir.said(stmt.base.id)}, which may be an array or a "
+            "list",
+            stmt.loc,
+            remedy="Store an array, `np.array([...])`, or give an example of the arguments.",
+        )
 
 
 def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:

@@ -153,6 +153,14 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "Items for a part of what may be a list": """
+def f(x):
+    xs = [x[0]] if x[0] > 0 else {"a": x[0]}
+    xs[:1] = [x[1], x[2]]
+    return xs[0] * x[0]
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "A part of a list of numbers and arrays": """
 def f(x):
     xs = [x * 1.0, x[0]]
