@@ -76,11 +76,11 @@ def scalar(x: Any, given: Any) -> str:
     return "" if isinstance(x, (float, np.floating)) else "a float"
 
 
-def like(name: str) -> Any:
-    """A test for tangents of an argument."""
+def like(name: str, part: Any = None) -> Any:
+    """A test for tangents of an argument, or of a part of it, which a function takes out."""
 
     def test(t: Any, given: Any) -> str:
-        good = is_tangent(t, given[name])
+        good = is_tangent(t, given[name] if part is None else part(given[name]))
         return "" if good else f"a direction of the structure, the shapes and the dtypes of {name}"
 
     return test

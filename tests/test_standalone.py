@@ -181,6 +181,19 @@ def test_objects():
         loaded(text)["predict_grad"](X, X)
 
 
+def test_tangents_of_attributes_are_checked():
+    model = models.Model(X)
+    text = srcdiff.generate(
+        models.Model.predict, inputs=("self.w", "x"), mode="forward", example=(model, X)
+    )
+    assert "`self.w`, `x`." in text
+    g = loaded(text)["predict_jvp"]
+    assert_same(g(model, X, X, 2.0 * X), (np.sum(X * X), 3.0 * np.sum(X * X)), 1e-12)
+    for wrong in (X[:2], X.astype(int)):
+        with pytest.raises(TypeError, match="t_w: .* a direction"):
+            g(model, X, wrong, X)
+
+
 def test_objects_that_a_function_makes():
     text = srcdiff.generate(models.made, example=(X,))
     ct = models.Pair(X, X + 1.0)
