@@ -22,6 +22,8 @@ Tuples = Mapping[str, ir.Tup]
 
 def apart(function: ir.Function) -> ir.Function:
     """The function without tuples that are only taken apart."""
+    if not any(map(_made, ir.walk(function.body))):
+        return function
     while True:
         made = _candidates(function.body)
         while made:
