@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.batch import batched
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.point import Point
-from srcdiff.errors import CotangentError, placed
+from srcdiff.errors import CotangentError, UnsupportedError, placed
+from srcdiff.onecall import place_of
 
 
 class Batched(Derivative):
@@ -30,6 +33,18 @@ class Batched(Derivative):
             raise placed(error, pull.returns) from None
         self._many = pull.many_source
         return (value, gradients) if self.options.value else gradients
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """Nothing: there is no function of one text for a batch.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "gradients for a batch of cotangents (`is_grads_batched`) are not differentiated again",
+            place_of(self.primal),
+            remedy="Take the gradient for each cotangent, in a loop.",
+        )
 
     @property
     def source(self) -> str:

@@ -299,6 +299,14 @@ def f(x):
 
 srcdiff.grad(f, "global:w", is_grads_batched=True)
 """,
+    "A batch of cotangents in a differentiated function": """
+rows = srcdiff.grad(lambda x: x * x, is_grads_batched=True)
+
+def f(x):
+    return np.sum(rows(x, grad_outputs=np.eye(3)))
+
+srcdiff.grad(f)(np.ones(3))
+""",
 }
 
 SOURCES = {
