@@ -43,6 +43,7 @@ from srcdiff.modes import enable_grad, no_grad, set_grad_enabled
 from srcdiff.recompute import checkpoint
 from srcdiff.rules import elementwise, forward, linear, load_rules, nondifferentiable, rule
 from srcdiff.runtime import stop_gradient
+from srcdiff.schedules import checkpointed
 from srcdiff.solutions import fixed_point, implicit
 from srcdiff.trees import hook
 from srcdiff.version import VERSION
@@ -53,9 +54,9 @@ __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "GradcheckError", "MissingRuleError", "Pullback", "ReleasedError", "Run",
     "SrcdiffError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
-    "backward", "checkpoint", "detect_anomaly", "differentiable", "elementwise", "enable_grad",
-    "fixed_point", "forward", "generate", "generated", "grad", "gradcheck", "gradgradcheck",
-    "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear", "linearize", "load_rules",
-    "no_grad", "nondifferentiable", "rule", "run", "set_grad_enabled", "source", "stages",
-    "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
+    "backward", "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise",
+    "enable_grad", "fixed_point", "forward", "generate", "generated", "grad", "gradcheck",
+    "gradgradcheck", "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear",
+    "linearize", "load_rules", "no_grad", "nondifferentiable", "rule", "run", "set_grad_enabled",
+    "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

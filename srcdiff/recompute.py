@@ -117,15 +117,19 @@ def gradients_again(f: Any, before: Before | None, d: Any, *args: Any) -> tuple[
     return found
 
 
-def tangent_again(f: Any, before: Before | None, k: int, t: Any, *args: Any) -> Any:
-    """The tangent of a call, which runs once more, along its argument at a position."""
+def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any) -> Any:
+    """The tangent of a call, which runs once more, along tangents of its arguments."""
     from srcdiff.api.forward import jvp
 
-    tangents = tuple(t if i == k else None for i in range(len(args)))
     with _as_before(f, before, args) as check:
-        value, tangent = jvp(f, args, tangents)
+        value, tangent = jvp(f, args, absent(t))
         check(value)
     return tangent
+
+
+def absent(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tangents, None in place of zeros."""
+    return tuple(None if isinstance(t, float) and t == 0.0 else t for t in tangents)
 
 
 @contextmanager

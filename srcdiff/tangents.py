@@ -7,6 +7,7 @@ rule says its tangent (`@forward`), that is it; of any other the backward lines 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from srcdiff.analyses.kind_types import (
     SliceKind,
     Text,
     broadcasts_to_itself,
+    is_container,
     is_numeric,
     is_scalar,
 )
@@ -214,7 +216,9 @@ def written_tangent(
     tangent = Tangent(bound, stmt, scribe.facts)
     found = tangent.values()
     scribe.out += tangent.out
-    return summed(found, scribe.temp)
+    kind = scribe.facts.kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
+    several = kind is not None and is_container(kind)  # `+` would put them behind each other
+    return summed(found, scribe.temp, trees.add_tree if several else operator.add)
 
 
 def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool, ir.Block]:

@@ -218,13 +218,15 @@ class _Transposition:
             self.buffers[name] = self.temp(ir.Call(np.zeros_like, (ir.Name(name),)))
 
 
-def summed(values: list[ir.Atom], temp: Callable[[ir.Rhs], ir.Name]) -> ir.Atom | None:
+def summed(
+    values: list[ir.Atom], temp: Callable[[ir.Rhs], ir.Name], add: Any = operator.add
+) -> ir.Atom | None:
     """The sum of some values, None for none."""
     if not values:
         return None
     total = values[0]
     for value in values[1:]:
-        total = temp(ir.Call(operator.add, (total, value)))
+        total = temp(ir.Call(add, (total, value)))
     return total
 
 

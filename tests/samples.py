@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import srcdiff
 from srcdiff import rules
 from srcdiff.ir import Attr, Method
 from tests import packages
@@ -124,7 +125,7 @@ def _environment(name: str) -> dict[str, Any]:
 
 def _modules() -> dict[str, Any]:
     """The modules that a sample may name."""
-    return {"np": np, "sparse": sys.modules.get("scipy.sparse")}
+    return {"np": np, "srcdiff": srcdiff, "sparse": sys.modules.get("scipy.sparse")}
 
 
 @dataclass(frozen=True)

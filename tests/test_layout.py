@@ -14,7 +14,8 @@ CEILING = 400
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
-    + ("distributions", "modes", "solutions", "recompute", "fits", "version", "device"),
+    + ("distributions", "modes", "solutions", "recompute", "schedules", "fits", "version")
+    + ("device",),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff import recompute, solutions
-from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind
+from srcdiff import recompute, schedules, solutions
+from srcdiff.analyses.kind_join import join
+from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Scalar, Tuple
 
 Args = tuple[Kind, ...]
 
@@ -28,12 +29,28 @@ def _fixed_point(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return _returned(args[0], (once, *args[2:]))
 
 
+def _steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The variables of a loop: as they are before it, and as a step leaves them."""
+    count = getattr(args[2], "value", None)
+    if not isinstance(count, int):
+        return UNKNOWN
+    before, rest = args[3 : 3 + count], args[3 + count :]
+    for _ in range(2):
+        after = _returned(args[0], (Scalar("int64", True), *before, *rest))
+        items = after.items if isinstance(after, Tuple) else None
+        if items is None or len(items) != count:
+            return UNKNOWN
+        before = tuple(map(join, before, items))
+    return Tuple(before)
+
+
 def _like_third(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return args[2]
 
 
 FUNCTIONS: dict[Any, Any] = {
     recompute.run_again: _solution,
+    schedules.run_steps: _steps,
     solutions.solution: _solution,
     solutions.fixed_point: _fixed_point,
     solutions.solve_adjoint: _like_third,

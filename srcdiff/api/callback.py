@@ -36,13 +36,63 @@ def gradients_of(f: Any, d: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any,
     Raises:
         UnsupportedError: the function writes into an argument.
     """
-    names = list(signature_of(f).parameters)
-    kinds = (kind_of(a, n) for a, n in zip(args, names))
-    plain = [is_active_kind(kind) and not isinstance(kind, (Object, Callable)) for kind in kinds]
-    active = tuple(k for k, is_active in enumerate(plain) if is_active)
+    active = _active(f, args)
     value, pull = recorded_call(f, active, args)
     found = dict(zip(active, pull(d, retain_graph=False)))
     return value, tuple(found.get(k) for k in range(len(args)))
+
+
+def _active(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """The positions of the arguments that can carry a derivative."""
+    names = list(signature_of(f).parameters)
+    kinds = (kind_of(a, n) for a, n in zip(args, names))
+    plain = [is_active_kind(kind) and not isinstance(kind, (Object, Callable)) for kind in kinds]
+    return tuple(k for k, is_active in enumerate(plain) if is_active)
+
+
+def _step(step: Any, args: tuple[Any, ...]) -> tuple[Derivative, tuple[int, ...]]:
+    """The derivative of a step by the arguments that can carry one, and their positions."""
+    active = _active(step, args)
+    options = Options(active, materialize_grads=True)
+    return made_once(step, ("step", active), lambda: Derivative(step, options)), active
+
+
+def check_step(step: Any, count: int, steps: range, values: tuple[Any, ...]) -> None:
+    """Raise where a step writes into something that is none of its variables.
+
+    Raises:
+        UnsupportedError: it does, or variables share memory.
+    """
+    if not steps:
+        return
+    args = (steps[0], *values)
+    derivative, active = _step(step, args)
+    names = list(signature_of(step).parameters)
+    written = derivative.pair(*args).written if active else ()
+    others = [n for n in written if n not in names[1 : 1 + count]]
+    mine = [v for v in values[:count] if isinstance(v, np.ndarray)]
+    arrays = [v for v in values if isinstance(v, np.ndarray)]
+    if others or any(np.may_share_memory(a, b) for a in mine for b in arrays if a is not b):
+        what = f"writes into `{others[0]}`" if others else "has variables that share memory"
+        raise UnsupportedError(
+            f"a loop over `checkpointed` {what}",
+            place_of(step),
+            remedy="Let every array that it writes into have one name, or use a plain loop.",
+        )
+
+
+def step_back(step: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The value of a step, and its pullback to all its arguments."""
+    derivative, active = _step(step, args)
+    if not active:
+        return step(*args), lambda d: (None,) * len(args)
+    value, pull = recorded(derivative.pair(*args), args, {})
+
+    def back(d: Any) -> tuple[Any, ...]:
+        found = dict(zip(active, pull(tuple(d), retain_graph=False)))
+        return tuple(found.get(k) for k in range(len(args)))
+
+    return value, back
 
 
 def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, Pullback]:

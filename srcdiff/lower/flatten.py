@@ -9,27 +9,36 @@ stays, and is refused where it is lowered.
 from __future__ import annotations
 
 import copy
+import types
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
 import numpy as np
 
 from srcdiff.lower.scope import children, scan_function
+from srcdiff.lower.steps import Loop, written_as_call
 from srcdiff.modes import MODES
 from srcdiff.parse import EmptyCellError, Source
+from srcdiff.schedules import checkpointed
 
 Node = Any
 _BLOCKS = ("body", "orelse")
 _JUMPS = ("Return", "Break", "Continue")
 
 
-def flattened(tree: Node, source: Source) -> Node:
-    """The definition of a function without such statements."""
-    if not any(type(n).__name__ in ("With", "Match") for n in _statements(tree)):
-        return tree
+def flattened(source: Source) -> Source:
+    """A function without such statements."""
+    tree = source.tree
+    loops = "checkpointed" in source.function.__code__.co_names
+    if not loops and not any(type(n).__name__ in ("With", "Match") for n in _statements(tree)):
+        return source
     scan = scan_function(tree)
-    return _Flatten(source, set(scan.bound), set(scan.identifiers)).inside(tree)
+    work = _Flatten(source, set(scan.bound), set(scan.identifiers))
+    tree = work.inside(tree)
+    cells = {**source.namespace.cells, **{n: types.CellType(v) for n, v in work.made.items()}}
+    return replace(source, tree=tree, namespace=replace(source.namespace, cells=cells))
 
 
 def _statements(node: Node) -> list[Node]:
@@ -48,6 +57,7 @@ class _Flatten:
         self.source = source
         self.local = local
         self.taken = taken
+        self.made: dict[str, Any] = {}  # what new names mean
 
     def inside(self, node: Node) -> Node:
         """A statement with its blocks flattened."""
@@ -72,6 +82,8 @@ class _Flatten:
             return [node] if found is None else found
         if kind == "Match":
             return self.matched(node)
+        if kind == "For" and self.known(node.iter) is checkpointed:
+            return self.steps(node)
         return [self.inside(node)] if isinstance(getattr(node, "body", None), list) else [node]
 
     def name(self, base: str) -> str:
@@ -87,20 +99,38 @@ class _Flatten:
 
     def is_mode(self, item: Node) -> bool:
         """Whether `with` gets a call of `no_grad` or its like."""
-        root: Any = getattr(item.context_expr, "func", None)
+        found = self.known(item.context_expr)
+        return not item.optional_vars and any(found is mode for mode in MODES)
+
+    def known(self, call: Node) -> Any:
+        """The object that an expression calls, if it is found outside of the function."""
+        root: Any = getattr(call, "func", None)
         names: list[str] = []
         while type(root).__name__ == "Attribute":
             names.append(root.attr)
             root = root.value
-        if type(root).__name__ != "Name" or root.id in self.local or item.optional_vars:
-            return False
+        if type(root).__name__ != "Name" or root.id in self.local:
+            return None
         try:
             found = self.source.namespace.resolve(root.id)
         except (NameError, EmptyCellError):
-            return False
+            return None
         for name in reversed(names):
             found = getattr(found, name, None)
-        return any(found is mode for mode in MODES)
+        return found
+
+    # --- srcdiff.checkpointed ---
+
+    def steps(self, node: Node) -> list[Node]:
+        """A loop whose states are kept in slots."""
+        tree = self.source.tree
+        others = copy.copy(tree)
+        others.body = _without(tree.body, node)
+        outside = frozenset(scan_function(others).identifiers)
+        loop = Loop(node, self.source, frozenset(self.local), outside)
+        found, made = written_as_call(loop, self.name)
+        self.made.update(made)
+        return found
 
     # --- np.errstate ---
 
@@ -158,6 +188,19 @@ class _Flatten:
             body = [*(_assigned(n, v) for n, v in names.items()), *body]
             orelse = body if test is None else [_at(gast.If(test, body, orelse), case.pattern)]
         return [*first, *orelse]
+
+
+def _without(nodes: list[Node], node: Node) -> list[Node]:
+    """Statements without one of them, wherever it stands."""
+    found = []
+    for old in nodes:
+        if old is not node:
+            new = copy.copy(old)
+            for name in _BLOCKS:
+                if isinstance(getattr(new, name, None), list):
+                    setattr(new, name, _without(getattr(new, name), node))
+            found.append(new)
+    return found
 
 
 def _one_by_one(node: Node) -> Node:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from srcdiff.ir import Atom, Const, Function, Param, Ref, Return
 from srcdiff.lower import applied, comprehensions, expressions, jumps, loops, statements, wrappers
@@ -42,7 +41,7 @@ def builder(
 def lower(source: Source) -> Function:
     """The IR of a function."""
     with shallow(source.function):
-        return _lower(replace(source, tree=flattened(source.tree, source)))
+        return _lower(flattened(source))
 
 
 def _lower(source: Source) -> Function:

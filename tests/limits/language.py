@@ -200,6 +200,26 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A jump out of a loop over `checkpointed`": """
+def f(x):
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        x = x * x
+        if x > 3.0:
+            break
+    return x
+
+srcdiff.grad(f)(1.1)
+""",
+    "A call for its effect in a loop over `checkpointed`": """
+def f(x):
+    xs = [0.0]
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        x = x * x
+        xs.append(x)
+    return sum(xs)
+
+srcdiff.grad(f)(1.1)
+""",
 }
 
 EXPRESSIONS = {

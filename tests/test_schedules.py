@@ -1,0 +1,240 @@
+"""`checkpointed`: the schedule against Griewank's formula and all others, and what it computes."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.schedules import Slots, fewest_steps, reversed_steps, run_steps
+
+from .check import close
+
+X = np.array([0.5, -1.0])
+
+
+@functools.cache
+def best(n, slots):
+    """The fewest steps of all schedules, by trying every place of the next state."""
+    if n <= 1:
+        return 0
+    if slots == 1:
+        return n * (n - 1) // 2
+    return min(m + best(n - m, slots - 1) + best(m, slots) for m in range(1, n))
+
+
+@pytest.mark.parametrize("slots", range(1, 8))
+def test_the_formula_is_the_least_of_all_schedules(slots):
+    for n in range(1, 60):
+        assert fewest_steps(n, slots) == best(n, slots)
+
+
+def halved(i, x):
+    return (0.5 * x,)
+
+
+@pytest.mark.parametrize("slots", range(1, 7))
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 20, 35, 56])
+def test_the_steps_that_run_again_are_the_fewest(n, slots):
+    held = Slots(range(n), slots)
+    run_steps(halved, held, 1, 1.0)
+    (d,) = reversed_steps(halved, held, 1, [1.0], 1.0)
+    close(d, 0.5**n)
+    # The way to the last step is run by the forward part.
+    assert held.again == fewest_steps(n, slots) - (n - 1)
+    assert held.most == min(n, slots) and held.states == {}
+
+
+def test_ten_thousand_steps():
+    held = Slots(range(10_000), 10)
+    run_steps(halved_slowly, held, 1, 1.0)
+    (d,) = reversed_steps(halved_slowly, held, 1, [1.0], 1.0)
+    close(d, 0.9999**10_000)
+    assert held.most == 10
+    assert held.again == 7 * 10_000 - math.comb(17, 6) - 9_999
+
+
+def halved_slowly(i, x):
+    return (0.9999 * x,)
+
+
+# --- in functions -------------------------------------------------------------------------------
+
+
+
+
+def checkpointed_pendulum(x, k, n):
+    v = x * 0.0
+    energy = 0
+    for i in srcdiff.checkpointed(range(n), slots=3):
+        a = -k * np.sin(x)
+        v = v + 0.1 * a
+        if i % 2:
+            x = x + 0.1 * v
+        else:
+            x = x + 0.1 * v * np.cos(v)
+        energy += np.sum(v * v)
+    return np.sum(x * v) + energy
+
+
+def plain_pendulum(x, k, n):
+    v = x * 0.0
+    energy = 0
+    for i in range(n):
+        a = -k * np.sin(x)
+        v = v + 0.1 * a
+        if i % 2:
+            x = x + 0.1 * v
+        else:
+            x = x + 0.1 * v * np.cos(v)
+        energy += np.sum(v * v)
+    return np.sum(x * v) + energy
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_a_loop_of_values(n):
+    found = [srcdiff.grad(f, ("x", "k"), materialize_grads=True)(X, 2.0, n)
+             for f in (checkpointed_pendulum, plain_pendulum)]  # fmt: skip
+    close(found[0][0], found[1][0])
+    close(found[0][1], found[1][1])
+    assert checkpointed_pendulum(X, 2.0, n) == plain_pendulum(X, 2.0, n)
+
+
+def test_a_pullback_twice_and_tangents():
+    value, pull = srcdiff.vjp(checkpointed_pendulum, X, 2.0, 30, inputs="x")
+    close(pull(), pull())
+    close(pull(), srcdiff.grad(plain_pendulum)(X, 2.0, 30))
+    tangents = [srcdiff.jvp(f, (X, 2.0, 30), (X, 0.5, None))[1]
+                for f in (checkpointed_pendulum, plain_pendulum)]  # fmt: skip
+    close(*tangents)
+
+
+def heat(u, c, n):
+    for _ in srcdiff.checkpointed(range(n), slots=4):
+        u[1:-1] += c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u[0] = u[1] * u[1]
+    return np.sum(u * u)
+
+
+def plain_heat(u, c, n):
+    for _ in range(n):
+        u[1:-1] += c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u[0] = u[1] * u[1]
+    return np.sum(u * u)
+
+
+def test_a_loop_that_writes_in_place():
+    u = np.linspace(0.0, 1.0, 8)
+    for name in ("u", "c"):
+        close(srcdiff.grad(heat, name)(u, 0.1, 25), srcdiff.grad(plain_heat, name)(u, 0.1, 25))
+    close(u, np.linspace(0.0, 1.0, 8))
+
+
+def nested(x, w):
+    total = 0.0
+    for i in srcdiff.checkpointed(range(4), slots=2):
+        for j in srcdiff.checkpointed(range(3), slots=2):
+            x = np.tanh(w * x) + 0.1 * j
+        total = total + i * np.sum(x)
+    return total
+
+
+def plain_nested(x, w):
+    total = 0.0
+    for i in range(4):
+        for j in range(3):
+            x = np.tanh(w * x) + 0.1 * j
+        total = total + i * np.sum(x)
+    return total
+
+
+def test_loops_in_each_other():
+    close(srcdiff.grad(nested)(X, 0.7), srcdiff.grad(plain_nested)(X, 0.7))
+    close(srcdiff.grad(nested, "w")(X, 0.7), srcdiff.grad(plain_nested, "w")(X, 0.7))
+
+
+def noisy(x, rng):
+    for _ in srcdiff.checkpointed(range(9), slots=2):
+        x = x * (1.0 + 0.1 * rng.standard_normal(2)) * (1.0 + 0.1 * np.random.rand())
+    return np.sum(x * x)
+
+
+def plain_noisy(x, rng):
+    for _ in range(9):
+        x = x * (1.0 + 0.1 * rng.standard_normal(2)) * (1.0 + 0.1 * np.random.rand())
+    return np.sum(x * x)
+
+
+def test_random_steps_are_the_same_again():
+    found = []
+    for f in (noisy, plain_noisy):
+        np.random.seed(3)
+        rng = np.random.default_rng(4)
+        found.append([*srcdiff.grad(f)(X, rng), np.random.rand(), rng.random()])
+    close(*found)
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+def leaves(x):
+    for _ in srcdiff.checkpointed(range(5), 2):
+        x = x * x
+        if x > 3.0:
+            break
+    return x
+
+
+def returns(x):
+    for _ in srcdiff.checkpointed(range(5), 2):
+        if x > 3.0:
+            return x
+        x = x * x
+    return x
+
+
+def appends(x):
+    xs = []
+    for _ in srcdiff.checkpointed(range(5), 2):
+        x = x * x
+        xs.append(x)
+    return sum(xs)
+
+
+@pytest.mark.parametrize(("f", "what"), [(leaves, "break"), (returns, "return"), (appends, "call")])
+def test_what_a_step_cannot_do(f, what):
+    with pytest.raises(srcdiff.UnsupportedError, match=f"{what}.* over `checkpointed`"):
+        srcdiff.grad(f)(1.1)
+
+
+def squared_into(a):
+    a *= a
+    return 1.0
+
+
+def test_hidden_writes_are_refused():
+    def f(x, y):
+        for _ in srcdiff.checkpointed(range(3), 2):
+            x = x * squared_into(y)
+        return np.sum(x * y)
+
+    with pytest.raises(srcdiff.UnsupportedError, match="writes into `y`"):
+        srcdiff.grad(f)(X, X + 1.0)
+
+
+def test_shared_memory_is_refused():
+    def f(x):
+        u = x * 1.0
+        v = u[:1]
+        for _ in srcdiff.checkpointed(range(3), 2):
+            u[0] = 2.0 * u[1] * v[0]
+        return np.sum(u)
+
+    with pytest.raises(srcdiff.UnsupportedError, match="share"):
+        srcdiff.grad(f)(X)
+
+
+def test_second_derivatives_are_refused():
+    with pytest.raises(srcdiff.MissingRuleError, match="Use a plain loop"):
+        srcdiff.grad(srcdiff.grad(nested))(X, 0.7, grad_outputs=X)
