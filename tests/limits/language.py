@@ -220,6 +220,44 @@ def f(x):
 
 srcdiff.grad(f)(1.1)
 """,
+    "A loop over `checkpointed` that computes nothing": """
+def f(x):
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        y = x * x
+    return x
+
+srcdiff.grad(f)(1.1)
+""",
+    "A loop over `checkpointed` with `else`": """
+def f(x):
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        x = x * x
+    else:
+        x = x * 2.0
+    return x
+
+srcdiff.grad(f)(1.1)
+""",
+    "`del` in a loop over `checkpointed`": """
+def f(x):
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        y = x * x
+        x = x * y
+        del y
+    return x
+
+srcdiff.grad(f)(1.1)
+""",
+    "Variables that share memory in a loop over `checkpointed`": """
+def f(x):
+    u = x * 1.0
+    v = u[:1]
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        u[0] = 2.0 * u[1] * v[0]
+    return np.sum(u)
+
+srcdiff.grad(f)(np.ones(3))
+""",
 }
 
 EXPRESSIONS = {
