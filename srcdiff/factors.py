@@ -29,13 +29,20 @@ def half_diagonal(x: Any) -> Any:
     return x - 0.5 * np.eye(x.shape[-1], dtype=x.dtype) * x
 
 
+def between(x: Any, gap: Any) -> Any:
+    """`x / gap` beside the diagonals of matrices; nan where a gap alone is zero."""
+    unlike = 1.0 - np.eye(x.shape[-1], dtype=gap.dtype)
+    unknown = (gap == 0.0) & (x != 0.0) & (unlike != 0.0)
+    return divide_or_zero(x * unlike, gap) + np.where(unknown, np.nan, np.zeros_like(gap))
+
+
 def eigh_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
     """The adjoint of the symmetric (or Hermitian) `a` in `w, v = np.linalg.eigh(a)`.
 
-    Between equal eigenvalues the adjoint of the vectors, which is not defined, counts as zero.
+    Vectors of equal eigenvalues have none: it is nan where something depends on them.
     """
     gap = w[..., None, :] - w[..., :, None]
-    turn = divide_or_zero(np.conj(v.mT) @ d_v, gap)
+    turn = between(np.conj(v.mT) @ d_v, gap)
     return hermitian((v * d_w[..., None, :] + v @ turn) @ np.conj(v.mT))
 
 
@@ -45,22 +52,22 @@ def eig_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
     gap = np.conj(w[..., None, :] - w[..., :, None])
     inner = vh @ d_v
     length = np.real(np.diagonal(inner, 0, -2, -1))
-    turn = divide_or_zero(inner - (vh @ v) * length[..., None, :], gap)
+    turn = between(inner - (vh @ v) * length[..., None, :], gap)
     return np.linalg.solve(vh, (turn + diagonal(d_w)) @ vh)
 
 
 def svd_back(u: Any, s: Any, vh: Any, d_u: Any, d_s: Any, d_vh: Any) -> Any:
     """The adjoint of `a` in `u, s, vh = np.linalg.svd(a)`, of full or reduced matrices.
 
-    Between equal singular values the adjoint of the vectors, which is not defined, counts as zero.
+    Vectors of equal singular values have none: it is nan where something depends on them.
     """
     u, d_u = _leading(u, d_u, s.shape[-1])
     v, d_v = _leading(np.conj(vh.mT), np.conj(d_vh.mT), s.shape[-1])
     row, column = s[..., None, :], s[..., :, None]
     gap = (row - column) * (row + column)
     left, right = np.conj(u.mT) @ d_u, np.conj(v.mT) @ d_v
-    middle = divide_or_zero(left - np.conj(left.mT), gap) * row
-    middle = middle + divide_or_zero(right - np.conj(right.mT), gap) * column
+    middle = between(left - np.conj(left.mT), gap) * row
+    middle = middle + between(right - np.conj(right.mT), gap) * column
     middle = middle + diagonal(d_s)
     if np.iscomplexobj(left):
         phase = np.imag(np.diagonal(left, 0, -2, -1))
@@ -93,6 +100,20 @@ def cholesky_back(z: Any, d_z: Any) -> Any:
     zh = np.conj(z.mT)
     left = np.linalg.solve(zh, half_diagonal(np.tril(zh @ d_z)))
     return hermitian(np.conj(np.linalg.solve(zh, np.conj(left.mT)).mT))
+
+
+def cofactor_slope(a: Any, e: Any) -> Any:
+    """The derivative of `cofactor` at `a` in the direction `e`, exact where `a` is singular."""
+    u, s, vt = np.linalg.svd(a)
+    n = s.shape[-1]
+    one = np.eye(n, dtype=s.dtype)
+    left_out = (one[:, None] + one) > 0  # of the product of the others, for every pair
+    pairs = np.prod(np.where(left_out, 1.0, s[..., None, None, :]), axis=-1) * (1.0 - one)
+    inner = np.conj(np.swapaxes(u, -1, -2)) @ e @ np.conj(np.swapaxes(vt, -1, -2))
+    diagonal = pairs @ np.diagonal(inner, 0, -2, -1)[..., None]
+    turned = one * diagonal - pairs * np.swapaxes(inner, -1, -2)
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return np.expand_dims(sign, (-2, -1)) * (np.conj(u) @ turned @ np.conj(vt))
 
 
 def lu_back(low: Any, u: Any, d_low: Any, d_u: Any) -> Any:

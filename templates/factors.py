@@ -32,6 +32,7 @@ from srcdiff.rules import composed, d, elementwise, linear, nondifferentiable, r
 composed(factors.hermitian)(samples("A(3, 3)", "C(2, 3, 3)")(factors.hermitian))
 composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
 composed(factors.half_diagonal)(samples("A(3, 3)", "C(3, 3)")(factors.half_diagonal))
+composed(factors.between)(samples("A(3, 3), P(3, 3)", "C(2, 3, 3), P(2, 3, 3)")(factors.between))
 composed(factors.eigh_back)(
     samples("A(3), A(3, 3), A(3), A(3, 3)", "A(2, 3), A(2, 3, 3), A(2, 3), A(2, 3, 3)")(
         factors.eigh_back

@@ -241,7 +241,10 @@ def inv(a):
 
 
 @rule(np.linalg.det)
-@samples("A(3, 3)", "A(2, 3, 3) + 2.0 * np.eye(3)", "A(2, 2)", "C(3, 3)")
+@samples(
+    "A(3, 3)", "A(2, 3, 3) + 2.0 * np.eye(3)", "A(2, 2)", "C(3, 3)",
+    "V([[1.0, 2.0], [2.0, 4.0]])", "V(np.arange(9.0).reshape(3, 3))",
+)  # fmt: skip
 def det(a):
     z = np.linalg.det(a)
     yield z

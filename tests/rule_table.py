@@ -31,12 +31,12 @@ Conventions at kinks are those of PyTorch: ties of `max`, `min`, `maximum` and `
 equally, `abs` and norms have slope 0 at 0, `clip` has slope 1 at its bounds, `prod` is exact with
 zeros. The gradient with respect to a symmetric matrix (`eigh`, `eigvalsh`, `cholesky`) is
 symmetric: both triangles count as one variable. Between equal eigenvalues or singular values the
-derivative of the vectors is not defined; its infinite terms are left out, which is exact for
-functions that do not depend on the choice of basis. Vectors of `eig` have the phase that LAPACK
-gives them: a function that depends on it has no meaning. `sort`, `median`, `quantile` and
-`partition` follow the elements that were chosen. Rules of SciPy are read when a program that has
-imported it uses them; orders, degrees and other parameters of its special functions are constants,
-except where the samples in `templates/scipy/` differentiate them: an active one is refused.
+vectors have no derivative: the gradient is nan where something depends on them. Vectors of `eig`
+have the phase that LAPACK gives them: a function that depends on it has no meaning. `sort`,
+`median`, `quantile` and `partition` follow the elements that were chosen. Rules of SciPy are read
+when a program that has imported it uses them; orders, degrees and other parameters of its special
+functions are constants, except where the samples in `templates/scipy/` differentiate them: an
+active one is refused.
 """
 
 SPACES = {

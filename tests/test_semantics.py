@@ -290,6 +290,38 @@ def test_product_with_zeros():
     close(at(product, np.array([0.0, 0.0, 3.0])), [0.0, 0.0, 0.0])
 
 
+def test_second_derivatives_at_singular_spots():
+    def det(x):
+        return np.linalg.det(x.reshape(2, 2))
+
+    flipped = np.array([[0, 0, 0, 1.0], [0, 0, -1, 0], [0, -1, 0, 0], [1, 0, 0, 0]])
+    for singular in ([1.0, 2.0, 2.0, 4.0], [0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]):
+        np.testing.assert_allclose(srcdiff.hessian(det)(np.array(singular)), flipped, atol=1e-14)
+    product = srcdiff.hessian(lambda x: np.prod(x))(np.array([0.0, 0.0, 3.0]))
+    close(product, [[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert srcdiff.hessian(lambda x: np.sinc(x))(0.0) == pytest.approx(-(np.pi**2) / 3)
+    with np.errstate(all="ignore"):
+        close(srcdiff.hessian(lambda x: np.linalg.norm(x))(np.zeros(2)), np.zeros((2, 2)))
+
+
+def test_equal_eigenvalues():
+    """Vectors of different values have derivatives, those of equal ones have none."""
+
+    def vector(x, k):
+        return np.linalg.eigh(x)[1][0, k] ** 2
+
+    def matrix_function(x):
+        w, v = np.linalg.eigh(x)
+        return np.sum((v * np.exp(w)) @ v.T)
+
+    x = np.diag([1.0, 1.0, 2.0])
+    close(srcdiff.grad(vector)(x, 2), np.zeros((3, 3)))
+    assert np.isnan(srcdiff.grad(matrix_function)(x)).any()  # not the zero that it is not
+    close(srcdiff.grad(lambda x: np.sum(np.linalg.eigvalsh(x)))(np.eye(3)), np.eye(3))
+    singular = srcdiff.grad(lambda x: np.sum(np.linalg.svd(x)[1]))(np.eye(2))
+    close(singular, np.eye(2))
+
+
 def test_untaken_branch_of_where_flows():
     def root(x):
         return np.where(x > 0.0, np.sqrt(x), 0.0)
