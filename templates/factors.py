@@ -10,6 +10,7 @@ from srcdiff.factors import (
     as_full,
     back_type,
     band_transposed,
+    cofactor_slope,
     cut,
     fitted,
     i0_slope,
@@ -27,7 +28,7 @@ from srcdiff.factors import (
     unique_places,
     unreduced,
 )  # fmt: skip
-from srcdiff.rules import composed, d, elementwise, linear, nondifferentiable, rule, samples
+from srcdiff.rules import composed, conj, d, elementwise, linear, nondifferentiable, rule, samples
 
 composed(factors.hermitian)(samples("A(3, 3)", "C(2, 3, 3)")(factors.hermitian))
 composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
@@ -135,6 +136,24 @@ def unreduced_(g, indices, x, axis):
     yield z
     d[g] += np.add.reduceat(d[z], indices, axis)
     d[x] += 0.0
+
+
+# The third derivative of a determinant, which does not depend on the order of its directions.
+@rule(cofactor_slope)
+@samples("A(3, 3), A(3, 3)", "A(2, 2), A(2, 2)", "C(3, 3), C(3, 3)")
+def cofactor_slope_(a, e):
+    z = cofactor_slope(a, e)
+    yield z
+    d[e] += conj(cofactor_slope(a, conj(d[z])))
+    g = np.swapaxes(conj(d[z]), -1, -2)
+    t = np.swapaxes(np.linalg.inv(a), -1, -2)
+    p, q = t @ np.swapaxes(e, -1, -2) @ t, t @ g @ t
+    s = np.sum(t * e, axis=(-2, -1), keepdims=True)
+    r = np.sum(t * np.swapaxes(g, -1, -2), axis=(-2, -1), keepdims=True)
+    both = p @ g @ t + q @ np.swapaxes(e, -1, -2) @ t
+    twice = s * r - np.sum(q * e, axis=(-2, -1), keepdims=True)
+    scale = np.expand_dims(np.linalg.det(a), (-2, -1))
+    d[a] += conj(scale * (twice * t - s * q - r * p + both))
 
 
 @elementwise(i0_slope)

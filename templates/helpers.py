@@ -283,24 +283,6 @@ def cofactor_(a):
     d[a] += conj(cofactor_slope(a, conj(d[z])))
 
 
-# The third derivative of a determinant, which does not depend on the order of its directions.
-@rule(cofactor_slope)
-@samples("A(3, 3), A(3, 3)", "A(2, 2), A(2, 2)", "C(3, 3), C(3, 3)")
-def cofactor_slope_(a, e):
-    z = cofactor_slope(a, e)
-    yield z
-    d[e] += conj(cofactor_slope(a, conj(d[z])))
-    g = np.swapaxes(conj(d[z]), -1, -2)
-    t = np.swapaxes(np.linalg.inv(a), -1, -2)
-    p, q = t @ np.swapaxes(e, -1, -2) @ t, t @ g @ t
-    s = np.sum(t * e, axis=(-2, -1), keepdims=True)
-    r = np.sum(t * np.swapaxes(g, -1, -2), axis=(-2, -1), keepdims=True)
-    both = p @ g @ t + q @ np.swapaxes(e, -1, -2) @ t
-    twice = s * r - np.sum(q * e, axis=(-2, -1), keepdims=True)
-    scale = np.expand_dims(np.linalg.det(a), (-2, -1))
-    d[a] += conj(scale * (twice * t - s * q - r * p + both))
-
-
 nondifferentiable(
     along, axis_size, einsum_plain, einsum_subscripts, inside, inverse_axes, last_writes, negated,
     other_axes, positions, stop_gradient, winners,
