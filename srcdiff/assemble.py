@@ -74,9 +74,9 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
 def _on_device(
     value: ir.Atom, seed: ir.Name, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
 ) -> ir.Name:
-    """The cotangent of an array without axes, which may be given as a number."""
+    """The cotangent of one number as an array: it may be given, and returned, as a number."""
     kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
-    if not isinstance(kind, Array):
+    if not isinstance(kind, (Array, Scalar)):
         return seed
     array = facts.fresh("_g")
     dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))

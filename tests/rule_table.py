@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+import srcdiff
 from srcdiff import rules
 from srcdiff.distributions import distribution
-from srcdiff.ir import Attr, Method
+from srcdiff.ir import NOWHERE, Attr, Method
+from srcdiff.placement import check_known
 from tests import packages
+from tests.standin import exceptions
 
 HEAD = """# What has a derivative
 
@@ -25,7 +28,10 @@ single and double precision, for numbers and for arrays of any layout. *Rule* is
 **elementwise** and **linear** functions and general **rules** are templates, a **definition**
 says which other functions a call stands for. *Also* are arguments beside those that every
 function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*
-says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm).
+says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm). *CuPy* says that its
+samples are right on the stand-in for CuPy (see `docs/cupy.md`; none has been run on a GPU),
+"partly" that some fail there, because CuPy's function takes no numbers or lists; without it CuPy
+has no such function, or an error says what is missing.
 
 Conventions at kinks are those of PyTorch: ties of `max`, `min`, `maximum` and `minimum` share
 equally, `abs` and norms have slope 0 at 0, `clip` has slope 1 at its bounds, `prod` is exact with
@@ -113,7 +119,8 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
             rows.append(_row(name, function, rule))
     out = [f"\n## {title}"]
     if rows:
-        out += ["\n| function | rule | also | complex |", "|---|---|---|---|", *rows]
+        columns = "\n| function | rule | also | complex | CuPy |", "|---|---|---|---|---|"
+        out += [*columns, *rows]
     if zero:
         out += ["\nZero on purpose: " + ", ".join(zero) + "."]
     if refused:
@@ -128,4 +135,16 @@ def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
     also = ", ".join(f"`{a}`" for a in options)
     found = [*options.values(), *(() if rule is None else (rule,))]
     number = "yes" if any("C(" in s for r in found for s in r.samples) else ""
-    return f"| `{name}` | {flavour} | {also} | {number} |"
+    return f"| `{name}` | {flavour} | {also} | {number} | {_on_cupy(function, rule)} |"
+
+
+def _on_cupy(function: Any, rule: rules.Rule | None) -> str:
+    """Whether a function is right for arrays of CuPy."""
+    try:
+        check_known(function, NOWHERE)
+    except srcdiff.errors.MissingRuleError:
+        return ""
+    name = "" if rule is None else rule.name
+    if name in exceptions.RULES:
+        return "partly" if name in exceptions.PARTIAL else ""
+    return "yes"

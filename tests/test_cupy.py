@@ -9,12 +9,15 @@ import pytest
 
 import srcdiff
 from srcdiff.errors import CotangentTypeError, DtypeError, MissingRuleError, UnsupportedError
+from srcdiff.placement import KNOWN, MISSING
 
 from .check import difference
 from .programs import GOLDEN, PROGRAMS
-from .standin import Device
+from .samples import collected
+from .standin import Device, exceptions, samples
 from .standin.arrays import ndarray
 from .standin.corpus import on_cupy, run, to_host
+from .standin.device import recorded
 from .standin.exceptions import MOVED
 
 
@@ -37,11 +40,30 @@ def sampled(programs, share):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("as_written", [False, True], ids=["cp", "np"])
-@pytest.mark.parametrize("program", sampled(PROGRAMS, 30), ids=lambda p: p.name)
+@pytest.mark.parametrize("program", sampled(PROGRAMS, 50), ids=lambda p: p.name)
 def test_program(device, program, as_written):
     """The same gradient as NumPy's, and nothing goes to the host that the primal does not take."""
     outcome = run(program, device, as_written)
     assert outcome.verdict in ("right", "numbers", "refused", "primal"), outcome.detail
+
+
+RULES = list({s.rule.name: s for s in collected()}.values())[::12]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("sample", RULES, ids=lambda s: s.id)
+def test_rule(device, sample):
+    outcome = samples.run(sample, device)
+    known = outcome.verdict == "failed" and sample.rule.name in exceptions.RULES
+    assert known or outcome.verdict in ("right", "numbers", "missing", "refused"), outcome.detail
+
+
+def test_what_cupy_has_is_written_down():
+    """The table of what is refused by its name agrees with the record of CuPy itself."""
+    have = recorded()
+    for name, missing in MISSING.items():
+        assert not missing & set(have[name.replace("numpy", "cupy")])
+    assert KNOWN["scipy.special"] <= set(have["cupyx.scipy.special"])
 
 
 def first(x):
@@ -163,6 +185,18 @@ def test_refused_there(device):
     g(X, 2.0, grad_outputs=X)
     with pytest.raises(UnsupportedError, match="holds numbers as well as arrays"):
         g(device.array(X), 2.0, grad_outputs=device.array(X))
+
+
+def as_a_number(x):
+    return float(np.mean(x))
+
+
+def test_a_number_that_was_fetched(device):
+    g = srcdiff.value_and_grad(as_a_number)
+    value, found = g(device.array(X))
+    assert type(value) is float
+    assert np.array_equal(to_host(found), np.full(4, 0.25))
+    assert np.array_equal(to_host(g(device.array(X), grad_outputs=2.0)[1]), np.full(4, 0.5))
 
 
 # --- the rest of the interface ------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import Limit
 from .containers import CONTAINERS, MEMORY
+from .cupy import CUPY
 from .functions import FUNCTIONS, VALUES
 from .interface import ARGUMENTS, OUTPUTS, SOURCES, VARIABLES
 from .language import EXPRESSIONS, LOOPS, STATEMENTS
@@ -25,6 +26,7 @@ _TOPICS = {
     "Arguments": ARGUMENTS,
     "Outputs": OUTPUTS,
     "Variables outside": VARIABLES,
+    "Arrays of CuPy": CUPY,
     "Sources": SOURCES,
 }
 

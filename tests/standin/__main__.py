@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 
+from . import samples
 from .corpus import outcomes
 from .device import Device
 
@@ -24,6 +25,10 @@ def main(only: str = "") -> int:
                 if outcome.verdict not in ("right", "numbers"):
                     how = "np" if written else "cp"
                     print(f"{outcome.verdict:8} {how} {outcome.program}: {outcome.detail}")
+        for outcome in samples.outcomes(device, only):
+            found[outcome.verdict] += 1
+            if outcome.verdict not in ("right", "numbers"):
+                print(f"{outcome.verdict:8} rule {outcome.program}: {outcome.detail}")
     print(dict(found))
     return int(any(found[v] for v in ("wrong", "moved", "failed")))
 

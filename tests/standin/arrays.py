@@ -41,7 +41,8 @@ class ndarray:  # noqa: N801
         if memptr is None:
             self.held = np.empty(shape, dtype)
         else:
-            self.held = np.ndarray(shape, dtype, memptr.memory, memptr.offset, strides)
+            memory = memptr.memory
+            self.held = np.ndarray(shape, dtype, memory, memptr.offset, strides)
 
     # --- what stays on the device or is known without it ---
 
@@ -169,15 +170,20 @@ class MemoryPointer:
     """Where an array begins in the memory of the array that owns it."""
 
     def __init__(self, array: np.ndarray, offset: int = 0) -> None:
-        self.owner, self.offset = array, offset
+        self.array, self.moved = array, offset
         self.ptr = array.__array_interface__["data"][0] + offset
 
     @property
     def memory(self) -> Any:
-        return self.owner.data if self.owner.flags.c_contiguous else self.owner.T.data
+        """The memory of the array that owns it."""
+        owner = self.array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        self.offset = self.ptr - owner.__array_interface__["data"][0]
+        return owner.data if owner.flags.c_contiguous else owner.T.data
 
     def __add__(self, offset: int) -> MemoryPointer:
-        return MemoryPointer(self.owner, self.offset + offset)
+        return MemoryPointer(self.array, self.moved + offset)
 
 
 def wrapped(value: Any) -> Any:

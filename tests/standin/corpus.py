@@ -15,12 +15,13 @@ import numpy as np
 
 import srcdiff
 from srcdiff.backends.cupy import for_cupy
+from srcdiff.device import is_device_array
 from srcdiff.errors import SrcdiffError
 from tests import structures as st
 from tests.check import Problem, positional
 from tests.programs import PROGRAMS, Program
 
-from .arrays import ndarray, wrapped
+from .arrays import ndarray
 from .device import Device
 from .exceptions import MOVED
 
@@ -61,15 +62,15 @@ def _translated(name: str) -> types.ModuleType:
     return made
 
 
-def to_device(value: Any) -> Any:
+def to_device(value: Any, device: Device) -> Any:
     """A structure with its arrays on the device."""
-    return st.mapped(lambda x: wrapped(x.copy()) if isinstance(x, np.ndarray) else x, value)
+    return st.mapped(lambda x: device.array(x) if isinstance(x, np.ndarray) else x, value)
 
 
 def to_host(value: Any) -> Any:
     """A structure with its arrays on the host."""
-    if isinstance(value, ndarray):
-        return value.held
+    if is_device_array(value):
+        return value.held if isinstance(value, ndarray) else value.get()
     if isinstance(value, dict):
         return {k: to_host(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -95,25 +96,25 @@ def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
     if not any(isinstance(x, np.ndarray) for x in st.leaves(problem.arguments())):
         return Outcome(program.name, "numbers")  # nothing says that it is for CuPy
     host = problem.output()
-    if not _alike(host, _picked(program, value)):
-        return _by_differences(program, on_device, outcome)
+    if not alike(host, _picked(program, value)):
+        return _by_differences(program, on_device, outcome, device)
     ct = st.random_like(np.random.default_rng(5), host)
     pos, kw = positional(program.function, problem.arguments())
     expected = srcdiff.grad(program.function, program.inputs, program.outputs)(
         *pos, grad_outputs=ct, **kw
     )
-    pos, kw = positional(program.function, to_device(problem.arguments()))
+    pos, kw = positional(program.function, to_device(problem.arguments(), device))
     function = program.function if as_written else on_device
     g = srcdiff.grad(function, program.inputs, program.outputs)
     try:
         g.specialised(*pos, **kw)
         before = device.transfers
-        found = g(*pos, grad_outputs=_seed(ct, _picked(program, value)), **kw)
+        found = g(*pos, grad_outputs=_seed(ct, _picked(program, value), device), **kw)
     except SrcdiffError as error:
         return outcome("refused", error)
     except Exception as error:  # is the result of this run
         return outcome("failed", error)
-    if not _alike(expected, found):
+    if not alike(expected, found):
         return outcome("wrong", g.source)
     numbers = sum(isinstance(x, (float, complex)) for x in st.leaves(to_host(found)))
     extra = device.transfers - before - moved - numbers
@@ -123,11 +124,13 @@ def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
     )
 
 
-def _by_differences(program: Program, function: Any, outcome: Any) -> Outcome:
+def _by_differences(
+    program: Program, function: Any, outcome: Any, device: Device
+) -> Outcome:
     """A program that gives something else on the device (`x[0]` is a view), by differences."""
 
     def on_host(*args: Any, **kwargs: Any) -> Any:
-        names = to_device(st.bound_arguments(program.function, args))
+        names = to_device(st.bound_arguments(program.function, args), device)
         result = st.call(function, names)
         for name, value in names.items():  # what it writes into
             _copy_back(st.bound_arguments(program.function, args)[name], value)
@@ -137,10 +140,10 @@ def _by_differences(program: Program, function: Any, outcome: Any) -> Outcome:
     problem = Problem(on_host, program.arguments(), program.inputs, program.outputs)
     rng = np.random.default_rng(5)
     ct, way = st.random_like(rng, problem.output()), st.random_like(rng, problem.at)
-    pos, kw = positional(program.function, to_device(problem.arguments()))
+    pos, kw = positional(program.function, to_device(problem.arguments(), device))
     g = srcdiff.grad(function, program.inputs, program.outputs)
     try:
-        found = to_host(g(*pos, grad_outputs=to_device(ct), **kw))
+        found = to_host(g(*pos, grad_outputs=to_device(ct, device), **kw))
     except SrcdiffError as error:
         return outcome("refused", error)
     slope, error = problem.slope(way, ct)
@@ -156,7 +159,7 @@ def _copy_back(host: Any, device: Any) -> None:
 
 def _primal(program: Program, function: Callable[..., Any], device: Device) -> tuple[Any, int]:
     """What a program returns and leaves on the device, and how often it asked for a value."""
-    names = to_device(st.bound_arguments(program.function, program.arguments()))
+    names = to_device(st.bound_arguments(program.function, program.arguments()), device)
     before = device.transfers
     result = st.call(function, names)
     return (result, names), device.transfers - before
@@ -168,19 +171,19 @@ def _picked(program: Program, run: Any) -> Any:
     return pick(run[0], program.outputs, run[1])
 
 
-def _seed(ct: Any, value: Any) -> Any:
+def _seed(ct: Any, value: Any, device: Device) -> Any:
     """A cotangent with arrays where the output has them."""
     if ct is None:
         return None
-    if isinstance(value, ndarray):
-        return wrapped(np.array(ct, value.dtype))
+    if is_device_array(value):
+        return device.array(np.array(ct, value.dtype))
     if st.children(value) is None:
         return ct
-    items = [_seed(st.child(ct, k), v) for k, v in st.children(value) or ()]
+    items = [_seed(st.child(ct, k), v, device) for k, v in st.children(value) or ()]
     return st.rebuilt(value, items)
 
 
-def _alike(host: Any, device: Any) -> bool:
+def alike(host: Any, device: Any) -> bool:
     """Whether two structures hold the same numbers."""
     try:
         pairs = list(zip(st.leaves(host), st.leaves_as(host, to_host(device)), strict=True))

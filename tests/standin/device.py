@@ -14,7 +14,7 @@ import numpy as np
 
 from srcdiff.placement import KNOWN
 
-from .arrays import COUNTS, TransferError, _methods, computed, ndarray, plain, wrapped
+from .arrays import COUNTS, TransferError, _index, _methods, computed, ndarray, plain, wrapped
 
 __all__ = ["Device", "TransferError"]
 
@@ -154,7 +154,12 @@ class Ufunc:
     def __getattr__(self, name: str) -> Any:
         if name not in ("at", "outer", "reduce", "accumulate", "reduceat"):
             raise AttributeError(name)
-        return lambda *args, **kwargs: computed(getattr(self.function, name), args, kwargs)
+        method = getattr(self.function, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return computed(method, tuple(map(_index, args)), kwargs)
+
+        return call
 
 
 def _function(value: Any, name: str, module: str, what: str) -> Callable[..., Any]:

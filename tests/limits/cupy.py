@@ -1,0 +1,30 @@
+"""What is refused for arrays of CuPy alone."""
+
+CUPY = {
+    "A function that CuPy does not have": """
+def f(x):
+    return np.sum(np.insert(x, 1, x[0]))
+
+srcdiff.source(f, example=(np.ones(3),), backend="cupy")
+""",
+    "Copies of containers of arrays that are written into, and of numbers": """
+def f(x, s):
+    u = x * 1.0
+    items = [u, s]
+    again = list(items)
+    again[0][0] = again[1] ** 2
+    return u * again[1]
+
+srcdiff.source(f, ("x", "s"), example=(np.ones(3), 2.0), backend="cupy")
+""",
+    "What starts as a number, is added to in place, and is kept elsewhere": """
+def f(x):
+    total, partial = 0.0, []
+    for i in range(len(x)):
+        total += x[i]
+        partial.append(total)
+    return partial[0] * partial[-1]
+
+srcdiff.source(f, example=(np.ones(3),), backend="cupy")
+""",
+}
