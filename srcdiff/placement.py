@@ -73,7 +73,8 @@ def check_known(fn: Any, loc: ir.Loc) -> None:
         MissingRuleError: with what to write instead.
     """
     module, _, name = _path_of(fn).rpartition(".")
-    if not module or (name not in MISSING.get(module, ()) and name in KNOWN.get(module, (name,))):
+    known = KNOWN.get(module, frozenset()) if module.startswith("scipy") else (name,)
+    if not module or (name in known and name not in MISSING.get(module, ())):
         return
     remedy = _INSTEAD.get(name, "Write it with functions that CuPy has, or pass NumPy arrays.")
     raise MissingRuleError(f"CuPy has no `{_short(module)}.{name}`", loc, remedy)
@@ -146,10 +147,6 @@ KNOWN: Mapping[str, frozenset[str]] = {
         """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
         uniform_filter uniform_filter1d"""
     ),
-    "scipy.integrate": frozenset(),
-    "scipy.stats": frozenset(),
-    "scipy.optimize": frozenset(),
-    "scipy.interpolate": frozenset(),
 }
 """What CuPy 14 has of SciPy, as far as it is used with a derivative."""
 
