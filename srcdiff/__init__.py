@@ -19,6 +19,7 @@ from srcdiff.api import (
     jacobian,
     jvp,
     linearize,
+    profile,
     run,
     source,
     stages,
@@ -57,6 +58,7 @@ __all__ = [
     "backward", "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise",
     "enable_grad", "fixed_point", "forward", "generate", "generated", "grad", "gradcheck",
     "gradgradcheck", "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear",
-    "linearize", "load_rules", "no_grad", "nondifferentiable", "rule", "run", "set_grad_enabled",
-    "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
+    "linearize", "load_rules", "no_grad", "nondifferentiable", "profile", "rule", "run",
+    "set_grad_enabled", "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp",
+    "vjp",
 ]  # fmt: skip

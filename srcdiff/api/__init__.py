@@ -9,6 +9,7 @@ from srcdiff.api.differentiable import Differentiable, differentiable
 from srcdiff.api.forward import jvp, linearize
 from srcdiff.api.generate import generate
 from srcdiff.api.generated import generated
+from srcdiff.api.profile import profile
 from srcdiff.api.pullback import Pullback, vjp
 from srcdiff.api.run import Run, run
 from srcdiff.api.transforms import grad, source, stages, value_and_grad
@@ -16,6 +17,6 @@ from srcdiff.api.transforms import grad, source, stages, value_and_grad
 __all__ = [
     "Derivative", "Differentiable", "Pullback", "Run", "backward", "detect_anomaly",
     "differentiable", "generate", "generated", "grad", "gradcheck", "gradgradcheck", "hessian",
-    "hvp", "jacobian", "jvp", "linearize", "run", "source", "stages", "value_and_grad", "vhp",
-    "vjp",
+    "hvp", "jacobian", "jvp", "linearize", "profile", "run", "source", "stages", "value_and_grad",
+    "vhp", "vjp",
 ]  # fmt: skip
