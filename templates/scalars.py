@@ -121,6 +121,19 @@ def divmod_(x, y):
     return x // y, x % y
 
 
+# Of later versions of Python.
+@composed(getattr(math, "fma", None))
+@samples("A(), A(), A()")
+def fma(x, y, z):
+    return x * y + z
+
+
+@composed(getattr(math, "sumprod", None))
+@samples("A(3), A(3)")
+def sumprod(p, q):
+    return np.sum(np.asarray(p) * np.asarray(q))
+
+
 nondifferentiable(
     math.comb, math.factorial, math.gcd, math.isqrt, math.lcm, math.perm, math.ulp,
 )  # fmt: skip

@@ -49,7 +49,8 @@ def test_every_function_of_scipy_is_decided(name):
 
 
 def test_every_method_of_arrays_is_decided():
-    names = [n for n in dir(np.ndarray) if not n.startswith("_")]
+    gone = {"itemset", "newbyteorder", "ptp", "tostring"}  # they are there and raise
+    names = [n for n in dir(np.ndarray) if not n.startswith("_") and n not in gone]
     undecided = [n for n in names if rules.lookup(getattr(np.ndarray, n)) is None]
     assert not undecided
 

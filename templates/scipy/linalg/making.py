@@ -81,6 +81,7 @@ unsupported(
     linalg.solveh_banded, linalg.cho_solve_banded, linalg.cholesky_banded,
 )
 unsupported("Use `np.linalg.eig` and a function of the eigenvalues.", linalg.funm, linalg.signm)
+unsupported("Use `np.kron`.", getattr(linalg, "kron", None))  # of earlier versions of SciPy
 unsupported("Use `np.linalg.cond(linalg.expm(a))`.", linalg.expm_cond)
 unsupported(
     "Fill an array by indices.",
