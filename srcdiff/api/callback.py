@@ -76,7 +76,7 @@ def check_step(step: Any, count: int, steps: range, values: tuple[Any, ...]) -> 
         what = f"writes into `{others[0]}`" if others else "has variables that share memory"
         raise UnsupportedError(
             f"a loop over `checkpointed` {what}",
-            place_of(step),
+            step.__srcdiff_loop__,
             remedy="Let every array that it writes into have one name, or use a plain loop.",
         )
 

@@ -15,7 +15,7 @@ from srcdiff.backends.constants import value_text
 from srcdiff.backends.copies import Chain
 from srcdiff.backends.imports import Import
 from srcdiff.emit.wrap import wrap
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.inline import is_foreign
 
 _MISSING = object()
@@ -95,10 +95,10 @@ class Standalone:
             self.constants += wrap(f"{name} = ", text, "", 0, 100, True)
             return
         found = imports.object_import(value, name, self.spaces)
-        if found is None:
-            raise self._refusal(name, f"is of type {type(value).__name__}, in no module")
-        if self.inline and _is_users(found.module) and not isinstance(value, type):
-            raise self._refusal(name, "is no function and no short value, and stands in a module")
+        inlined = self.inline and not isinstance(value, type)
+        if found is None or (inlined and _is_users(found.module)):
+            where = "in no module" if found is None else f"in `{found.module}`"
+            raise self._refusal(name, f"is of type {type(value).__name__}, {where}")
         self.imports.add(found)
 
     def _is_copied(self, value: Any) -> bool:
@@ -174,7 +174,7 @@ class Standalone:
                 text = copies.plain(ast.get_source_segment(_source_of(space), node) or "")
                 self.constants.append(self._respelled(text, space, False, name))
                 return name
-        raise self._refusal(name, "has no definition")
+        raise InternalError(f"`{name}` has no definition")
 
     def _is_impossible(self, test: ast.expr) -> bool:
         """Whether a test asks for objects or containers, and there are none."""

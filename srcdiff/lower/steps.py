@@ -79,7 +79,9 @@ class Loop:
         cells = {n: space.resolve(n) for n in space.cells}
         namespace = {**space.globals, **cells, **space.bound}
         exec(compile(text, file, "exec"), namespace)
-        return namespace[name]
+        step = namespace[name]
+        step.__srcdiff_loop__ = self.source.loc(self.node)
+        return step
 
 
 def _inside(nodes: list[Node], inner: bool) -> Iterator[tuple[Node, bool]]:

@@ -258,6 +258,20 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "A store into what is held in a loop over `checkpointed`": """
+def set_first(v):
+    v[0] = 2.0 * v[1]
+    return v[0]
+
+def f(x):
+    held = {"u": x * 1.0}
+    total = 0.0
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        total = total + set_first(held["u"])
+    return total
+
+srcdiff.grad(f)(np.ones(3))
+""",
 }
 
 EXPRESSIONS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import Limit
 from .containers import CONTAINERS, MEMORY
 from .cupy import CUPY
+from .files import FILES
 from .functions import FUNCTIONS, VALUES
 from .interface import ARGUMENTS, OUTPUTS, SOURCES, VARIABLES
 from .language import EXPRESSIONS, LOOPS, STATEMENTS
@@ -28,6 +29,7 @@ _TOPICS = {
     "Variables outside": VARIABLES,
     "Arrays of CuPy": CUPY,
     "Sources": SOURCES,
+    "Files": FILES,
 }
 
 LIMITS = tuple(

@@ -1,0 +1,37 @@
+"""What cannot be written into a file of its own."""
+
+FILES = {
+    "A value that no file can import": """
+lock = object()
+
+def f(x):
+    print(lock)
+    return x * x
+
+srcdiff.generate(f)
+""",
+    "A file for a callee that is known only when running": """
+laws = {f"law {k}": (lambda factor: lambda x: factor * x * x)(k) for k in range(20)}
+
+def f(x, laws, name):
+    return np.sum(laws[name](x))
+
+srcdiff.generate(f, example=(np.ones(3), laws, "law 3"))
+""",
+    "A name in an f-string that means something else in the file": """
+import linecache
+
+text = "def show(k):\\n    print(f'{SCALE} {k}')\\n    if k:\\n        show(k - 1)\\n"
+linecache.cache["other.py"] = (len(text), None, text.splitlines(keepends=True), "other.py")
+other = {"SCALE": 2.0, "__name__": "other"}
+exec(compile(text, "other.py", "exec"), other)
+show, SCALE = other["show"], 3.0
+
+def f(x):
+    y = x * SCALE
+    show(1)
+    return y
+
+srcdiff.generate(f)
+""",
+}
