@@ -324,8 +324,8 @@ FUNCTIONS = {
     "class": ("def f(x, box):\n    s = Point(x, x)\n    return s.a * s.b\n", 2,
               "s = Point(x, x)", "s = ", "`Point` makes an object"),
     "changed": ("def f(x, box):\n    k = 1.0\n    key = lambda t: -t * k\n    keep = [key]\n"
-                "    k = 2.0\n    return x * sorted([1, 2], key=keep[0])[0]\n", 4,
-                "keep = [key]", "key]", "nested function `key` is used as a value"),
+                "    k = 2.0\n    return x * sorted([1, 2], key=keep[0])[0]\n", 3,
+                "key = lambda t: -t * k", "lambda", "`k`, which is assigned more than once"),
     "kept": ("def f(x, box):\n    k = 1.0\n    keep = [lambda t: -t * k]\n    k = 2.0\n"
              "    return x * sorted([1, 2], key=keep[0])[0]\n", 3,
              "keep = [lambda t: -t * k]", "lambda", "`k`, which is assigned more than once"),
@@ -500,22 +500,24 @@ def test_inputs_that_stand_for_any_number_of_arguments():
     assert srcdiff.grad(f)(3.0) == 6.0
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_the_layout_decides_between_view_and_copy(order):
-    """`reshape` of columns that lie one behind the other copies them: `x` is not written into."""
-    x = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]], order=order)
+MATRIX = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
+LAYOUTS = {
+    "rows": np.array,
+    "columns": np.asfortranarray,
+    "gaps": lambda m: np.kron(m, np.ones((2, 2)))[::2, ::2],
+    "backwards": lambda m: m[::-1, ::-1].copy()[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_the_layout_decides_between_view_and_copy(layout):
+    """`reshape` of what does not lie row behind row copies it: `x` is not written into."""
+    laid = LAYOUTS[layout]
     weights = np.arange(6.0).reshape(2, 3)
-    gradient = srcdiff.grad(reshaped_parameter_written)(x, 1.7, grad_outputs=weights)
-    step = 1e-6
+    gradient = srcdiff.grad(reshaped_parameter_written)(laid(MATRIX), 1.7, grad_outputs=weights)
     for k in np.ndindex(2, 3):
-        ends = [x.copy(order="K"), x.copy(order="K")]
-        ends[0][k] -= step
-        ends[1][k] += step
-        low, high = (np.sum(weights * reshaped_parameter_written(x, 1.7)) for x in ends)
-        np.testing.assert_allclose(gradient[k], (high - low) / (2.0 * step), rtol=1e-6)
-
-
-def test_gaps_in_memory_that_a_reshaped_view_would_not_have():
-    x = np.arange(24.0).reshape(4, 6)[::2, ::2]
-    with pytest.raises(ValueError, match="memory with gaps"):
-        srcdiff.grad(reshaped_parameter_written)(x, 1.7, grad_outputs=np.ones((2, 3)))
+        step = np.zeros((2, 3))
+        step[k] = 1e-6
+        ends = (reshaped_parameter_written(laid(m), 1.7) for m in (MATRIX - step, MATRIX + step))
+        low, high = (np.sum(weights * end) for end in ends)
+        np.testing.assert_allclose(gradient[k], (high - low) / 2e-6, rtol=1e-6)

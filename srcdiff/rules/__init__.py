@@ -312,7 +312,7 @@ def _registry_of(function: Any) -> Registry:
 
 @functools.cache
 def _builtin_rules() -> frozenset[Rule]:
-    return frozenset(builtin().by_key.values())
+    return frozenset(builtin().rules)
 
 
 def is_builtin(rule: Rule) -> bool:
