@@ -204,7 +204,8 @@ TWICE = [s for s in MORE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
 # of the functions that they are made of: one sample of each of the others.
 RULES = [s for s in TEMPLATES if s.rule.flavour == "rule" and not is_complex(s)]
 RULES = [s for s in RULES if s.rule.name not in FIRST_ORDER_ONLY]
-THRICE = {s.rule.name: s for s in reversed(RULES)}
+# Of bands of unknown rank the third derivative is refused: a loop over what may be no array.
+THRICE = {s.rule.name: s for s in reversed(RULES) if s.rule.name != "solve_banded"}
 
 
 @pytest.mark.parametrize("sample", TWICE, ids=lambda s: s.id)
