@@ -180,7 +180,7 @@ class Folder:
         if isinstance(atom, Slice):
             return True
         if isinstance(atom, Const):
-            return atom.value in (None, ...) or self.integer(atom)
+            return isinstance(atom.value, (str, type(None), type(...))) or self.integer(atom)
         return self.integer(atom) or isinstance(self.kind(atom), (SliceKind, NoneKind))
 
     def integer(self, atom: Atom) -> bool:

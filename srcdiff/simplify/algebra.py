@@ -10,7 +10,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_float, is_real, rank_of
-from srcdiff.analyses.kinds import atom_kind
+from srcdiff.analyses.kinds import atom_kind, kind_of_call
 from srcdiff.simplify import shapes
 from srcdiff.simplify.available import Available
 from srcdiff.simplify.signs import LINEAR, Signs
@@ -73,6 +73,13 @@ class Algebra:
     def is_inexact(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly a float or complex, number or array."""
         return is_float(self.kind(atom))
+
+    def is_inexact_item(self, stmt: ir.SetItem) -> bool:
+        """Whether a store goes into something that is certainly float or complex."""
+        if self.is_inexact(stmt.base) or stmt.index is None:
+            return self.is_inexact(stmt.base)
+        item = ir.Call(operator.getitem, (stmt.base, stmt.index))
+        return is_float(kind_of_call(item, self.kinds))
 
     def is_real(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly a real float, number or array."""
@@ -245,7 +252,7 @@ class Algebra:
     def store(self, stmt: ir.SetItem) -> ir.SetItem:
         """`x[i] += -v`, and `x += np.broadcast_to(v, x.shape)`."""
         inner = self.negated(stmt.value)
-        if stmt.op in ("+", "-") and inner is not None and self.is_inexact(stmt.base):
+        if stmt.op in ("+", "-") and inner is not None and self.is_inexact_item(stmt):
             return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
         if stmt.op in ("+", "-") and stmt.index is None:
             small = shapes.spread_over(stmt.value, stmt.base, self.kinds, self.available)
