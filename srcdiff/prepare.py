@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -77,9 +78,13 @@ def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
 
 
 def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
-    """A `while` whose condition binds names that are read elsewhere evaluates it in its body."""
+    """A `while` whose condition does more than to decide evaluates it in its body.
+
+    It binds names that are read elsewhere, or writes into memory.
+    """
     inside = _mentioned((replace(stmt, body=(), stop=None),))
-    if all(inside[n] == mentioned[n] for n in ir.bound(stmt.cond)):
+    decides = all(inside[n] == mentioned[n] for n in ir.bound(stmt.cond))
+    if decides and not any(map(_writes, ir.walk(stmt.cond))):
         return (stmt,)
     test = fresh("_go")
     check = (*stmt.cond, ir.Assign(test, stmt.test, stmt.loc))
@@ -90,6 +95,12 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Blo
         stopped = (ir.Assign(test, ir.Const(False), stmt.loc),)
         body = (*stmt.body, ask, ir.If(no_stop, check, stopped, stmt.loc))
     return (*check, ir.While((), test, body, None, stmt.loc))
+
+
+def _writes(stmt: ir.Stmt) -> bool:
+    """Whether a statement itself may write into memory."""
+    call = ir.call_of(stmt)
+    return isinstance(stmt, ir.SetItem) or (call is not None and bool(mutated_args(call)))
 
 
 def inplace(

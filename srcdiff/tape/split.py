@@ -181,6 +181,8 @@ class _Split:
         """The loop of the forward part."""
         if isinstance(stmt, ir.For):
             return replace(stmt, body=body)
+        # What has an adjoint was taken into the body.
+        assert not any(isinstance(s, ir.Pair) and s.adjoint for s in ir.walk(stmt.cond))
         return replace(stmt, cond=primal_only(stmt.cond), body=body)
 
     def loop_body(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:

@@ -181,7 +181,7 @@ def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> V
         if not np.isfinite(found) and _divides_by_zero(problem, g, cotangent):
             return Verdict(INVALID, "a derivative is infinite")  # that of sqrt(0)
         if not np.isfinite(found) and _overflows(problem):
-            return Verdict(INVALID, "a value is infinite")  # and arctan2 brings it back
+            return Verdict(INVALID, "a value is infinite or nan")  # and is overwritten, or tamed
         if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
             if _jumps(problem, g, cotangent, direction):
                 return Verdict(INVALID, "a derivative of rounding errors")  # std of equal numbers
@@ -210,9 +210,9 @@ def _agree(problem: Problem, direction: Any, cotangent: Any, slope: float) -> bo
 
 
 def _overflows(problem: Problem) -> bool:
-    """Whether a number becomes too large for its dtype on the way to the result."""
+    """Whether a number becomes nan, or too large for its dtype, on the way to the result."""
     try:
-        with np.errstate(over="raise"):
+        with np.errstate(over="raise", invalid="raise"):
             problem.output()
     except FloatingPointError:
         return True

@@ -571,3 +571,36 @@ def recursion_that_returns_a_constant(x, y):
 
 
 sample(recursion_that_returns_a_constant, lambda r: tuple(r.uniform(0.2, 1.4, (2, 4))))
+
+
+def condition_stores(x, y):
+    def set_first(value, array):
+        array[0] = value
+        return value
+
+    a, n = y, 0
+    while set_first(x[n], y) < 0.9 and n < 2:
+        a = a * x
+        n += 1
+    return a + y
+
+
+def condition_pops(x, y):
+    xs = [x * y, y + 1.0, x, x * x]
+    total = y
+    while np.sum(xs.pop()) < 7.0 and len(xs) > 1:
+        total = total * x
+    return total * xs[-1]
+
+
+def condition_computes_into(x, y):
+    s = np.empty(4)
+    n = 0
+    while np.max(np.multiply(x, y, out=s)) < 9.0 and n < 2:
+        y = y + s
+        n += 1
+    return s * y
+
+
+for _function in (condition_stores, condition_pops, condition_computes_into):
+    sample(_function, lambda r: tuple(r.uniform(0.2, 0.8, (2, 4))))
