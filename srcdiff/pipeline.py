@@ -32,7 +32,6 @@ from srcdiff.entry import (
     same_layout,
     with_copies,
 )
-from srcdiff.errors import UnusedInputError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.fetched import fetched
@@ -63,6 +62,7 @@ from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.tape import Parts, split
+from srcdiff.unreached import unused_input
 from srcdiff.unrecorded import without_modes
 from srcdiff.webs import webs
 
@@ -198,9 +198,9 @@ def analyse_pass(state: State) -> State:
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found)
     check_used(function, active)
-    unused = [i.param for i in state.request.inputs if not active & set(i.params)]
+    unused = [i for i in state.request.inputs if not active & set(i.params)]
     if unused and not state.request.allow_unused:
-        raise _unused(unused[0], function)
+        raise unused_input(unused[0].param, unused[0].params, function, found)
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
@@ -218,16 +218,6 @@ def tangents_pass(state: State) -> State:
     function = forward(state.function, facts, request)
     params = {**state.params, **tangent_kinds(facts, request)}
     return replace(state, function=function, facts=facts, params=params)
-
-
-def _unused(param: str, function: ir.Function) -> UnusedInputError:
-    """The error for an input that no output depends on."""
-    return UnusedInputError(
-        f"One of the differentiated inputs appears to not have been used in the graph: "
-        f"no output of `{function.name}` depends differentiably on `{param}`",
-        function.loc,
-        remedy="Pass allow_unused=True to get None, or materialize_grads=True to get zeros.",
-    )
 
 
 def reverse_pass(state: State) -> State:

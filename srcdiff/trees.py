@@ -315,6 +315,10 @@ def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
         raise CotangentError(
             f"{path}: expected real numbers for a real {whose}, given complex ones"
         )
+    if whose == "output" and np.iscomplexobj(x) and not np.iscomplexobj(given):
+        raise CotangentError(
+            f"{path}: expected complex numbers for a complex {whose}, given real ones"
+        )
 
 
 def _module(x: Any) -> str:

@@ -181,6 +181,27 @@ def test_jacobian_of_complex_numbers_is_refused():
         srcdiff.jacobian(models.vector)(X + 1j)
 
 
+@pytest.mark.parametrize(("inputs", "mode"), [(2, "forward"), (4, "reverse")])
+def test_jacobian_takes_the_smaller_batch(inputs, mode, monkeypatch):
+    from srcdiff.api import dense
+
+    def by_rows(*args):
+        return "reverse"
+
+    def by_columns(*args):
+        return "forward"
+
+    monkeypatch.setattr(dense, "by_rows", by_rows)
+    monkeypatch.setattr(dense, "by_columns", by_columns)
+
+    def three(x):
+        return np.sum(x) * np.arange(3.0)
+
+    assert srcdiff.jacobian(three)(np.ones(inputs)) == mode
+    assert srcdiff.jacobian(three, mode="forward")(np.ones(inputs)) == "forward"
+    assert srcdiff.jacobian(three, mode="reverse")(np.ones(inputs)) == "reverse"
+
+
 def test_jacobian_with_an_unknown_mode():
     with pytest.raises(ValueError, match="mode"):
         srcdiff.jacobian(models.vector, mode="backward")

@@ -25,7 +25,7 @@ LAYERS = (
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
     + ("methods", "mappings", "stars", "iterators", "changes")
-    + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded"),
+    + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal")

@@ -1,6 +1,8 @@
-"""The parameters of `grad` and the conventions at kinks: a case a cell of the design's table."""
+"""The parameters of `grad` and the conventions at kinks; `cells.py` says where each is tested."""
 
+import ast
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +10,20 @@ import pytest
 import srcdiff
 
 from . import models
+from .cells import CELLS
 from .check import close
 
 X = np.array([0.5, -1.0, 2.0])
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_cell_has_its_tests(cell):
+    assert CELLS[cell]
+    for item in CELLS[cell].split():
+        file, name = item.split(":")
+        text = (Path(__file__).parent / f"test_{file}.py").read_text()
+        tests = (n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
+        assert f"test_{name}" in tests, item
 
 
 # --- grad_outputs -------------------------------------------------------------------------------
@@ -369,3 +382,249 @@ def test_single_precision_stays():
 
     g = at(chain, X.astype(np.float32))
     assert g.dtype == np.float32
+
+
+# --- outputs without a derivative ---------------------------------------------------------------
+
+
+def mixture(x):
+    return x * 2.0, 3, True, None, "text", np.arange(3)
+
+
+def test_integers_truth_values_none_and_texts_take_no_cotangent():
+    assert at(mixture, 1.5) == 2.0
+    assert at(mixture, 1.5, grad_outputs=(3.0, None, None, None, None, None)) == 6.0
+    for k in range(1, 6):
+        given = [None] * 6
+        given[k] = 1.0
+        with pytest.raises(srcdiff.CotangentError, match=f"grad_outputs.{k}.: expected None"):
+            at(mixture, 1.5, grad_outputs=tuple(given))
+
+
+@pytest.mark.parametrize("output", [1, 2, 4, 5])
+def test_an_output_without_a_derivative_is_reached_by_no_input(output):
+    with pytest.raises(srcdiff.UnusedInputError):
+        srcdiff.grad(mixture, outputs=output)(1.5)
+    assert srcdiff.grad(mixture, outputs=output, allow_unused=True)(1.5) is None
+    assert srcdiff.grad(mixture, outputs=output, materialize_grads=True)(1.5) == 0.0
+
+
+def test_a_position_and_a_parameter_as_outputs():
+    def f(a, b):
+        b[0] = a * 2.0
+        return a * 3.0
+
+    g = srcdiff.grad(f, "a", outputs=(0, "b"))
+    assert g(1.0, np.zeros(2), grad_outputs=(1.0, np.array([10.0, 0.0]))) == 23.0
+
+
+@pytest.mark.parametrize("given", [1.0, np.float32(1.0), np.array(1.0), 2])
+def test_real_cotangent_of_a_complex_output(given):
+    with pytest.raises(srcdiff.CotangentError, match="expected complex numbers"):
+        srcdiff.grad(models.scalar)(1.0 + 2.0j, grad_outputs=given)
+    with pytest.raises(srcdiff.CotangentError, match="expected complex numbers"):
+        srcdiff.grad(models.vector)(X * 1j, grad_outputs=np.ones(3))
+    batched = srcdiff.grad(models.vector, is_grads_batched=True)
+    with pytest.raises(srcdiff.CotangentError, match="expected complex numbers"):
+        batched(X * 1j, grad_outputs=np.ones((2, 3)))
+
+
+def test_expected_and_given_and_the_return_line():
+    with pytest.raises(srcdiff.CotangentError) as info:
+        srcdiff.grad(models.vector)(X, grad_outputs=np.ones((3, 1)))
+    first, line = str(info.value).splitlines()
+    assert first == "grad_outputs: expected shape (3,), given shape (3, 1)"
+    assert "models.py:" in line and line.endswith("return x * x")
+
+
+def test_an_error_never_releases():
+    _, pull = srcdiff.vjp(models.vector, X)
+    for wrong in (np.ones(2), np.ones(3) * 1j, "text"):
+        with pytest.raises(srcdiff.CotangentError):
+            pull(wrong, retain_graph=False)
+    close(pull(np.ones(3), retain_graph=False), 2.0 * X)
+    with pytest.raises(srcdiff.ReleasedError, match="Trying to backward through the graph"):
+        pull(np.ones(3))
+
+
+# --- what becomes of an input that no output depends on -----------------------------------------
+
+
+def compared(x, k):
+    if k > 0.0:
+        return x * 2.0
+    return x
+
+
+def rounded(x, k):
+    return x * np.floor(k)
+
+
+def held(x, k):
+    return x * srcdiff.stop_gradient(k)
+
+
+def measured(x, k):
+    return x * k.shape[0]
+
+
+def stored(x, k):
+    n = np.zeros(2, int)
+    n[0] = k
+    return x * n[0]
+
+
+def forgotten(x, k):
+    y = k * 2.0  # noqa: F841
+    return x * 3.0
+
+
+def not_named(x, k):
+    return x * 3.0
+
+
+def elsewhere(x, k):
+    return x * 3.0, k * 2.0
+
+
+FATES = {
+    compared: "only compared (line {1})",
+    rounded: "only passed to `np.floor` (line {1})",
+    held: "only held constant (line {1})",
+    measured: "only asked for its `shape` (line {1})",
+    stored: "only stored in what has no derivative (line {2})",
+    forgotten: "only used for what nobody uses",
+    not_named: "not used",
+    elsewhere: "only returned where it is no selected output (line {1})",
+}
+
+
+@pytest.mark.parametrize("f", FATES, ids=lambda f: f.__name__)
+def test_the_reason_why_an_input_is_unused(f):
+    first = f.__code__.co_firstlineno
+    fate = FATES[f].format(*range(first, first + 4))
+    k = np.ones(2) if f is measured else 2.0
+    with pytest.raises(srcdiff.UnusedInputError) as info:
+        srcdiff.grad(f, "k", outputs=0 if f is elsewhere else None)(1.0, k)
+    assert info.value.reason.endswith(f"depends differentiably on `k`, which is {fate}")
+    assert info.value.loc.line == first
+
+
+# --- the time of an error: when the derivative is generated, or when it runs --------------------
+
+
+def declared(x: float, n: int, flag: bool):
+    return x * n if flag else x
+
+
+def calls_nothing_known(x):
+    return np.sum(np.unwrap(x, period=3.0) * np.histogram2d(x, x)[0][0, 0])
+
+
+def tries(x):
+    try:
+        return x * x
+    finally:
+        pass
+
+
+AT_TRANSFORM = {
+    "unknown input": (models.loss, {"inputs": "z"}, srcdiff.TransformError, RuntimeError),
+    "position": (models.loss, {"inputs": 9}, srcdiff.TransformError, RuntimeError),
+    "no inputs": (models.loss, {"inputs": ()}, srcdiff.TransformError, ValueError),
+    "unknown output": (models.pair, {"outputs": 5}, srcdiff.TransformError, RuntimeError),
+    "unused": (models.unused, {"inputs": "k"}, srcdiff.UnusedInputError, RuntimeError),
+    "output not reached": (mixture, {"outputs": 1}, srcdiff.UnusedInputError, RuntimeError),
+    "both options": (
+        models.unused, {"allow_unused": False, "materialize_grads": True}, ValueError, ValueError,
+    ),
+    "integer": (declared, {"inputs": "n"}, srcdiff.DtypeError, TypeError),
+    "truth value": (declared, {"inputs": "flag"}, srcdiff.DtypeError, TypeError),
+    "statement": (tries, {}, srcdiff.UnsupportedError, NotImplementedError),
+    "rule": (calls_nothing_known, {}, srcdiff.MissingRuleError, NotImplementedError),
+    "aux": (models.loss, {"has_aux": True}, srcdiff.TransformError, RuntimeError),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AT_TRANSFORM)
+def test_errors_of_transform_time(case):
+    """Generating the text is enough, and every error is a builtin one as well."""
+    f, options, error, builtin = AT_TRANSFORM[case]
+    with pytest.raises(error) as info:
+        srcdiff.source(f, **options)
+    assert isinstance(info.value, builtin)
+    if isinstance(info.value, srcdiff.TransformError) and case != "no inputs":
+        assert info.value.loc.file.endswith(".py") and info.value.loc.line > 0
+        assert info.value.reason and info.value.remedy
+
+
+def square_roots(x):
+    return np.sum(np.sqrt(x))
+
+
+def released():
+    _, pull = srcdiff.vjp(models.scalar, 2.0)
+    pull.release()
+    pull()
+
+
+AT_CALL = {
+    "missing": (lambda: srcdiff.grad(models.vector)(X), srcdiff.CotangentError, RuntimeError),
+    "shape": (
+        lambda: srcdiff.grad(models.vector)(X, grad_outputs=np.ones(2)),
+        srcdiff.CotangentError, ValueError,
+    ),
+    "type": (
+        lambda: srcdiff.grad(models.vector)(X, grad_outputs="text"),
+        srcdiff.CotangentTypeError, TypeError,
+    ),
+    "batch": (
+        lambda: srcdiff.grad(models.vector, is_grads_batched=True)(X, grad_outputs=X),
+        srcdiff.CotangentError, ValueError,
+    ),
+    "into": (
+        lambda: srcdiff.backward(models.loss)(2.0, X, into={"w": np.zeros(2)}),
+        srcdiff.CotangentError, ValueError,
+    ),
+    "dtype": (lambda: srcdiff.grad(models.scalar)(2), srcdiff.DtypeError, TypeError),
+    "released": (released, srcdiff.ReleasedError, RuntimeError),
+    "anomaly": (
+        lambda: srcdiff.grad(square_roots, check_inf=True)(np.zeros(2)),
+        srcdiff.AnomalyError, FloatingPointError,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AT_CALL)
+def test_errors_of_call_time(case):
+    """The text is there, and the call raises."""
+    f, error, builtin = AT_CALL[case]
+    with np.errstate(all="ignore"), pytest.raises(error) as info:
+        f()
+    assert isinstance(info.value, builtin) and isinstance(info.value, RuntimeError)
+    assert isinstance(info.value, srcdiff.SrcdiffError)
+    assert not isinstance(info.value, srcdiff.TransformError)
+
+
+# --- kinks that have no test of their own above -------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("f", "x", "expected"),
+    [
+        (lambda x: np.linalg.norm(x), [0.0, 0.0], [0.0, 0.0]),
+        (lambda x: np.sinc(x), [0.0], [0.0]),
+        (lambda x: np.sum(np.sort(x) * np.arange(4.0)), [2.0, 1.0, 2.0, 1.0], [2.0, 0.0, 3.0, 1.0]),
+        (lambda x: np.sum(np.cumprod(x)), [2.0, 0.0, 3.0], [1.0, 8.0, 0.0]),
+        (lambda x: np.linalg.det(x.reshape(2, 2)), [1.0, 2.0, 2.0, 4.0], [4.0, -2.0, -2.0, 1.0]),
+        (lambda x: np.linalg.det(x.reshape(2, 2)), [0.0] * 4, [0.0] * 4),
+        (lambda x: np.sum(0.0**x), [0.0, 2.0], [0.0, 0.0]),
+        (lambda x: np.sum(np.sign(x) + np.floor(x) + x), [0.0, 1.0], [1.0, 1.0]),
+    ],
+    ids=["norm", "sinc", "sort", "cumprod", "det", "det of zero", "power of zero", "steps"],
+)  # fmt: skip
+def test_kinks(f, x, expected):
+    x = np.array(x)
+    v = np.ones_like(f(x)) if np.shape(f(x)) else None
+    np.testing.assert_allclose(srcdiff.grad(f)(x, grad_outputs=v), expected, atol=1e-15)

@@ -57,6 +57,14 @@ def of_torch(torch, case):
         grad(loss, x, torch.ones(1))
     elif case == "complex cotangent":
         grad(x * x, x, torch.ones(3, dtype=torch.complex128))
+    elif case == "real cotangent":
+        z = leaf(torch, X * 1j)
+        grad(z * z, z, torch.ones(3, dtype=torch.float64))
+    elif case == "complex output":
+        z = leaf(torch, X * 1j)
+        grad((z * z).sum(), z)
+    elif case == "zero axes for one":
+        grad(loss.reshape(1), x, torch.ones(()))
     elif case == "text":
         grad(x * x, x, "text")
     elif case == "unused":
@@ -94,6 +102,12 @@ def of_srcdiff(case):
         srcdiff.grad(total)(X, grad_outputs=np.ones(1))
     elif case == "complex cotangent":
         srcdiff.grad(vector)(X, grad_outputs=np.ones(3, complex))
+    elif case == "real cotangent":
+        srcdiff.grad(vector)(X * 1j, grad_outputs=np.ones(3))
+    elif case == "complex output":
+        srcdiff.grad(total)(X * 1j)
+    elif case == "zero axes for one":
+        srcdiff.grad(vector)(np.ones(1), grad_outputs=np.ones(()))
     elif case == "text":
         srcdiff.grad(vector)(X, grad_outputs="text")
     elif case == "unused":
@@ -126,6 +140,9 @@ CASES = {
     "wrong shape": "",
     "wrong rank": "",
     "complex cotangent": "",
+    "real cotangent": "",
+    "complex output": "grad can be implicitly created only for ",
+    "zero axes for one": "",
     "text": "",
     "unused": "appears to not have been used in the graph",
     "unused and materialised": "Expected allow_unused to be True or not passed when "
@@ -165,6 +182,72 @@ def test_unused_inputs(torch):
     ours = autograd.grad(run, ("x", "y"), materialize_grads=True)
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(a, b.numpy())
+
+
+@pytest.mark.parametrize("cotangent", [np.ones(3, np.float32), np.arange(3), X > 0.0])
+def test_cotangents_of_other_dtypes(torch, cotangent):
+    x = leaf(torch, X)
+    (theirs,) = torch.autograd.grad(x * x, x, torch.tensor(cotangent))
+    ours = srcdiff.grad(vector)(X, grad_outputs=cotangent)
+    assert str(ours.dtype) == str(theirs.dtype).removeprefix("torch.")
+    np.testing.assert_array_equal(ours, theirs.numpy())
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_one_element_needs_no_cotangent(torch, shape):
+    x = leaf(torch, np.full(shape, 3.0))
+    (theirs,) = torch.autograd.grad(x * x, x)
+    np.testing.assert_array_equal(srcdiff.grad(vector)(np.full(shape, 3.0)), theirs.numpy())
+
+
+def test_none_among_several_cotangents(torch):
+    x, y = leaf(torch, X), leaf(torch, Y)
+    theirs = torch.autograd.grad((x * y, (x * x).sum()), (x, y), (torch.tensor(Y), None))
+    ours = srcdiff.grad(both, (0, 1))(X, Y, grad_outputs=(Y, None))
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b.numpy())
+
+
+def test_a_detached_gradient_is_a_constant(torch):
+    def torchs(x, create):
+        (first,) = torch.autograd.grad((x * x * x).sum(), x, create_graph=create, retain_graph=True)
+        return (first * x).sum()
+
+    for create in (True, False):
+        inner = srcdiff.grad(cube, create_graph=create)
+        x = leaf(torch, X)
+        (theirs,) = torch.autograd.grad(torchs(x, create), x)
+        ours = srcdiff.grad(lambda x: np.sum(inner(x) * x))(X)  # noqa: B023
+        np.testing.assert_allclose(ours, theirs.numpy())
+
+
+def test_linear_at_order_two(torch):
+    x = leaf(torch, X)
+    (first,) = torch.autograd.grad((3.0 * x).sum(), x, create_graph=True)
+    assert not first.requires_grad
+    second = srcdiff.grad(srcdiff.grad(linear), materialize_grads=True)
+    np.testing.assert_array_equal(second(X, grad_outputs=np.ones(3)), np.zeros(3))
+
+
+def test_retained_and_released(torch):
+    x = leaf(torch, X)
+    loss, run = (x * x).sum(), srcdiff.run(total, X)
+    for retain in (True, True, None):
+        torch.autograd.grad(loss, x, retain_graph=retain)
+        autograd.grad(run, "x", retain_graph=retain)
+    for late in (lambda: torch.autograd.grad(loss, x), lambda: autograd.grad(run, "x")):
+        with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
+            late()
+
+
+def test_only_inputs(torch):
+    x = leaf(torch, X)
+    for warns in (
+        lambda: torch.autograd.grad((x * x).sum(), x, only_inputs=False),
+        lambda: autograd.grad(srcdiff.run(total, X), "x", only_inputs=False),
+    ):
+        with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
+            warns()
 
 
 def test_the_same_input_and_output_twice(torch):

@@ -8,8 +8,10 @@ from typing import Any
 
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.declared import with_keywords
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options, parameter_names
+from srcdiff.onecall import signature_of
 from srcdiff.request import Input, spelled
 
 
@@ -21,6 +23,7 @@ class Backward:
         self.derivative = Derivative(primal, options)
         self.keys = store_keys(self.derivative.request.inputs, parameter_names(primal))
         functools.update_wrapper(self, primal, updated=())
+        self.__signature__ = with_keywords(signature_of(primal), into=..., grad_outputs=None)
 
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The value; the gradients are added to the entries of `into`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.derivative import Derivative
+from srcdiff.api.forward import Forward, forward_of
 from srcdiff.api.made import made_once
 from srcdiff.api.matrices import by_columns, by_rows, count, real
 from srcdiff.api.options import Options
@@ -42,6 +43,12 @@ class Jacobian:
             return by_columns(point, inputs)
         return by_rows(inputs, output, pull)
 
+    @property
+    def source(self) -> str:
+        """The text that computes one row, or in forward mode one column."""
+        made = _once(self.primal, self.options)
+        return _columns(self.primal, made).source if self.mode == "forward" else made.source
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The Jacobian of a method."""
         return self if instance is None else Bound(self, instance)
@@ -67,11 +74,26 @@ class Hessian(Jacobian):
         point = Point(self.gradient, self.options, args, kwargs)
         return by_columns(point, real(point.inputs, "the input"))
 
+    @property
+    def source(self) -> str:
+        """The text that computes one column."""
+        return _columns(self.gradient, self.gradient).source
+
+
+def _columns(f: Any, made: Derivative) -> Forward:
+    """The function of forward mode for the inputs of a derivative."""
+    params = tuple(dict.fromkeys(i.param for i in made.request.inputs))
+    return forward_of(f, params, made.request.outputs if f is not made else None)
+
 
 def _gradient(f: Any, options: Options) -> Derivative:
     """The gradient of a function, zero where there is none, made once."""
-    full = Options(options.inputs, options.outputs, materialize_grads=True)
-    return made_once(f, ("grad", repr(full)), lambda: Derivative(f, full))
+    return _once(f, Options(options.inputs, options.outputs, materialize_grads=True))
+
+
+def _once(f: Any, options: Options) -> Derivative:
+    """A derivative, made once."""
+    return made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
 
 
 def jacobian(

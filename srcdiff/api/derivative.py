@@ -9,18 +9,11 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcdiff.analyses.kind_types import (
-    NUMERIC,
-    UNKNOWN,
-    Array,
-    Kind,
-    Scalar,
-    Tuple,
-    is_float,
-)
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.anomaly import with_checks
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
+from srcdiff.api.declared import declared_kind, gradient_kind, with_keywords
 from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory
@@ -121,7 +114,7 @@ class Derivative:
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._latest: Compiled | None = None
         functools.update_wrapper(self, primal, updated=())
-        self.__signature__ = _with_grad_outputs(signature_of(primal))
+        self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
@@ -297,7 +290,7 @@ class Derivative:
             bound = self.__signature__.bind(*args, **kwargs).arguments
         except TypeError:  # the call itself will say so
             return UNKNOWN
-        found = tuple(_gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
+        found = tuple(gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
         if self.request.value or self.options.mode != "reverse":
             return UNKNOWN
         if self.request.form == "bare":
@@ -307,17 +300,26 @@ class Derivative:
     def text(self, example: tuple[Any, ...] | None) -> str:
         """The generated text for the array module at hand, which is not compiled."""
         args = None if example is None else (*self.receiver, *example)
-        kinds = self.declared_kinds() if args is None else self.kinds(args, {})
+        kinds = self._declared_inputs() if args is None else self.kinds(args, {})
         return derive(self.origin, self.request, kinds).emitted.text
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
-        return self._generate(self.declared_kinds())
+        return self._generate(self._declared_inputs())
+
+    def _declared_inputs(self) -> dict[str, Kind]:
+        """The declared kinds, among which no input is declared to be an integer."""
+        kinds = self.declared_kinds()
+        for item in self.request.inputs:
+            part = part_of(kinds.get(item.param, UNKNOWN), item, self.primal)
+            if isinstance(part, (Scalar, Array)):
+                check_input(spelled(item.param, item.path), None, part)
+        return kinds
 
     def declared_kinds(self) -> dict[str, Kind]:
         """The kinds of the parameters as far as annotations and defaults declare them."""
         params = signature_of(self.origin).parameters
-        kinds = {n: _declared(p) for n, p in params.items() if self._has(p, ())}
+        kinds = {n: declared_kind(p) for n, p in params.items() if self._has(p, ())}
         kinds.update((n, kind_of(v, n)) for n, v in zip(list(kinds), self.receiver))
         return kinds
 
@@ -353,42 +355,3 @@ class Derivative:
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
-
-
-def _gradient_kind(kind: Kind | None, path: tuple[Any, ...]) -> Kind:
-    """The kind of the gradient of an input of a kind, where that is simple."""
-    if path or not isinstance(kind, (Scalar, Array)) or not is_float(kind):
-        return UNKNOWN
-    return Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
-
-
-def _with_grad_outputs(signature: inspect.Signature) -> inspect.Signature:
-    """A signature with `grad_outputs` as a keyword."""
-    extra = inspect.Parameter("grad_outputs", inspect.Parameter.KEYWORD_ONLY, default=None)
-    params = list(signature.parameters.values())
-    last = params.pop() if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else None
-    everything = [*params, extra, *([last] if last is not None else [])]
-    return signature.replace(parameters=everything, return_annotation=inspect.Signature.empty)
-
-
-def _declared(param: inspect.Parameter) -> Kind:
-    """The kind that a parameter's default or annotation declares."""
-    declared = {
-        float: Scalar("float64"),
-        "float": Scalar("float64"),
-        int: Scalar("int64"),
-        "int": Scalar("int64"),
-    }
-    try:
-        if param.annotation in declared:
-            return declared[param.annotation]
-    except TypeError:  # an unhashable annotation declares nothing
-        pass
-    default = param.default
-    if (
-        default is inspect.Parameter.empty
-        or isinstance(default, (int, float))
-        and not isinstance(default, bool)
-    ):
-        return NUMERIC
-    return kind_of(default, param.name)
