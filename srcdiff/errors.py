@@ -123,6 +123,26 @@ class GradcheckError(SrcdiffError, RuntimeError):
     """A derivative does not agree with differences."""
 
 
+class TargetError(SrcdiffError, LookupError):
+    """A name leads to no function."""
+
+
+class HeadError(SrcdiffError, ValueError):
+    """A file was not written by srcdiff, or has been changed since."""
+
+
+class StaleError(SrcdiffError, RuntimeError):
+    """A generated file is not what would be generated now."""
+
+
+class StaleWarning(UserWarning):
+    """A generated file is not what would be generated now, so the derivative was made anew."""
+
+
+class ExtraError(SrcdiffError, ImportError):
+    """A package is not installed that only a part of srcdiff needs."""
+
+
 class InternalError(SrcdiffError, AssertionError):
     """A pass of srcdiff broke an invariant: a bug of srcdiff, never of the user's code."""
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.generated import StaleError, StaleWarning
 from srcdiff.cli import main
 from srcdiff.cli.options import parser
 
@@ -166,6 +165,16 @@ CASES = [
     ("rules np.cov", 0, r"made of other functions", ""),
     ("rules np.tanhh", 2, "", r"there is no function np\.tanhh\n  near: .*tanh"),
     ("rules {m}.loss", 2, "", r"there is no rule for {m}\.loss"),
+    ("generate {m}:loss --rules none.py", 2, "", r"none\.py"),
+    ("show {m}:loss --rules none.py", 2, "", r"none\.py"),
+    ("stages {m}:loss --rules none.py", 2, "", r"none\.py"),
+    ("report {m}:loss --rules none.py", 2, "", r"none\.py"),
+    ("rules np.tanh --color never", 0, r"def tanh\(x\):", ""),
+    ("rules np.tanh --rules none.py", 2, "", r"none\.py"),
+    ("check {m}.py --rules none.py", 2, "", r"none\.py"),
+    ("check {m}.py --verify --color always", 2, "", r"was not written by srcdiff"),
+    ("check none.py --color never", 2, "", r"there is no file none\.py"),
+    ("check --all --project none.toml", 2, "", r"none\.toml"),
     ("doctor", 0, rf"srcdiff {srcdiff.__version__}.*\n(?s:.*)numpy: {np.__version__}", ""),
 ]  # fmt: skip
 
@@ -182,21 +191,32 @@ def test_command(command, code, out, err, model, capsys):
         assert not found.err
 
 
-ELSEWHERE = {
-    "generate": {"--rules"}, "show": {"--rules"}, "stages": {"--rules"}, "rules": {"--rules"},
-    "check": {"--all", "--project", "--verify", "--rules", "--color"},
-    "report": {"--rules"},
-}  # fmt: skip
-"""The options that other tests cover."""
+def subcommands():
+    return next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
 
 
-def test_every_option_is_tested():
-    subs = next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
-    for name, sub in subs.choices.items():
-        known = {a.option_strings[-1] for a in sub._actions if a.option_strings} - {"--help"}
-        used = {w for c, *_ in CASES if c.split()[0] == name for w in c.split() if w[:2] == "--"}
-        assert known <= used | ELSEWHERE.get(name, set()), name
-        assert all(a.help for a in sub._actions), name
+OPTIONS = [
+    pytest.param(name, action, id=f"{name} {action.option_strings[-1]}")
+    for name, sub in subcommands().items()
+    for action in sub._actions
+    if action.option_strings and action.dest != "help"
+]
+
+
+@pytest.mark.parametrize("name, action", OPTIONS)
+def test_every_option_has_a_case(name, action):
+    """An option that appears in --help, or a choice of one, fails here until `CASES` has it."""
+    words = [c.split() for c, *_ in CASES if c.split()[0] == name]
+    option = action.option_strings[-1]
+    used = [w for w in words if option in w]
+    assert used, f"no case of `{name}` has {option}"
+    given = {w[w.index(option) + 1] for w in used if action.choices}
+    assert not action.choices or {*action.choices} - {action.default} <= given
+    assert action.help, option
+
+
+def test_every_command_has_a_case():
+    assert {c.split()[0] for c, *_ in CASES} == set(subcommands())
 
 
 @pytest.mark.parametrize("words", [["--help"], ["generate", "--help"], ["--version"]])
@@ -363,7 +383,7 @@ def test_generated(model):
     f = importlib.import_module(model).loss
     args = (np.ones(3), np.ones((4, 3)), np.ones(4))
     expected = srcdiff.grad(f)(*args)
-    with pytest.raises(StaleError, match=r"g\.py is not there: run srcdiff generate"):
+    with pytest.raises(srcdiff.StaleError, match=r"g\.py is not there: run srcdiff generate"):
         srcdiff.generated("g.py", f, stale="error")
     srcdiff.generate(f, "g.py", example="EXAMPLE")
     g = srcdiff.generated("g.py", f, stale="error")
@@ -372,10 +392,10 @@ def test_generated(model):
 
     changed(model, "r * r", "r * r * r")
     f = importlib.import_module(model).loss
-    with pytest.warns(StaleWarning, match=rf"was made before `{model}\.loss` was changed"):
+    with pytest.warns(srcdiff.StaleWarning, match=rf"was made before `{model}\.loss` was changed"):
         g = srcdiff.generated("g.py", f)
     np.testing.assert_allclose(g(*args), srcdiff.grad(f)(*args))
-    with pytest.raises(StaleError, match="changed"):
+    with pytest.raises(srcdiff.StaleError, match="changed"):
         srcdiff.generated("g.py", f, stale="error")
 
     srcdiff.generate(f, "g.py", split=True)
@@ -384,11 +404,11 @@ def test_generated(model):
     np.testing.assert_allclose(two(residuals), srcdiff.grad(f)(*args))
     changed(model, "SCALE = 2.0", "SCALE = 4.0")
     f = importlib.import_module(model).loss
-    with pytest.raises(StaleError, match=r"before `.*SCALE` was changed"):
+    with pytest.raises(srcdiff.StaleError, match=r"before `.*SCALE` was changed"):
         srcdiff.generated("g.py", f, stale="error")
 
     Path("g.py").write_text(Path("g.py").read_text() + "#\n")
-    with pytest.raises(StaleError, match="has been edited"):
+    with pytest.raises(srcdiff.StaleError, match="has been edited"):
         srcdiff.generated("g.py", f, stale="error")
     g = srcdiff.generated("other.py", f, stale="quiet", inputs="y")
     np.testing.assert_allclose(g(*args), srcdiff.grad(f, "y")(*args))

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.digest import HeadError, read_head
+from srcdiff.api.digest import read_head
+from srcdiff.errors import HeadError
 
 from . import standalone_models as models
 from . import structures as st

@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.watch import Watch, watched
 from srcdiff.backends.constants import value_text
-from srcdiff.errors import SrcdiffError
+from srcdiff.errors import HeadError
 from srcdiff.locate import definition, lines_of
 from srcdiff.rules import folder as rule_folder
 from srcdiff.rules import is_builtin, registry
@@ -60,10 +60,6 @@ def _wrapped(command: str) -> list[str]:
     """A command as comment lines, with a backslash where it goes on."""
     rows = textwrap.wrap(command, 90, break_long_words=False, break_on_hyphens=False)
     return [f"#     {row}" + (" \\" if k < len(rows) - 1 else "") for k, row in enumerate(rows)]
-
-
-class HeadError(SrcdiffError, ValueError):
-    """A file was not written by srcdiff, or has been changed since."""
 
 
 def read_head(text: str, path: Any) -> tuple[Head, bool]:

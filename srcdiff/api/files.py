@@ -7,7 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from srcdiff.api.digest import HeadError, read_head
+from srcdiff.api.digest import read_head
+from srcdiff.errors import HeadError
 
 
 def write(path: Path, text: str, force: bool = False) -> bool:

@@ -6,17 +6,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from srcdiff.errors import SrcdiffError
+from srcdiff.errors import StaleError, StaleWarning
 
 _STALE = ("warn", "error", "quiet")
-
-
-class StaleError(SrcdiffError, RuntimeError):
-    """A generated file is not what would be generated now."""
-
-
-class StaleWarning(UserWarning):
-    """A generated file is not what would be generated now, so the derivative was made anew."""
 
 
 def generated(path: str | Path, f: Any, *, stale: str = "warn", **options: Any) -> Any:

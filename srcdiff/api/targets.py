@@ -8,11 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from srcdiff.errors import SrcdiffError
-
-
-class TargetError(SrcdiffError, LookupError):
-    """A name leads to no function."""
+from srcdiff.errors import TargetError
 
 
 def target(name: str) -> Any:

@@ -11,13 +11,13 @@ from typing import Any
 from srcdiff.api.digest import read_head
 from srcdiff.api.files import current, write
 from srcdiff.api.job import Job
-from srcdiff.api.targets import TargetError, target
+from srcdiff.api.targets import target
 from srcdiff.api.transforms import stages as all_stages
 from srcdiff.api.verify import verified
 from srcdiff.api.wanted import Wanted
 from srcdiff.cli.project import Project, Task, found_project
 from srcdiff.cli.terminal import say, show_diff, show_source
-from srcdiff.errors import SrcdiffError
+from srcdiff.errors import SrcdiffError, TargetError
 from srcdiff.rules import load_rules
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.targets import TargetError
 from srcdiff.cli.commands import loaded, options_of
 from srcdiff.cli.terminal import say, show_source
+from srcdiff.errors import TargetError
 from srcdiff.rules import Rule, builtin, is_builtin, load_rules, lookup, registry
 from srcdiff.version import VERSION
 

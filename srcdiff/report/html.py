@@ -10,13 +10,9 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.job import Job
 from srcdiff.api.wanted import Wanted
-from srcdiff.errors import SrcdiffError, TransformError
+from srcdiff.errors import ExtraError, TransformError
 from srcdiff.report.view import Source, View, view
 from srcdiff.version import VERSION
-
-
-class ExtraError(SrcdiffError, ImportError):
-    """What a report needs is not installed."""
 
 
 def page(f: Any, **options: Any) -> str:
