@@ -27,7 +27,7 @@ from srcdiff.device import array_module, generating_for
 from srcdiff.errors import CotangentError, placed
 from srcdiff.ir import Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
-from srcdiff.pipeline import derive, derive_pair
+from srcdiff.pipeline import Made, derive, derive_pair
 from srcdiff.request import spelled
 
 
@@ -109,7 +109,7 @@ class Derivative:
         self.origin, self.receiver = receiver_of(primal)
         self._own = behind_receiver(options) if self.receiver else options
         self.request = request_of(self.origin, self._own)
-        made = made_once(self.origin, self.request, Specialisations)
+        made = made_once(self.origin, (self.request, options.compile), Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._latest: Compiled | None = None
@@ -188,10 +188,9 @@ class Derivative:
         """The specialisation for some kinds."""
         watch = watched(self.origin, kinds)
         made = derive(self.origin, self.request, kinds)
-        text, refs = made.emitted.text, meanings(made.emitted.refs)
+        refs = meanings(made.emitted.refs)
         check_plain(refs)
-        module, places = module_of(self.primal), made.emitted.lines
-        function = compile_text(text, refs, self.request.name, module, places)
+        function, text = self._function(made, refs)
         seed = inspect.signature(function).parameters.get("grad_outputs")
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
@@ -200,6 +199,11 @@ class Derivative:
         if self.request.mode == "forward":
             many = Many(self.primal, self.origin, self.request, kinds, watch)
         return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many)
+
+    def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
+        """The function of a generated text, and what is shown of it."""
+        text, module = made.emitted.text, module_of(self.primal)
+        return compile_text(text, refs, self.request.name, module, made.emitted.lines), text
 
     def _check_memory(
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -81,7 +81,7 @@ def derivative(f: Any, options: Options, kind: type[Derivative]) -> Any:
         return kind(f, options)
     if kind is not Derivative:
         raise UnsupportedError(
-            "variables outside of the function are no inputs of batched gradients",
+            "variables outside of the function are no inputs of batched or compiled gradients",
             place_of(f),
             remedy="Make them parameters.",
         )

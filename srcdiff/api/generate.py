@@ -30,7 +30,9 @@ def generate(
             `name`: of the generated function;
             `example`: arguments (a tuple, or the text of one) whose kinds the text is for;
             `inline`: copy functions of the user's, too, instead of importing them;
-            `checks`: False leaves out the check that arguments are what the text is for.
+            `checks`: False leaves out the check that arguments are what the text is for;
+            `backend`: "cupy" for arrays of CuPy, which need not be installed;
+            `compile`: "numba" for functions that Numba compiles, which has to be installed.
 
     Returns:
         The text, the same on every machine and Python version.
@@ -48,6 +50,7 @@ def generate(
     """
     from srcdiff.api.files import write
     from srcdiff.api.job import Job
+    from srcdiff.api.native import accepted
     from srcdiff.api.targets import target
     from srcdiff.api.verify import verified
     from srcdiff.api.wanted import Wanted
@@ -55,6 +58,7 @@ def generate(
     f = target(f) if isinstance(f, str) else f
     job = Job(f, Wanted(**options))
     text = job.text()
+    accepted(job, text)
     if verify:
         verified(job, text)
     if path is not None:

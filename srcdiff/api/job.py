@@ -18,10 +18,11 @@ from srcdiff.api.digest import Head, rules_hash, sources_of
 from srcdiff.api.targets import name_of
 from srcdiff.api.values import check_plain
 from srcdiff.api.wanted import Wanted, command, recorded
-from srcdiff.backends import specs
+from srcdiff.backends import cupy, native, specs
 from srcdiff.backends.numpy import compile_module
 from srcdiff.backends.occurring import holds_containers, holds_records
 from srcdiff.backends.standalone import Standalone
+from srcdiff.device import generating_for, on_device
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import TransformError
 from srcdiff.fits import apart, checked, like, scalar
@@ -47,6 +48,8 @@ class Job:
         if not self.request.name.isidentifier():
             raise ValueError(f"name: expected the name of a function, given {wanted.name!r}")
         self.example = example_of(f, wanted.example)
+        if wanted.compile and self.example is None:
+            raise ValueError("compile: needs an example, of whose types the text is")
         plain = self.example is None
         self.kinds: Mapping[str, Kind] = (
             self.made.declared_kinds() if plain else self.made.kinds(self.arguments, {})
@@ -64,10 +67,16 @@ class Job:
 
     def text(self) -> str:
         """The whole file."""
+        with generating_for(self.wanted.backend):
+            return self._text()
+
+    def _text(self) -> str:
+        """The whole file, for the array module at hand."""
         made = self._derived(self.kinds)
         if self.example is not None and self.wanted.checks:
             self.kinds = self._weakest(made)
         body = self._body(made)
+        self.emitted = made.emitted
         sources, values = sources_of(self.f, self.kinds)
         options = recorded(self.wanted)
         head = Head(VERSION, name_of(self.f), options, sources, values, rules_hash())
@@ -75,7 +84,10 @@ class Job:
 
     def functions_text(self) -> str:
         """The generated functions alone."""
-        return _SAYS.sub('"""', self._derived(self.kinds).emitted.text).strip() + "\n"
+        with generating_for(self.wanted.backend):
+            made = self._derived(self.kinds)
+        text = _SAYS.sub('"""', made.emitted.text).strip() + "\n"
+        return native.decorated(text) if self.wanted.compile else text
 
     # --- kinds -----------------------------------------------------------------------------------
 
@@ -84,6 +96,10 @@ class Job:
         make = derive_pair if self.wanted.split else derive
         made = make(self.made.origin, self.request, kinds)
         check_plain(made.emitted.refs)
+        if on_device():
+            cupy.check_names(made.emitted.refs)
+        if self.wanted.compile:
+            native.check(made)
         return made
 
     def _weakest(self, made: Made) -> Mapping[str, Kind]:
@@ -118,8 +134,8 @@ class Job:
         refs = made.emitted.refs
         functions = compile_module(made.emitted.text, refs, self.request.name)
         file = Standalone(
-            _spaces(self.f), place_of(self.f), self.wanted.inline,
-            holds_records(made, self.kinds), holds_containers(made),
+            spaces_of(self.f), place_of(self.f), self.wanted.inline or bool(self.wanted.compile),
+            holds_records(made, self.kinds), holds_containers(made), bool(self.wanted.compile),
         )  # fmt: skip
         text = _SAYS.sub('"""', made.emitted.text).strip()
         for node in ast.parse(text).body:
@@ -190,7 +206,7 @@ def _like(item: Input, tests: specs.Tests) -> str:
     return tests.call(like, f'"{item.param}"', *part)
 
 
-def _spaces(f: Any) -> list[Mapping[str, Any]]:
+def spaces_of(f: Any) -> list[Mapping[str, Any]]:
     """The namespaces of a function and of the modules that it uses."""
     while hasattr(f, "primal"):
         f = f.primal

@@ -30,9 +30,19 @@ class Options:
     check_nan: bool = False
     check_inf: bool = False
     strong_zeros: bool = False
+    compile: str | None = None
 
     def __post_init__(self) -> None:
+        check_compile(self.compile)
+        if self.compile and self.is_grads_batched:
+            raise ValueError("compile: not with is_grads_batched; compile the plain gradient")
         check_unused_options(self.allow_unused, self.materialize_grads)
+
+
+def check_compile(compile: str | None) -> None:
+    """Raise for what compiles nothing."""
+    if compile not in (None, "numba"):
+        raise ValueError(f"compile: expected None or 'numba', given {compile!r}")
 
 
 def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:

@@ -25,6 +25,7 @@ def grad(
     check_nan: bool = False,
     check_inf: bool = False,
     strong_zeros: bool = False,
+    compile: str | None = None,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
 
@@ -46,6 +47,8 @@ def grad(
             counters, as soon as an adjoint is nan, or infinite; it says whether a value of the
             forward part was so already.
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
+        compile: "numba" has the generated function compiled by Numba; what Numba does not compile
+            is refused.
 
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
@@ -65,7 +68,7 @@ def grad(
     """
     options = Options(
         inputs, outputs, allow_unused, materialize_grads, has_aux, False, "reverse",
-        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros,
+        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
     )  # fmt: skip
     return _made(f, options)
 
@@ -83,6 +86,7 @@ def value_and_grad(
     check_nan: bool = False,
     check_inf: bool = False,
     strong_zeros: bool = False,
+    compile: str | None = None,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
 
@@ -94,7 +98,7 @@ def value_and_grad(
     """
     options = Options(
         inputs, outputs, allow_unused, materialize_grads, has_aux, True, "reverse",
-        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros,
+        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
     )  # fmt: skip
     return _made(f, options)
 
@@ -102,6 +106,10 @@ def value_and_grad(
 def _made(f: Any, options: Options) -> Any:
     """A derivative, or a decorator that makes one."""
     kind = Batched if options.is_grads_batched else Derivative
+    if options.compile:
+        from srcdiff.api.native import Native
+
+        kind = Native
     if f is None:
         return lambda g: derivative(g, options, kind)
     return derivative(f, options, kind)

@@ -11,6 +11,7 @@ from srcdiff.api.check import gradcheck
 from srcdiff.api.compare import random_like
 from srcdiff.api.forward import Forward
 from srcdiff.api.job import Job
+from srcdiff.api.native import in_memory
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point, at, leaves
 from srcdiff.backends.numpy import compile_module
@@ -28,6 +29,8 @@ def verified(job: Job, text: str) -> None:
     if job.example is None:
         raise ValueError("verify: needs an example, the arguments to check the derivative at")
     wanted = job.wanted
+    if wanted.backend == "cupy":
+        raise ValueError("verify: derivatives for CuPy are not compared; verify the one for NumPy")
     inner, forward = wanted.inner(job.f), wanted.mode == "forward"
     outputs = wanted.outputs if wanted.order == 1 else None
     aux = wanted.has_aux and wanted.order == 1
@@ -37,7 +40,7 @@ def verified(job: Job, text: str) -> None:
     )  # fmt: skip
     options = Options(wanted.inputs, outputs, materialize_grads=True, has_aux=aux)
     point = Point(inner, options, kept(job.example), {})
-    functions = compile_module(text, {}, job.request.name, "generated")
+    functions = compile_module(in_memory(text), {}, job.request.name, "generated")
     run = _along if forward else _back
     found, expected = run(job, point, functions)
     known = dict(leaves(found))

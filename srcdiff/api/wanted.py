@@ -8,7 +8,7 @@ from typing import Any
 
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward
-from srcdiff.api.options import Options
+from srcdiff.api.options import Options, check_compile
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,17 @@ class Wanted:
     materialize_grads: bool = False
     has_aux: bool = False
     strong_zeros: bool = False
+    backend: str = "numpy"
+    compile: str | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in ("reverse", "forward"):
             raise ValueError(f"mode: expected 'reverse' or 'forward', given {self.mode!r}")
+        if self.backend not in ("numpy", "cupy"):
+            raise ValueError(f"backend: expected 'numpy' or 'cupy', given {self.backend!r}")
+        check_compile(self.compile)
+        if self.compile and self.backend == "cupy":
+            raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.order < 1:
             raise ValueError(f"order: expected 1 or more, given {self.order}")
         if self.split and (self.value or self.mode == "forward"):

@@ -16,11 +16,13 @@ import threading
 import tokenize
 import types
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff import factors, records, runtime, trees
+from srcdiff.backends.imports import Import
 from srcdiff.device import PAIRS, OnHost, is_device_array, known_as
 from srcdiff.errors import CotangentTypeError, DtypeError
 
@@ -42,13 +44,22 @@ def meanings(refs: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         DtypeError: one of them is an array of NumPy.
     """
+    check_names(refs)
+    return {name: _meaning(value) for name, value in refs.items()}
+
+
+def check_names(refs: Mapping[str, Any]) -> None:
+    """Raise if a global name of a text for CuPy arrays is an array of NumPy.
+
+    Raises:
+        DtypeError: with the place of the array.
+    """
     for name, value in refs.items():
         for path in _arrays_in(name, value, np.ndarray):
             raise DtypeError(
                 f"`{path}` is an array of NumPy, the arguments are arrays of CuPy: move it there "
                 "once, with cp.asarray"
             )
-    return {name: _meaning(value) for name, value in refs.items()}
 
 
 def check_same_module(values: Mapping[str, Any]) -> str:
@@ -115,6 +126,13 @@ def _counterpart_of_module(module: types.ModuleType) -> types.ModuleType:
         return importlib.import_module("cupyx")
     name = _MODULES.get(module.__name__)
     return module if name is None else importlib.import_module(name)
+
+
+def imported(found: Import) -> Import:
+    """The import in the place of one of NumPy or SciPy; any other is itself."""
+    if found.module == "scipy" and not found.attr:
+        return Import("cupyx", "", "cupyx")
+    return replace(found, module=_MODULES.get(found.module, found.module))
 
 
 # --- helpers -----------------------------------------------------------------------------------

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcdiff import ir
-from srcdiff.backends import copies, imports
+from srcdiff import fits, ir
+from srcdiff.backends import copies, cupy, imports, native
 from srcdiff.backends.constants import value_text
 from srcdiff.backends.copies import Chain
 from srcdiff.backends.imports import Import
+from srcdiff.device import OnHost, on_device
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.inline import is_foreign
@@ -27,7 +28,8 @@ class Standalone:
 
     `spaces` are the namespaces of the user's modules.  With `inline` the user's functions are
     copied as srcdiff's own are, else imported.  `records` and `containers`: whether values may be
-    objects, or tuples, lists and dicts, so that branches for them are needed.
+    objects, or tuples, lists and dicts, so that branches for them are needed.  `native`: the
+    functions are compiled by Numba, and so is all that they call.
     """
 
     spaces: list[Mapping[str, Any]]
@@ -35,6 +37,7 @@ class Standalone:
     inline: bool = False
     records: bool = True
     containers: bool = True
+    native: bool = False
     names: dict[str, Any] = field(default_factory=dict)
     imports: set[Import] = field(default_factory=set)
     constants: list[str] = field(default_factory=list)
@@ -49,15 +52,22 @@ class Standalone:
 
     def add(self, text: str, refs: Mapping[str, Any]) -> str:
         """The text with everything provided that its global names stand for."""
+        refs = {n: self._form(v) for n, v in refs.items()}
         self.names.update(refs)
         for name, value in refs.items():
             self._provide(name, value)
         modules = {n: v for n, v in refs.items() if isinstance(v, types.ModuleType)}
+        if on_device() and "np" not in refs:  # in annotations
+            modules["np"] = sys.modules["numpy"]
         names = frozenset(modules)
-        return copies.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
+        text = copies.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
+        return native.decorated(text) if self.native else text
 
     def name_of(self, value: Any, wanted: str) -> str:
         """The name in the file of something that is provided now, if it was not before."""
+        value = self._form(value)
+        if on_device() and value is sys.modules["numpy"]:
+            wanted = "cp"
         if callable(value) or isinstance(value, types.ModuleType):
             for name, known in self.names.items():
                 if known is value:
@@ -72,6 +82,10 @@ class Standalone:
         self._provide(name, value)
         return name
 
+    def _form(self, value: Any) -> Any:
+        """What is put into the file for something: the form of a helper that Numba compiles."""
+        return native.twin(value) if self.native else value
+
     def numpy(self) -> str:
         """The name of NumPy."""
         return self.name_of(sys.modules["numpy"], "np")
@@ -80,13 +94,19 @@ class Standalone:
 
     def _provide(self, name: str, value: Any) -> None:
         """Import, write or copy something."""
-        if isinstance(value, types.ModuleType):
+        if isinstance(value, OnHost):
+            self.imports.add(imports.module_import(value.function, name))
+        elif isinstance(value, types.ModuleType):
             if not self._is_taken_apart(value.__name__):
-                self.imports.add(imports.module_import(value, name))
+                self._import(imports.module_import(value, name))
         elif _is_ours(value) or self._is_copied(value):
             self._copy(name, value)
         else:
             self._value(name, value)
+
+    def _import(self, found: Import) -> None:
+        """Add an import: of CuPy where the file is for its arrays."""
+        self.imports.add(cupy.imported(found) if on_device() else found)
 
     def _value(self, name: str, value: Any) -> None:
         """Write a value out, or import it."""
@@ -99,7 +119,7 @@ class Standalone:
         if found is None or (inlined and _is_users(found.module)):
             where = "in no module" if found is None else f"in `{found.module}`"
             raise self._refusal(name, f"is of type {type(value).__name__}, {where}")
-        self.imports.add(found)
+        self._import(found)
 
     def _is_copied(self, value: Any) -> bool:
         """Whether a function of the user's is copied: it is asked for, or there is no other way."""
@@ -129,7 +149,11 @@ class Standalone:
         names = getattr(getattr(value, "__code__", None), "co_freevars", ())
         space.update((n, c.cell_contents) for n, c in zip(names, cells))
         own = _is_ours(value)
+        if own and on_device():
+            text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)
+        if self.native and value.__module__ != fits.__name__:
+            text = native.decorated(text)
         if isinstance(value, type):  # below its bases
             self.classes.append(text)
         else:
@@ -191,6 +215,9 @@ class Standalone:
 
     def _in_module(self, chain: Chain, root: types.ModuleType) -> str | None:
         """The spelling of a dotted name that begins with a module, which is imported."""
+        if chain[:2] == ("cupyx", "scipy"):
+            self._in_module(chain[1:], root)
+            return ".".join(chain)
         found: Any = root
         used, module = 1, root
         for k, part in enumerate(chain[1:], 2):
@@ -203,7 +230,7 @@ class Standalone:
             rest = chain[used + 1 :]
             return ".".join((self.name_of(value, chain[used]), *rest))
         if used > 1 and not name.startswith("numpy"):
-            self.imports.add(Import(name, "", ""))
+            self._import(Import(name, "", ""))
         return ".".join((self.name_of(root, chain[0]), *chain[1:]))
 
     def _is_taken_apart(self, module: str) -> bool:
@@ -223,19 +250,21 @@ class Standalone:
             else:
                 found = imports.object_import(value, name, self.spaces)
             if found is not None and not _is_users(found.module) and found.module != "srcdiff":
-                self.imports.add(found)
+                self._import(found)
 
     def import_lines(self, annotations: bool) -> list[str]:
         """The import statements, behind empty lines."""
         inner = {i.module.split(".")[0] for i in self.imports if not i.name}
         found = {i for i in self.imports if i.attr or i.name != i.module or i.name not in inner}
+        if self.native:
+            found.add(Import("numba", "", "numba"))
         if annotations:
             found.add(Import("__future__", "annotations", "annotations"))
         return ["", *imports.lines(found)] if found else []
 
     def laid_out(self, top: list[str], listed: str, text: str, checks: list[str]) -> str:
         """The file: its parts in their order, empty lines between them."""
-        parts = ["\n".join([*top, "", listed])]
+        parts = ["\n".join([*top, *(["", listed] if listed else [])])]
         if self.constants:
             parts[0] += "\n\n" + "\n".join(self.constants)
         parts.append(text)

@@ -11,6 +11,7 @@ from typing import Any
 from srcdiff.api.digest import read_head
 from srcdiff.api.files import current, write
 from srcdiff.api.job import Job
+from srcdiff.api.native import accepted
 from srcdiff.api.targets import target
 from srcdiff.api.transforms import stages as all_stages
 from srcdiff.api.verify import verified
@@ -39,7 +40,7 @@ def keys(words: list[str] | None) -> Any:
 def options_of(given: Namespace) -> dict[str, Any]:
     """The options of `srcdiff.generate` in a command."""
     names = ["mode", "order", "name", "value", "split", "example", "inline"]
-    names += ["materialize_grads", "has_aux", "strong_zeros"]
+    names += ["materialize_grads", "has_aux", "strong_zeros", "backend", "compile"]
     found = {n: getattr(given, n) for n in names if hasattr(given, n)}
     found["allow_unused"] = given.allow_unused or None
     found["checks"] = not getattr(given, "no_checks", False)
@@ -81,8 +82,9 @@ def generate(given: Namespace) -> int:
 
 
 def _text(job: Job, verify: bool) -> str:
-    """The text of a file, compared with differences first where that is asked for."""
+    """The text of a file, compiled and compared with differences where that is asked for."""
     text = job.text()
+    accepted(job, text)
     if verify:
         verified(job, text)
     return text
@@ -153,7 +155,8 @@ def _task_of(path: Path) -> Task:
 def _is_stale(task: Task, given: Namespace) -> bool:
     """Whether a file is not what would be written; the difference is printed."""
     old = current(task.path)
-    new = _text(task.job(), given.verify)
+    job = task.job()
+    new = _text(job, True) if given.verify else job.text()
     if old == new:
         return False
     show_diff(

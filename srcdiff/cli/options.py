@@ -128,6 +128,9 @@ def _derivative(sub: Any) -> None:
                      help="2 for second derivatives (forward: Hessian-vector products)")
     sub.add_argument("--value", action="store_true", help="return the value as well")
     sub.add_argument("--name", help="the name of the function")
+    sub.add_argument("--backend", choices=("numpy", "cupy"), default="numpy",
+                     help="for arrays of which module")
+    sub.add_argument("--compile", choices=("numba",), help="functions that Numba compiles")
 
 
 def _all(sub: Any, what: str) -> None:

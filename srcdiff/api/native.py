@@ -1,0 +1,140 @@
+"""Gradients compiled by Numba: `grad(f, compile="numba")`, `generate --compile numba`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff.analyses.kind_types import Kind
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.job import Job, spaces_of
+from srcdiff.backends import native
+from srcdiff.backends.numpy import compile_module
+from srcdiff.backends.standalone import Standalone
+from srcdiff.device import on_device
+from srcdiff.errors import CotangentError, UnsupportedError
+from srcdiff.ir import Loc
+from srcdiff.onecall import module_of, place_of
+from srcdiff.pipeline import Made
+
+
+class Native(Derivative):
+    """A gradient whose generated function Numba compiles.
+
+    Differentiated again it is the gradient as NumPy runs it.
+    """
+
+    def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
+        """The function of a generated text, to be compiled at its first call, and its module."""
+        if on_device():
+            raise UnsupportedError("Numba compiles for NumPy, the arguments are CuPy's arrays",
+                                   place_of(self.primal), "Leave out compile='numba'.")  # fmt: skip
+        native.numba()
+        native.check(made)
+        file = Standalone(spaces_of(self.primal), place_of(self.primal), True, native=True)
+        file.reserve(self.request.name)
+        text = file.add(made.emitted.text, refs)
+        text = file.laid_out(file.import_lines(False)[1:], "", text, [])
+        name = self.request.name
+        places = places_in(text, made.emitted.text, made.emitted.lines)
+        space = compile_module(in_memory(text), {}, name, module_of(self.primal), places)
+        return Called(space[name], places), text
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated Python function, to be differentiated."""
+        return self._plain.for_kinds(kinds)
+
+    @functools.cached_property
+    def _plain(self) -> Derivative:
+        return Derivative(self.primal, replace(self.options, compile=None))
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference to its function."""
+        found = super().__reduce__()
+        return found if isinstance(found, str) else (Native, (self.primal, self.options))
+
+
+class Called:
+    """A compiled function, whose errors say what Numba does not take, and where."""
+
+    def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
+        self.function, self.places = function, places
+        self.__signature__ = inspect.signature(function.py_func)
+        self.__code__ = function.py_func.__code__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives.
+
+        Raises:
+            UnsupportedError: Numba does not compile it.
+            CotangentError: the cotangent does not fit.
+        """
+        try:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            if native.is_numbas(error):
+                raise native.refusal(error, self.function, self.places) from None
+            if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
+                raise CotangentError(str(error)) from None
+            raise
+
+
+def in_memory(text: str) -> str:
+    """A text that Numba compiles, without the cache, which is kept beside files."""
+    return text.replace("cache=True, ", "")
+
+
+def places_in(text: str, made: str, lines: Mapping[int, Loc]) -> dict[int, Loc]:
+    """The places of the lines of a file, from those of the functions that were put into it."""
+    ends = {n.name: n.end_lineno for n in _functions(text)}
+    found: dict[int, Loc] = {}
+    for node in _functions(made):
+        assert node.end_lineno is not None
+        away = (ends[node.name] or 0) - node.end_lineno
+        own = (k for k in range(node.lineno, node.end_lineno + 1) if k in lines)
+        found.update({k + away: lines[k] for k in own})
+    return found
+
+
+def _functions(text: str) -> list[ast.FunctionDef]:
+    return [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+
+
+def accepted(job: Job, text: str) -> None:
+    """Raise unless Numba compiles the functions of a file for the example.
+
+    Raises:
+        ExtraError: Numba is not installed.
+        UnsupportedError: it does not compile one of them; with the place.
+    """
+    if not job.wanted.compile:
+        return
+    native.numba()
+    emitted = job.emitted
+    places = places_in(text, emitted.text, emitted.lines)
+    space = compile_module(in_memory(text), {}, job.request.name, "generated", places)
+    given: tuple[Any, ...] = ()
+    for name in job.names():
+        function = native.compiled(space[name])
+        try:
+            given = given or native.types_of(_arguments(job, function))
+            result = native.compile_for(function, given)
+        except Exception as error:
+            if native.is_numbas(error):
+                raise native.refusal(error, function, places) from None
+            raise
+        given = tuple(getattr(result, "types", ())[1:])  # the residuals, behind the value
+
+
+def _arguments(job: Job, function: Any) -> tuple[Any, ...]:
+    """The example, and for tangents what is like their inputs."""
+    if job.wanted.mode != "forward":
+        return job.arguments
+    params = list(inspect.signature(function).parameters)
+    given = dict(zip(params, job.arguments))
+    inputs = (given[i.param] for i in job.request.inputs)
+    return (*job.arguments, *inputs)

@@ -1,0 +1,182 @@
+"""Gradients compiled by Numba, in memory and in files; and what is refused."""
+
+import functools
+import importlib
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
+
+from . import structures as st
+from .check import Problem, positional
+from .programs import GOLDEN
+from .test_programs import assert_same
+
+ROOT = Path(__file__).parent.parent
+same = functools.partial(assert_same, rtol=1e-12)
+X = np.array([0.3, -0.5, 0.2, 0.9])
+
+
+def test_what_is_no_compiler():
+    with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'cython'"):
+        srcdiff.grad(recurrence, compile="cython")
+    with pytest.raises(ValueError, match="compile: not with is_grads_batched"):
+        srcdiff.grad(recurrence, compile="numba", is_grads_batched=True)
+    with pytest.raises(ValueError, match="compile: needs an example"):
+        srcdiff.generate(recurrence, compile="numba")
+
+
+def test_without_numba(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(ExtraError, match=r"needs Numba .*pip install 'srcdiff\[numba\]'"):
+        srcdiff.grad(recurrence, compile="numba")(X, 0.5)
+    with pytest.raises(ExtraError, match="needs Numba"):
+        srcdiff.generate(recurrence, compile="numba", example=(X, 0.5))
+
+
+def recurrence(x, k):
+    h = 0.0
+    for i in range(len(x)):
+        h = np.tanh(k * h + x[i])
+    return h * h
+
+
+def bowl(x, k):
+    return np.sum(np.tanh(k * x) ** 2)
+
+
+def positive(v):
+    return v * v if v > 0 else 0.0
+
+
+def calls(x):
+    total = 0.0
+    for v in x:
+        total += positive(v)
+    return total
+
+
+def products(x, y):
+    return np.sin(x) * y
+
+
+def peaks(x):
+    y = 2.0 * x
+    return np.sum(np.exp(y - np.max(y, axis=1, keepdims=True)))
+
+
+def of_dict(p):
+    return np.sum(p["a"])
+
+
+def doubled(x):
+    return np.sum(x * 2.0)
+
+
+def outside(x, i):
+    return x[i] * 2.0
+
+
+def pair(x):
+    return x * 2.0, x * 3.0
+
+
+def power(x, n):
+    return 1.0 if n == 0 else x * power(x, n - 1)
+
+
+REFUSED = [
+    (peaks, (np.ones((2, 3)),), r"test_native\.py:\d+:\d+: .*No implementation of function max"),
+    (of_dict, ({"a": X},), r"test_native\.py:\d+:\d+: `p` is a dict: Numba takes numbers"),
+    (doubled, (np.ones(3, np.float32),), r"`x` is of dtype float32, which Numba turns into"),
+    (pair, (2.0,), r"test_native\.py:\d+:\d+: .*cotangents of several outputs"),
+    (power, (2.0, 3), r"test_native\.py:\d+:\d+: Numba does not compile this"),
+    (srcdiff.grad(recurrence), (X, 0.5), r"the derivative calls `zero_tree`, which Numba does not"),
+]
+needs_numba = pytest.mark.skipif(
+    importlib.util.find_spec("numba") is None, reason="needs Numba, which is an extra"
+)
+native = [needs_numba, pytest.mark.filterwarnings("ignore::numba.NumbaPerformanceWarning")]
+if importlib.util.find_spec("numba") is None:
+    native = [needs_numba]
+
+
+class TestNative:
+    """What needs Numba."""
+
+    pytestmark = native
+
+    def test_in_memory(self):
+        g = srcdiff.grad(recurrence, inputs=("x", "k"), compile="numba")
+        same(g(X, 0.5), srcdiff.grad(recurrence, inputs=("x", "k"))(X, 0.5))
+        assert type(g(X, 0.5)[1]) is float
+        assert g.source.startswith("import numba\nimport numpy as np\n\n\n@numba.njit(")
+        assert hasattr(g.specialised(X, 0.5).function, "signatures")
+        same(pickle.loads(pickle.dumps(g))(X, 0.5), g(X, 0.5))
+        assert "numba" not in srcdiff.source(recurrence, example=(X, 0.5))
+        same(srcdiff.value_and_grad(calls, compile="numba")(X), (0.94, [0.6, 0.0, 0.4, 1.8]))
+
+    def test_it_is_differentiated_as_a_function_of_numpy(self):
+        twice = srcdiff.grad(srcdiff.grad(recurrence, "k", compile="numba"), "k")
+        same(twice(X, 0.5), srcdiff.grad(srcdiff.grad(recurrence, "k"), "k")(X, 0.5))
+
+    def test_cotangents(self):
+        g = srcdiff.grad(products, compile="numba")
+        same(g(X, X, grad_outputs=np.ones(4)), np.cos(X) * X)
+        same(g(X[:1], X[:1]), np.cos(X[:1]) * X[:1])
+        with pytest.raises(CotangentError, match="left out only for an output of one number"):
+            g(X, X)
+        with pytest.raises(CotangentError, match=r"of the shape of the output\n.*np\.sin\(x\)"):
+            g(X, X, grad_outputs=np.ones(3))
+
+    def test_indices_are_checked(self):
+        with pytest.raises(IndexError):
+            srcdiff.grad(outside, compile="numba")(X, 4)
+
+    @pytest.mark.parametrize("f, args, match", REFUSED, ids=lambda v: getattr(v, "__name__", ""))
+    def test_refused(self, f, args, match):
+        with pytest.raises(UnsupportedError, match=match):
+            srcdiff.grad(f, compile="numba")(*args)
+        with pytest.raises(UnsupportedError, match=match):
+            srcdiff.generate(f, compile="numba", example=args)
+
+    @pytest.mark.parametrize("options", [
+        {"value": True}, {"mode": "forward"}, {"split": True}, {"mode": "forward", "order": 2}
+    ], ids=str)  # fmt: skip
+    def test_files(self, options):
+        text = srcdiff.generate(
+            bowl, compile="numba", example=(X, 0.5), verify=True, **options
+        )
+        count = text.count("@numba.njit(cache=True, boundscheck=True)\ndef ")
+        assert count == 1 + ("split" in options)
+
+    def test_file_by_itself(self, tmp_path):
+        srcdiff.generate(calls, tmp_path / "calls_grad.py", compile="numba", example=(X,))
+        program = "import sys, numpy as np, calls_grad; g = calls_grad.calls_grad\n"
+        program += "print(g(np.array([2.0, -1.0])).tolist()); print('srcdiff' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True,
+                              capture_output=True, text=True, env={"PATH": ""})  # fmt: skip
+        assert done.stdout.split("\n")[:2] == ["[4.0, 0.0]", "False"]
+        assert list((tmp_path / "__pycache__").glob("*.nbi")), "nothing is cached"
+
+
+COMPILED = ["newton_root", "gauss_seidel", "kalman"]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_program(name):
+    """Programs of the corpus, the same as NumPy runs them (19 of the 26 golden ones compile)."""
+    pytest.importorskip("numba", reason="needs Numba, which is an extra")
+    p = next(p for p in GOLDEN if p.function.__name__ == name)
+    problem = Problem(p.function, p.arguments(), p.inputs, p.outputs)
+    ct = st.random_like(np.random.default_rng(4), problem.output())
+    pos, _ = positional(p.function, problem.arguments())
+    plain = srcdiff.grad(p.function, p.inputs, p.outputs)
+    compiled = srcdiff.grad(p.function, p.inputs, p.outputs, compile="numba")
+    same(compiled(*pos, grad_outputs=ct), plain(*pos, grad_outputs=ct))
