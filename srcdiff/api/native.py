@@ -16,7 +16,7 @@ from srcdiff.backends import native
 from srcdiff.backends.numpy import compile_module
 from srcdiff.backends.standalone import Standalone
 from srcdiff.device import on_device
-from srcdiff.errors import CotangentError, UnsupportedError
+from srcdiff.errors import CotangentError, DtypeError
 from srcdiff.ir import Loc
 from srcdiff.onecall import module_of, place_of
 from srcdiff.pipeline import Made
@@ -31,8 +31,7 @@ class Native(Derivative):
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
         """The function of a generated text, to be compiled at its first call, and its module."""
         if on_device():
-            raise UnsupportedError("Numba compiles for NumPy, the arguments are CuPy's arrays",
-                                   place_of(self.primal), "Leave out compile='numba'.")  # fmt: skip
+            raise DtypeError("compile='numba': the arguments are arrays of CuPy, pass NumPy's")
         native.numba()
         native.check(made)
         file = Standalone(spaces_of(self.primal), place_of(self.primal), True, native=True)
@@ -76,8 +75,7 @@ class Called:
         try:
             return self.function(*args, **kwargs)
         except Exception as error:
-            if native.is_numbas(error):
-                raise native.refusal(error, self.function, self.places) from None
+            native.retell(error, self.function, self.places)
             if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
                 raise CotangentError(str(error)) from None
             raise
@@ -124,8 +122,7 @@ def accepted(job: Job, text: str) -> None:
             given = given or native.types_of(_arguments(job, function))
             result = native.compile_for(function, given)
         except Exception as error:
-            if native.is_numbas(error):
-                raise native.refusal(error, function, places) from None
+            native.retell(error, function, places)
             raise
         given = tuple(getattr(result, "types", ())[1:])  # the residuals, behind the value
 

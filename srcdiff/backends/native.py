@@ -26,7 +26,7 @@ DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
 
 _DTYPES = ("float64", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
-_OTHERS = f"Use {', '.join(_DTYPES)}, or leave out compile='numba' (--compile)."
+_OTHERS = f"Use arrays of {', '.join(_DTYPES)}, or leave out compile='numba' (--compile)."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
 
 
@@ -149,19 +149,24 @@ def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(numba().typeof(v) for v in values)
 
 
-def is_numbas(error: Exception) -> bool:
-    """Whether an error is what Numba says of a text; its errors have no base in common."""
-    return type(error).__module__.split(".")[0] == "numba"
+def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
+    """Raise what Numba says of a text at the line of the user's that it means.
 
+    Its errors have no base in common.
 
-def refusal(error: Exception, function: Any, places: Mapping[int, Loc]) -> UnsupportedError:
-    """What Numba said, at the line of the user's that it means."""
+    Raises:
+        UnsupportedError: the error is one of Numba's.
+    """
+    if type(error).__module__.split(".")[0] != "numba":
+        return
     code = _python(function).__code__
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = re.findall(rf'File "{re.escape(code.co_filename)}", line (\d+)', text)
     own = getattr(getattr(error, "loc", None), "line", 0)
     place = next((places[n] for n in [*map(int, lines), own] if n in places), None)
-    return UnsupportedError(f"Numba does not compile this: {_said(text)}", place, _REMEDY)
+    raise UnsupportedError(
+        f"Numba does not compile this: {_said(text)}", place, _REMEDY
+    ) from None
 
 
 def _python(function: Any) -> types.FunctionType:

@@ -18,6 +18,27 @@ def f(x, laws, name):
 
 srcdiff.generate(f, example=(np.ones(3), laws, "law 3"))
 """,
+    "A dict as an argument of what Numba compiles": """
+def f(params):
+    return np.sum(params["w"] ** 2)
+
+srcdiff.generate(f, example=({"w": np.ones(3)},), compile="numba")
+""",
+    "Cotangents of several outputs of what Numba compiles": """
+def f(x):
+    return 2.0 * x, 3.0 * x
+
+srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+""",
+    "A helper for containers in what Numba compiles": """
+def f(x, k):
+    h = 0.0
+    for i in range(len(x)):
+        h = np.tanh(k * h + x[i])
+    return h * h
+
+srcdiff.generate(f, inputs="k", example=(np.ones(3), 0.5), order=2, compile="numba")
+""",
     "A name in an f-string that means something else in the file": """
 import linecache
 
