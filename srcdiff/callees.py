@@ -8,7 +8,7 @@ refuses what stays unknown where a derivative would have to pass through it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -36,7 +36,7 @@ from srcdiff.lower import Closure
 from srcdiff.lower.settled import definitions
 from srcdiff.objects import Members
 from srcdiff.places import has_objects, mentions_objects
-from srcdiff.rules import find, lookup
+from srcdiff.rules import find, lookup, spelling
 
 Kinds = Mapping[str, Kind]
 
@@ -281,16 +281,56 @@ def check_callees(
     found = edges(function.body, kinds, Aliases(), flows)
     varied = reachable(inputs, found)
     useful = reachable(outputs, found, backward=True)
+    made = _capturing(function, {n for n in varied if carries(n, kinds)})
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
         if call is not None and result and _is_declined(call) and set(ir.names(call)) & varied:
             find(call, kinds, stmt.loc)  # says what to write instead
+        if call is not None and result and not made.keys().isdisjoint(ir.names(call)):
+            _check_captured(call, made, kinds, stmt.loc)
         if call is not None and _is_strange(call, kinds):
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
             if active and (result or active & written):
                 _refuse(call, stmt.loc, kinds)
+
+
+def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
+    """The names that may hold a function made here that reads one of some names, and that."""
+    found: dict[str, str] = {}
+    makers = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    makers = [s for s in makers if not isinstance(s.rhs, ir.Call) or s.rhs.fn in _HOLDING]
+    for _ in makers:
+        before = len(found)
+        for stmt in makers:
+            own = isinstance(stmt.rhs, ir.Opaque) and not stmt.rhs.harmless
+            for name in ir.names(stmt.rhs):
+                if name in found or (own and name in varied):
+                    found.setdefault(stmt.target.id, found.get(name, name))
+        if len(found) == before:
+            break
+    return found
+
+
+_HOLDING = (ir.make_list, ir.make_dict, operator.getitem, list, tuple, dict)
+
+
+def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: ir.Loc) -> None:
+    """Refuse a function that a rule says nothing of, and that reads values with a derivative."""
+    rule = lookup(call.fn)
+    if rule is None or rule.template is None or call.fn in _HOLDING:
+        return
+    for param, atom in find(call, kinds, loc).args.items():
+        active = [made[n] for n in ir.names(atom) if n in made]
+        if active and param not in rule.mentioned:
+            raise UnsupportedError(
+                f"the function that is the argument `{param}` of {spelling(call)} reads "
+                f"{ir.said(active[0])}, through which a derivative would have to pass",
+                loc,
+                remedy="Let it take the value as an argument, where the call can pass it on, or "
+                "read srcdiff.stop_gradient of it.",
+            )
 
 
 def carries(name: str, kinds: Kinds) -> bool:

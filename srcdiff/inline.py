@@ -20,6 +20,7 @@ from srcdiff.bind import bind_displays, takes_rest
 from srcdiff.errors import TransformError
 from srcdiff.free import WithFree, freed, with_parameters
 from srcdiff.known import Derived, Known, Made, applied, is_partial, meaning, partial, spread, truth
+from srcdiff.lifting import with_lifted
 from srcdiff.lower import Closure, Lifted, lower
 from srcdiff.lower.lifted import defaults_now, passing
 from srcdiff.lower.settled import MARK, settled
@@ -155,7 +156,8 @@ class _Inline:
             call = replace(call, fn=found.value, text=found.text)
         if hasattr(call.fn, "__srcdiff_direct__"):
             return direct(call, self.known)
-        return applied(call) if isinstance(call.fn, functools.partial) else call
+        call = applied(call) if isinstance(call.fn, functools.partial) else call
+        return with_lifted(call, self.known)
 
     def body_of(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
         """The statements of a call, None if it stays a call."""

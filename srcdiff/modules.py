@@ -1,4 +1,7 @@
-"""Functions put together as one text, with the recursive functions that they call."""
+"""Functions put together as one text, with the recursive functions that they call.
+
+Functions that the user's function makes and passes to a primitive stand there as well.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.emit import Emitted, emit
+from srcdiff.lower import Lifted
 from srcdiff.request import Input, Request
 from srcdiff.summaries import Key
 
@@ -34,18 +38,40 @@ def module_text(functions: list[ir.Function], pair_of: PairOf, origin: Any) -> E
         made.append(function)
     own = made[len(functions) :]
     namespace = getattr(origin, "__globals__", None)
-    return _joined([_with_names(f, names) for f in (*own, *functions)], namespace)
+
+    def lifted(name: str, made: Lifted) -> ir.Function:
+        """A function that is passed on."""
+        request = Request((), "tuple", name=name, internal=True, mode="itself")
+        return pair_of(made, request, {})[0]
+
+    return _joined([_with_names(f, names) for f in (*own, *functions)], namespace, lifted)
 
 
-def _joined(functions: list[ir.Function], namespace: Mapping[str, Any] | None) -> Emitted:
-    """Functions as one text, in which a global name means one object."""
+def _joined(
+    functions: list[ir.Function],
+    namespace: Mapping[str, Any] | None,
+    lifted: Callable[[str, Lifted], ir.Function],
+) -> Emitted:
+    """Functions as one text, in which a global name means one object.
+
+    The functions that they pass on stand before them, under the names that they have there.
+    """
     refs: dict[str, Any] = {f.name: f for f in functions}
-    texts = []
-    for function in functions:
-        texts.append(emit(function, namespace=namespace, others=refs))
-        refs.update(texts[-1].refs)
-    for function in functions:
-        del refs[function.name]
+
+    def printed(some: list[ir.Function]) -> list[Emitted]:
+        texts = []
+        for function in some:
+            texts.append(emit(function, namespace=namespace, others=refs))
+            refs.update(texts[-1].refs)
+        return texts
+
+    texts = printed(functions)
+    while new := {n: v for n, v in refs.items() if isinstance(v, Lifted)}:
+        more = [lifted(n, v) for n, v in new.items()]
+        refs.update((f.name, f) for f in more)
+        texts = [*printed(more), *texts]
+    for name in [n for n, f in refs.items() if isinstance(f, ir.Function)]:
+        del refs[name]
     places: dict[int, ir.Loc] = {}
     first = 0
     for text in texts:

@@ -54,7 +54,7 @@ from srcdiff.parse import parse
 from srcdiff.places import has_objects, mentions_objects
 from srcdiff.polish import polished
 from srcdiff.prepare import prepare
-from srcdiff.primal import primal_part, settled, steady_params
+from srcdiff.primal import itself, primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.restore import plain_names, restored, unpack_count
 from srcdiff.reverse import reverse
@@ -362,6 +362,8 @@ def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, 
     """The forward and the backward part of a derivative, or the function of forward mode."""
     if request.mode == "primal":
         return (primal_part(origin, request, params),)
+    if request.mode == "itself":
+        return (itself(origin, request),)
     if request.mode == "forward":
         *_, (_, last) = run(origin, request, params)
         return (last.function,)

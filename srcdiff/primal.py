@@ -36,6 +36,12 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     return name(placed_calls(unpacked(simplify(function, params)), params))
 
 
+def itself(origin: Any, request: Request) -> ir.Function:
+    """A function that is made in another one as one beside it, the same for all arguments."""
+    function = simplify(inline(function_of(origin), origin), {})
+    return name(replace(function, name=request.name))
+
+
 def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
     while True:

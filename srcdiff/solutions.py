@@ -7,8 +7,10 @@ derivatives of the equation when they are first called: they need srcdiff itself
 from __future__ import annotations
 
 import functools
+import itertools
+import linecache
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,7 +109,7 @@ def pulled(f: Any, k: int, d: Any, *args: Any) -> Any:
     """The vector-Jacobian product of `f(*args)` by its argument at position `k`."""
     from srcdiff.api.callback import gradient_of
 
-    return gradient_of(f, k)(*args, grad_outputs=d)
+    return gradient_of(_plain(f, args), k)(*args, grad_outputs=d)
 
 
 def pushed(f: Any, k: int, t: Any, *args: Any) -> Any:
@@ -116,7 +118,69 @@ def pushed(f: Any, k: int, t: Any, *args: Any) -> Any:
 
     tangents = [None] * len(args)
     tangents[k] = t
-    return jvp(f, args, tuple(tangents))[1]
+    return jvp(_plain(f, args), args, tuple(tangents))[1]
+
+
+class Slope:
+    """The derivative of `f` by an argument as a function: `(*args, d)` gives `pulled` or `pushed`.
+
+    >>> import srcdiff
+    >>> slope = vjp_by(pow, 0)
+    >>> slope(3.0, 2.0, 1.0)
+    6.0
+    """
+
+    def __init__(self, along: Callable[..., Any], f: Any, k: int) -> None:
+        self.along, self.f, self.k = along, f, k
+        self._plain: dict[int, Any] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        """The product of the last argument with the derivative at the others."""
+        return self.along(self.f, self.k, args[-1], *args[:-1])
+
+    def plain(self, count: int) -> Any:
+        """It as a function of so many parameters, whose source can be read."""
+        if count not in self._plain:
+            params = [f"x{i}" for i in range(count - 1)]
+            name = self.along.__name__
+            line = f"return {name}(f, {self.k}, {', '.join(['d', *params])})"
+            space = {"f": _plain(self.f, params), name: self.along}
+            self._plain[count] = with_source("slope", [*params, "d"], [line], space)
+        return self._plain[count]
+
+
+def vjp_by(f: Any, k: int) -> Slope:
+    """`(*args, d)`: the vector-Jacobian product of `f(*args)` by its argument at position `k`."""
+    return _slope(pulled, f, k)
+
+
+def jvp_by(f: Any, k: int) -> Slope:
+    """`(*args, t)`: the Jacobian-vector product of `f(*args)` by its argument at position `k`."""
+    return _slope(pushed, f, k)
+
+
+def _slope(along: Callable[..., Any], f: Any, k: int) -> Slope:
+    from srcdiff.api.made import made_once
+
+    return made_once(f, (along.__name__, k), lambda: Slope(along, f, k))
+
+
+def _plain(f: Any, args: Sequence[Any]) -> Any:
+    """A function whose source can be read."""
+    return f.plain(len(args)) if isinstance(f, Slope) else f
+
+
+def with_source(name: str, params: list[str], body: list[str], space: dict[str, Any]) -> Any:
+    """A function that is written here, in a namespace."""
+    lines = [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body)]
+    text = "".join(f"{line}\n" for line in lines)
+    file = f"<{name} {next(_numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    exec(compile(text, file, "exec"), space)
+    return space[name]
+
+
+_numbers = itertools.count()
 
 
 def solve_adjoint(f: Any, x: Any, d: Any, *args: Any) -> Any:

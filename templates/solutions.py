@@ -40,7 +40,7 @@ def solution_tangent(solver, residual, *args):
             d[x] += -solve_tangent(residual, x, moved, *args)
 
 
-@rule(fixed_point)
+@rule(fixed_point, calls=("f", "args"))
 @samples("lambda x, a: np.cos(a * x), 0.5, U(3)", "lambda x, a: np.cos(a * x), 0.5, U()")
 def fixed_point_(f, x0, *args):
     x = fixed_point(f, x0, *args)

@@ -15,7 +15,7 @@ CEILING = 400
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
     + ("distributions", "modes", "solutions", "recompute", "schedules", "fits", "version")
-    + ("device",),
+    + ("device", "integrals"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -25,7 +25,8 @@ LAYERS = (
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
     + ("methods", "mappings", "stars", "iterators", "changes")
-    + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached"),
+    + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
+    + ("lifting",),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal")

@@ -34,7 +34,7 @@ Kinds = Mapping[str, Kind]
 
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "schedules",
-    "solutions",
+    "solutions", "integrals",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),

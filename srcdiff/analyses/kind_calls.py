@@ -102,6 +102,9 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         result = special(args, dict(kwargs))
         if result is not None:
             return result
+    known = kind_results.scipy_kind(fn, args)
+    if known is not None:
+        return known
     if is_elementwise(fn):
         return elementwise_kind(fn, args, kwargs)
     fields = records.plain_fields(fn) if isinstance(fn, type) else None

@@ -1,12 +1,12 @@
-"""The kinds of calls of helpers that call a function which they are given."""
+"""The kinds of calls of helpers, and of functions of SciPy, that call a function."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from srcdiff import recompute, schedules, solutions
+from srcdiff import integrals, recompute, schedules, solutions
 from srcdiff.analyses.kind_join import join
-from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Scalar, Tuple
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Callable, Kind, Object, Scalar, Tuple
 
 Args = tuple[Kind, ...]
 
@@ -48,11 +48,71 @@ def _like_third(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return args[2]
 
 
+_NUMBER = Scalar("float64")
+
+
+def _slope(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A derivative by an argument, as a function."""
+    place = getattr(args[1], "value", None)
+    return Object("slope", place) if isinstance(place, int) else None
+
+
+def _basis(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A unit vector for every element of a real number or array."""
+    like = args[0]
+    if isinstance(like, Scalar) and like.dtype == "float64":
+        return Array("float64", (1,))
+    known = isinstance(like, Array) and like.dims is not None and not like.maybe_scalar
+    return Array(like.dtype, (None, *like.dims)) if known else None  # type: ignore[union-attr,misc]
+
+
+def _solved(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return args[1] if isinstance(args[1], Array) else None
+
+
+def _integral(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What is integrated: of a derivative backwards that of the argument."""
+    if not isinstance(args[0], Object) or args[0].type != "slope" or len(args) < 4:
+        return None
+    rest = getattr(args[3], "items", None)
+    return None if rest is None else _gradient(rest[args[0].value - 1])
+
+
+def _pulled(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    place = getattr(args[1], "value", None)
+    return _gradient(args[3 + place]) if isinstance(place, int) else None
+
+
+def _gradient(like: Kind) -> Kind | None:
+    """The kind of a gradient by something of a kind."""
+    if isinstance(like, Scalar) and like.dtype == "float64":
+        return Scalar("float64", None)
+    return like if isinstance(like, Array) else None
+
+
+def scipy_kind(fn: Any, args: Args) -> Kind | None:
+    """The kind of what a function of SciPy returns that is not run to find it out."""
+    module = str(getattr(fn, "__module__", ""))
+    if not module.startswith("scipy."):
+        return None
+    make = _SCIPY.get(f"{module.split('.')[1]}.{getattr(fn, '__name__', '')}")
+    return None if make is None else make(args)
+
+
+_SCIPY: dict[str, Any] = {
+    "integrate.quad": lambda args: Tuple((_NUMBER, _NUMBER)),
+}
+
 FUNCTIONS: dict[Any, Any] = {
     recompute.run_again: _solution,
     schedules.run_steps: _steps,
     solutions.solution: _solution,
     solutions.fixed_point: _fixed_point,
+    solutions.basis_of: _basis,
+    solutions.solved: _solved,
+    solutions.vjp_by: _slope,
+    solutions.pulled: _pulled,
+    integrals.integral: _integral,
     solutions.solve_adjoint: _like_third,
     solutions.solve_tangent: _like_third,
     solutions.fixed_adjoint: _like_third,

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
-import numpy as np
-
 from srcdiff.analyses.kind_dims import BIG as BIG
 from srcdiff.analyses.kind_dims import Dim as Dim
 from srcdiff.analyses.kind_dims import Sym as Sym
@@ -110,10 +108,10 @@ class Module:
 
 @dataclass(frozen=True)
 class Object:
-    """A value of another type; `value` is that of a known dtype."""
+    """A value of another type; `value` is that of a known dtype, or tells more of a function."""
 
     type: str
-    value: np.dtype[Any] | None = None
+    value: Any = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from srcdiff import ir, runtime
@@ -24,6 +26,7 @@ class Expander(Writer):
         self.fixed: dict[str, ir.Name] = {}
         self.parts: dict[str, ir.Atom] = {}
         self.ignored: set[ir.Atom] = set()  # results from which no derivative flows
+        self.called: set[object] = set()  # arguments that are called: for their values alone
         self.line = self.template.loc  # of the template
         self.restored: int | None = None  # where what the function writes into is put back
         if isinstance(stmt, ir.Assign):
@@ -91,7 +94,7 @@ class Expander(Writer):
         self.block(self._recomputed())
         self.block(self.template.below)
         self.undo()
-        return _without_dead(tuple(self.out))
+        return _without_dead(tuple(self.out), self.called)
 
     def undo(self) -> None:
         """Behind `x[i] = old` lines read `x` as it was before the call."""
@@ -154,10 +157,24 @@ class Expander(Writer):
                 return ir.Const(rhs.args[0] in self.ignored)
             args = tuple(map(self.atom, rhs.args))
             kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
+            if isinstance(rhs.fn, ir.Name):
+                return self.applied(self.atom(rhs.fn), args)
             return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text))
         if isinstance(rhs, ir.Opaque):
             raise self.misused(f"uses `{rhs.text}`, which cannot stand in a template", self.line)
         return self.atom(rhs)
+
+    def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
+        """A call of a function that is an argument."""
+        inner = (a.value.items if isinstance(a, ir.Star) and isinstance(a.value, ir.Tup) else (a,)
+                 for a in args)  # fmt: skip
+        args = tuple(atom for items in inner for atom in items)
+        if isinstance(fn, ir.Ref):
+            self.called.add(fn.value)
+            return ir.Call(fn.value, args, text=fn.text)
+        assert isinstance(fn, ir.Name), "a function is a name"
+        self.called.add(fn)
+        return ir.Call(fn, args)
 
     def _explicit_unbroadcast(self, call: ir.Call) -> ir.Rhs:
         """`unbroadcast(d[z], x)` with what is known of `z`; of anything else, as it stands."""
@@ -313,13 +330,14 @@ class Expander(Writer):
         self.store(primal, index, self.atom(stmt.value), stmt.op)
 
 
-def _without_dead(block: ir.Block) -> ir.Block:
+def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
     """A block without the assignments that nothing after them reads."""
     kept: list[ir.Stmt] = []
     wanted: set[str] = set()
     for stmt in reversed(block):
-        if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted and _is_pure(stmt.rhs):
-            continue
+        if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted:
+            if _is_pure(stmt.rhs) or stmt.rhs.fn in called:  # type: ignore[union-attr]
+                continue
         if isinstance(stmt, (ir.If, ir.For)) and not _matters(stmt, wanted):
             continue
         wanted |= ir.used((stmt,))

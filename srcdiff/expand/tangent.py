@@ -40,6 +40,13 @@ class Along(Expander):
         raise self.misused("writes into a part of an adjoint, and has no tangent", self.line)
 
 
+def _together(items: tuple[ir.Atom, ...]) -> ir.Atom:
+    """Tangents as a tuple, NOTHING if they all are zero."""
+    if items and all(i is NOTHING for i in items):
+        return NOTHING
+    return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
+
+
 class Tangent(Expander):
     """The lines of a `@forward` template: `d[x]` is the tangent of `x`, and `d[z]` is added to."""
 
@@ -69,16 +76,23 @@ class Tangent(Expander):
     def _mirrored(self, atom: ir.Atom) -> ir.Atom:
         """The tangent of an argument, NOTHING where it is zero."""
         if isinstance(atom, ir.Tup):
-            items = tuple(map(self._mirrored, atom.items))
-            if all(i is NOTHING for i in items):
-                return NOTHING
-            return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
+            return _together(tuple(map(self._mirrored, atom.items)))
         if isinstance(atom, ir.Name) and self.active(atom.id):
             return self.facts.adjoint(atom.id)
         return NOTHING
 
+    def atom(self, atom: ir.Atom) -> ir.Atom:
+        """An atom of the template; nothing among others is zero."""
+        new = super().atom(atom)
+        if not isinstance(new, ir.Tup) or not any(a is NOTHING for a in new.items):
+            return new
+        return _together(new.items)
+
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """What is made of nothing is nothing."""
+        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list:
+            items = self.atom(ir.Tup(rhs.args))
+            return ir.Call(rhs.fn, items.items) if isinstance(items, ir.Tup) else items
         if isinstance(rhs, ir.Call):
             if any(self.atom(a) is NOTHING for a in (*rhs.args, *(v for _, v in rhs.kwargs))):
                 return NOTHING

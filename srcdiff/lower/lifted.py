@@ -42,6 +42,8 @@ from srcdiff.nested import SEED
 class Lifted:
     """A function without source of its own: its IR, in which `captured` are the last parameters."""
 
+    __srcdiff_function__ = True
+
     def __init__(self, name: str, own: tuple[str, ...], module: str) -> None:
         self.__name__ = self.__qualname__ = name
         self.__module__ = module
@@ -139,16 +141,24 @@ def lifted_closure(closure: Captures) -> Lifted:
     """A closure as a function of its parameters, by their names in the source, and of the rest."""
     inner = closure.function
     assert inner is not None
-    sources = {new: name for name, new in closure.keywords.items()}
-    fresh = Fresh(all_names(inner) | set(closure.keywords))
-    names = {n: sources.get(n) or fresh(n).id for n in sorted(all_names(inner))}
+    captured = closure.variables or {}
+    names = _source_names(closure, all_names(inner) | set(captured))
     own = tuple(names[p.name] for p in inner.params)
     made = Lifted(inner.name, own, "nested")
-    captured = closure.variables or {}
-    made.captured = tuple(names.get(n) or fresh(n).id for n in captured)
+    made.captured = tuple(names[n] for n in captured)
     params = tuple(Param(n) for n in (*own, *made.captured))
     made.function = replace(inner, params=params, body=rename(inner.body, names))
     return made
+
+
+def _source_names(closure: Captures, names: frozenset[str]) -> dict[str, str]:
+    """Names of a closure by those that it has here; its parameters are called as in the source."""
+    new = {name: source for source, name in closure.keywords.items() if name in names}
+    fresh = Fresh(names | set(new.values()))
+    taken = set(new.values())
+    for name in sorted(names - set(new)):
+        new[name] = name if name not in taken else fresh(name).id
+    return new
 
 
 def passing(closure: Captures, callee: Any, call: Call) -> Call:

@@ -85,10 +85,18 @@ def _decorator(flavour: str, functions: tuple[Any, ...], **options: Any) -> Call
 
 
 def rule(
-    *functions: Any, view: str | None = None, mutates: str | None = None, gather: str | None = None
+    *functions: Any,
+    view: str | None = None,
+    mutates: str | None = None,
+    gather: str | None = None,
+    calls: tuple[str, str] | None = None,
 ) -> Callable[..., Rule]:
-    """Declare the template below as the general rule of `functions`."""
-    return _decorator("rule", functions, view=view, mutates=mutates, gather=gather)
+    """Declare the template below as the general rule of `functions`.
+
+    With `calls=("f", "args")` the argument `f` is a function, which gets `args` behind its own
+    arguments, and what it captures behind these.
+    """
+    return _decorator("rule", functions, view=view, mutates=mutates, gather=gather, calls=calls)
 
 
 def elementwise(*functions: Any) -> Callable[..., Rule]:

@@ -37,7 +37,8 @@ class Rule:
     A `definition` says what the functions are made of, and stands in place of their calls.
 
     `view` names the parameter whose memory the result may share, `mutates` the one that is written
-    into, `gather` the one that takes all remaining positional arguments of a method call.
+    into, `gather` the one that takes all remaining positional arguments of a method call; `calls`
+    the one that is a function, and the one that holds what this gets behind its own arguments.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Rule:
     definition: Callable[..., Any] | None = field(default=None, repr=False)
     early: bool = False
     reason: str = ""  # why no derivative is given, where that is on purpose
+    calls: tuple[str, str] | None = None
     tangent: Callable[..., Any] | None = field(default=None, repr=False)
 
     @functools.cached_property

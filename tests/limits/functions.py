@@ -241,6 +241,13 @@ def f(x, store):
 
 srcdiff.grad(f)(2.0, [])
 """,
+    "A choice of functions that read values with a derivative": """
+def f(x, flag):
+    step = (lambda z: np.cos(x * z)) if flag else (lambda z: np.sin(x * z))
+    return x + srcdiff.fixed_point(step, 0.5)
+
+srcdiff.grad(f)(2.0, True)
+""",
     "A lambda that reads what changes, and is kept": """
 def f(x, store):
     y = x

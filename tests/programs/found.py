@@ -5,6 +5,8 @@ import itertools
 
 import numpy as np
 
+import srcdiff
+
 from .registry import sample
 
 
@@ -604,3 +606,18 @@ def condition_computes_into(x, y):
 
 for _function in (condition_stores, condition_pops, condition_computes_into):
     sample(_function, lambda r: tuple(r.uniform(0.2, 0.8, (2, 4))))
+
+
+def captured_by_a_fixed_point(a, b):
+    """What the function of `fixed_point` captures is an argument of it like any other."""
+    rate = np.exp(-b)
+
+    def step(x, scale=b):
+        y = a * x
+        y += rate * scale
+        return np.cos(y)
+
+    return a * srcdiff.fixed_point(step, 0.5) + srcdiff.fixed_point(lambda x: np.sin(a) * x / 2, b)
+
+
+sample(captured_by_a_fixed_point, lambda r: (0.7, 0.4), (0, 1))
