@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.api.job import Job
+from srcdiff.api.wanted import Wanted
 from srcdiff.cli import main
+from srcdiff.report.view import view
 
 pytest.importorskip("jinja2", reason="reports need Jinja2, which is an extra")
 pytest.importorskip("pygments", reason="reports need Pygments, which is an extra")
@@ -109,6 +112,83 @@ def test_warnings():
     assert "unknown without an example" in text or "Nothing but the arguments" in text
 
 
+def branched(x, k, z):
+    n = max(len(x), 3)
+    y = x * 2.0
+    if x[0] > 1.0 and n > 2:
+        y = np.where(x > k, x, 0.0)
+    s = np.floor(x)
+    return np.sum(y) * abs(k) + np.sum(s)
+
+
+def shown(f, inputs=0, example=None, symbols=False, **options):
+    """The view of a derivative; with `symbols` for an example of which the lengths are not used."""
+    job = Job(f, Wanted(inputs=inputs, example=example, **options))
+    return view(job.made, job.kinds, None if example is None or symbols else job.arguments)
+
+
+def number(text):
+    """The line of this file that has a text."""
+    return line_of(text).partition(":")[2]
+
+
+def test_warnings_are_of_what_a_derivative_flows_through():
+    found = shown(branched, ("x", "z"), (np.ones(3), 2.0, 1.0), allow_unused=True).warnings
+    assert found == (
+        "`z` has no influence on the output.",
+        f"Line {number('if x[0] > 1.0')}: the branch depends on the inputs: "
+        "the derivative is that of what is chosen.",
+        f"Line {number('y = np.where(x > k')}: where depends on the inputs: "
+        "the derivative is that of what is chosen.",
+        f"Line {number('s = np.floor(x)')}: floor has steps, and between them no slope.",
+    )
+    found = shown(branched, "k", (np.ones(3), 2.0, 1.0)).warnings
+    assert f"Line {number('return np.sum(y) * abs(k)')}: abs may have a kink" in "\n".join(found)
+    assert not any(f"Line {number('n = max(len(x)')}:" in w for w in found)
+    found = shown(written, ("u", "v"), (np.ones(3), np.ones(3))).warnings
+    assert found[0] == "`u` is copied, because the function writes into it."
+    assert f"Line {number('u[1:] += v[:-1]')}: backwards a part of an adjoint is copied" in found[1]
+
+
+def product(a, b):
+    c = a @ b
+    return np.sum(np.exp(c))
+
+
+def swept(u, n):
+    total = 0.0
+    for _ in range(n):
+        for i in range(1, len(u) - 1):
+            total += u[i] * u[i + 1]
+    return total
+
+
+def test_operations():
+    """Counted by hand: a product of 5x4 and 4x6 is 2 * 5 * 4 * 6."""
+    example = np.ones((5, 4)), np.ones((4, 6))
+    work = {w.code.partition(": ")[2]: w for w in shown(product, ("a", "b"), example).work}
+    assert work["c = a @ b"].forward == "240" and work["c = a @ b"].backward == "480"
+    assert work["return np.sum(np.exp(c))"].backward == "30"
+    work = {w.code.partition(": ")[2]: w for w in shown(product, ("a", "b"), example, True).work}
+    assert work["c = a @ b"].forward == "2·a₀·a₁·b₁"
+    assert work["c = a @ b"].backward == "4·a₀·a₁·b₁"
+    work = {w.code.partition(": ")[2]: w for w in shown(product).work}
+    assert work["c = a @ b"].forward == "2·n³"
+    work = {w.code.partition(": ")[2]: w for w in shown(swept, 0, (np.ones(7), 3)).work}
+    assert work["total += u[i] * u[i + 1]"].backward == str(3 * 5 * 4)
+
+
+def test_other_modes():
+    forward = shown(relax, "x", EXAMPLE, mode="forward")
+    assert forward.what == "Derivative along a direction of" and not forward.saved
+    assert all(w.backward == "0" for w in forward.work) and not forward.has_backward
+    second = shown(product, "a", (np.ones((2, 3)), np.ones((3, 2))), order=2)
+    assert second.primals[0].title == "product_grad (generated)"
+    assert any(line.key for line in second.primals[0].lines)
+    text = pages()(relax, inputs="x", example=EXAMPLE, mode="forward", order=2)
+    assert Page(text).open == [] and "<h2>What is kept" not in text
+
+
 def test_source_is_text_not_markup():
     def f(x):
         y = "<script>alert(1)</script>"
@@ -160,6 +240,34 @@ def test_graph():
     assert named["x"] in filled and named["steps"] not in filled
 
 
+def test_picture(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("m_picture.py").write_text("def f(x):\n    return x * x\n")
+    command = ["report", "m_picture.py:f", "--graph"]
+    assert main([*command, "g.dot"]) == 0 and Path("g.dot").read_text().startswith('digraph "f"')
+    assert main([*command, "a.dot", "-o", "b.dot"]) == 2
+    monkeypatch.setenv("PATH", str(tmp_path))
+    capsys.readouterr()
+    assert main([*command, "g.svg"]) == 2 and not Path("g.svg").exists()
+    assert "needs the program `dot`: install Graphviz" in capsys.readouterr().err
+    program = tmp_path / "dot"
+    echo = "import sys; print('<svg>', sys.argv[1], sys.stdin.read())"
+    program.write_text(f"#!{sys.executable}\n{echo}")
+    program.chmod(0o755)
+    assert main([*command, "-o", "g.svg"]) == 0
+    assert Path("g.svg").read_text().startswith('<svg> -Tsvg digraph "f" {')
+    program.write_text(f"#!{sys.executable}\nimport sys; sys.exit('no fonts')")
+    assert main([*command, "g.svg"]) == 2
+    assert "dot: no fonts" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_picture_by_graphviz():
+    from srcdiff.report import graph, picture
+
+    assert "</svg>" in picture(graph(relax, inputs="x", example=EXAMPLE))
+
+
 # --- in a browser --------------------------------------------------------------------------------
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -182,24 +290,35 @@ press("Enter");
 out.push(document.activeElement.closest("ol").className === "adjoint");
 press("ArrowDown");
 out.push(document.activeElement.closest("ol").className === "adjoint");
+const fill = (e, name) => getComputedStyle(e).getPropertyValue(name);
+const shades = [[".srcdiff-report", "color"], ["ol", "background-color"]].map(
+  ([of, name]) => fill(document.querySelector(of), name));
 const wide = document.documentElement.scrollWidth <= window.innerWidth;
-const [one, two] = document.querySelectorAll(".panes > div");
-const side = one.getBoundingClientRect().top === two.getBoundingClientRect().top;
+const [left, right] = document.querySelectorAll(".panes > div");
+const side = left.getBoundingClientRect().top === right.getBoundingClientRect().top;
 document.body.dataset.result = JSON.stringify([...out, wide, side]);
+document.body.dataset.shades = shades.join(";");
 </script>
 """
 
 
-@pytest.mark.parametrize("width, beside", [(1300, True), (600, False)])
-def test_in_a_browser(width, beside, tmp_path):
+def browser_command():
+    """The start of a command of a browser; skips where there is none."""
     browser = next((p for name in BROWSERS if (p := shutil.which(name))), None)
     if browser is None:
         pytest.skip(f"no browser here: none of {', '.join(BROWSERS)}")
+    return [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+
+
+@pytest.mark.parametrize("width, beside, scheme", [(1300, True, "light"), (600, False, "dark")])
+def test_in_a_browser(width, beside, scheme, tmp_path):
+    """Partners light up, keys move the focus, nothing is wider than the window, colours fit."""
     text = pages()(relax, inputs=("x", "b"), example=EXAMPLE)
     probe = PROBE.replace("LINE", line_of("r = x.T @ np.tanh").split(":")[1])
     (tmp_path / "page.html").write_text(text.replace("</body>", probe + "</body>"))
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-    command += [f"--user-data-dir={tmp_path}/profile", f"--window-size={width},900"]
+    command = [*browser_command(), f"--user-data-dir={tmp_path}/profile"]
+    command += [f"--window-size={width},900"]
+    command += [f"--blink-settings=preferredColorScheme={int(scheme == 'light')}"]
     done = subprocess.run(
         [*command, (tmp_path / "page.html").as_uri()],
         capture_output=True, text=True, check=False, timeout=60,
@@ -207,3 +326,8 @@ def test_in_a_browser(width, beside, tmp_path):
     found = re.search(r'data-result="\[([^"]*)\]"', done.stdout)
     assert found, done.stderr
     assert found[1].split(",") == ["true"] * 6 + [str(beside).lower()]
+    ink, paper = (
+        sum(map(int, re.findall(r"\d+", c)[:3]))
+        for c in re.search(r'data-shades="([^"]*)"', done.stdout)[1].split(";")
+    )
+    assert ink < 200 and paper > 700 if scheme == "light" else ink > 600 and paper < 150

@@ -10,10 +10,10 @@ from typing import Any
 
 from srcdiff.api.digest import read_head
 from srcdiff.api.files import current, write
+from srcdiff.api.inspect import all_stages
 from srcdiff.api.job import Job
 from srcdiff.api.native import accepted
 from srcdiff.api.targets import target
-from srcdiff.api.transforms import stages as all_stages
 from srcdiff.api.verify import verified
 from srcdiff.api.wanted import Wanted
 from srcdiff.cli.project import Project, Task, found_project
@@ -105,11 +105,8 @@ def show(given: Namespace) -> int:
 
 def stages(given: Namespace) -> int:
     """Print a function after every pass."""
-    f, options = loaded(given), options_of(given)
-    job = Job(f, Wanted(**options))
-    rest = {k: options[k] for k in ("outputs", "allow_unused", "materialize_grads", "has_aux",
-                                    "strong_zeros")}  # fmt: skip
-    texts = all_stages(f, options["inputs"], example=job.example, **rest)
+    job = Job(loaded(given), Wanted(**options_of(given)))
+    texts = all_stages(job.made, job.example)
     if given.label is not None and given.label not in texts:
         raise UsageError(f"stages: there is no pass {given.label!r}; they are {', '.join(texts)}")
     if given.label is not None:

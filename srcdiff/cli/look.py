@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from srcdiff.cli.commands import loaded, options_of
+from srcdiff.cli.commands import UsageError, loaded, options_of
 from srcdiff.cli.terminal import say, show_source
 from srcdiff.errors import TargetError
 from srcdiff.rules import Rule, builtin, is_builtin, load_rules, lookup, registry
@@ -159,15 +159,25 @@ def _gpu() -> str:
 
 
 def report(given: Namespace) -> int:
-    """Write the page that shows a function and its gradient."""
-    from srcdiff.report import graph, page
+    """Write the page that shows a function and its gradient, or the graph of its values."""
+    from srcdiff.report import graph, page, picture
 
     options = options_of(given)
     f = loaded(given)
-    text = (graph if given.graph else page)(f, **options)
-    if given.output is None:
+    if given.graph is None:
+        return _put(page(f, **options), given.output)
+    if given.graph and given.output:
+        raise UsageError("report: give the file of the graph once, behind --graph or --output")
+    file = given.graph or given.output
+    dot = graph(f, **options)
+    return _put(picture(dot) if file and file.endswith(".svg") else dot, file)
+
+
+def _put(text: str, file: str | None) -> int:
+    """Print a text, or write it into a file."""
+    if file is None:
         print(text)
     else:
-        Path(given.output).write_text(text, encoding="utf-8")
-        say(f"wrote {given.output}")
+        Path(file).write_text(text, encoding="utf-8")
+        say(f"wrote {file}")
     return 0

@@ -81,7 +81,8 @@ def _report(subs: Any) -> None:
     _target(sub)
     _basic(sub)
     sub.add_argument("-o", "--output", metavar="FILE", help="the page (default: print it)")
-    sub.add_argument("--graph", action="store_true", help="a graph of values, for Graphviz (DOT)")
+    sub.add_argument("--graph", nargs="?", const="", metavar="FILE", help="instead a graph of "
+                     "values: a picture in a file .svg (needs Graphviz), else a text (DOT)")
     sub.set_defaults(run=look.report)
 
 
@@ -117,15 +118,15 @@ def _basic(sub: Any) -> None:
     sub.add_argument("--strong-zeros", action="store_true",
                      help="zero cotangents stay zero through infinite derivatives")
     sub.add_argument("--rules", action="append", default=[], metavar="FILE", help=_RULES)
+    sub.add_argument("--mode", choices=("reverse", "forward"), default="reverse",
+                     help="gradients, or derivatives along a direction")
+    sub.add_argument("--order", type=int, default=1, metavar="N",
+                     help="2 for second derivatives (forward: Hessian-vector products)")
 
 
 def _derivative(sub: Any) -> None:
     """What a generated text can be."""
     _basic(sub)
-    sub.add_argument("--mode", choices=("reverse", "forward"), default="reverse",
-                     help="gradients, or derivatives along a direction")
-    sub.add_argument("--order", type=int, default=1, metavar="N",
-                     help="2 for second derivatives (forward: Hessian-vector products)")
     sub.add_argument("--value", action="store_true", help="return the value as well")
     sub.add_argument("--name", help="the name of the function")
     sub.add_argument("--backend", choices=("numpy", "cupy"), default="numpy",

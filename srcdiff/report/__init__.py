@@ -1,6 +1,6 @@
 """Reports: a function beside its gradient, as a page, in a notebook, as a graph."""
 
-from srcdiff.report.dot import graph
+from srcdiff.report.dot import graph, picture
 from srcdiff.report.html import fragment, page
 
-__all__ = ["fragment", "graph", "page"]
+__all__ = ["fragment", "graph", "page", "picture"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.api.job import Job
 from srcdiff.api.wanted import Wanted
+from srcdiff.errors import ExtraError
 from srcdiff.ir_text import show
-from srcdiff.pipeline import State, run
+from srcdiff.pipeline import State
+from srcdiff.report.warnings import analysed
 
 
 def graph(f: Any, **options: Any) -> str:
@@ -18,7 +21,7 @@ def graph(f: Any, **options: Any) -> str:
     The options are those of `generate`.  `dot -Tsvg` makes a picture of it.
     """
     job = Job(f, Wanted(**options))
-    state = _analysed(job)
+    state = analysed(job.made, job.kinds)
     drawing = _Drawing(state)
     lines = [
         f"digraph {json.dumps(state.function.name)} {{",
@@ -31,12 +34,24 @@ def graph(f: Any, **options: Any) -> str:
     return "\n".join(lines)
 
 
-def _analysed(job: Job) -> State:
-    """The function with what is known of its values."""
-    for label, state in run(job.made.origin, job.made.request, job.kinds):
-        if label == "analyse":
-            return state
-    raise AssertionError("there is an analysis in reverse mode")
+def picture(dot: str) -> str:
+    """A graph as SVG, drawn by the program `dot` of Graphviz.
+
+    Raises:
+        ExtraError: it is not installed.
+    """
+    try:
+        done = subprocess.run(
+            ["dot", "-Tsvg"], input=dot, capture_output=True, encoding="utf-8", check=True
+        )
+    except FileNotFoundError:
+        raise ExtraError(
+            "a picture of the graph needs the program `dot`: install Graphviz, or write the graph "
+            "as text (--graph without a file, or another ending than .svg)"
+        ) from None
+    except subprocess.CalledProcessError as error:
+        raise ValueError(f"dot: {error.stderr.strip()}") from None
+    return done.stdout
 
 
 class _Drawing:

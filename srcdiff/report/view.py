@@ -6,7 +6,8 @@ import linecache
 import re
 import sys
 import types
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +19,13 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.watch import watched
 from srcdiff.backends.numpy import compile_text
 from srcdiff.locate import definition, lines_of
+from srcdiff.nested import is_derivative
+from srcdiff.onecall import arguments
 from srcdiff.pipeline import Made, derive
+from srcdiff.report.costs import Costs, lengths, shown
+from srcdiff.report.warnings import warnings
+from srcdiff.request import spelled
 from srcdiff.tape.needs import exposed
-
-_KINKS = (
-    np.abs, np.maximum, np.minimum, np.max, np.min, np.where, np.sign, np.clip, np.sort,
-    np.argmax, np.argmin, np.floor, np.ceil, np.round, np.median, abs, max, min, round,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,37 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Work:
+    """What one primal line costs: operations forwards and backwards."""
+
+    key: str
+    code: str
+    forward: str
+    backward: str
+
+
+@dataclass(frozen=True)
 class View:
     """A whole report."""
 
     title: str
+    what: str
     inputs: tuple[str, ...]
     primals: tuple[Source, ...]
     adjoint: Source
     saved: tuple[Saved, ...]
+    work: tuple[Work, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether there is a backward part."""
+        return self.what.startswith("Gradient")
+
+    @property
+    def has_symbols(self) -> bool:
+        """Whether counts are in lengths that are not known."""
+        return any(c.isalpha() for w in self.work for c in w.forward + w.backward)
 
 
 def view(
@@ -72,19 +95,23 @@ def view(
 ) -> View:
     """The report of a gradient for arguments of some kinds, with sizes if there are arguments."""
     made = derive(derivative.origin, derivative.request, kinds)
+    is_forward = derivative.request.mode == "forward"
     function = made.functions[0][0]
     adjoint = _adjoint(made)
     backward = _backward_line(adjoint)
-    active = {line.key for line in adjoint.lines if line.number > backward} - {""}
+    first = 0 if is_forward else backward
+    active = {line.key for line in adjoint.lines if line.number > first} - {""}
     shown = {line.key for line in adjoint.lines} - {""}
-    sizes = {} if example is None else _sizes(derivative, made, example, backward)
+    sizes = {} if example is None or is_forward else _sizes(derivative, made, example, backward)
     return View(
         function.name,
-        tuple(i.param for i in derivative.request.inputs),
+        "Derivative along a direction of" if is_forward else "Gradient with respect to",
+        tuple(spelled(i.param, i.path) for i in derivative.request.inputs),
         _primals(derivative, kinds, shown, active),
         adjoint,
-        tuple(_saved(function, adjoint, sizes)),
-        tuple(_warnings(made, function, derivative)),
+        () if is_forward else tuple(_saved(function, adjoint, sizes)),
+        tuple(_work(made, derivative, example)),
+        tuple(warnings(derivative, kinds, made)),
     )
 
 
@@ -114,7 +141,11 @@ def _primals(
 ) -> tuple[Source, ...]:
     """The user's functions that some generated line comes from."""
     found: list[Source] = []
-    for function, *_ in watched(derivative.origin, kinds).functions:
+    origin = derivative.origin
+    functions = [f for f, *_ in watched(origin, kinds).functions]
+    if is_derivative(origin):  # what is differentiated is the text of a gradient
+        functions.insert(0, origin.for_kinds(kinds))
+    for function in functions:
         if function.__code__.co_filename.startswith("<string>"):
             continue
         source = _primal(function, shown, active)
@@ -133,7 +164,19 @@ def _primal(function: types.FunctionType, shown: set[str], active: set[str]) -> 
         key = _key(ir.Loc(file, number))
         known = key if key in shown else ""
         made.append(Line(number, lines[number - 1].rstrip("\n"), known, key in active))
-    return Source(f"{function.__qualname__} ({file.rsplit('/', 1)[-1]})", tuple(made))
+    where = "generated" if file.startswith("<srcdiff ") else file.rsplit("/", 1)[-1]
+    return Source(f"{function.__qualname__} ({where})", tuple(made))
+
+
+def _work(made: Made, derivative: Derivative, example: tuple[Any, ...] | None) -> Iterator[Work]:
+    """The operations of the primal lines, in the order of their places."""
+    known = {} if example is None else lengths(arguments(derivative.origin, (), example, {}))
+    costs = Costs(*made.functions[0], known)
+    for loc in sorted({*costs.forward, *costs.backward}, key=lambda at: (at.file, at.line)):
+        counts = (part.get(loc, Counter()) for part in (costs.forward, costs.backward))
+        code = linecache.getline(loc.file, loc.line).strip()
+        if loc.line and code:
+            yield Work(_key(loc), f"{loc.line}: {code}", *map(shown, counts))
 
 
 # --- what is saved -------------------------------------------------------------------------------
@@ -220,22 +263,3 @@ def _bytes(value: Any) -> int:
     if isinstance(value, dict):
         return sum(map(_bytes, value.values()))
     return int(value.nbytes) if isinstance(value, (np.ndarray, np.generic)) else 8
-
-
-# --- warnings ------------------------------------------------------------------------------------
-
-
-def _warnings(made: Made, function: ir.Function, derivative: Derivative) -> list[str]:
-    """What a reader should know of."""
-    out = [f"`{name}` is copied, because the function writes into it." for name in made.written]
-    forward, _ = _parts(function)
-    for stmt in ir.walk(forward):
-        call = ir.call_of(stmt)
-        if call is not None and any(call.fn is f for f in _KINKS) and stmt.loc.line:
-            name = getattr(call.fn, "__name__", "")
-            out.append(f"Line {stmt.loc.line}: {name} may have a kink, where the slope jumps.")
-    active = exposed(function.body[-1:])[0]
-    for item in derivative.request.inputs:
-        if derivative.request.allow_unused and item.param not in active and not _parts(function)[1]:
-            out.append(f"`{item.param}` has no influence on the output.")
-    return list(dict.fromkeys(out))
