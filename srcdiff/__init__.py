@@ -37,6 +37,7 @@ from srcdiff.errors import (
     HeadError,
     MissingRuleError,
     ReleasedError,
+    SavedValueError,
     SrcdiffError,
     StaleError,
     StaleWarning,
@@ -49,6 +50,7 @@ from srcdiff.modes import enable_grad, no_grad, set_grad_enabled
 from srcdiff.recompute import checkpoint
 from srcdiff.rules import elementwise, forward, linear, load_rules, nondifferentiable, rule
 from srcdiff.runtime import stop_gradient
+from srcdiff.saving import saved_hooks
 from srcdiff.schedules import checkpointed
 from srcdiff.solutions import fixed_point, implicit
 from srcdiff.trees import hook
@@ -59,11 +61,11 @@ __version__ = VERSION
 __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "ExtraError", "GradcheckError", "HeadError", "MissingRuleError", "Pullback",
-    "ReleasedError", "Run", "SrcdiffError", "StaleError", "StaleWarning", "TargetError",
-    "TransformError", "UnsupportedError", "UnusedInputError", "autograd", "backward", "checkpoint",
-    "checkpointed", "detect_anomaly", "differentiable", "elementwise", "enable_grad",
+    "ReleasedError", "Run", "SavedValueError", "SrcdiffError", "StaleError", "StaleWarning",
+    "TargetError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd", "backward",
+    "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise", "enable_grad",
     "fixed_point", "forward", "generate", "generated", "grad", "gradcheck", "gradgradcheck",
     "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear", "linearize", "load_rules",
-    "no_grad", "nondifferentiable", "profile", "rule", "run", "set_grad_enabled", "source",
-    "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
+    "no_grad", "nondifferentiable", "profile", "rule", "run", "saved_hooks", "set_grad_enabled",
+    "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip

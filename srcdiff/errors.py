@@ -115,6 +115,10 @@ class ReleasedError(SrcdiffError, RuntimeError):
     """The residuals of a run have been freed already."""
 
 
+class SavedValueError(SrcdiffError, RuntimeError, TypeError):
+    """A hook of `saved_hooks` did not give an array back."""
+
+
 class AnomalyError(SrcdiffError, RuntimeError, FloatingPointError):
     """An adjoint is nan."""
 

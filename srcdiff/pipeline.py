@@ -50,6 +50,7 @@ from srcdiff.nested import (
 )
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, selected_names, with_written
+from srcdiff.packing import used_residuals, with_hooks
 from srcdiff.parse import parse
 from srcdiff.places import has_objects, mentions_objects
 from srcdiff.polish import polished
@@ -278,14 +279,19 @@ def pair_pass(state: State) -> State:
     parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
-    residuals = {two.params[0].name: Tuple(tuple(residual_kinds(two, facts.kinds).values()))}
-    backward = name(polished(two, residuals, facts))
+    residuals = _residuals(two, facts)
+    plain = polished(two, residuals, facts)
+    if state.request.saves:
+        one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
+        residuals = _residuals(two, facts)
+        plain = polished(two, residuals, facts)
+    backward = name(plain)
     parts_of = one, two
     one = polished(one, state.params, facts)
     forward = name(one if state.fields is None else restored(one, state.fields))
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
-    return _with(state, forward, extra={**state.extra, **more})
+    return _with(state, forward, facts=facts, extra={**state.extra, **more})
 
 
 PASSES: tuple[tuple[str, Pass], ...] = (
@@ -349,6 +355,12 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     emitted = module_text([state.function, extra["backward"]], pair_of, origin)
     made = (state.function, state.params), (extra["backward"], extra["residuals"])
     return Made(emitted, extra["written"], state.function.returns, made, extra["consumes"])
+
+
+def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
+    """The kind of the parameter that a backward part unpacks."""
+    kinds = residual_kinds(backward, facts.kinds)
+    return {backward.params[0].name: Tuple(tuple(kinds.values()))}
 
 
 def residual_kinds(backward: ir.Function, kinds: Kinds) -> dict[str, Kind]:

@@ -56,6 +56,7 @@ class Request:
     mode: str = "reverse"
     checks: str = ""  # what adjoints are checked for: "nan", "inf" or "nan or inf"
     strong_zeros: bool = False
+    saves: bool = False  # what is saved goes through `saved_hooks`
 
     def listed(self, tree: Any) -> list[Any]:
         """What has the structure of a gradient as a list, an item for each input."""

@@ -43,6 +43,8 @@ INTERFACE = {
     "modes:modes_are_no_ops_when_run",
     "checkpoint, checkpointed": "recompute:a_checkpointed_call_has_the_same_gradient "
     "schedules:the_steps_that_run_again_are_the_fewest schedules:ten_thousand_steps",
+    "saved_hooks": "saving:what_is_saved_goes_through_the_hooks "
+    "saving:the_innermost_context_holds saving:hooks_of_torch",
     "gradcheck, gradgradcheck, check_rule": "check:what_is_right_passes "
     "check:what_is_wrong_is_found check:gradgradcheck check:check_rule",
     "hook": "modes:a_hook_changes_the_adjoint modes:hooks_of_torch",
@@ -168,6 +170,7 @@ ERRORS = {
     "CotangentTypeError": "semantics:errors_of_call_time torch_semantics:errors",
     "DtypeError": "semantics:errors_of_call_time semantics:errors_of_transform_time",
     "ReleasedError": "semantics:errors_of_call_time torch_semantics:errors",
+    "SavedValueError": "saving:unpack_gives_something_else",
     "AnomalyError": "semantics:errors_of_call_time anomaly:the_line_the_variable_and_the_counters",
     "their builtin bases": "errors:error_classes",
     "refused before anything runs": "errors:refused_at_transform_time_not_after_running",

@@ -15,7 +15,7 @@ CEILING = 400
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
     + ("distributions", "modes", "solutions", "recompute", "schedules", "fits", "version")
-    + ("device", "integrals"),
+    + ("device", "integrals", "saving"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -30,7 +30,7 @@ LAYERS = (
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal")
-    + ("fetched", "placement"),
+    + ("fetched", "placement", "packing"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),

@@ -34,7 +34,7 @@ Kinds = Mapping[str, Kind]
 
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "schedules",
-    "solutions", "integrals",
+    "saving", "solutions", "integrals",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
@@ -148,7 +148,7 @@ def _is_pure_function(fn: Any) -> bool:
 _CHECKS = frozenset((
     "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
     "nothing_seen", "on_copies", "solution", "run_again", "gradients_again", "Before",
-    "Slots", "run_steps", "reversed_steps", "tangent_again", "pushed_steps",
+    "Slots", "run_steps", "reversed_steps", "tangent_again", "pushed_steps", "packed", "unpacked",
 ))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""
 

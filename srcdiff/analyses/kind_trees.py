@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from srcdiff import ir, layout, records, trees
+from srcdiff import ir, layout, records, saving, trees
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -129,6 +129,16 @@ def _new_object(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Dict(tuple(kwargs.items()), None, "", cls) if isinstance(cls, type) else UNKNOWN
 
 
+def _packed(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """Something that holds a value, as a tuple would."""
+    return Tuple(args)
+
+
+def _unpacked(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    held = args[0]
+    return held.items[0] if isinstance(held, Tuple) and held.items else UNKNOWN
+
+
 FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.zero_tree: _like_first,
     trees.copy_tree: _like_first,
@@ -139,6 +149,8 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     layout.laid_like: _second,
     layout.view_like: _last,
     trees.kept: _copy,
+    saving.packed: _packed,
+    saving.unpacked: _unpacked,
     trees.like_tree: _gradient,
     trees.cotangent: _like_second,
     trees.where_nonzero: _second,

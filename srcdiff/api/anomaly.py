@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff.api.options import Options
+from srcdiff.saving import hooks_hold
 
 _now: ContextVar[detect_anomaly | None] = ContextVar("srcdiff.detect_anomaly", default=None)
 
@@ -62,10 +63,18 @@ class detect_anomaly:  # noqa: N801
         return wrapper
 
 
-def with_checks(options: Options) -> Options:
+def as_now(options: Options) -> Options:
+    """The options with the checks and the hooks that hold now."""
+    if options.mode != "reverse":
+        return options
+    options = _checking(options)
+    return replace(options, saves=True) if hooks_hold() and not options.saves else options
+
+
+def _checking(options: Options) -> Options:
     """The options with the checks that hold now."""
     now = _now.get()
-    if now is None or options.mode != "reverse":
+    if now is None:
         return options
     nan, inf = options.check_nan or now.check_nan, options.check_inf or now.check_inf
     if (nan, inf) == (options.check_nan, options.check_inf):

@@ -11,7 +11,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.analyses.kind_values import key_of, kind_of
-from srcdiff.api.anomaly import with_checks
+from srcdiff.api.anomaly import as_now
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
 from srcdiff.api.declared import declared_kind, gradient_kind, with_keywords
 from srcdiff.api.made import made_once
@@ -119,7 +119,10 @@ class Derivative:
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
         args = (*self.receiver, *args)
-        found = self._found(args, kwargs)
+        now = self._as_now()
+        if now.options.saves:
+            return now._in_two_parts(args, kwargs, grad_outputs)
+        found = now._found(args, kwargs)
         try:
             if grad_outputs is None:
                 return found.function(*args, **kwargs)
@@ -134,9 +137,6 @@ class Derivative:
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
-        checking = self._checking()
-        if checking is not self:
-            return checking._found(args, kwargs)
         key = _key(args, kwargs)
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
@@ -146,10 +146,18 @@ class Derivative:
             self._check_memory(found.written, found.held, args, kwargs)
         return found
 
-    def _checking(self) -> Derivative:
-        """This derivative, or inside of `detect_anomaly` that of its function with checks."""
-        options = with_checks(self._own)
+    def _as_now(self) -> Derivative:
+        """This derivative, or inside of `detect_anomaly` or `saved_hooks` the one for that."""
+        options = as_now(self._own)
         return self if options is self._own else Derivative(self.origin, options)
+
+    def _in_two_parts(self, args: Any, kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
+        """The gradients by a forward part, which saves what it keeps, and a backward part."""
+        from srcdiff.api.pullback import recorded
+
+        value, pull = recorded(self.pair(*args, **kwargs), args, kwargs, at_once=True)
+        gradients = pull(grad_outputs, retain_graph=False)
+        return (value, gradients) if self.request.value else gradients
 
     @functools.cached_property
     def unbound(self) -> Derivative:
@@ -237,9 +245,9 @@ class Derivative:
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
         """The forward and backward functions for these arguments."""
         args = (*self.receiver, *args)
-        checking = self._checking()
-        if checking is not self:
-            return checking.pair(*args, **kwargs)
+        now = self._as_now()
+        if now is not self:
+            return now.pair(*args, **kwargs)
         key = _key(args, kwargs)
         with self._lock:
             found = self._pairs.get(key)

@@ -31,6 +31,7 @@ class Options:
     check_inf: bool = False
     strong_zeros: bool = False
     compile: str | None = None
+    saves: bool = False
 
     def __post_init__(self) -> None:
         check_compile(self.compile)
@@ -83,6 +84,7 @@ def request_of(f: Any, options: Options) -> Request:
         mode=options.mode,
         checks=" or ".join(_checks(options)),
         strong_zeros=options.strong_zeros,
+        saves=options.saves,
     )
 
 

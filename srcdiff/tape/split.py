@@ -28,11 +28,15 @@ Needed = frozenset[Item]
 
 @dataclass(frozen=True)
 class Parts:
-    """Forward statements and backward statements in run order; `needed` is what backward reads."""
+    """Forward statements and backward statements in run order; `needed` is what backward reads.
+
+    `tapes` are the lists that values are saved in.
+    """
 
     forward: ir.Block
     backward: ir.Block
     needed: Needed
+    tapes: frozenset[str] = frozenset()
 
 
 def split(function: ir.Function, facts: Facts) -> Parts:
@@ -44,7 +48,8 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     walker = _Split(facts, adjoint_names | provided, count_uses(body), steady)
     slots = Slots(facts, keys=first_keys(body, facts.kinds))
     parts = walker.block(body, frozenset(), slots)
-    return replace(parts, forward=(*_bound_first(parts.forward, slots, function), *parts.forward))
+    forward = (*_bound_first(parts.forward, slots, function), *parts.forward)
+    return replace(parts, forward=forward, tapes=frozenset(slots.tapes))
 
 
 def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.Block:

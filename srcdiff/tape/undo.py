@@ -37,11 +37,12 @@ class Slots:
     loops: int = 0
     lists: list[ir.Assign] = field(default_factory=list)
     saved: set[str] = field(default_factory=set)  # every name that is saved somewhere
+    tapes: set[str] = field(default_factory=set)  # every list that values are saved in
     keys: Keys = field(default_factory=dict)  # that dicts certainly have
 
     def enter(self) -> Slots:
         """The slots of a loop inside."""
-        return Slots(self.facts, self.loops + 1, saved=self.saved, keys=self.keys)
+        return Slots(self.facts, self.loops + 1, [], self.saved, self.tapes, self.keys)
 
     def new(self, base: str, value: ir.Name, loc: ir.Loc) -> tuple[ir.Block, ir.Rhs]:
         """Statements that save a value, and the expression that loads it."""
@@ -50,6 +51,7 @@ class Slots:
         if not self.loops:
             return (ir.Assign(slot, value, loc),), slot
         self.lists.append(ir.Assign(slot, ir.Call(ir.make_list), loc))
+        self.tapes.add(slot.id)
         push = ir.Effect(ir.Call(ir.Method("append"), (slot, value)), loc)
         return (push,), ir.Call(ir.Method("pop"), (slot,))
 
