@@ -95,14 +95,15 @@ def _renamed(function: Function, new: dict[str, str]) -> Function:
 
 def _identifiers(tree: Any) -> Iterator[str]:
     """The names in a tree, in the order of the text."""
-    if isinstance(tree, list):
-        for item in tree:
-            yield from _identifiers(item)
-    elif isinstance(tree, gast.Name):
-        yield tree.id
-    elif isinstance(tree, gast.AST):
-        for field in tree._fields:
-            yield from _identifiers(getattr(tree, field, None))
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if type(node) is list:
+            waiting += reversed(node)
+        elif type(node) is gast.Name:
+            yield node.id
+        elif isinstance(node, gast.AST):
+            waiting += [getattr(node, field, None) for field in reversed(node._fields)]
 
 
 def new_names(temporaries: Mapping[str, str], taken: Iterable[str]) -> dict[str, str]:

@@ -37,5 +37,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     fresh = ir.Fresh(ir.all_names(function))
     bound = sorted(ir.bound(function.body))
     mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
+    if not mine:
+        return function
     new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
     return replace(function, body=ir.rename(function.body, new))

@@ -100,7 +100,9 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Blo
 def _writes(stmt: ir.Stmt) -> bool:
     """Whether a statement itself may write into memory."""
     call = ir.call_of(stmt)
-    return isinstance(stmt, ir.SetItem) or (call is not None and bool(mutated_args(call)))
+    if call is None:
+        return isinstance(stmt, ir.SetItem)
+    return is_inplace(call) or bool(mutated_args(call))
 
 
 def inplace(

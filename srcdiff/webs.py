@@ -160,8 +160,6 @@ class _Rename:
 
     def name_of(self, key: Key) -> ir.Name:
         """The name of a definition's web; the first web of a variable keeps the variable's name."""
-        if not self.only(key[0]):
-            return ir.Name(key[0])
         root = self.reach.sets.find(key)
         if root not in self.new:
             plain = root[0] not in self.owned
@@ -195,9 +193,19 @@ class _Rename:
 
     def seen(self, name: ir.Name, path: Path) -> ir.Name:
         """The new name of a read at a path (a name that nothing binds stays)."""
+        if not self.only(name.id):
+            return name
         key = self.reach.seen.get((path, name.id))
-        new = name if key is None else self.name_of(key)
-        return name if new == name else new
+        return name if key is None else self.renamed(name, key)
+
+    def bound(self, name: ir.Name, path: Path) -> ir.Name:
+        """The new name of a definition at a path."""
+        return self.renamed(name, (name.id, path)) if self.only(name.id) else name
+
+    def renamed(self, name: ir.Name, key: Key) -> ir.Name:
+        """The name of a web; the very `name` where it stays, as statements then stay too."""
+        new = self.name_of(key)
+        return name if new.id == name.id else new
 
     def stmt(self, stmt: ir.Stmt, path: Path) -> ir.Stmt:
         """A statement with its names replaced."""
@@ -207,7 +215,7 @@ class _Rename:
         return ir.map_stmt(
             stmt,
             lambda n: self.seen(n, path),
-            lambda n: self.name_of((n.id, path)),
+            lambda n: self.bound(n, path),
             lambda b: self.block(b, (*path, next(numbers))),
         )
 
@@ -217,7 +225,7 @@ class _Rename:
         stop = None if stmt.stop is None else self.seen(stmt.stop, (*path, 3))
         if isinstance(stmt, ir.For):
             it = ir.map_rhs(lambda n: self.seen(n, path), stmt.iter)
-            target = self.name_of((stmt.target.id, path))
+            target = self.bound(stmt.target, path)
             return replace(stmt, iter=it, target=target, body=body, stop=stop)  # type: ignore[arg-type]
         cond = self.block(stmt.cond, (*path, 0))
         test = ir.map_atom(lambda n: self.seen(n, (*path, 2)), stmt.test)

@@ -12,23 +12,15 @@ import builtins
 import operator
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MethodType
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from srcdiff import distributions, ir, layout, trees
-from srcdiff.analyses.kind_index import indexes_as_array
-from srcdiff.analyses.kind_types import (
-    Array,
-    Kind,
-    Object,
-    Scalar,
-    is_mutable,
-    rank_of,
-)
+from srcdiff.analyses.item_copies import copies_items, is_array_or_number
+from srcdiff.analyses.kind_types import Kind, Object, is_mutable
 from srcdiff.analyses.made_objects import makes_object, object_parts
-from srcdiff.device import on_device
 
 Kinds = Mapping[str, Kind]
 
@@ -114,12 +106,15 @@ _DISPLAYS = (ir.make_list, ir.make_dict, ir.make_function, ir.is_function, ir.ca
 
 def is_pure(callee: ir.Callee) -> bool:
     """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
-    if isinstance(callee, ir.Attr):
+    kind = type(callee)
+    if kind is np.ufunc or kind is ir.Attr:
         return True
     if isinstance(callee, ir.Method):
         return callee.name in PURE_METHODS
-    if isinstance(callee, (ir.Derived, ir.Name)):
+    if kind is ir.Derived or kind is ir.Name:
         return False
+    if kind is BuiltinFunctionType:
+        return _is_pure_function(callee)
     if callee in _DISPLAYS or callee is ir.new_object or makes_object(callee):
         return True
     if hasattr(type(callee), "for_kinds"):
@@ -267,10 +262,23 @@ def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
 
 
 def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
-    """What the result may share memory with, by the callee alone."""
-    fn, args = call.fn, call.args
+    """What the result may share memory with."""
     if call.kwargs and _outs(call):
         return _outs(call)
+    if isinstance(call.fn, ir.Method):
+        return _viewed_by_method(call, call.fn.name, kinds)
+    if call.fn is operator.getitem:
+        return () if copies_items(call, kinds) else call.args[:1]
+    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_viewed")
+    if found is None:
+        # Remembered beside the fields: it depends on nothing else.
+        found = call.__dict__["_viewed"] = _viewed_by_callee(call)
+    return found
+
+
+def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """What the result may share memory with, by the callee alone."""
+    fn, args = call.fn, call.args
     if isinstance(fn, ir.Attr):
         return () if fn.name in PLAIN_ATTRIBUTES else args[:1]
     if isinstance(fn, ir.Derived):
@@ -280,10 +288,6 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         if fn.part != "primal":
             return args
         return tuple(a for (p, _), a in zip(fn.key.kinds, args) if p in fn.key.returned)
-    if isinstance(fn, ir.Method):
-        return _viewed_by_method(call, fn.name, kinds)
-    if fn is operator.getitem:
-        return () if _copies(call, kinds) else args[:1]
     if isinstance(fn, np.ufunc):
         return args[fn.nin :]
     if fn in VIEW_FUNCTIONS:
@@ -305,7 +309,8 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
         return call.args[:1] if _asks_no_copy(call) else ()
     if _is_generator(call.args[0], kinds):
         return ()
-    if name in VIEW_METHODS or (name in ELEMENT_METHODS and not _is_array(call.args[0], kinds)):
+    held = name in ELEMENT_METHODS and not is_array_or_number(call.args[0], kinds)
+    if held or name in VIEW_METHODS:
         return call.args[:1]
     return () if name in PURE_METHODS or name in MUTATORS else call.args
 
@@ -356,42 +361,6 @@ def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
     return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
 
 
-def _is_array(atom: ir.Atom, kinds: Kinds | None) -> bool:
-    """Whether an atom is certainly an array or a number, not a container."""
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
-    return isinstance(kind, (Array, Scalar))
-
-
 def _asks_no_copy(call: ir.Call) -> bool:
     """Whether `np.array` is told that it need not copy."""
     return any(k == "copy" and v != ir.Const(True) for k, v in call.kwargs) or len(call.args) > 2
-
-
-def _copies(call: ir.Call, kinds: Kinds | None) -> bool:
-    """Whether `x[i]` certainly makes new memory: a number, or an index with an array in it."""
-    base, index = call.args[0], call.args[1]
-    if not _is_array(base, kinds):
-        return False
-    items = index.items if isinstance(index, ir.Tup) else (index,)
-    return any(_is_array_index(i, kinds) for i in items) or _picks_one(base, items, kinds)
-
-
-def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
-    """Whether an index item is certainly an array, be it without axes, or a list."""
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
-    return kind is not None and indexes_as_array(kind)
-
-
-def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:
-    """Whether an index certainly selects one number; on a device it would be a view."""
-    kind = kinds.get(base.id) if kinds is not None and isinstance(base, ir.Name) else None
-    rank = None if kind is None else rank_of(kind)
-    return not on_device() and rank == len(items) and all(_is_integer(i, kinds) for i in items)
-
-
-def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:
-    """Whether an index item is certainly one integer."""
-    if isinstance(atom, ir.Const):
-        return isinstance(atom.value, int) and not isinstance(atom.value, bool)
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
-    return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype

@@ -35,7 +35,7 @@ def kind_of_call(call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
 
 def atom_kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind:
     """The kind of an atom; names that are not given are unknown."""
-    if isinstance(atom, ir.Name):
+    if type(atom) is ir.Name:
         return kinds.get(atom.id, UNKNOWN)
     if isinstance(atom, ir.Const):
         return constant_kind(atom.value)

@@ -115,7 +115,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
 
 def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
     """The kinds of the operands, without None where the call would fail on it."""
-    if not any(isinstance(a, Maybe) for a in args):
+    if Maybe not in map(type, args):
         return args
     count = _not_none(fn)
     # Of None in place of an array NumPy makes objects, with which nothing can be computed.
@@ -129,7 +129,7 @@ def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
 
 def fails(fn: ir.Callee, args: Sequence[Kind]) -> bool:
     """Whether a call certainly fails, because an operand is None."""
-    return any(isinstance(a, NoneKind) for a in args[: _not_none(fn)])
+    return NoneKind in map(type, args) and NoneKind in map(type, args[: _not_none(fn)])
 
 
 def _not_none(fn: ir.Callee) -> int:

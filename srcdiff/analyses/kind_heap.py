@@ -111,12 +111,13 @@ class Heap:
 
     def resolve(self, kind: Kind, depth: int = 0) -> Kind:
         """A kind with the contents of its lists and dicts, as far as they are not circular."""
-        if isinstance(kind, Tuple) and kind.items is not None:
-            return Tuple(tuple(self.resolve(k, depth) for k in kind.items))
+        if type(kind) not in (Tuple, Maybe, List, Dict):
+            return kind
         if isinstance(kind, Maybe):
             return maybe(self.resolve(kind.kind, depth))
         if not isinstance(kind, (List, Dict)):
-            return kind
+            items = getattr(kind, "items", None)
+            return kind if items is None else Tuple(tuple(self.resolve(k, depth) for k in items))
         if depth > 4:
             return UNKNOWN
         held = self.held.get(self.find(kind.site), kind)

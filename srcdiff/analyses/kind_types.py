@@ -186,7 +186,7 @@ def is_scalar(kind: Kind) -> bool:
 
 def is_numeric(kind: Kind) -> bool:
     """Whether a value is certainly a number or an array."""
-    return isinstance(kind, (Scalar, Array))
+    return type(kind) is Array or type(kind) is Scalar
 
 
 _IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable)
@@ -194,9 +194,9 @@ _IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable)
 
 def is_mutable(kind: Kind) -> bool:
     """Whether a value can be written into in place (or might be)."""
-    return not isinstance(kind, _IMMUTABLE) and not (
-        isinstance(kind, Tuple) and kind.items is not None and not any(map(is_mutable, kind.items))
-    )
+    if not isinstance(kind, Tuple):
+        return type(kind) not in _IMMUTABLE
+    return kind.items is None or any(map(is_mutable, kind.items))
 
 
 def is_container(kind: Kind) -> bool:

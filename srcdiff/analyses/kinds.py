@@ -45,6 +45,7 @@ from srcdiff.analyses.views import is_array
 Env = dict[str, Kind]
 
 ROUNDS = 12
+_TAKES = (operator.getitem, ir.Method("pop"))
 SEED = "grad_outputs"
 """The cotangent of generated functions: a number where its default is 1.0."""
 
@@ -152,7 +153,8 @@ class _Inference:
 
     def call(self, call: ir.Call, env: Env) -> Kind | None:
         """The kind of a call; what it does to lists and dicts happens."""
-        found = [self.atom(a, env) for a in (*call.args, *(v for _, v in call.kwargs))]
+        atoms = (*call.args, *[v for _, v in call.kwargs]) if call.kwargs else call.args
+        found = [self.atom(a, env) for a in atoms]
         args = [k for k in found if k is not None]
         if len(args) < len(found):
             return None
@@ -160,7 +162,7 @@ class _Inference:
             self.read(call.fn.id, env)
         self.heap.taken(call.fn, args)
         held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
-        none_yet = call.fn in (operator.getitem, ir.Method("pop")) and is_empty(held[0])
+        none_yet = call.fn in _TAKES and is_empty(held[0])
         if none_yet or fails(call.fn, held):
             return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))

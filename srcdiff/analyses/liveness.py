@@ -105,7 +105,7 @@ def names_in(rhs: ir.Rhs) -> tuple[str, ...]:
 
 def reads_of(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur (fast)."""
-    if isinstance(stmt, ir.Assign):
+    if type(stmt) is ir.Assign:
         return ir.occurrences(stmt.rhs)
     return tuple([n for operand in ir.operands(stmt) for n in ir.occurrences(operand)])
 

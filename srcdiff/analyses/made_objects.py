@@ -9,9 +9,9 @@ from srcdiff import ir, records, trees
 
 def makes_object(fn: Any) -> bool:
     """Whether a callee makes an object out of the values of its attributes."""
-    return fn in (records.instance, trees.like_object) or (
-        isinstance(fn, type) and records.plain_fields(fn) is not None
-    )
+    if isinstance(fn, type):
+        return records.plain_fields(fn) is not None
+    return fn is records.instance or fn is trees.like_object
 
 
 def object_parts(call: ir.Call) -> tuple[tuple[str, ...], tuple[ir.Atom, ...]]:

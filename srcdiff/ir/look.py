@@ -43,10 +43,13 @@ def atoms(node: Rhs | None) -> Iterator[Atom]:
     if node is None:
         return
     if isinstance(node, Call):
-        if isinstance(node.fn, Name):
+        if type(node.fn) is Name:
             yield node.fn
         for item in (*node.args, *(v for _, v in node.kwargs)):
-            yield from atoms(item)
+            if type(item) is Name:
+                yield item
+            else:
+                yield from atoms(item)
     elif isinstance(node, Opaque):
         yield from node.reads
     else:
@@ -134,12 +137,16 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
 
 def call_of(stmt: Stmt | None) -> Call | None:
     """The call that an assignment or an effect makes."""
-    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
-    return rhs if isinstance(rhs, Call) else None
+    if type(stmt) is not Assign and type(stmt) is not Effect:
+        return None
+    rhs: Any = stmt.rhs
+    return rhs if type(rhs) is Call else None
 
 
 def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
+    if type(stmt) is Assign:
+        return (stmt.target.id,)
     found = _WRITES.get(type(stmt))
     return () if found is None else found(stmt)
 
@@ -152,17 +159,20 @@ PLAIN = frozenset((
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement."""
-    if type(stmt) in PLAIN:
-        return ()
-    if isinstance(stmt, If):
-        return stmt.body, stmt.orelse
-    if isinstance(stmt, For):
-        return (stmt.body,)
-    if isinstance(stmt, While):
-        return stmt.cond, stmt.body
-    if isinstance(stmt, Pair):
-        return (() if stmt.primal is None else (stmt.primal,)), stmt.adjoint
-    return ()
+    found = _BLOCKS.get(type(stmt))
+    return () if found is None else found(stmt)
+
+
+def _of_pair(stmt: Pair) -> tuple[Block, ...]:
+    return (() if stmt.primal is None else (stmt.primal,)), stmt.adjoint
+
+
+_BLOCKS: Mapping[type, Callable[[Any], tuple[Block, ...]]] = {
+    If: lambda stmt: (stmt.body, stmt.orelse),
+    For: lambda stmt: (stmt.body,),
+    While: lambda stmt: (stmt.cond, stmt.body),
+    Pair: _of_pair,
+}
 
 
 def walk(block: Block) -> Iterator[Stmt]:
@@ -188,7 +198,10 @@ def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
     found: set[str] = set()
     for stmt in block:
-        found.update(writes(stmt) if type(stmt) in PLAIN else _bound_inside(stmt))
+        if type(stmt) is Assign:
+            found.add(stmt.target.id)
+        else:
+            found.update(writes(stmt) if type(stmt) in PLAIN else _bound_inside(stmt))
     return frozenset(found)
 
 
@@ -205,7 +218,10 @@ def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
     found: set[str] = set()
     for stmt in block:
-        found.update(reads(stmt) if type(stmt) in PLAIN else _used_inside(stmt))
+        if type(stmt) is Assign:
+            found.update(occurrences(stmt.rhs))
+        else:
+            found.update(reads(stmt) if type(stmt) in PLAIN else _used_inside(stmt))
     return frozenset(found)
 
 

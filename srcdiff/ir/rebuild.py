@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from srcdiff.ir.look import occurrences, parts
+from srcdiff.ir.look import PLAIN, occurrences, parts
 from srcdiff.ir.nodes import (
     Accum,
     Assign,
@@ -161,6 +161,8 @@ def map_stmt(
 
 def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     """A statement with its inner blocks mapped; one without blocks is the same object."""
+    if type(stmt) in PLAIN:
+        return stmt
     if isinstance(stmt, If):
         return replace(stmt, body=block(stmt.body), orelse=block(stmt.orelse))
     if isinstance(stmt, For):

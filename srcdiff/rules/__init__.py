@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import GetSetDescriptorType, MappingProxyType, ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, overload
 
 import numpy as np
@@ -166,11 +166,16 @@ def forward(*functions: Any) -> Callable[..., Rule]:
 
 def _key(function: Any) -> Any:
     """What a function is filed under: methods and attributes of arrays by their name."""
-    if isinstance(function, GetSetDescriptorType):
+    kind = type(function)
+    if kind is _ATTRIBUTE:
         return Attr(function.__name__)
-    if inspect.ismethoddescriptor(function) and getattr(function, "__objclass__", 0) is np.ndarray:
+    if kind in _METHODS and function.__objclass__ is np.ndarray:
         return Method(function.__name__)
     return function
+
+
+_ATTRIBUTE = type(vars(np.ndarray)["T"])
+_METHODS = (type(np.ndarray.sum), type(np.ndarray.__add__))
 
 
 @dataclass(frozen=True)

@@ -32,16 +32,11 @@ def simplify(
     """
     function = remove_dead(function)
     kinds = infer(function, params) if kinds is None else kinds
-    settled = False
     for _ in range(ROUNDS):
         plain = remove_dead(rewrite(function, kinds))
-        if settled and plain == function:
-            break
         new = reorder(with_one_name(coalesce(plain)), kinds)
-        if new == function:
-            break
-        # Where coalescing and reordering change nothing, they need not be asked again.
-        settled = new == plain
+        if new in (plain, function):
+            return new  # what rewriting has made plain it leaves as it is
         function = new
     return function
 

@@ -15,15 +15,15 @@ from srcdiff import ir
 from srcdiff.analyses.liveness import names_in
 from srcdiff.simplify.memory import Memory
 
+_TRANSPOSED = ir.Attr("T")
+
 
 def is_view(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is surely a view, if it is an array: `x.T`, `x[1:, 2]`."""
     if not isinstance(rhs, ir.Call):
         return False
-    if rhs.fn == ir.Attr("T"):
-        return True
     if rhs.fn is not operator.getitem:
-        return False
+        return rhs.fn == _TRANSPOSED
     index = rhs.args[1]
     items = index.items if isinstance(index, ir.Tup) else (index,)
     return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(
@@ -96,7 +96,7 @@ class Available:
 
     def value(self, atom: ir.Atom) -> ir.Rhs | None:
         """What a name is known to equal."""
-        if not isinstance(atom, ir.Name):
+        if type(atom) is not ir.Name:
             return None
         fact = self.facts.get(atom.id)
         return fact.rhs if fact is not None and self._holds(fact) else None

@@ -37,10 +37,15 @@ def remove_dead(function: ir.Function) -> ir.Function:
 
 def stored_into(stmt: ir.Stmt) -> str | None:
     """The one name that a statement writes into, if that is all that it does besides binding."""
-    if isinstance(stmt, ir.SetItem):
+    if type(stmt) is ir.SetItem:
         return stmt.base.id
     call = ir.call_of(stmt)
-    if call is None or not call.args or not isinstance(call.args[0], ir.Name):
+    return None if call is None else _stored_by(call)
+
+
+def _stored_by(call: ir.Call) -> str | None:
+    """The one name that a call writes into, if that is all that it does besides its result."""
+    if not call.args or not isinstance(call.args[0], ir.Name):
         return None
     written = mutated_args(call)
     if not written or written != call.args[:1]:
@@ -94,12 +99,8 @@ class _Sweep:
 
     def stmt(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
         """A statement as far as it is needed."""
-        if isinstance(stmt, ir.If):
-            return self.branch(stmt, live)
-        if isinstance(stmt, ir.For):
-            return self.for_loop(stmt, live)
-        if isinstance(stmt, ir.While):
-            return self.while_loop(stmt, live)
+        if type(stmt) not in ir.PLAIN:
+            return self.nested(stmt, live)
         if isinstance(stmt, ir.Comment):
             return stmt if stmt.text else None
         if not self.is_needed(stmt, live):
@@ -113,6 +114,15 @@ class _Sweep:
         if base is not None:
             live.add(base)
         return stmt
+
+    def nested(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
+        """A statement with blocks as far as it is needed."""
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, live)
+        if isinstance(stmt, ir.For):
+            return self.for_loop(stmt, live)
+        assert isinstance(stmt, ir.While)
+        return self.while_loop(stmt, live)
 
     def need(self, name: str, live: set[str]) -> None:
         """A needed statement looks at a name."""

@@ -73,12 +73,11 @@ class Memory:
 
     def _written(self, stmt: ir.Stmt) -> list[str]:
         """The names whose memory a statement itself writes into."""
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             return [stmt.base.id]
         call = ir.call_of(stmt)
-        if call is not None:
-            return [n for a in mutated_args(call, self.kinds) for n in names_in(a)]
-        return []
+        written = () if call is None else mutated_args(call, self.kinds)
+        return [n for a in written for n in names_in(a)]
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""

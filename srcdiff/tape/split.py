@@ -187,7 +187,8 @@ class _Split:
         if isinstance(stmt, ir.For):
             return replace(stmt, body=body)
         # What has an adjoint was taken into the body.
-        assert not any(isinstance(s, ir.Pair) and s.adjoint for s in ir.walk(stmt.cond))
+        lost = any(isinstance(s, ir.Pair) and s.adjoint for s in ir.walk(stmt.cond))
+        assert not lost, "the condition of a loop has an adjoint"
         return replace(stmt, cond=primal_only(stmt.cond), body=body)
 
     def loop_body(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:

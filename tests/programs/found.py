@@ -587,6 +587,19 @@ def condition_stores(x, y):
     return a + y
 
 
+def condition_halves(x, y):
+    def halved(array):
+        total = array
+        total -= 0.5 * array
+        return np.sum(array)
+
+    n = 0
+    while halved(x) > 0.2 and n < 2:
+        y = y * x
+        n += 1
+    return x + y
+
+
 def condition_pops(x, y):
     xs = [x * y, y + 1.0, x, x * x]
     total = y
@@ -604,7 +617,7 @@ def condition_computes_into(x, y):
     return s * y
 
 
-for _function in (condition_stores, condition_pops, condition_computes_into):
+for _function in (condition_stores, condition_halves, condition_pops, condition_computes_into):
     sample(_function, lambda r: tuple(r.uniform(0.2, 0.8, (2, 4))))
 
 
