@@ -8,7 +8,7 @@ then, to which the rule of the primitive gives a derivative as to any other.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from inspect import Parameter
 
@@ -20,22 +20,23 @@ from srcdiff.rules import Rule, lookup
 
 
 def with_lifted(call: ir.Call, known: Mapping[str, Known]) -> ir.Call:
-    """A call whose function made here is one of the text, what that captures passed on."""
+    """A call whose functions made here are of the text, and get what they capture passed on."""
     rule = None if isinstance(call.fn, (ir.Name, ir.Method, ir.Attr)) else lookup(call.fn)
     if rule is None or rule.calls is None:
         return call
-    function, rest = rule.calls
-    atom = _argument(rule, call, function)
-    made = known.get(atom.id) if isinstance(atom, ir.Name) else None
-    if not isinstance(made, Made):
+    *functions, rest = rule.calls
+    given = {name: _argument(rule, call, name) for name in functions}
+    made = {n: known[a.id] for n, a in given.items() if isinstance(a, ir.Name) and a.id in known}
+    closures = {n: m.closure for n, m in made.items() if isinstance(m, Made)}
+    arguments = _argument(rule, call, rest)
+    passed = _passed(closures.values(), arguments not in (None, ir.Tup(())))
+    others = [a for n, a in given.items() if n not in closures and a not in (None, ir.NONE)]
+    if not closures or passed is None or (passed and others):
         return call
-    given = _argument(rule, call, rest)
-    passed = _passed(made.closure, given not in (None, ir.Tup(())))
-    if passed is None:
-        return call
-    lifted = _lifted(made.closure, function)
-    call = _with(rule, call, function, ir.Ref(lifted.__name__, lifted))
-    return _with(rule, call, rest, _more(given, passed)) if passed else call
+    for name, closure in closures.items():
+        lifted = _lifted(closure, passed, name)
+        call = _with(rule, call, name, ir.Ref(lifted.__name__, lifted))
+    return _with(rule, call, rest, _more(arguments, passed)) if passed else call
 
 
 def _argument(rule: Rule, call: ir.Call, name: str) -> ir.Atom | None:
@@ -50,12 +51,19 @@ def _place(rule: Rule, name: str) -> int:
     return [p.name for p in rule.params].index(name)
 
 
-def _lifted(closure: Closure, name: str) -> Lifted:
-    """A function made here by itself; a lambda is called as the parameter that it is for."""
+def _lifted(closure: Closure, passed: tuple[ir.Atom, ...], name: str) -> Lifted:
+    """A function made here by itself, which takes what is `passed` behind its own parameters.
+
+    A lambda is called as the parameter that it is for.
+    """
     made = lifted_closure(closure)
-    assert made.function is not None
-    read = ir.used(made.function.body)
-    made.captured = tuple(n for n in made.captured if n in read)
+    assert made.function is not None and closure.variables is not None
+    inner = dict(zip(closure.variables.values(), made.captured))
+    fresh = ir.Fresh(ir.all_names(made.function))
+    if not _defaults(closure):
+        made.captured = tuple(inner.get(a) or fresh("_unused").id for a in passed)
+    else:
+        made.captured = tuple(inner[a] for a in _read(closure))
     params = (*made.own, *made.captured)
     made.function = replace(made.function, params=tuple(map(ir.Param, params)))
     if not made.__name__.isidentifier() or keyword.iskeyword(made.__name__):
@@ -63,22 +71,36 @@ def _lifted(closure: Closure, name: str) -> Lifted:
     return made
 
 
-def _passed(closure: Closure, given: bool) -> tuple[ir.Atom, ...] | None:
-    """What a function gets behind its arguments, None if it cannot be lifted.
+def _defaults(closure: Closure) -> list[ir.Atom]:
+    """The defaults of the parameters of a function, as they are now."""
+    assert closure.function is not None and closure.variables is not None
+    found = [p.default for p in closure.function.params if p.default is not None]
+    return [closure.variables.get(a.id, a) if isinstance(a, ir.Name) else a for a in found]
 
-    That is the defaults of its parameters, unless arguments are `given` for them, and what it
-    captures.
-    """
-    variables = closure.variables
-    if closure.function is None or variables is None:
-        return None
-    params = closure.function.params
-    defaults = [p.default for p in params if p.default is not None]
-    if any(p.style not in ("pos", "any") for p in params) or (defaults and given):
-        return None
-    now = (variables.get(a.id, a) if isinstance(a, ir.Name) else a for a in defaults)
+
+def _read(closure: Closure) -> list[ir.Atom]:
+    """The variables that a function captures and reads when it is called."""
+    assert closure.function is not None and closure.variables is not None
     read = ir.used(closure.function.body)
-    return (*now, *(v for n, v in variables.items() if n in read))
+    return [a for n, a in closure.variables.items() if n in read]
+
+
+def _passed(closures: Collection[Closure], given: bool) -> tuple[ir.Atom, ...] | None:
+    """What functions get behind their arguments, None if they cannot be lifted.
+
+    That is what they capture.  A function alone also gets the defaults of its parameters, unless
+    arguments are `given` for them.
+    """
+    for closure in closures:
+        if closure.function is None or closure.variables is None:
+            return None
+        if any(p.style not in ("pos", "any") for p in closure.function.params):
+            return None
+        if _defaults(closure) and (given or len(closures) > 1):
+            return None
+    if len(closures) == 1:
+        return tuple(a for c in closures for a in (*_defaults(c), *_read(c)))
+    return tuple(dict.fromkeys(a for c in closures for a in _read(c)))
 
 
 def _more(given: ir.Atom | None, passed: tuple[ir.Atom, ...]) -> ir.Tup:

@@ -69,9 +69,8 @@ def test_the_remedy_for_solvers_works():
 
 DECLINED = {
     "entries": (lambda d: sparse.coo_array((d, ([0, 1, 2], [2, 0, 1]))) @ X, "np.bincount"),
-    "brentq": (lambda d: optimize.brentq(lambda t: t - d[0], -3.0, 3.0), "srcdiff.implicit"),
+    "toms748": (lambda d: optimize.toms748(lambda t: t - d[0], -3.0, 3.0), "srcdiff.implicit"),
     "minimize": (lambda d: optimize.minimize(lambda t: t @ d, X).x, "srcdiff.implicit"),
-    "fixed_point": (lambda d: optimize.fixed_point(lambda t: t * d, X), "srcdiff.fixed_point"),
     "dblquad": (lambda d: integrate.dblquad(lambda s, t: d[0], 0.0, 1.0, 0.0, 1.0)[0], "roots_l"),
     "odeint": (lambda d: integrate.odeint(lambda y, t: y * d, X, [0.0, 1.0]), "a loop"),
     "spline": (lambda d: interpolate.CubicSpline([0.0, 1.0, 2.0], d)(0.5), "np.interp"),

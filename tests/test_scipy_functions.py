@@ -8,7 +8,7 @@ import srcdiff
 from .check import close
 
 pytest.importorskip("scipy", reason="SciPy is an extra")
-from scipy import integrate  # noqa: E402
+from scipy import integrate, optimize  # noqa: E402
 
 RATE = 1.3
 
@@ -113,6 +113,84 @@ def test_what_is_asked_of_quad_besides_the_value_is_refused():
 
     with pytest.raises(srcdiff.MissingRuleError, match="the argument `weight`"):
         srcdiff.grad(f)(1.0)
+
+
+# --- roots ----------------------------------------------------------------------------------------
+
+
+def bracketed(a, b):
+    return optimize.brentq(lambda x: x**3 + a * x - b, 0.0, 3.0) * a
+
+
+def with_slope(a, b):
+    def slope(x):
+        return 3.0 * x * x + a
+
+    return optimize.newton(lambda x: x**3 + a * x - b, 1.0, fprime=slope, tol=1e-13)
+
+
+def curves(v, a):
+    return np.array([v[0] ** 2 + a[0] * v[1] - 2.0, v[1] - a[1] * v[0]])
+
+
+def crossing(a):
+    x, y = optimize.fsolve(curves, np.ones(2), args=(a,), xtol=1e-13)
+    return x * y + a[0]
+
+
+def crossing_of_captured(a):
+    found = optimize.root(lambda v: curves(v, a * a), [1.0, 1.0], tol=1e-13)
+    if not found.success:
+        raise ValueError("no crossing")
+    return np.sum(found.x**2)
+
+
+def scalar_root(a, b):
+    found = optimize.root_scalar(lambda x: np.exp(x) - a, bracket=[0.0, 3.0], method="brentq")
+    return found.root * b if found.converged else b
+
+
+def kepler(e, mean):
+    return np.sum(optimize.fixed_point(lambda x: mean + e * np.sin(x), np.ones(2), xtol=1e-13))
+
+
+def optimum(a, b):
+    """The root of a derivative."""
+
+    def cost(x):
+        return (x - a) ** 2 + b * np.exp(x)
+
+    return optimize.newton(srcdiff.grad(cost), 0.1, tol=1e-13)
+
+
+A = np.array([0.7, 1.3])
+ROOTS = {
+    "brentq": (bracketed, (1.3, 2.0), (0, 1)),
+    "newton": (with_slope, (1.3, 2.0), (0, 1)),
+    "fsolve": (crossing, (A,), 0),
+    "root": (crossing_of_captured, (A,), 0),
+    "root_scalar": (scalar_root, (2.0, 1.5), (0, 1)),
+    "fixed_point": (kepler, (0.4, A), (0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", ROOTS)
+def test_roots(name):
+    checked(*ROOTS[name])
+
+
+def test_the_text_of_a_root():
+    text = srcdiff.source(bracketed, ("a", "b"), example=(1.3, 2.0))
+    assert "t = optimize.brentq(f, 0.0, 3.0, args=(a, b))" in text
+    assert "adjoint = solve_adjoint(f, t, grad_outputs * a, a, b)" in text
+    text = srcdiff.source(crossing_of_captured, example=(A,))
+    assert "found_root(fun, [1.0, 1.0], (a,), tol=1e-13)" in text
+
+
+def test_no_root_is_an_error():
+    f = srcdiff.grad(lambda a: optimize.root(lambda v: v * v + a, np.ones(1)).x[0])
+    with pytest.raises(ArithmeticError, match="no root is found"):
+        f(1.0)
 
 
 # --- functions that cannot be passed on -----------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff import integrals, recompute, schedules, solutions
+from srcdiff import integrals, recompute, roots, schedules, solutions
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Callable, Kind, Object, Scalar, Tuple
 
@@ -99,8 +99,23 @@ def scipy_kind(fn: Any, args: Args) -> Kind | None:
     return None if make is None else make(args)
 
 
+_BRACKETED = ("brentq", "brenth", "bisect")
+
+
+def _iterated(start: Kind, of_number: tuple[()] | None = None) -> Kind | None:
+    """What an iteration in double precision makes of a first guess."""
+    if isinstance(start, Scalar):
+        return Scalar("float64", None) if of_number is None else Array("float64", of_number)
+    known = isinstance(start, Array) and start.dtype == "float64" and not start.maybe_scalar
+    return start if known else None
+
+
 _SCIPY: dict[str, Any] = {
     "integrate.quad": lambda args: Tuple((_NUMBER, _NUMBER)),
+    **{f"optimize.{name}": lambda args: _NUMBER for name in _BRACKETED},
+    "optimize.newton": lambda args: _iterated(args[1]),
+    "optimize.fsolve": lambda args: Array("float64", (None,)),
+    "optimize.fixed_point": lambda args: _iterated(args[1], ()),
 }
 
 FUNCTIONS: dict[Any, Any] = {
@@ -113,6 +128,8 @@ FUNCTIONS: dict[Any, Any] = {
     solutions.vjp_by: _slope,
     solutions.pulled: _pulled,
     integrals.integral: _integral,
+    roots.found_root: lambda args, kwargs: _iterated(args[1]),
+    roots.found_root_scalar: lambda args, kwargs: _NUMBER,
     solutions.solve_adjoint: _like_third,
     solutions.solve_tangent: _like_third,
     solutions.fixed_adjoint: _like_third,

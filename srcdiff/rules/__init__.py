@@ -89,12 +89,12 @@ def rule(
     view: str | None = None,
     mutates: str | None = None,
     gather: str | None = None,
-    calls: tuple[str, str] | None = None,
+    calls: tuple[str, ...] | None = None,
 ) -> Callable[..., Rule]:
     """Declare the template below as the general rule of `functions`.
 
     With `calls=("f", "args")` the argument `f` is a function, which gets `args` behind its own
-    arguments, and what it captures behind these.
+    arguments, and what it captures behind these; there may be several.
     """
     return _decorator("rule", functions, view=view, mutates=mutates, gather=gather, calls=calls)
 

@@ -38,7 +38,7 @@ class Rule:
 
     `view` names the parameter whose memory the result may share, `mutates` the one that is written
     into, `gather` the one that takes all remaining positional arguments of a method call; `calls`
-    the one that is a function, and the one that holds what this gets behind its own arguments.
+    those that are functions, and last the one that holds what these get behind their arguments.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Rule:
     definition: Callable[..., Any] | None = field(default=None, repr=False)
     early: bool = False
     reason: str = ""  # why no derivative is given, where that is on purpose
-    calls: tuple[str, str] | None = None
+    calls: tuple[str, ...] | None = None
     tangent: Callable[..., Any] | None = field(default=None, repr=False)
 
     @functools.cached_property

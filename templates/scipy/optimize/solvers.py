@@ -2,17 +2,216 @@
 
 from scipy import optimize
 
-from srcdiff.rules import unsupported
+from srcdiff.roots import found_root, found_root_scalar
+from srcdiff.rules import composed, d, forward, known, refuse, rule, samples, unsupported
+from srcdiff.solutions import (
+    fixed_adjoint,
+    fixed_tangent,
+    pulled,
+    pushed,
+    solve_adjoint,
+    solve_tangent,
+)  # fmt: skip
+
+EQUATION = "lambda x, a, b: x * x * x + a * x - b"
+SLOPE = "lambda x, a, b: 3.0 * x * x + a"
+
+
+@rule(
+    optimize.brentq, optimize.brenth, optimize.bisect, calls=("f", "args")
+)  # fmt: skip
+@samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0), 1e-13")
+def bracketed(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
+    x = optimize.brentq(f, a, b, args)
+    yield x
+    if full_output:
+        refuse("`full_output=True`: take the root alone")
+    adjoint = solve_adjoint(f, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += -pulled(f, k + 1, adjoint, x, *args)
+    d[a] += 0.0
+    d[b] += 0.0
+
+
+@forward(optimize.brentq, optimize.brenth, optimize.bisect)
+def bracketed_tangent(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
+    x = optimize.brentq(f, a, b, args)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += -solve_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
+
+
+@rule(optimize.newton, calls=("func", "fprime", "args"))
+@samples(
+    f"{EQUATION}, 1.0, {SLOPE}, (P(), P())", f"{EQUATION}, np.ones(3), args=(P(3), P())",
+    f"{EQUATION}, 1.0, args=(P(), P())",
+)  # fmt: skip
+def newton(func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fprime2=None, x1=None):
+    x = optimize.newton(func, x0, fprime, args)
+    yield x
+    adjoint = solve_adjoint(func, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += -pulled(func, k + 1, adjoint, x, *args)
+    d[x0] += 0.0
+    d[x1] += 0.0
+
+
+@forward(optimize.newton)
+def newton_tangent(func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fprime2=None, x1=None):
+    x = optimize.newton(func, x0, fprime, args)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += -solve_tangent(func, x, pushed(func, k + 1, d[args][k], x, *args), *args)
+
+
+@rule(optimize.fsolve, calls=("func", "fprime", "args"))
+@samples(
+    f"{EQUATION}, np.ones(3), args=(P(3), P())",
+    f"{EQUATION}, np.ones(1), (P(), P()), lambda x, a, b: np.reshape(3.0 * x * x + a, (1, 1))",
+)  # fmt: skip
+def fsolve(func, x0, args=(), fprime=None, full_output=False, col_deriv=False, xtol=1.49012e-08):
+    x = optimize.fsolve(func, x0, args, fprime)
+    yield x
+    if full_output:
+        refuse("`full_output=True`: take the solution alone")
+    adjoint = solve_adjoint(func, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += -pulled(func, k + 1, adjoint, x, *args)
+    d[x0] += 0.0
+
+
+@forward(optimize.fsolve)
+def fsolve_tangent(
+    func, x0, args=(), fprime=None, full_output=False, col_deriv=False, xtol=1.49012e-08
+):
+    x = optimize.fsolve(func, x0, args, fprime)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += -solve_tangent(func, x, pushed(func, k + 1, d[args][k], x, *args), *args)
+
+
+@rule(optimize.fixed_point, calls=("func", "args"))
+@samples("lambda x, a: np.cos(a * x), np.full(3, 0.5), (U(3),)")
+def fixed_point(func, x0, args=(), xtol=1e-08, maxiter=500, method="del2"):
+    x = optimize.fixed_point(func, x0, args)
+    yield x
+    adjoint = fixed_adjoint(func, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += pulled(func, k + 1, adjoint, x, *args)
+    d[x0] += 0.0
+
+
+@forward(optimize.fixed_point)
+def fixed_point_tangent(func, x0, args=(), xtol=1e-08, maxiter=500, method="del2"):
+    x = optimize.fixed_point(func, x0, args)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += fixed_tangent(func, x, pushed(func, k + 1, d[args][k], x, *args), *args)
+
+
+# What they return is an object, of which the root has a derivative.
+
+
+class Root:
+    """What `scipy.optimize.root` returns, as far as it is known."""
+
+    def __init__(self, x):
+        self.x = x
+        self.success = True
+
+
+class ScalarRoot:
+    """What `scipy.optimize.root_scalar` returns, as far as it is known."""
+
+    def __init__(self, root):
+        self.root = root
+        self.converged = True
+
+
+@composed(optimize.root, early=True)
+def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, options=None):
+    if jac is True:
+        refuse("`jac=True`: give the Jacobian as a function of its own")
+    return Root(found_root(fun, x0, args, jac, method=method, tol=tol, options=options))
+
+
+@composed(optimize.root_scalar, early=True)
+def root_scalar(
+    f, args=(), method=None, bracket=None, fprime=None, fprime2=None, x0=None, x1=None,
+    xtol=None, rtol=None, maxiter=None,
+):  # fmt: skip
+    found = found_root_scalar(
+        f, args, fprime, fprime2, method=method, bracket=bracket, x0=x0, x1=x1, xtol=xtol,
+        rtol=rtol, maxiter=maxiter,
+    )  # fmt: skip
+    return ScalarRoot(found)
+
+
+@rule(found_root, calls=("fun", "jac", "args"))
+@samples(
+    f"{EQUATION}, np.ones(3), (P(3), P())", f"{EQUATION}, np.ones(3), (P(3), P()), method='lm'"
+)
+def found_root_(fun, x0, args=(), jac=None, *, method="hybr", tol=None, options=None):
+    x = found_root(fun, x0, args, jac, method=method, tol=tol, options=options)
+    yield x
+    adjoint = solve_adjoint(fun, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += -pulled(fun, k + 1, adjoint, x, *args)
+    d[x0] += 0.0
+
+
+@forward(found_root)
+def found_root_tangent(fun, x0, args=(), jac=None, *, method="hybr", tol=None, options=None):
+    x = found_root(fun, x0, args, jac, method=method, tol=tol, options=options)
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += -solve_tangent(fun, x, pushed(fun, k + 1, d[args][k], x, *args), *args)
+
+
+@rule(found_root_scalar, calls=("f", "fprime", "fprime2", "args"))
+@samples(f"{EQUATION}, (P(), P()), bracket=(0.0, 3.0)", f"{EQUATION}, (P(), 2.0), {SLOPE}, x0=1.0")
+def found_root_scalar_(
+    f, args=(), fprime=None, fprime2=None, *, method=None, bracket=None, x0=None, x1=None,
+    xtol=None, rtol=None, maxiter=None,
+):  # fmt: skip
+    x = found_root_scalar(
+        f, args, fprime, fprime2, method=method, bracket=bracket, x0=x0, x1=x1, xtol=xtol,
+        rtol=rtol, maxiter=maxiter,
+    )  # fmt: skip
+    yield x
+    adjoint = solve_adjoint(f, x, d[x], *args)
+    for k in range(len(args)):
+        d[args][k] += -pulled(f, k + 1, adjoint, x, *args)
+    d[x0] += 0.0
+    d[x1] += 0.0
+    d[bracket] += 0.0
+
+
+@forward(found_root_scalar)
+def found_root_scalar_tangent(
+    f, args=(), fprime=None, fprime2=None, *, method=None, bracket=None, x0=None, x1=None,
+    xtol=None, rtol=None, maxiter=None,
+):  # fmt: skip
+    x = found_root_scalar(
+        f, args, fprime, fprime2, method=method, bracket=bracket, x0=x0, x1=x1, xtol=xtol,
+        rtol=rtol, maxiter=maxiter,
+    )  # fmt: skip
+    yield x
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            d[x] += -solve_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
+
 
 unsupported(
     "Give a function that calls it, and the equation that it solves, to `srcdiff.implicit`.",
-    optimize.root, optimize.root_scalar, optimize.brentq, optimize.brenth, optimize.bisect,
-    optimize.ridder, optimize.newton, optimize.fsolve, optimize.toms748,
+    optimize.toms748, optimize.ridder, optimize.broyden1, optimize.broyden2, optimize.anderson,
+    optimize.newton_krylov,
 )  # fmt: skip
-unsupported(
-    "Give a function that calls it, and the function that is iterated, to `srcdiff.fixed_point`.",
-    optimize.fixed_point,
-)
 unsupported(
     "Give a function that calls it, and the gradient that is zero at the solution, to "
     "`srcdiff.implicit`.",
