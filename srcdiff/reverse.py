@@ -12,6 +12,7 @@ import operator
 from dataclasses import replace
 
 from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.scene import View
@@ -302,6 +303,9 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
         return ()  # what it writes into is stored behind it
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
         return change_adjoint(stmt, call, facts)
+    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    if written and not facts.active.intersection(written):
+        return ()  # no output depends on what is written into
     bound = find(call, facts.kinds, stmt.loc)
     return expand(bound, stmt, facts).adjoint
 

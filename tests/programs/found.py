@@ -634,3 +634,16 @@ def captured_by_a_fixed_point(a, b):
 
 
 sample(captured_by_a_fixed_point, lambda r: (0.7, 0.4), (0, 1))
+
+
+def added_where_nobody_looks(x, y, m, s):
+    a = x
+    np.add.at(a, [3, 0, 1], y[:1])
+    np.put_along_axis(a, np.array([2]), y[1:2], 0)
+    a = y
+    if s > 1.5:
+        a[3] = m[0]
+    return y * m
+
+
+sample(added_where_nobody_looks, four, ("y", "m"))
