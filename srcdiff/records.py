@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-FOREIGN = frozenset((
-    "numpy", "scipy", "math", "functools", "itertools", "collections", "random", "copy", "srcdiff",
-    "builtins", "operator", "typing", "os", "sys", "time", "warnings", "enum", "threading",
-    "dataclasses", "cupy", "cupyx",
-    "pathlib", "decimal", "fractions", "datetime", "logging", "io", "re", "abc", "types",
-))  # fmt: skip
+_FOREIGN = """
+    numpy scipy math functools itertools collections random copy srcdiff builtins operator
+    typing os sys time warnings enum threading dataclasses cupy cupyx pathlib decimal fractions
+    datetime logging io re abc types
+"""
+FOREIGN = frozenset(_FOREIGN.split())
 """The modules whose functions and classes nobody looks into."""
 
 MISSING: Any = object()

@@ -6,8 +6,10 @@ import re
 import numpy as np
 import pytest
 
+import srcdiff
+
 from . import golden_update as golden
-from .check import Problem, check_problem, difference, from_source
+from .check import Problem, check_problem, difference, from_source, positional
 
 NAMES = sorted(golden.FILES)
 # Multiplications by one, double signs, additions to zero, names of temporaries.
@@ -72,6 +74,19 @@ def test_every_name_is_read(name):
         }
         bound = {n.id for n in found if isinstance(n.ctx, ast.Store)} - targets
         assert not {b for b in bound - read if not b.startswith("_")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_black_changes_nothing(name):
+    black = pytest.importorskip("black", reason="needs black, of which the style is compared")
+    program, _ = golden.FILES[name]
+    texts = [(golden.FOLDER / f"{name}.py").read_text()]
+    problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
+    args, _ = positional(program.function, problem.arguments())
+    options = {"inputs": program.inputs, "outputs": program.outputs}
+    texts.append(srcdiff.generate(program.function, example=tuple(args), **options))
+    for text in texts:
+        assert black.format_str(text, mode=black.Mode(line_length=100)) == text
 
 
 def test_no_file_is_left_over():

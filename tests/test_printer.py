@@ -190,6 +190,20 @@ def test_long_lines_are_split_as_black_does():
     )
 
 
+def test_items_of_long_displays_have_lines_of_their_own():
+    items = ", ".join(f"some_name_{k}" for k in range(7))
+    rows = "".join(f"    some_name_{k},\n" for k in range(7))
+    assert again(f"return f({LONG}), ({items})") == f"return f({LONG}), (\n{rows})\n"
+    assert again(f"some_quite_long_name = f({items})") == (
+        f"some_quite_long_name = f(\n    {items}\n)\n"
+    )
+
+
+def test_what_begins_with_a_long_bracket_is_split_there():
+    inside = f"{LONG} * {LONG} + {LONG}"
+    assert again(f"x = ({inside}) * 0.25") == f"x = (\n    {inside}\n) * 0.25\n"
+
+
 # --- properties --------------------------------------------------------------------------------
 
 names = st.sampled_from("abcxyz").map(lambda n: gast.Name(n, gast.Load(), None, None))

@@ -46,7 +46,11 @@ def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: 
         return [" " * indent + "(", *targets, *rest]
     layout = analyse(value)
     if parens and not _hugs(layout, len(value), indent + len(prefix), width):
-        inner = _inside(value, "", indent + 4, width)
+        end = _first_bracket(layout, value, indent, width)
+        if end:
+            inner = _inside(value[1:end], "", indent + 4, width, True)
+            return [" " * indent + prefix + value[0], *inner, " " * indent + value[end:] + suffix]
+        inner = _inside(value, "", indent + 4, width, True)
         return [" " * indent + prefix + "(", *inner, " " * indent + ")" + suffix]
     return _at_bracket(prefix, value, suffix, indent, width, layout)
 
@@ -68,6 +72,25 @@ def _hugs(layout: Layout, length: int, column: int, width: int) -> bool:
     return end > start + 1 and column + start + 1 <= width
 
 
+def _first_bracket(layout: Layout, value: str, indent: int, width: int) -> int:
+    """The end of the bracket that a value begins with, if it is better split there; else 0."""
+    if len(layout.splits) != 1 or value[0] not in "([{":
+        return 0
+    depth = 0
+    for match in _TOKEN.finditer(value):
+        depth += {"open": 1, "close": -1}.get(match.lastgroup or "", 0)
+        if not depth:
+            fits = indent + len(value) - match.start() <= width
+            return match.start() if fits and match.start() > 1 else 0
+    return 0
+
+
+def _is_display(before: str) -> bool:
+    """Whether a bracket behind a text is that of a tuple, list, dict or set: no call, no index."""
+    word = re.search(r"[\w)\]}\"']+$", before)
+    return word is None or word.group() in ("return", "in", "if", "else", "and", "or", "not", "is")
+
+
 def _at_bracket(
     prefix: str, value: str, suffix: str, indent: int, width: int, layout: Layout
 ) -> list[str]:
@@ -76,7 +99,8 @@ def _at_bracket(
     if found is None or found[1] == found[0] + 1:
         return [" " * indent + prefix + value + suffix]
     start, end = found
-    inner = _inside(value[start + 1 : end], "", indent + 4, width)
+    display = _is_display((prefix + value[:start]).rstrip(" ")) if start or prefix else True
+    inner = _inside(value[start + 1 : end], "", indent + 4, width, display)
     return [
         " " * indent + prefix + value[: start + 1],
         *inner,
@@ -84,12 +108,14 @@ def _at_bracket(
     ]
 
 
-def _inside(text: str, suffix: str, indent: int, width: int) -> list[str]:
-    """The lines of a text that stands inside brackets."""
+def _inside(
+    text: str, suffix: str, indent: int, width: int, display: bool = False
+) -> list[str]:
+    """The lines of a text that stands inside brackets; each item of a display has its own."""
     line = " " * indent + text + suffix
-    if len(line) <= width:
-        return [line]
     layout = analyse(text)
+    if len(line) <= width and not (display and layout.priority == _COMMA):
+        return [line]
     if not layout.splits:
         return _at_bracket("", text, suffix, indent, width, layout)
     pieces = _pieces(text, layout)
