@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.api.forward import forward_of
 
 from . import models
 from .check import close
@@ -86,6 +87,24 @@ def test_tangents_that_are_missing():
 def test_tangent_of_an_integer():
     with pytest.raises(srcdiff.DtypeError, match="n"):
         srcdiff.jvp(models.integer_part, (2.0, 3), (1.0, 1.0))
+
+
+@pytest.mark.parametrize("b", [np.array([1.0, 2.0]), np.array([[1.0, 0.5, 2.0], [2.0, 0.3, 1.0]])])
+def test_a_tangent_that_is_decided_when_it_runs(b):
+    """Nothing is known of the arguments, so that the rule's `if` stands in the text."""
+
+    def solved(a, b):
+        return np.sum(np.linalg.solve(a, b) ** 2)
+
+    a, da, db = np.array([[2.0, 0.3], [0.1, 1.5]]), np.eye(2), np.ones_like(b)
+    made = forward_of(solved, ("a", "b")).generic()
+    assert "if np.ndim(b) > 1" in made.text
+    value, tangent = made.function(a, b, da, db)
+    h = 1e-6
+    slope = (solved(a + h * da, b + h * db) - solved(a - h * da, b - h * db)) / (2.0 * h)
+    assert value == solved(a, b) and abs(tangent - slope) < 1e-7
+    by_reverse = srcdiff.grad(solved, (0, 1))(a, b)
+    close(tangent, np.sum(by_reverse[0] * da) + np.sum(by_reverse[1] * db))
 
 
 def test_linearize():

@@ -17,6 +17,8 @@ from srcdiff.analyses.kind_types import Array, List, Scalar
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
 
+from .check import define
+
 HERE = Loc("model.py", 3, 5)
 X, Y = Name("x"), Name("y")
 
@@ -211,3 +213,32 @@ def test_rules_of_packages_are_read_when_the_program_uses_them(tmp_path):
     imported, read, source = done.stdout.split("\n", 2)
     assert imported == read == ""
     assert "special.psi(" in source and "scipy.special" not in source
+
+
+STEEP = """
+def steep(x, k):
+    return np.where(x > 0.0, x * k, x) if k > 1.0 else np.zeros_like(x)
+
+
+@srcdiff.elementwise(steep)
+def steep_rule(x, k):
+    z = steep(x, k)
+    yield z
+    if k > 1.0:
+        d[x] += d[z] * np.where(x > 0.0, k, 1.0)
+        d[k] += d[z] * np.where(x > 0.0, x, 0.0)
+
+
+def f(x, k):
+    return steep(x, k) + x
+"""
+
+
+@pytest.mark.parametrize("k", [0.5, 2.0])
+def test_a_tangent_of_a_rule_that_is_decided_when_it_runs(k):
+    """In the branch that adds nothing it is zero."""
+    f = define(STEEP, "f", {"np": np, "srcdiff": srcdiff})
+    x, h = np.array([0.5, -1.0, 2.0]), 1e-6
+    _, tangent = srcdiff.jvp(f, (x, k), (np.ones(3), 1.0))
+    slope = (f(x + h, k + h) - f(x - h, k - h)) / (2.0 * h)
+    np.testing.assert_allclose(tangent, slope, rtol=1e-8)

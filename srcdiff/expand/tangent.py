@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from srcdiff import ir
+import operator
+from dataclasses import replace
+
+from srcdiff import ir, trees
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound
 
@@ -13,12 +16,59 @@ NOTHING = ir.Ref("nothing", object())
 """What is made of a tangent that is zero."""
 
 
-class Along(Expander):
-    """The backward lines of an elementwise rule with the tangent of an operand for `d[z]`."""
+class Gathered(Expander):
+    """Lines that add to one tangent: `found` is what they add.
+
+    What the branches of an `if` add that is decided when running has one name behind it.
+    """
 
     def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
         super().__init__(bound, stmt, facts)
         self.found: list[ir.Atom] = []
+        self.apart: list[list[list[ir.Atom]]] = []  # of every block inside, for each statement
+        self.result = stmt.target if isinstance(stmt, ir.Assign) else None
+
+    def inner(self, block: ir.Block, fixed: dict[str, ir.Name]) -> ir.Block:
+        """A block that runs or not: what it adds stays apart."""
+        outside, self.found = self.found, []
+        made = super().inner(block, fixed)
+        self.apart[-1].append(self.found)
+        self.found = outside
+        return made
+
+    def branch(self, stmt: ir.If) -> None:
+        """An `if`, at the end of whose branches what they add has one name."""
+        self.apart.append([])
+        super().branch(stmt)
+        parts = self.apart.pop()
+        if any(parts):
+            both, total = self.out.pop(), self.facts.fresh("_t")
+            assert isinstance(both, ir.If)
+            body, orelse = (self.total(total, p) for p in parts)
+            both = replace(both, body=(*both.body, *body), orelse=(*both.orelse, *orelse))
+            self.out.append(both)
+            self.found.append(total)
+
+    def total(self, name: ir.Name, values: list[ir.Atom]) -> ir.Block:
+        """A name for the sum of some values, zero like the result for none."""
+        if not values:
+            if self.result is None:
+                raise self.misused("adds to a tangent in one branch alone", self.line)
+            return (ir.Assign(name, ir.Call(trees.zeros_like, (self.result,)), self.loc),)
+        first = ir.Assign(name, values[0], self.loc)
+        more = (ir.Assign(name, ir.Call(operator.add, (name, v)), self.loc) for v in values[1:])
+        return (first, *more)
+
+    def loop(self, stmt: ir.For) -> None:
+        """A loop that runs a number of times known now, or adds nothing."""
+        self.apart.append([])
+        super().loop(stmt)
+        if any(self.apart.pop()):
+            raise self.misused("adds to a tangent in a loop", self.line)
+
+
+class Along(Gathered):
+    """The backward lines of an elementwise rule with the tangent of an operand for `d[z]`."""
 
     def values(self) -> list[ir.Atom]:
         """What the lines add to the adjoint of the operand."""
@@ -47,7 +97,7 @@ def _together(items: tuple[ir.Atom, ...]) -> ir.Atom:
     return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
 
 
-class Tangent(Expander):
+class Tangent(Gathered):
     """The lines of a `@forward` template: `d[x]` is the tangent of `x`, and `d[z]` is added to."""
 
     def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
@@ -55,7 +105,6 @@ class Tangent(Expander):
         self.template = bound.rule.lowered_tangent
         self.env = dict(bound.args)
         self.parts.clear()
-        self.found: list[ir.Atom] = []
         result = self.template.result
         self.own = result.id if isinstance(result, ir.Name) else ""
         if isinstance(stmt, ir.Assign):
