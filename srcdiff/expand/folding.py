@@ -18,6 +18,7 @@ from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
     Kind,
+    List,
     NoneKind,
     Scalar,
     SliceKind,
@@ -196,8 +197,16 @@ class Folder:
     def distinct(self, atom: Atom) -> bool:
         """Whether an index is known to select no element twice."""
         items = atom.items if isinstance(atom, Tup) else (atom,)
-        masks = [i for i in items if self.mask(i)]
-        return len(masks) <= 1 and all(self.basic(i) for i in items if i not in masks)
+        others = [i for i in items if not self.basic(i)]
+        return len(others) <= 1 and all(self.mask(i) or self.places(i) for i in others)
+
+    def places(self, atom: Atom) -> bool:
+        """Whether an index is known as a list of different places, counted from the front."""
+        kind = self.kind(atom)
+        items = kind.items if isinstance(kind, List) and kind.items else (UNKNOWN,)
+        found = [k.value if isinstance(k, Scalar) else None for k in items]
+        plain = all(type(v) is int and v >= 0 for v in found)
+        return plain and len(set(found)) == len(found)
 
     def picks_one(self, base: Atom, index: Atom) -> bool:
         """Whether an index is known to select one number; on a device it would be a view."""

@@ -42,7 +42,7 @@ from .notation import (
     reshapes,
     stretchable,
 )  # fmt: skip
-from .rule import Given, Rule, Store
+from .rule import Given, Rule, Store, key_of
 
 __all__ = [
     "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
@@ -130,7 +130,7 @@ def composed(
     """
     known = tuple(f for f in functions if f is not None)
     if given is not None:
-        known = tuple(Given(_key(f), given) for f in known)
+        known = tuple(Given(key_of(f), given) for f in known)
 
     def make(definition: Callable[..., Any]) -> Rule:
         made = Rule(
@@ -164,20 +164,6 @@ def forward(*functions: Any) -> Callable[..., Rule]:
 # --- the registry ------------------------------------------------------------------------------
 
 
-def _key(function: Any) -> Any:
-    """What a function is filed under: methods and attributes of arrays by their name."""
-    kind = type(function)
-    if kind is _ATTRIBUTE:
-        return Attr(function.__name__)
-    if kind in _METHODS and function.__objclass__ is np.ndarray:
-        return Method(function.__name__)
-    return function
-
-
-_ATTRIBUTE = type(vars(np.ndarray)["T"])
-_METHODS = (type(np.ndarray.sum), type(np.ndarray.__add__))
-
-
 @dataclass(frozen=True)
 class Registry:
     """An immutable collection of rules by function, method or attribute."""
@@ -188,7 +174,7 @@ class Registry:
     def find(self, function: Any) -> Rule | None:
         """The rule of a function, a `Method`, an `Attr` or a `Store`."""
         try:
-            return self.by_key.get(_key(function))
+            return self.by_key.get(key_of(function))
         except TypeError:  # an unhashable callable has no rule
             return None
 
@@ -206,7 +192,7 @@ class Registry:
         table = dict(self.by_key)
         for new in rules:
             for function in new.functions:
-                key = _key(function)
+                key = key_of(function)
                 table[key] = _joined(table.get(key), new)
         return Registry(MappingProxyType(table), (*self.rules, *rules))
 
@@ -349,10 +335,10 @@ def given(function: Any) -> Mapping[str, Rule]:
     """The definitions of a function by the argument for which they are, in their order."""
     now = _registry_of(function)
     try:
-        arguments = now.options.get(_key(function), ())
+        arguments = now.options.get(key_of(function), ())
     except TypeError:
         return MappingProxyType({})
-    return {a: now.by_key[Given(_key(function), a)] for a in arguments}
+    return {a: now.by_key[Given(key_of(function), a)] for a in arguments}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from srcdiff.ir import Accum, Const, Demand, walk
+import numpy as np
+
+from srcdiff.ir import Accum, Attr, Const, Demand, Method, walk
 
 if TYPE_CHECKING:
     from srcdiff.lower.template import Template
@@ -90,3 +92,17 @@ class Rule:
         return frozenset(
             s.like.id for s in walk(self.lowered.below) if isinstance(s, (Accum, Demand))
         )
+
+
+def key_of(function: Any) -> Any:
+    """What a function is filed under: methods and attributes of arrays by their name."""
+    kind = type(function)
+    if kind is _ATTRIBUTE:
+        return Attr(function.__name__)
+    if kind in _METHODS and function.__objclass__ is np.ndarray:
+        return Method(function.__name__)
+    return function
+
+
+_ATTRIBUTE = type(vars(np.ndarray)["T"])
+_METHODS = (type(np.ndarray.sum), type(np.ndarray.__add__))

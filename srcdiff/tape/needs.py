@@ -13,7 +13,7 @@ from srcdiff import ir, runtime, trees
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_device import is_transfer
-from srcdiff.analyses.kind_types import Kind, is_numeric, is_scalar
+from srcdiff.analyses.kind_types import Kind, Scalar, is_numeric, is_scalar
 from srcdiff.facts import Facts
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
@@ -154,6 +154,8 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return True
     if not is_pure(rhs.fn):
         return False
+    if rhs.fn is ir.make_list:
+        return all(_is_index(a, facts) for a in rhs.args)
     if returns_view(rhs, facts.kinds):
         return True
     kind = facts.kinds.get(target)
@@ -162,6 +164,12 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
+
+
+def _is_index(atom: ir.Atom, facts: Facts) -> bool:
+    """Whether an atom is an integer, which a list may hold to select elements."""
+    kind = atom_kind(atom, facts.kinds)
+    return isinstance(kind, Scalar) and kind.dtype == "int64"
 
 
 _ARITHMETIC = (
