@@ -15,7 +15,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, dims_of
 from srcdiff.errors import MissingRuleError
-from srcdiff.rules import Rule, given, lookup, spelling
+from srcdiff.rules import Rule, given, spelling
 from srcdiff.rules.arguments import as_atom, bind
 
 Kinds = Mapping[str, Kind]
@@ -45,19 +45,9 @@ def trimmed(call: ir.Call) -> ir.Call:
     """A call without the options that have their default."""
     rules = given(call.fn)
     if not rules:
-        return _without_defaults(call)
+        return call
     kwargs = tuple((k, v) for k, v in call.kwargs if not _idle(k, v, rules))
     return replace(call, kwargs=kwargs)
-
-
-def _without_defaults(call: ir.Call) -> ir.Call:
-    """A call of a helper without the keyword arguments that have their default."""
-    if not call.kwargs or not str(getattr(call.fn, "__module__", "")).startswith("srcdiff."):
-        return call
-    rule = lookup(call.fn)
-    params = () if rule is None else rule.params
-    defaults = {p.name: as_atom(p.default) for p in params if p.default is not p.empty}
-    return replace(call, kwargs=tuple((k, v) for k, v in call.kwargs if defaults.get(k or "") != v))
 
 
 def _idle(key: str | None, value: ir.Atom, rules: Mapping[str, Rule]) -> bool:

@@ -72,7 +72,7 @@ DECLINED = {
     "toms748": (lambda d: optimize.toms748(lambda t: t - d[0], -3.0, 3.0), "srcdiff.implicit"),
     "minimize": (lambda d: optimize.minimize(lambda t: t @ d, X).x, "srcdiff.implicit"),
     "dblquad": (lambda d: integrate.dblquad(lambda s, t: d[0], 0.0, 1.0, 0.0, 1.0)[0], "roots_l"),
-    "odeint": (lambda d: integrate.odeint(lambda y, t: y * d, X, [0.0, 1.0]), "a loop"),
+    "bvp": (lambda d: integrate.solve_bvp(lambda x, y: y, lambda a, b: a, d, X).y, "a loop"),
     "spline": (lambda d: interpolate.CubicSpline([0.0, 1.0, 2.0], d)(0.5), "np.interp"),
     "frozen": (lambda d: stats.norm(d[0], 1.0).logpdf(d), "stats.norm.logpdf"),
 }

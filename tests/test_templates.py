@@ -64,9 +64,14 @@ def gradient(program):
     return srcdiff.grad(program.function, inputs, materialize_grads=True)
 
 
+# They make objects, whose parts `test_scipy_functions` differentiates.
+MAKERS_OF_OBJECTS = ("root", "root_scalar", "solve_ivp")
+
+
 @pytest.mark.parametrize("rule", rules.builtin().rules, ids=lambda r: r.name)
 def test_every_rule_has_samples(rule):
-    assert (rule.template is None and rule.definition is None) or rule.samples
+    made = rule.template is None and rule.definition is None
+    assert made or rule.samples or rule.name in MAKERS_OF_OBJECTS
 
 
 # They write into containers, which no sample holds; the programs of `aliases` differentiate them.
@@ -78,7 +83,7 @@ def test_every_function_has_a_sample_that_fits():
     for key in rules.builtin().by_key:
         rule = rules.lookup(key)
         made = rule.template is None and rule.definition is None
-        known = made or key in IN_CONTAINERS
+        known = made or key in IN_CONTAINERS or rule.name in MAKERS_OF_OBJECTS
         assert known or id(key) in have or repr(key) in have, key
 
 
@@ -119,6 +124,10 @@ def norm_of(value):
     return np.sqrt(max(inner(value, value), 0.0))
 
 
+# Both modes choose steps of their own.
+SOLVED_IN_STEPS = ("odeint", "ivp_values_")
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
 def test_forward_mode(sample):
     program, w = weighted(sample)
@@ -140,7 +149,8 @@ def test_forward_mode(sample):
         found = inner(w, tangent)
         back = gradient(program)(*args, grad_outputs=w)
         scale, single = norm_of(back) * norm_of(way), in_single(sample)
-        assert abs(found - inner(back, way)) <= (1e-6 if single else 1e-12) * max(scale, 1.0)
+        rough = single or sample.rule.name in SOLVED_IN_STEPS
+        assert abs(found - inner(back, way)) <= (1e-6 if rough else 1e-12) * max(scale, 1.0)
 
         def along(h, way=way):
             return inner(w, program.function(*moved(before, h, way)))
@@ -197,7 +207,7 @@ def is_complex(sample):
 
 
 # The gradient of a call that runs again runs a function that is in no text.
-FIRST_ORDER_ONLY = ("run_again_", "run_steps_")
+FIRST_ORDER_ONLY = ("run_again_", "run_steps_", *SOLVED_IN_STEPS)
 MORE = [s for s in ONCE if s.rule.name not in FIRST_ORDER_ONLY]
 TWICE = [s for s in MORE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
 # The second derivative of a linear function is zero, elementwise ones and definitions have those

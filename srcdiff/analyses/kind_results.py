@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff import integrals, recompute, roots, schedules, solutions
+from srcdiff import integrals, odes, recompute, roots, schedules, solutions
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Callable, Kind, Object, Scalar, Tuple
 
@@ -99,6 +99,18 @@ def scipy_kind(fn: Any, args: Args) -> Kind | None:
     return None if make is None else make(args)
 
 
+_TIMES, _VALUES = Array("float64", (None,)), Array("float64", (None, None))
+
+
+def _adjoint_of_ode(args: Args, given: Kind, before: int) -> Kind | None:
+    """The gradients by the start, perhaps the times, and some of the arguments."""
+    places, rest = getattr(args[1], "items", None), getattr(given, "items", None)
+    if places is None or rest is None:
+        return None
+    found = (_gradient(rest[p.value]) or UNKNOWN for p in places)
+    return Tuple((*(_TIMES for _ in range(before)), *found))
+
+
 _BRACKETED = ("brentq", "brenth", "bisect")
 
 
@@ -113,6 +125,7 @@ def _iterated(start: Kind, of_number: tuple[()] | None = None) -> Kind | None:
 _SCIPY: dict[str, Any] = {
     "integrate.quad": lambda args: Tuple((_NUMBER, _NUMBER)),
     **{f"optimize.{name}": lambda args: _NUMBER for name in _BRACKETED},
+    "integrate.odeint": lambda args: Array("float64", (None, None)),
     "optimize.newton": lambda args: _iterated(args[1]),
     "optimize.fsolve": lambda args: Array("float64", (None,)),
     "optimize.fixed_point": lambda args: _iterated(args[1], ()),
@@ -128,6 +141,11 @@ FUNCTIONS: dict[Any, Any] = {
     solutions.vjp_by: _slope,
     solutions.pulled: _pulled,
     integrals.integral: _integral,
+    odes.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
+    odes.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args, args[5], 2),
+    odes.ode_along: lambda args, kwargs: _VALUES,
+    odes.ivp_adjoint: lambda args, kwargs: _adjoint_of_ode(args, args[7], 1),
+    odes.ivp_along: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
     roots.found_root: lambda args, kwargs: _iterated(args[1]),
     roots.found_root_scalar: lambda args, kwargs: _NUMBER,
     solutions.solve_adjoint: _like_third,

@@ -155,6 +155,8 @@ class Expander(Writer):
                 return self._explicit_unbroadcast(rhs)
             if rhs.fn is notation.ignored:
                 return ir.Const(rhs.args[0] in self.ignored)
+            if rhs.fn is notation.active:
+                return self.places(self.atom(rhs.args[0]))
             args = tuple(map(self.atom, rhs.args))
             kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
             if isinstance(rhs.fn, ir.Name):
@@ -163,6 +165,12 @@ class Expander(Writer):
         if isinstance(rhs, ir.Opaque):
             raise self.misused(f"uses `{rhs.text}`, which cannot stand in a template", self.line)
         return self.atom(rhs)
+
+    def places(self, atom: ir.Atom) -> ir.Tup:
+        """The positions of what is active among several arguments."""
+        items = atom.items if isinstance(atom, ir.Tup) else ()
+        some = (k for k, a in enumerate(items) if any(map(self.active, ir.names(a))))
+        return ir.Tup(tuple(map(ir.Const, some)))
 
     def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
         """A call of a function that is an argument."""

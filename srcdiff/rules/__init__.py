@@ -26,6 +26,7 @@ from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 
 from .arguments import MEMBER_REMEDY, REMEDY, bind, spelling
 from .notation import (
+    active,
     basic,
     conj,
     d,
@@ -45,7 +46,7 @@ from .notation import (
 from .rule import Given, Rule, Store, key_of
 
 __all__ = [
-    "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
+    "active", "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
     "composed", "conj", "d", "discrete", "distinct", "elementwise", "find", "forward", "given",
     "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known", "linear", "load_rules",
     "lookup", "nondifferentiable", "picks_one", "rank", "read_extras", "refuse", "registry",
@@ -91,11 +92,7 @@ def rule(
     gather: str | None = None,
     calls: tuple[str, ...] | None = None,
 ) -> Callable[..., Rule]:
-    """Declare the template below as the general rule of `functions`.
-
-    With `calls=("f", "args")` the argument `f` is a function, which gets `args` behind its own
-    arguments, and what it captures behind these; there may be several.
-    """
+    """Declare the template below as the general rule of `functions`."""
     return _decorator("rule", functions, view=view, mutates=mutates, gather=gather, calls=calls)
 
 

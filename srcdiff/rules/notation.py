@@ -92,6 +92,11 @@ def ignored(z: Any) -> bool:
     return False
 
 
+def active(xs: Any) -> tuple[int, ...]:
+    """The positions in the sequence `xs` of what has a derivative."""
+    return tuple(range(len(xs)))
+
+
 def refuse(reason: str) -> None:
     """Say that the rule does not cover a call that comes here."""
     raise NotImplementedError(reason)

@@ -56,5 +56,5 @@ def romb(y, dx=1.0, axis=-1):
 unsupported(
     "Sum over nodes and weights (`scipy.special.roots_legendre`), or step with a loop of your own.",
     integrate.dblquad, integrate.tplquad, integrate.nquad, integrate.quad_vec,
-    integrate.odeint, integrate.solve_ivp, integrate.solve_bvp, integrate.fixed_quad,
+    integrate.solve_bvp, integrate.fixed_quad,
 )  # fmt: skip
