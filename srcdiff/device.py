@@ -25,6 +25,7 @@ PAIRS = (
     ("numpy.linalg", "cupy.linalg"),
     ("numpy.fft", "cupy.fft"),
     ("numpy.random", "cupy.random"),
+    ("numpy.lib.stride_tricks", "cupy.lib.stride_tricks"),
     ("scipy", "cupyx.scipy"),
     *((f"scipy.{n}", f"cupyx.scipy.{n}") for n in ("special", "linalg", "fft", "ndimage")),
     ("scipy.signal", "cupyx.scipy.signal"),

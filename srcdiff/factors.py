@@ -129,7 +129,7 @@ def pivot_order(piv: Any) -> Any:
     order = list(range(len(piv)))
     for k, other in enumerate(piv.tolist()):
         order[k], order[other] = order[other], order[k]
-    return np.argsort(order)
+    return np.argsort(np.array(order))
 
 
 def block_triangular(a: Any, e: Any) -> Any:
@@ -327,7 +327,7 @@ def along_axis(shape: Any, indices: Any, axis: int) -> tuple[Any, ...]:
 
 def i0_slope(x: Any, n: int = 1) -> Any:
     """The `n`-th derivative of `np.i0`, by its integral over a period."""
-    points = 48 + 2 * int(np.max(np.abs(x), initial=0.0))
+    points = 48 + 2 * int(np.max(np.abs(x)) if np.size(x) else 0)
     c = np.cos(np.arange(points) * (2.0 * np.pi / points))
     c = c.astype(np.result_type(np.asarray(x), np.float32))
     return np.mean(c**n * np.exp(np.multiply.outer(x, c)), axis=-1)

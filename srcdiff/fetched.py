@@ -14,7 +14,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_device import may_be_device
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Kind, dims_of
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.views import is_array
 from srcdiff.device import on_device
@@ -77,13 +77,24 @@ class _Fetcher:
         """A call with its slices and its operands for `math`; a flag is a bool."""
         args = tuple(self.sliced(a, s.loc, before) for a in rhs.args)
         if getattr(rhs.fn, "__module__", "") == "math":
-            args = tuple(self.ask(float, a, s.loc, before) if self.is_array(a) else a for a in args)
+            args = tuple(self.number(a, s.loc, before) for a in args)
         rhs = replace(rhs, args=args)
         if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds)):
             return replace(s, rhs=rhs)
         name = self.fresh()
         before.append(ir.Assign(name, rhs, s.loc))
         return replace(s, rhs=ir.Call(bool, (name,), text="bool"))
+
+    def number(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """An operand of a function of `math`: a number, or the list of those in a vector."""
+        kind = atom_kind(atom, self.kinds)
+        if not is_array(kind):
+            return atom
+        if len(dims_of(kind) or ()) == 1:
+            name = self.fresh()
+            out.append(ir.Assign(name, ir.Call(ir.Method("tolist"), (atom,)), loc))
+            return name
+        return self.ask(float, atom, loc, out)
 
     def sliced(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
         """An index with the ends of its slices as ints."""
@@ -147,10 +158,18 @@ def plain_tests(function: ir.Function) -> ir.Function:
                 if reads.get(asked[0].id) == 1:
                     out.pop()
                     s = replace(s, test=asked[1])
-            out.append(s)
+            out.append(_plain_loop(s, reads) if isinstance(s, ir.While) else s)
         return tuple(out)
 
     return replace(function, body=block(function.body))
+
+
+def _plain_loop(loop: ir.While, reads: Mapping[str, int]) -> ir.While:
+    """A loop without `bool(...)` around its test, where nothing else reads that."""
+    asked = _asked(loop.cond[-1]) if loop.cond else None
+    if asked is None or loop.test != asked[0] or reads.get(asked[0].id) != 1:
+        return loop
+    return replace(loop, cond=loop.cond[:-1], test=asked[1])
 
 
 def _asked(stmt: ir.Stmt) -> tuple[ir.Name, ir.Atom] | None:

@@ -20,6 +20,8 @@ from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_device import is_host_call
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.views import is_array
+from srcdiff.conform import Conformer
 from srcdiff.device import OnHost, on_device
 from srcdiff.errors import MissingRuleError
 from srcdiff.fetched import plain_tests
@@ -35,21 +37,24 @@ def placed_calls(function: ir.Function, params: Mapping[str, Kind]) -> ir.Functi
         return function
     function = plain_tests(function)
     kinds = infer(function, params)
+    conformer = Conformer(kinds, ir.Fresh(ir.all_names(function)))
 
     def block(inner: ir.Block) -> ir.Block:
-        return tuple(stmt(s) for s in inner)
+        return tuple(new for s in inner for new in stmt(s))
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
+    def stmt(s: ir.Stmt) -> ir.Block:
+        conformer.before = []
         if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
-            s = replace(s, rhs=_placed(s.rhs, kinds, s.loc))
+            s = replace(s, rhs=_placed(s.rhs, conformer, s.loc))
         elif isinstance(s, ir.For) and isinstance(s.iter, ir.Call):
-            s = replace(s, iter=_placed(s.iter, kinds, s.loc))
-        return ir.map_blocks(s, block)
+            s = replace(s, iter=_placed(s.iter, conformer, s.loc))
+        before = tuple(conformer.before)
+        return (*before, ir.map_blocks(s, block))
 
     return replace(function, body=block(function.body))
 
 
-def _placed(call: ir.Call, kinds: Mapping[str, Kind], loc: ir.Loc) -> ir.Call:
+def _placed(call: ir.Call, conformer: Conformer, loc: ir.Loc) -> ir.Call:
     """A call as it is made beside arrays of CuPy."""
     other = call.args[1] if call.fn is operator.is_ else None
     if isinstance(other, ir.Ref) and _path_of(other.value):
@@ -58,12 +63,29 @@ def _placed(call: ir.Call, kinds: Mapping[str, Kind], loc: ir.Loc) -> ir.Call:
         return ir.Call(operator.contains, (ir.Tup(either), call.args[0]))
     if getattr(call.fn, "__name__", "") in _OF_NUMPY and module_of(call.fn) == "numpy":
         return replace(call, fn=OnHost(call.fn))
+    kinds = conformer.kinds
     operands = tuple(atom_kind(a, kinds) for a in (*call.args, *(v for _, v in call.kwargs)))
     if is_host_call(call.fn, operands, kind_of_call(call, kinds)):
         # The name of a helper means its twin for CuPy, which takes numbers as well.
         return replace(call, fn=OnHost(call.fn)) if _path_of(call.fn) else call
+    if _is_number(call.fn) and len(operands) == 1 and is_array(operands[0]):
+        dtype = ir.Ref(f"np.{call.fn.__name__}", call.fn)  # type: ignore[union-attr]
+        return ir.Call(ir.Method("astype"), (call.args[0], dtype))
     check_known(call.fn, loc)
-    return call
+    if _is_outer(call.fn):
+        return conformer.outer(call, loc)
+    path = _path_of(call.fn)
+    return conformer.call(call, path, loc) if path else call
+
+
+def _is_number(fn: Any) -> bool:
+    """Whether a function is a class of NumPy's numbers."""
+    return isinstance(fn, type) and issubclass(fn, np.number)
+
+
+def _is_outer(fn: Any) -> bool:
+    """Whether a function is `outer` of a ufunc."""
+    return isinstance(getattr(fn, "__self__", None), np.ufunc) and fn.__name__ == "outer"
 
 
 def check_known(fn: Any, loc: ir.Loc) -> None:

@@ -39,7 +39,7 @@ def keep_axes(d: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def spread(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`d`, the result of a reduction of `x` over `axis`, repeated to the shape of `x`."""
-    return np.broadcast_to(keep_axes(d, axis, keepdims), np.shape(x))
+    return np.broadcast_to(np.asarray(keep_axes(d, axis, keepdims)), np.shape(x))
 
 
 def axis_size(x: Any, axis: Any = None) -> int:

@@ -81,7 +81,7 @@ def fixed_point(f: Callable[..., Any], x0: Any, *args: Any) -> Any:
     x, best, since = x0, np.inf, 0
     for _ in range(100_000):
         new = f(x, *args)
-        step = float(np.max(np.abs(new - x), initial=0.0))
+        step = _largest(new - x)
         x = new
         if not np.isfinite(step):
             break
@@ -89,10 +89,15 @@ def fixed_point(f: Callable[..., Any], x0: Any, *args: Any) -> Any:
         best = min(step, best)
         # Steps that shrink no more are those of rounding.
         eps = float(np.finfo(np.result_type(x, np.float16)).eps)
-        tiny = 64.0 * eps * max(1.0, float(np.max(np.abs(x), initial=0.0)))
+        tiny = 64.0 * eps * max(1.0, _largest(x))
         if step == 0.0 or (since >= 3 and step <= tiny):
             return x
     raise ArithmeticError(f"no fixed point is reached: the last step changes it by {step:g}")
+
+
+def _largest(x: Any) -> float:
+    """The greatest magnitude in a number or an array."""
+    return float(np.max(np.abs(x))) if np.size(x) else 0.0
 
 
 def solution(solver: Any, residual: Any, *args: Any) -> Any:

@@ -13,9 +13,11 @@ import srcdiff
 
 from . import structures as st
 from .check import Problem
+from .cupy_models import models
 from .programs import GOLDEN, Program
 
 FOLDER = Path(__file__).parent / "golden"
+CUPY = FOLDER / "cupy"
 
 
 def gradient(program: Program) -> Callable[..., Any]:
@@ -57,16 +59,27 @@ def text(name: str) -> str:
 def main(names: list[str]) -> None:
     """Write the files whose text has changed."""
     for name in names or sorted(FILES):
-        path = FOLDER / f"{name}.py"
-        new = text(name)
-        if not path.exists() or path.read_text() != new:
-            path.write_text(new)
-            print(f"wrote {path.name}")
+        _write(FOLDER / f"{name}.py", text(name))
     if not names:
-        for path in sorted(FOLDER.glob("*.py")):
-            if path.stem not in FILES:
-                path.unlink()
-                print(f"removed {path.name}")
+        for name, model in models().items():
+            _write(CUPY / f"{name}.py", model.text)
+        _remove_others(FOLDER, set(FILES))
+        _remove_others(CUPY, set(models()))
+
+
+def _write(path: Path, new: str) -> None:
+    """Write a file whose text has changed."""
+    if not path.exists() or path.read_text() != new:
+        path.write_text(new)
+        print(f"wrote {path.relative_to(FOLDER)}")
+
+
+def _remove_others(folder: Path, names: set[str]) -> None:
+    """Remove the files of what is there no more."""
+    for path in sorted(folder.glob("*.py")):
+        if path.stem not in names:
+            path.unlink()
+            print(f"removed {path.relative_to(FOLDER)}")
 
 
 if __name__ == "__main__":

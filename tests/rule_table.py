@@ -16,7 +16,6 @@ from srcdiff.distributions import distribution
 from srcdiff.ir import NOWHERE, Attr, Method
 from srcdiff.placement import check_known
 from tests import packages
-from tests.standin import exceptions
 
 HEAD = """# What has a derivative
 
@@ -29,9 +28,8 @@ single and double precision, for numbers and for arrays of any layout. *Rule* is
 says which other functions a call stands for. *Also* are arguments beside those that every
 function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*
 says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm). *CuPy* says that its
-samples are right on the stand-in for CuPy (see `docs/cupy.md`; none has been run on a GPU),
-"partly" that some fail there, because CuPy's function takes no numbers or lists; without it CuPy
-has no such function, or an error says what is missing.
+samples are right on the stand-in for CuPy (see `docs/cupy.md`; none has been run on a GPU);
+without it CuPy has no such function, and an error says so.
 
 Conventions at kinks are those of PyTorch: ties of `max`, `min`, `maximum` and `minimum` share
 equally, `abs` and norms have slope 0 at 0, `clip` has slope 1 at its bounds, `prod` is exact with
@@ -135,16 +133,13 @@ def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
     also = ", ".join(f"`{a}`" for a in options)
     found = [*options.values(), *(() if rule is None else (rule,))]
     number = "yes" if any("C(" in s for r in found for s in r.samples) else ""
-    return f"| `{name}` | {flavour} | {also} | {number} | {_on_cupy(function, rule)} |"
+    return f"| `{name}` | {flavour} | {also} | {number} | {_on_cupy(function)} |"
 
 
-def _on_cupy(function: Any, rule: rules.Rule | None) -> str:
+def _on_cupy(function: Any) -> str:
     """Whether a function is right for arrays of CuPy."""
     try:
         check_known(function, NOWHERE)
     except srcdiff.errors.MissingRuleError:
         return ""
-    name = "" if rule is None else rule.name
-    if name in exceptions.RULES:
-        return "partly" if name in exceptions.PARTIAL else ""
     return "yes"

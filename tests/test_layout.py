@@ -30,7 +30,7 @@ LAYERS = (
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal")
-    + ("fetched", "placement", "packing"),
+    + ("fetched", "placement", "packing", "conform"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),

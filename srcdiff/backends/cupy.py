@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import factors, records, runtime, trees
+from srcdiff import factors, records, runtime, solutions, trees
 from srcdiff.backends.imports import Import
 from srcdiff.device import PAIRS, OnHost, is_device_array, known_as
 from srcdiff.errors import CotangentTypeError, DtypeError
 
-HELPERS = (runtime, factors, trees)
+HELPERS = (runtime, factors, trees, solutions)
 """The modules whose functions generated code may call."""
 
 _MODULES = dict(PAIRS)
@@ -107,6 +107,9 @@ def _meaning(value: Any) -> Any:
     name = getattr(value, "__name__", None)
     if not isinstance(name, str) or isinstance(value, type):
         return value
+    if getattr(value, "__self__", None) in (np.r_, np.c_):
+        joiner = "r_" if value.__self__ is np.r_ else "c_"
+        return getattr(getattr(importlib.import_module("cupy"), joiner), name)
     for helper in HELPERS:
         if vars(helper).get(name) is value:
             return getattr(twin(helper), name)

@@ -7,6 +7,12 @@ def f(x):
 
 srcdiff.source(f, example=(np.ones(3),), backend="cupy")
 """,
+    "An argument that CuPy's function does not have": """
+def f(x):
+    return np.sum(np.linalg.pinv(x, hermitian=True) * x)
+
+srcdiff.source(f, example=(np.eye(3),), backend="cupy")
+""",
     "Copies of containers of arrays that are written into, and of numbers": """
 def f(x, s):
     u = x * 1.0

@@ -135,14 +135,6 @@ class ndarray:  # noqa: N801
         COUNTS.transfer("bool()")
         return bool(self.held)
 
-    def __index__(self) -> int:
-        COUNTS.transfer("an index")
-        return operator.index(self.held)
-
-    def __format__(self, spec: str) -> str:
-        COUNTS.transfer("format()")
-        return format(self.held[()], spec)
-
     def item(self, *args: Any) -> Any:
         COUNTS.transfer("item()")
         return self.held.item(*args)
@@ -222,7 +214,10 @@ def _index(key: Any) -> Any:
 
 
 def _bound(value: Any) -> Any:
-    return operator.index(value) if isinstance(value, ndarray) else value
+    if isinstance(value, ndarray):
+        COUNTS.transfer("the end of a slice")
+        return operator.index(value.held)
+    return value
 
 
 def computed(function: Any, args: Any, kwargs: Any) -> Any:
@@ -234,12 +229,15 @@ def computed(function: Any, args: Any, kwargs: Any) -> Any:
     return wrapped(result) if out is None else out
 
 
+_NAMES = {"and": "and_", "or": "or_"}
+
+
 def _operators() -> None:
     """The operators, forwards, reflected and in place, which refuse lists and NumPy's arrays."""
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
-                 "xor", "lshift", "rshift"):  # fmt: skip
-        function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
-        onto = getattr(operator, f"i{name}")
+                 "xor", "lshift", "rshift", "divmod"):  # fmt: skip
+        function = divmod if name == "divmod" else getattr(operator, _NAMES.get(name, name))
+        onto = getattr(operator, f"i{name}", None)
 
         def forwards(self: Any, other: Any, function: Any = function) -> Any:
             _check_operand(other)
@@ -258,7 +256,8 @@ def _operators() -> None:
 
         setattr(ndarray, f"__{name}__", forwards)
         setattr(ndarray, f"__r{name}__", reflected)
-        setattr(ndarray, f"__i{name}__", in_place)
+        if name not in ("matmul", "divmod"):
+            setattr(ndarray, f"__i{name}__", in_place)
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         function = getattr(operator, name)
 

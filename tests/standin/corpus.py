@@ -119,14 +119,14 @@ def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
     numbers = sum(isinstance(x, (float, complex)) for x in st.leaves(to_host(found)))
     extra = device.transfers - before - moved - numbers
     extra = 0 if program.name in MOVED else extra
-    return outcome("moved", f"{extra} more than the primal\n{g.source}") if extra > 0 else outcome(
-        "right"
+    return (
+        outcome("moved", f"{extra} more than the primal\n{g.source}")
+        if extra > 0
+        else outcome("right")
     )
 
 
-def _by_differences(
-    program: Program, function: Any, outcome: Any, device: Device
-) -> Outcome:
+def _by_differences(program: Program, function: Any, outcome: Any, device: Device) -> Outcome:
     """A program that gives something else on the device (`x[0]` is a view), by differences."""
 
     def on_host(*args: Any, **kwargs: Any) -> Any:

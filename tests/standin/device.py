@@ -20,6 +20,7 @@ __all__ = ["Device", "TransferError"]
 
 RECORD = Path(__file__).parent / "cupy14.txt"
 
+
 def words(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
@@ -27,19 +28,15 @@ def words(text: str) -> frozenset[str]:
 
 # These answer what is known without looking at the values.
 _ANSWERS = words(
-        """shape ndim size iscomplexobj isrealobj isscalar result_type can_cast promote_types finfo
+    """shape ndim size iscomplexobj isrealobj isscalar result_type can_cast promote_types finfo
         iinfo may_share_memory shares_memory broadcast_shapes issubdtype min_scalar_type
         dtype get_printoptions printoptions"""
-    )
-# These take numbers and lists; all others want arrays.
-_TAKE_ANYTHING = words(
-        """array asarray asanyarray ascontiguousarray full full_like zeros ones empty arange
-        linspace logspace eye identity tri indices where einsum fromfunction real imag
-        isclose select piecewise concatenate stack vstack hstack dstack column_stack
-        meshgrid ix_ mgrid ogrid fftfreq rfftfreq atleast_1d copyto ravel_multi_index
-        unravel_index trapezoid angle real_if_close isreal iscomplex block_diag toeplitz
-        hadamard hilbert helmert dft next_fast_len"""
-    )
+)
+_JOINED = words("concatenate concat stack column_stack")
+"""Functions of a tuple of arrays, and of arrays alone."""
+
+_OPEN = words("toeplitz block_diag hadamard hilbert helmert dft")
+"""Functions of `cupyx.scipy` whose first operand need not be an array."""
 
 
 def recorded() -> dict[str, dict[str, str]]:
@@ -62,7 +59,7 @@ class Device:
     def __init__(self) -> None:
         names = recorded()
         _methods(names.pop("cupy.ndarray"))
-        self.modules = {"cupyx": types.ModuleType("cupyx"), **_module("cupyx.scipy")}
+        self.modules = {n: types.ModuleType(n) for n in ("cupyx", "cupyx.scipy", "cupy.lib")}
         for name in names:
             ours = name.replace("cupyx.", "").replace("cupy", "numpy")
             module = types.ModuleType(name)
@@ -106,10 +103,6 @@ class Device:
     def array(self, value: Any) -> Any:
         """A copy of an array of NumPy."""
         return wrapped(np.array(value))
-
-
-def _module(name: str) -> dict[str, types.ModuleType]:
-    return {name: types.ModuleType(name)}
 
 
 def _fill(module: types.ModuleType, ours: types.ModuleType, names: dict[str, str]) -> None:
@@ -164,10 +157,14 @@ class Ufunc:
 
 def _function(value: Any, name: str, module: str, what: str) -> Callable[..., Any]:
     """A function of NumPy with the parameters and the strictness of CuPy's."""
-    known = {p.strip("=*") for p in what.strip("()").split(", ")}
+    parameters = what.strip("()").split(", ")
+    known = {p.strip("=*!") for p in parameters}
     open_ = "..." in what or "**" in what
-    positional = sum(not p.startswith("*") for p in what.strip("()").split(", "))
-    strict = name not in _TAKE_ANYTHING and not module.startswith("cupy.random")
+    positional = sum(not p.startswith("*") for p in parameters)
+    wanted = [p.strip("=!") for p in parameters if p.startswith("!")]
+    places = [k for k, p in enumerate(parameters) if p.startswith("!")]
+    if what == "(...)" and name not in _OPEN:
+        places = [0]
 
     def function(*args: Any, **kwargs: Any) -> Any:
         extra = set(kwargs) - known
@@ -177,8 +174,12 @@ def _function(value: Any, name: str, module: str, what: str) -> Callable[..., An
             raise TypeError(f"{name}() takes {positional} positional arguments")
         if name in _ANSWERS:
             return value(*map(_loose, args), **{k: _loose(v) for k, v in kwargs.items()})
-        if strict and args and not isinstance(args[0], ndarray):
-            _check_first(name, args[0])
+        for operand in (*(args[k] for k in places if k < len(args)),
+                        *(kwargs[p] for p in wanted if p in kwargs)):  # fmt: skip
+            _check_array(name, operand)
+        if name in _JOINED and args:
+            for operand in args[0]:
+                _check_array(name, operand)
         if name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
             return _array(value, args, kwargs)
         return computed(value, args, kwargs)
@@ -188,11 +189,9 @@ def _function(value: Any, name: str, module: str, what: str) -> Callable[..., An
     return function
 
 
-def _check_first(name: str, value: Any) -> None:
-    """Raise for a first operand that only NumPy would make an array of."""
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, ndarray) for v in value):
-        return  # np.stack and its like
-    if isinstance(value, (list, tuple, int, float, complex, np.generic, np.ndarray)):
+def _check_array(name: str, value: Any) -> None:
+    """Raise for an operand that only NumPy would make an array of."""
+    if not isinstance(value, ndarray):
         raise TypeError(f"{name}: expected cupy.ndarray, given {type(value).__name__}")
 
 

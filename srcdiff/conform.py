@@ -1,0 +1,230 @@
+"""Calls in the form in which CuPy takes them.
+
+Takes calls of functions of NumPy and SciPy beside arrays of CuPy; returns them with arrays in the
+place of numbers and lists where CuPy's function wants arrays, and without the arguments that only
+NumPy's has.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir, trees
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_types import Kind, List, Maybe, Scalar, Tuple
+from srcdiff.errors import MissingRuleError
+
+Kinds = Mapping[str, Kind]
+
+
+class Conformer:
+    """Puts arrays and positional arguments into calls; what they need before is in `before`."""
+
+    def __init__(self, kinds: Kinds, fresh: Callable[[], ir.Name]) -> None:
+        self.kinds, self.fresh = kinds, fresh
+        self.before: list[ir.Stmt] = []
+
+    def call(self, call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
+        """A call of the function at a path (`numpy.linalg.solve`) as CuPy takes it.
+
+        Raises:
+            MissingRuleError: it has an argument that CuPy's function has not.
+        """
+        if call.fn is np.zeros_like and self.may_be_none(call.args):
+            return replace(call, fn=trees.zeros_like, text=None)
+        call = _options(call, path, loc)
+        name = path.rpartition(".")[2]
+        if isinstance(call.fn, np.ufunc):
+            args = [self.array(a, loc, numbers=False) for a in call.args]
+        elif name in _ANYTHING:
+            args = list(call.args)
+        else:
+            wanted = _WANTED.get(name, (0,))
+            args = [self.array(a, loc) if k in wanted else a for k, a in enumerate(call.args)]
+        if name in _JOINED and args and isinstance(args[0], ir.Tup):
+            args[0] = ir.Tup(tuple(self.array(a, loc) for a in args[0].items))
+        if name == "choose" and len(args) > 1:
+            args[1] = self.stacked(args[1], loc)
+        return replace(call, args=tuple(args))
+
+    def may_be_none(self, args: tuple[ir.Atom, ...]) -> bool:
+        """Whether an operand stands for what has no value yet."""
+        return any(isinstance(atom_kind(a, self.kinds), Maybe) for a in args)
+
+    def outer(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
+        """A call of `outer` of a ufunc."""
+        return replace(call, args=tuple(self.array(a, loc) for a in call.args))
+
+    def array(self, atom: ir.Atom, loc: ir.Loc, numbers: bool = True) -> ir.Atom:
+        """An operand as an array, if it is a list, or (`numbers`) a number."""
+        kind = atom_kind(atom, self.kinds)
+        if not isinstance(kind, (Scalar, List, Tuple) if numbers else (List, Tuple)):
+            return atom
+        return self._made(np.asarray, (atom,), loc)
+
+    def stacked(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """A tuple or list of arrays as one array."""
+        if not isinstance(atom_kind(atom, self.kinds), (List, Tuple)):
+            return atom
+        star = ir.Star(atom) if not isinstance(atom, ir.Tup) else None
+        items = (star,) if star is not None else atom.items  # type: ignore[union-attr]
+        same = self._made(np.broadcast_arrays, items, loc)
+        return self._made(np.stack, (same,), loc)
+
+    def _made(self, fn: Any, args: tuple[ir.Atom, ...], loc: ir.Loc) -> ir.Name:
+        """The name of what a call gives that is made before."""
+        name = self.fresh()
+        self.before.append(ir.Assign(name, ir.Call(fn, args), loc))
+        return name
+
+
+def _options(call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
+    """A call without keywords that CuPy's function does not know.
+
+    Raises:
+        MissingRuleError: one of them says something, and has no place.
+    """
+    args, kept = list(call.args), []
+    name = path.rpartition(".")[2]
+    for keyword, value in call.kwargs:
+        place = _RENAMED.get(name, {}).get(keyword or "")
+        if place is not None and place == len(args):
+            args.append(value)
+        elif place is not None or name in _LACKING.get(keyword or "", ()):
+            if not _says_nothing(call.fn, keyword or "", value):
+                short = path.replace("numpy", "np", 1)
+                raise MissingRuleError(
+                    f"`{short}` of CuPy has no argument `{keyword}`",
+                    loc,
+                    _REMEDY.get(keyword or "", "Leave it out, or pass NumPy arrays."),
+                )
+        else:
+            kept.append((keyword, value))
+    return replace(call, args=tuple(args), kwargs=tuple(kept))
+
+
+def _says_nothing(fn: Any, keyword: str, value: ir.Atom) -> bool:
+    """Whether an argument is what a function takes without it."""
+    if not isinstance(value, ir.Const):
+        return False
+    default = _defaults(fn).get(keyword, inspect.Parameter.empty)
+    if type(default).__name__ == "_NoValueType":
+        return value.value is None
+    return bool(value.value == default)
+
+
+@lru_cache(maxsize=256)
+def _defaults(fn: Any) -> Mapping[str, Any]:
+    """The default values of a function's parameters, as far as they are known."""
+    try:
+        parameters = inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {name: p.default for name, p in parameters.items()}
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+_ANYTHING = _words(
+    """array asarray asanyarray ascontiguousarray asfortranarray full zeros ones empty arange
+    linspace logspace eye identity tri indices fromfunction real imag angle isclose allclose select
+    piecewise concatenate concat stack vstack hstack dstack column_stack meshgrid ix_ fftfreq
+    rfftfreq atleast_1d atleast_2d atleast_3d copyto ravel_multi_index unravel_index append diag
+    diagflat kron vander cross average cond tile resize around round nan_to_num tril triu diff
+    gradient fftshift ifftshift block_diag hadamard hilbert helmert dft next_fast_len shape ndim
+    size iscomplexobj isrealobj isscalar iterable result_type can_cast promote_types finfo iinfo
+    may_share_memory shares_memory broadcast_shapes broadcast_arrays issubdtype min_scalar_type
+    dtype einsum apply_along_axis apply_over_axes tril_indices triu_indices diag_indices
+    mask_indices vectorize seed default_rng bartlett blackman hamming hanning kaiser __getitem__"""
+)
+"""Functions of CuPy that take numbers and lists as well, or take no arrays."""
+
+_WANTED: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(
+        ("dot", "inner", "outer", "vdot", "tensordot", "solve", "tensorsolve", "lstsq", "convolve",
+         "correlate", "convolve2d", "correlate2d", "fftconvolve", "oaconvolve", "trapezoid",
+         "searchsorted", "digitize", "bincount", "isin", "take_along_axis", "array_equal",
+         "solve_triangular", "polygamma", "toeplitz", "convolve1d", "correlate1d"), (0, 1),
+    ),
+    **dict.fromkeys(("interp", "lfilter", "putmask"), (0, 1, 2)),
+    "compress": (1,),
+    "extract": (0, 1),
+    "lu_solve": (1,),
+}  # fmt: skip
+"""The positions at which functions of CuPy want arrays, where these are not the first alone."""
+
+_JOINED = _words("concatenate concat stack column_stack")
+"""Functions of a tuple of arrays, in which CuPy wants no numbers."""
+
+_WHERE = "Select first, or use `np.where`."
+_REMEDY: Mapping[str, str] = {
+    "where": _WHERE,
+    "initial": "Take `np.maximum`, `np.minimum`, a sum or a product with it.",
+    "upper": "Write `np.linalg.cholesky(a).conj().T`.",
+    "hermitian": "Use the eigenvalues: `np.linalg.eigh`.",
+}
+
+_LACKING: Mapping[str, frozenset[str]] = {
+    "where": _words(
+        """all amax amin any max mean min nanmax nanmean nanmin nanprod nanstd nansum nanvar prod
+        std sum var"""
+    ),
+    "initial": _words("amax amin max min nanmax nanmin nanprod nansum prod sum"),
+    **dict.fromkeys(("mean", "correction"), _words("nanstd nanvar std var")),
+    **dict.fromkeys(("stable", "order", "descending"), _words("sort argsort")),
+    "device": _words(
+        """asanyarray asarray astype empty empty_like eye full full_like linspace ones ones_like
+        zeros zeros_like fftfreq rfftfreq"""
+    ),
+    "like": _words(
+        """arange array asanyarray asarray ascontiguousarray asfortranarray empty eye full identity
+        ones require tri zeros"""
+    ),
+    "subok": _words("broadcast_to broadcast_arrays copy"),
+    "kind": _words("isin partition argpartition"),
+    "weights": _words("percentile quantile"),
+    "keepdims": _words("count_nonzero"),
+    "sparse": _words("indices"),
+    "mode": _words("take"),
+    "upper": _words("cholesky"),
+    "hermitian": _words("svd pinv matrix_rank"),
+    "rtol": _words("pinv matrix_rank"),
+    "sorted": _words("unique"),
+    "out": _words("fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft"),
+    **dict.fromkeys(
+        ("workers", "orthogonalize"),
+        _words(
+            """dct dctn dst dstn idct idctn idst idstn fft ifft fft2 ifft2 fftn ifftn rfft irfft
+            rfft2 irfft2 rfftn irfftn hfft ihfft hfft2 hfftn ihfft2 ihfftn"""
+        ),
+    ),
+    "radius": _words("gaussian_filter1d"),
+}
+"""Arguments of NumPy's and SciPy's functions (by name) that those of CuPy have not."""
+
+_RENAMED: Mapping[str, Mapping[str, int]] = {
+    "reshape": {"shape": 1},
+    "unravel_index": {"shape": 1},
+    **dict.fromkeys(("flip", "fliplr", "flipud", "rot90", "cov"), {"m": 0}),
+    **dict.fromkeys(("concatenate", "concat", "stack"), {"arrays": 0}),
+    **dict.fromkeys(("take_along_axis", "ediff1d"), {"arr": 0, "ary": 0}),
+    **dict.fromkeys(("union1d", "intersect1d"), {"ar1": 0, "ar2": 1}),
+    "delete": {"obj": 1},
+    "extract": {"arr": 1},
+    "corrcoef": {"x": 0},
+    "histogram": {"a": 0},
+    "clip": {"min": 1, "max": 2},
+    "array": {"object": 0},
+    "matrix_power": {"a": 0},
+    "matrix_rank": {"A": 0},
+}
+"""Arguments that CuPy calls otherwise, with their positions."""
