@@ -9,6 +9,7 @@ import traceback
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.emit import emit
 from srcdiff.ir import (
@@ -586,6 +587,35 @@ def test_comments_of_the_user():
         "    r = h - x",
         "    # backward",
     ]
+
+
+def remarked(x, k):
+    h = 0.0
+    # all steps
+    for i in range(len(x)):
+        # one step
+        h = np.tanh(k * h + x[i])
+    return h * h
+
+
+def test_comments_of_a_loop_stay_in_it():
+    text = srcdiff.source(remarked, example=(np.ones(4), 0.5))
+    inside = "    for i in range(n):\n        # one step\n        h_saved.append(h)\n"
+    assert "    # all steps\n    n = len(x)\n    h_saved = []\n" + inside in text
+
+
+def both(x, k):
+    return x * x, k * k
+
+
+def test_a_cotangent_that_nobody_needs_is_looked_at():
+    args, options = (np.ones(3), 2.0), {"outputs": 0, "allow_unused": True}
+    text = srcdiff.source(both, ("k",), example=args, **options)
+    assert "\n    cotangent(grad_outputs, x * x)\n    return (None,)" in text
+    g = srcdiff.grad(both, ("k",), **options)
+    assert g(*args, grad_outputs=np.ones(3)) == (None,)
+    with pytest.raises(srcdiff.CotangentError, match="expected shape"):
+        g(*args, grad_outputs=np.ones(2))
 
 
 # --- running -----------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from srcdiff.analyses.effects import (
     returns_view,
 )
 from srcdiff.analyses.liveness import reads_of
+from srcdiff.trees import cotangent
 
 
 def remove_dead(function: ir.Function) -> ir.Function:
@@ -107,6 +108,8 @@ class _Sweep:
             return None
         if isinstance(stmt, ir.Permute):
             stmt = _one_way(stmt, live)
+        if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
+            stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
         base = stored_into(stmt)
         for name in self.looked_at(stmt, base):
@@ -209,6 +212,12 @@ class _Sweep:
                 self.heads[id(stmt)] = head
                 return replace(stmt, cond=cond, body=body)
             head |= inner
+
+
+def _for_its_effect(stmt: ir.Assign) -> ir.Stmt:
+    """A cotangent that nobody needs is looked at all the same: it may be wrong."""
+    call = ir.call_of(stmt)
+    return ir.Effect(call, stmt.loc) if call is not None and call.fn is cotangent else stmt
 
 
 def _one_way(stmt: ir.Permute, live: set[str]) -> ir.Stmt:

@@ -178,7 +178,7 @@ class _Split:
         if slots.loops:
             slots.lists += inner.lists
         else:
-            forward = (*inner.lists, *forward)
+            forward = (*(replace(made, loc=stmt.loc) for made in inner.lists), *forward)
         parts = Parts(forward, backward, needed | (trip.needed - self.adjoint_names))
         return _with_old_target(parts, stmt, entry, slots)
 
