@@ -8,7 +8,7 @@ import srcdiff
 from .check import close
 
 pytest.importorskip("scipy", reason="SciPy is an extra")
-from scipy import integrate, optimize  # noqa: E402
+from scipy import integrate, interpolate, optimize  # noqa: E402
 
 RATE = 1.3
 
@@ -285,6 +285,71 @@ def twice(y0):
 def test_what_is_not_followed_is_refused(f, x, reason):
     with pytest.raises(srcdiff.MissingRuleError, match=reason):
         srcdiff.grad(f)(x)
+
+
+# --- curves ---------------------------------------------------------------------------------------
+
+X = np.array([0.0, 0.4, 1.0, 1.7, 2.0])
+Y = np.array([1.0, 0.5, -0.3, 0.2, 0.8])
+
+
+def spline_and_slope(y, t):
+    curve = interpolate.CubicSpline(X, y)
+    return np.sum(curve(t) ** 2) + curve(0.3, 1)
+
+
+def natural(y, t):
+    """Several curves at once."""
+    y = np.stack((y, y * y), axis=1)
+    return np.sum(interpolate.CubicSpline(X, y, bc_type="natural")(t) ** 2)
+
+
+def in_steps(y, t):
+    cubic = interpolate.interp1d(X, y, kind="cubic")
+    linear = interpolate.interp1d(X, y)
+    total = 0.0
+    for i in range(len(t)):
+        total += cubic(t[i]) * linear(t[i])
+    return total
+
+
+def of_constants(y, t):
+    return np.sum(interpolate.make_interp_spline(X, np.sin(X), k=2)(t) ** 2) * y[0]
+
+
+@pytest.mark.parametrize("f", [spline_and_slope, natural, in_steps, of_constants])
+def test_curves(f):
+    checked(f, (Y, np.array([0.1, 0.6, 1.9])), (0, 1))
+
+
+def periodic(x):
+    return interpolate.CubicSpline(X, x, bc_type="periodic")(0.3)
+
+
+def knots(x):
+    return interpolate.CubicSpline(x, Y)(0.3)
+
+
+def outside(x):
+    return interpolate.interp1d(X, x, fill_value=0.0)(0.3)
+
+
+@pytest.mark.parametrize(
+    "f, reason",
+    [
+        (periodic, "`bc_type` other than 'not-a-knot', 'natural' and 'clamped'"),
+        (knots, "no derivative for the argument `x`"),
+        (outside, "does not cover the argument `fill_value`"),
+    ],
+)
+def test_curves_that_are_not_followed_are_refused(f, reason):
+    with pytest.raises(srcdiff.MissingRuleError, match=reason):
+        srcdiff.grad(f)(X)
+
+
+def test_a_value_outside_of_the_points_is_an_error():
+    with pytest.raises(ValueError, match="outside of the points"):
+        srcdiff.grad(lambda y: interpolate.interp1d(X, y)(2.5))(Y)
 
 
 # --- functions that cannot be passed on -----------------------------------------------------------

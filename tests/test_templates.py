@@ -65,7 +65,9 @@ def gradient(program):
 
 
 # They make objects, whose parts `test_scipy_functions` differentiates.
-MAKERS_OF_OBJECTS = ("root", "root_scalar", "solve_ivp")
+MAKERS_OF_OBJECTS = (
+    "root", "root_scalar", "solve_ivp", "cubic_spline", "make_interp_spline", "interp1d",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", rules.builtin().rules, ids=lambda r: r.name)

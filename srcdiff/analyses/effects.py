@@ -26,7 +26,7 @@ Kinds = Mapping[str, Kind]
 
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "schedules",
-    "saving", "solutions", "integrals", "odes", "roots",
+    "saving", "solutions", "curves", "integrals", "odes", "roots",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),

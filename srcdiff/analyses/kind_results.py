@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff import integrals, odes, recompute, roots, schedules, solutions
+from srcdiff import curves, integrals, odes, recompute, roots, schedules, solutions
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Callable, Kind, Object, Scalar, Tuple
 
@@ -99,6 +99,15 @@ def scipy_kind(fn: Any, args: Args) -> Kind | None:
     return None if make is None else make(args)
 
 
+def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The values of a curve: those of points where the argument has numbers."""
+    y, t = args[2], args[3]
+    at = () if isinstance(t, Scalar) else t.dims if isinstance(t, Array) else None
+    if at is None or not isinstance(y, Array) or y.dims is None:
+        return None
+    return Array("float64", (*at, *y.dims[1:]))
+
+
 _TIMES, _VALUES = Array("float64", (None,)), Array("float64", (None, None))
 
 
@@ -141,6 +150,8 @@ FUNCTIONS: dict[Any, Any] = {
     solutions.vjp_by: _slope,
     solutions.pulled: _pulled,
     integrals.integral: _integral,
+    curves.spline: _curve,
+    curves.interpolant: _curve,
     odes.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
     odes.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args, args[5], 2),
     odes.ode_along: lambda args, kwargs: _VALUES,

@@ -1,0 +1,31 @@
+"""Curves through points, by `scipy.interpolate`: made and evaluated at once.
+
+The rules in `templates/scipy/interpolate/` are written with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def spline(bc_type: Any, x: Any, y: Any, t: Any, nu: int = 0) -> Any:
+    """The values at `t` of the `nu`-th derivative of `CubicSpline(x, y, bc_type=bc_type)`."""
+    from scipy.interpolate import CubicSpline
+
+    return CubicSpline(x, y, bc_type=bc_type)(t, nu)
+
+
+def interpolant(k: int, x: Any, y: Any, t: Any, nu: int = 0, *, inside: bool = False) -> Any:
+    """The values at `t` of the `nu`-th derivative of `make_interp_spline(x, y, k)`.
+
+    Raises:
+        ValueError: `inside`, and some of `t` are not between the points.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    if inside and (np.min(t, initial=x[0]) < np.min(x) or np.max(t, initial=x[0]) > np.max(x)):
+        raise ValueError("a value is outside of the points that are interpolated")
+    order = np.argsort(x) if inside else slice(None)
+    return make_interp_spline(np.asarray(x)[order], np.asarray(y)[order], k)(t, nu)
