@@ -16,6 +16,7 @@ import pytest
 import srcdiff
 from srcdiff.api.digest import read_head
 from srcdiff.errors import HeadError
+from srcdiff.rules import d
 
 from . import standalone_models as models
 from . import structures as st
@@ -457,3 +458,40 @@ def test_text_is_tidy():
             assert len(line) <= 100 and line == line.rstrip(), line
         assert "\n\n\n\n" not in text and text.endswith(")\n")
         assert "Any" not in text and "noqa" not in text
+
+
+def ruled(x):
+    return 3.0 * np.asarray(x)
+
+
+def unruled(x):
+    return np.sum(x * x)
+
+
+TABLE = {"ruled": ruled}
+
+
+def tabled(x):
+    return np.sum(TABLE["ruled"](x))
+
+
+def rules_line(f):
+    return re.search(r"^# rules (\w+)$", srcdiff.generate(f), re.M)[1]
+
+
+def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):
+    """Which other modules are loaded, with their rules, makes no difference to a file."""
+    before = rules_line(unruled), rules_line(tabled)
+    monkeypatch.setattr(srcdiff.rules, "_user", srcdiff.rules._user)
+
+    @srcdiff.rule(ruled)
+    def _ruled(x):
+        z = ruled(x)
+        yield z
+        d[x] += d[z] * 3.0
+
+    try:
+        assert rules_line(unruled) == before[0] and rules_line(tabled) != before[1]
+    finally:
+        monkeypatch.undo()
+        srcdiff.rules.registry.cache_clear()

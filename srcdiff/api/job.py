@@ -79,7 +79,8 @@ class Job:
         self.emitted = made.emitted
         sources, values = sources_of(self.f, self.kinds)
         options = recorded(self.wanted)
-        head = Head(VERSION, name_of(self.f), options, sources, values, rules_hash())
+        rules = rules_hash(self.f, self.kinds)
+        head = Head(VERSION, name_of(self.f), options, sources, values, rules)
         return head.text(command(name_of(self.f), self.wanted), body)
 
     def functions_text(self) -> str:

@@ -55,7 +55,7 @@ def _outdated(head: Head, job: Job) -> str:
     """What a file was made of that is not so now; nothing if it is up to date."""
     if head.version != VERSION:
         return f"was written by srcdiff {head.version}"
-    if head.rules != rules_hash():
+    if head.rules != rules_hash(job.f, job.kinds):
         return "was made with other rules"
     for then, now in zip((head.sources, head.values), sources_of(job.f, job.kinds)):
         changed = [name for name, found in now.items() if then.get(name) != found]
