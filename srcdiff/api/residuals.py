@@ -10,7 +10,7 @@ from srcdiff.device import is_device_array
 from srcdiff.trees import like_sequence
 
 
-def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
+def copied(value: Any, memo: dict[Any, Any] | None = None) -> Any:
     """A copy of nested tuples, lists and dicts of arrays; views become views of copied memory.
 
     >>> import numpy as np
@@ -40,7 +40,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     return value
 
 
-def _device_array(array: Any, memo: dict[int, Any]) -> Any:
+def _device_array(array: Any, memo: dict[Any, Any]) -> Any:
     """A copy of an array of CuPy, at the same place in a copy of the memory that it is in."""
     owner = array
     while owner.base is not None:
@@ -48,14 +48,14 @@ def _device_array(array: Any, memo: dict[int, Any]) -> Any:
     flags = owner.flags
     if not flags.c_contiguous and not flags.f_contiguous:
         return array.copy()  # memory with gaps
-    key = -id(owner)
+    key = "cupy", owner.data.ptr
     if key not in memo:
         memo[key] = owner.copy(order="C" if flags.c_contiguous else "F")
     start = memo[key].data + (array.data.ptr - owner.data.ptr)
     return type(array)(array.shape, array.dtype, start, array.strides)
 
 
-def _array(array: np.ndarray[Any, Any], memo: dict[int, Any]) -> Any:
+def _array(array: np.ndarray[Any, Any], memo: dict[Any, Any]) -> Any:
     """A copy of an array, at the same place in a copy of the memory that it is a view of."""
     owner = _owner(array)
     flat = owner.transpose(np.argsort([-abs(s) for s in owner.strides], kind="stable"))
