@@ -198,6 +198,38 @@ def test_a_number_that_was_fetched(device):
     assert np.array_equal(to_host(g(device.array(X), grad_outputs=2.0)[1]), np.full(4, 0.5))
 
 
+def test_the_module_of_the_arguments(device):
+    """`xp = cp.get_array_module(x)` and `x.__array_namespace__()` are the module of the call."""
+    cp = device.cupy
+
+    def asked(x, y):
+        xp = cp.get_array_module(x, y)
+        z = xp.zeros_like(x)
+        z[1:] = xp.tanh(x[1:] * y)
+        return xp.linalg.norm(z)
+
+    def standard(x, y):
+        xp = x.__array_namespace__()
+        return xp.linalg.norm(xp.tanh(x[1:] * y))
+
+    def compared(x):
+        xp = cp.get_array_module(x)
+        return xp.sum(x) if xp is cp else xp.sum(2.0 * x)
+
+    def plain(x, y):
+        return np.linalg.norm(np.tanh(x[1:] * y))
+
+    expected = srcdiff.grad(plain)(X, 2.0)
+    for f in (asked, standard):
+        g = srcdiff.grad(f)
+        np.testing.assert_allclose(g(X, 2.0), expected, rtol=1e-14)
+        assert "np.tanh" in g.source
+        np.testing.assert_allclose(to_host(g(device.array(X), 2.0)), expected, rtol=1e-14)
+        assert "cp.tanh" in g.source and "np." not in g.source
+    with pytest.raises(UnsupportedError, match="the module of arrays is compared"):
+        srcdiff.grad(compared)(X)
+
+
 # --- the rest of the interface ------------------------------------------------------------------
 
 

@@ -94,7 +94,9 @@ def test_second_order(device, name):
 @pytest.mark.parametrize("name", ["attention", "running", "methods", "blurred"])
 def test_jacobian(device, name):
     def compute(f, args, move):
-        return [srcdiff.jacobian(f, MODELS[name].inputs, mode=m)(*args) for m in ("reverse", "forward")]
+        return [
+            srcdiff.jacobian(f, MODELS[name].inputs, mode=m)(*args) for m in ("reverse", "forward")
+        ]
 
     same(*both(device, name, compute))
 

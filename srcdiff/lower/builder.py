@@ -39,7 +39,7 @@ Node = Any
 
 @dataclass(frozen=True)
 class Static:
-    """A name bound by an import inside the function: its object is known."""
+    """A name bound inside the function, by an import or to a module: its object is known."""
 
     value: Any
 
@@ -130,6 +130,7 @@ class Builder:
         self.lifted: list[tuple[LocalFunction, Any]] = []  # the recursive ones so far
         self.heads: dict[int, Any] = {}
         self.imports: frozenset[str] = frozenset()
+        self.once: frozenset[str] = frozenset()  # names that one statement binds
 
     # --- writing ---
 

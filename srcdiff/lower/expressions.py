@@ -28,7 +28,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )  # fmt: skip
-from srcdiff.lower import closures, objects, wrappers
+from srcdiff.lower import closures, namespaces, objects, wrappers
 from srcdiff.lower.builder import Adjoint, Builder, LocalFunction, Node, Pending, Spread, Table
 
 BINARY: dict[str, Any] = {
@@ -290,6 +290,7 @@ def _compared(b: Builder, op: Node, left: Atom, right: Atom, node: Node) -> Call
     """One comparison of two atoms."""
     kind = type(op).__name__
     if kind in COMPARE:
+        namespaces.check_compared(b, (left, right), node)
         return Call(COMPARE[kind], (left, right))
     found = Call(operator.contains, (right, left))
     return found if kind == "In" else Call(operator.not_, (b.temp(found, b.loc(node)),))

@@ -31,7 +31,8 @@ def builder(
                 source.tree, f"`{name}`, the object of this method, is assigned in it",
                 "Use another name.",
             )  # fmt: skip
-    b.imports = frozenset(n for n in scan.imports if scan.bound[n] == 1)
+    b.once = frozenset(n for n, count in scan.bound.items() if count == 1 and n not in scan.rebound)
+    b.imports = frozenset(n for n in scan.imports if n in b.once)
     jumps.declare_functions(b, scan)
     if source.wrapped is not None:
         wrappers.declare(b, scan, params(source))

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Sequence
 
 from srcdiff.device import canonical
-from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
-from srcdiff.lower import closures, jumps, local, targets
+from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Ref, Verbatim
+from srcdiff.lower import closures, jumps, local, namespaces, targets
 from srcdiff.lower.builder import Builder, Node, Pending, Static, Table
 from srcdiff.trees import hook
 
@@ -38,7 +38,13 @@ def assign(b: Builder, node: Node) -> None:
         if isinstance(meaning, Pending) and meaning.node is value:
             b.scope[target.id] = local.local_function(b, value, target.id)
             return
-    targets.assign(b, node.targets, value, b.loc(node))
+    name = node.targets[0].id if type(node.targets[0]).__name__ == "Name" else ""
+    module = namespaces.module_of(b, value) if name in b.once and len(node.targets) == 1 else None
+    if module is None:
+        targets.assign(b, node.targets, value, b.loc(node))
+        return
+    b.emit(Assign(b.target(name), Ref(name, module), b.loc(node)))
+    namespaces.learn(b, name, module)
 
 
 def augmented(b: Builder, node: Node) -> None:
