@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import linecache
+import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -150,7 +151,8 @@ class Slope:
             name = self.along.__name__
             line = f"return {name}(f, {self.k}, {', '.join(['d', *params])})"
             space = {"f": _plain(self.f, params), name: self.along}
-            self._plain[count] = with_source("slope", [*params, "d"], [line], space)
+            head = f"def slope({', '.join([*params, 'd'])}):"
+            self._plain[count] = with_source(head, [line], space)
         return self._plain[count]
 
 
@@ -175,10 +177,10 @@ def _plain(f: Any, args: Sequence[Any]) -> Any:
     return f.plain(len(args)) if isinstance(f, Slope) else f
 
 
-def with_source(name: str, params: list[str], body: list[str], space: dict[str, Any]) -> Any:
-    """A function that is written here, in a namespace."""
-    lines = [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body)]
-    text = "".join(f"{line}\n" for line in lines)
+def with_source(head: str, body: list[str], space: dict[str, Any]) -> Any:
+    """A function or class that is written here, in a namespace."""
+    text = f"{head}\n" + "".join(f"    {line}\n" for line in body)
+    name = re.split(r"\W", head)[1]
     file = f"<{name} {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), space)

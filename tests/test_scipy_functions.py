@@ -8,7 +8,7 @@ import srcdiff
 from .check import close
 
 pytest.importorskip("scipy", reason="SciPy is an extra")
-from scipy import integrate, interpolate, optimize  # noqa: E402
+from scipy import integrate, interpolate, optimize, stats  # noqa: E402
 
 RATE = 1.3
 
@@ -350,6 +350,48 @@ def test_curves_that_are_not_followed_are_refused(f, reason):
 def test_a_value_outside_of_the_points_is_an_error():
     with pytest.raises(ValueError, match="outside of the points"):
         srcdiff.grad(lambda y: interpolate.interp1d(X, y)(2.5))(Y)
+
+
+# --- frozen distributions -------------------------------------------------------------------------
+
+
+def likelihood(x, m, s):
+    normal = stats.norm(m, scale=s)
+    return np.sum(normal.logpdf(x)) + normal.cdf(0.3) + stats.norm(0.0, 1.0).std() * m
+
+
+def likelihood_of_the_module(x, m, s):
+    return np.sum(stats.norm.logpdf(x, m, s)) + stats.norm.cdf(0.3, m, s) + m
+
+
+def counts(x, m, s):
+    return stats.poisson(m).logpmf(3) + np.sum(stats.gamma(m, scale=s).logpdf(x))
+
+
+def several(x, m, s):
+    return stats.multivariate_normal(np.zeros(2), s * np.eye(2) + m).logpdf(x)
+
+
+@pytest.mark.parametrize("f", [likelihood, counts, several])
+def test_frozen_distributions(f):
+    checked(f, (A, 1.2, 0.8), (0, 1, 2))
+
+
+def test_a_frozen_distribution_is_that_of_the_module():
+    found, expected = (
+        srcdiff.grad(f, (0, 1, 2))(A, 1.2, 0.8) for f in (likelihood, likelihood_of_the_module)
+    )
+    for a, b in zip(found, expected, strict=True):
+        close(a, b)
+
+
+def test_what_a_frozen_distribution_draws_is_a_constant_or_refused():
+    def drawn(x):
+        return np.sum(x * stats.norm(0.0, 1.0).rvs(2, random_state=0))
+
+    close(srcdiff.grad(drawn)(A), stats.norm(0.0, 1.0).rvs(2, random_state=0))
+    with pytest.raises(srcdiff.MissingRuleError, match="rvs"):
+        srcdiff.grad(lambda m: stats.norm(m, 1.0).rvs(random_state=0))(1.0)
 
 
 # --- functions that cannot be passed on -----------------------------------------------------------

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, samples, unsupported
+from srcdiff.rules import composed, known, samples
 
 
 def _standard(x, loc, scale):
@@ -223,11 +223,3 @@ def cauchy_cdf(x, loc=0, scale=1):
 @samples("A(3)", "A(3), U(), P()")
 def cauchy_logcdf(x, loc=0, scale=1):
     return np.log(stats.cauchy.cdf(x, loc, scale))
-
-
-unsupported(
-    "Call its methods with the parameters: `stats.norm.logpdf(x, loc, scale)`.",
-    stats.norm, stats.expon, stats.uniform, stats.laplace, stats.logistic, stats.cauchy, stats.t,
-    stats.chi2, stats.gamma, stats.beta, stats.lognorm, stats.poisson, stats.binom,
-    stats.bernoulli, stats.multivariate_normal, stats.dirichlet,
-)  # fmt: skip
