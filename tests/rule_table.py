@@ -15,7 +15,7 @@ from srcdiff import rules
 from srcdiff.distributions import distribution
 from srcdiff.ir import NOWHERE, Attr, Method
 from srcdiff.placement import check_known
-from tests import packages
+from tests import packages, rule_counts
 
 HEAD = """# What has a derivative
 
@@ -23,7 +23,8 @@ This page is written by `python -m tests.documents` from the rules in `templates
 it so.
 
 Every function in the tables has derivatives of any order, in reverse and in forward mode, in
-single and double precision, for numbers and for arrays of any layout. *Rule* is how:
+single and double precision, for numbers and for arrays of any layout (`scipy.integrate.odeint` and
+`solve_ivp`: the first, in double precision). *Rule* is how:
 **elementwise** and **linear** functions and general **rules** are templates, a **definition**
 says which other functions a call stands for. *Also* are arguments beside those that every
 function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*
@@ -58,14 +59,21 @@ GONE = {"sph_harm", "lpmn", "clpmn", "lpn"}
 
 def text() -> str:
     """The whole page."""
-    parts = [HEAD]
-    for title, (prefix, space) in SPACES.items():
-        parts += _section(title, dict(_named(prefix, space)))
-    for name, space in packages.installed().items():
-        parts += _section(f"`{name}`", {**dict(_named(name, space)), **dict(_distributions(name))})
-    parts += _section("Methods of ufuncs", dict(_ufunc_methods()))
-    parts += _section("Methods and attributes of arrays", dict(_members()))
+    found = groups()
+    parts = [HEAD, *rule_counts.table(found), "", rule_counts.length()]
+    for title, functions in found.items():
+        parts += _section(title, functions)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def groups() -> dict[str, dict[str, Any]]:
+    """The functions that are decided, by their names, in groups with titles."""
+    found = {t: dict(_named(prefix, space)) for t, (prefix, space) in SPACES.items()}
+    for name, space in packages.installed().items():
+        found[f"`{name}`"] = {**dict(_named(name, space)), **dict(_distributions(name))}
+    found["Methods of ufuncs"] = dict(_ufunc_methods())
+    found["Methods and attributes of arrays"] = dict(_members())
+    return found
 
 
 def _named(prefix: str, space: Any) -> Iterator[tuple[str, Any]]:

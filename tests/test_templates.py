@@ -4,6 +4,7 @@ A sample becomes a small program (see `samples.py`), which goes through the whol
 """
 
 import linecache
+import statistics
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import srcdiff
 from srcdiff import rules, trees
 from srcdiff.errors import UnsupportedError
+from tests import rule_counts
 from tests.samples import Sample, collected, direction, inner, moved, slope
 
 SAMPLES = collected()
@@ -68,6 +70,10 @@ def gradient(program):
 MAKERS_OF_OBJECTS = (
     "root", "root_scalar", "solve_ivp", "cubic_spline", "make_interp_spline", "interp1d",
 )  # fmt: skip
+
+
+def test_templates_are_short():
+    assert statistics.median(rule_counts.lengths()) < 8
 
 
 def makes_object(rule):
