@@ -112,6 +112,8 @@ def _path_of(fn: Any) -> str:
     if isinstance(fn, (ir.Method, ir.Attr, ir.Name, ir.Derived, type)):
         return ""
     name, module = getattr(fn, "__name__", ""), module_of(fn)
+    if module in _OF_SCIPY:
+        return f"{_OF_SCIPY[module]}.{name}"
     if isinstance(fn, np.ufunc) and getattr(np, name, None) is not fn:
         return f"scipy.special.{name}"
     if isinstance(fn, np.ufunc):
@@ -124,6 +126,14 @@ def _names(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
 
+
+_OF_SCIPY = {
+    "srcdiff.curves": "scipy.interpolate",
+    "srcdiff.integrals": "scipy.integrate",
+    "srcdiff.odes": "scipy.integrate",
+    "srcdiff.roots": "scipy.optimize",
+}
+"""Helpers that call SciPy with arrays of the host, and what they are of."""
 
 _OF_NUMPY = ("seterr", "geterr", "errstate", "seterrcall", "set_printoptions")
 """What tells NumPy how to behave, and CuPy has no part in."""
