@@ -35,18 +35,18 @@ def integral(
 
     with np.errstate(all="ignore"):
         like = f(_between(a, b), *args)
-    if not isinstance(like, np.ndarray):
+    if not isinstance(like, np.ndarray) and not np.iscomplexobj(like):
         return quad(f, a, b, args, 0, epsabs, epsrel, limit, points)[0]
-    if like.size == 0 or a == b:
-        return np.zeros_like(like)
-    epsrel = max(epsrel, 64.0 * float(np.finfo(like.dtype).eps))
+    if np.size(like) == 0 or a == b:
+        return 0.0 * like
+    epsrel = max(epsrel, 64.0 * float(np.finfo(np.result_type(like)).eps))
     found, _, info = quad_vec(
         lambda t: f(t, *args), a, b, epsabs, epsrel, limit=10 * limit, points=points,
         full_output=True,
     )  # fmt: skip
     if not info.success:
         raise ArithmeticError(f"an integral is not found: {info.message}")
-    return found.astype(like.dtype, copy=False)
+    return np.asarray(found, np.result_type(like))[()]
 
 
 def integral_along(

@@ -63,7 +63,7 @@ def ivp_adjoint(
     max_step: float = np.inf,
 ) -> tuple[Any, ...]:
     """The gradients of `ivp_values` by the start and some of `args`, from that of its values."""
-    nothing, start = np.zeros(len(d)), np.asarray(y0, float)
+    nothing, start = np.zeros(len(d)), np.asarray(y0)
     times, rows = np.append(t_span[0], t), np.vstack((start, np.transpose(y)))
     d_y0, _, *found = ode_adjoint(
         f, places, np.vstack((nothing, np.transpose(d))), times, rows, args,
@@ -89,7 +89,7 @@ def ivp_along(
 ) -> tuple[Any, Any]:
     """The tangent of `ivp_values` along those of the start and of the arguments."""
     times = np.append(t_span[0], t)
-    rows = np.vstack((np.asarray(y0, float), np.transpose(y)))
+    rows = np.vstack((np.asarray(y0), np.transpose(y)))
     t_y0, *t_args = moved
     found = ode_along(
         f, times, rows, args, (t_y0, 0.0, *t_args),
@@ -116,6 +116,8 @@ def ode_adjoint(
     """
     work = _Equation(f, args, first == "t", options)
     d, t = np.asarray(d), np.asarray(t)
+    if np.iscomplexobj(y):
+        raise TypeError("the derivatives of differential equations are for real solutions")
     like = [np.asarray(args[k], float) for k in places]
     adjoint, rest = np.array(d[-1]), np.zeros(sum(a.size for a in like))
     path = work.solved(lambda s, z: work.slope(s, z), t[0], t[-1], y[0], dense=True).sol
@@ -144,6 +146,8 @@ def ode_along(
 ) -> Any:
     """The tangent of a solution along those of its start, of the times and of the arguments."""
     work = _Equation(f, args, first == "t", options)
+    if np.iscomplexobj(y):
+        raise TypeError("the derivatives of differential equations are for real solutions")
     t_y, t_t, *t_args = absent(moved)
     size = len(y[0])
     start = np.zeros(size) if t_y is None else np.array(t_y, float)
@@ -164,6 +168,8 @@ class _Equation:
     """A differential equation with its arguments, and how it is solved."""
 
     def __init__(self, f: Any, args: Args, time_first: bool, options: dict[str, Any]) -> None:
+        if any(map(np.iscomplexobj, args)):
+            raise TypeError("the derivatives of differential equations are for real arguments")
         self.f, self.args, self.time_first = f, args, time_first
         self.options = {k: v for k, v in options.items() if v is not None}
 

@@ -64,8 +64,8 @@ def length() -> str:
     """How long templates are, as a sentence."""
     found = lengths()
     return (
-        f"The median of the {len(found)} templates has {statistics.median(found):g} lines, with its "
-        f"`def` and `yield`; the longest has {max(found)}."
+        f"The median of the {len(found)} templates has {statistics.median(found):g} lines, with "
+        f"its `def` and `yield`; the longest has {max(found)}."
     )
 
 

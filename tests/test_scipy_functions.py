@@ -179,6 +179,30 @@ def test_roots(name):
     checked(*ROOTS[name])
 
 
+def complex_root(k):
+    """From a real first guess."""
+    return np.abs(optimize.newton(lambda x: x * x - k, 1.0, tol=1e-13))
+
+
+def complex_integral(k):
+    return integrate.quad(lambda t: np.abs(np.exp(-k * t)), 0.0, 2.0)[0]
+
+
+@pytest.mark.parametrize("f", [complex_root, complex_integral])
+def test_complex_arguments(f):
+    checked(f, (1.2 + 0.5j,), 0, second=False)
+
+
+def test_differential_equations_are_real():
+    def f(k):
+        y = integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0 + 0.0j])).y
+        return np.abs(y[0, -1])
+
+    for k in (1.0, 1.0 + 0.5j):
+        with pytest.raises(TypeError, match="are for real"):
+            srcdiff.grad(f)(k)
+
+
 def test_the_text_of_a_root():
     text = srcdiff.source(bracketed, ("a", "b"), example=(1.3, 2.0))
     assert "t = optimize.brentq(f, 0.0, 3.0, args=(a, b))" in text

@@ -227,7 +227,7 @@ TWICE = [s for s in MORE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
 RULES = [s for s in TEMPLATES if s.rule.flavour == "rule" and not is_complex(s)]
 RULES = [s for s in RULES if s.rule.name not in FIRST_ORDER_ONLY]
 # Of bands of unknown rank the third derivative is refused: a loop over what may be no array.
-THRICE = {s.rule.name: s for s in reversed(RULES) if s.rule.name != "solve_banded"}
+THRICE = {s.rule.name: s for s in reversed(RULES)}
 
 
 @pytest.mark.parametrize("sample", TWICE, ids=lambda s: s.id)

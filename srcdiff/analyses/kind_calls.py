@@ -102,7 +102,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         result = special(args, dict(kwargs))
         if result is not None:
             return result
-    known = kind_results.scipy_kind(fn, args)
+    known = kind_results.scipy_kind(fn, args, kwargs)
     if known is not None:
         return known
     if is_elementwise(fn):

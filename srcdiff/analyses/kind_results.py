@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from srcdiff import curves, integrals, odes, recompute, roots, schedules, solutions
+from srcdiff import curves, factors, integrals, odes, recompute, roots, schedules, solutions
 from srcdiff.analyses.kind_join import join
-from srcdiff.analyses.kind_types import UNKNOWN, Array, Callable, Kind, Object, Scalar, Tuple
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Kind,
+    NoneKind,
+    Object,
+    Scalar,
+    Text,
+    Tuple,
+)
 
 Args = tuple[Kind, ...]
 
@@ -90,13 +101,26 @@ def _gradient(like: Kind) -> Kind | None:
     return like if isinstance(like, Array) else None
 
 
-def scipy_kind(fn: Any, args: Args) -> Kind | None:
+def scipy_kind(fn: Any, args: Args, kwargs: Iterable[tuple[str, Kind]]) -> Kind | None:
     """The kind of what a function of SciPy returns that is not run to find it out."""
     module = str(getattr(fn, "__module__", ""))
     if not module.startswith("scipy."):
         return None
     make = _SCIPY.get(f"{module.split('.')[1]}.{getattr(fn, '__name__', '')}")
-    return None if make is None else make(args)
+    return None if make is None else make(args, tuple(kind for _, kind in kwargs))
+
+
+def _is_real(args: Args) -> bool:
+    """Whether no argument that is a number or an array may be complex."""
+    plain = [k for a in args for k in (a.items or (UNKNOWN,) if isinstance(a, Tuple) else (a,))]
+    plain = [k for k in plain if not isinstance(k, (Callable, NoneKind, Text))]
+    return all(str(getattr(k, "dtype", None)).startswith(("float", "int")) for k in plain)
+
+
+def _wider(a: Kind, b: Kind, like: Kind) -> Kind | None:
+    """An array of the shape of one of two, in double precision if they are."""
+    double = all(isinstance(k, Array) and k.dtype == "float64" for k in (a, b))
+    return like if double and not like.maybe_scalar else None  # type: ignore[union-attr]
 
 
 def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
@@ -105,7 +129,10 @@ def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     at = () if isinstance(t, Scalar) else t.dims if isinstance(t, Array) else None
     if at is None or not isinstance(y, Array) or y.dims is None:
         return None
-    return Array("float64", (*at, *y.dims[1:]))
+    if y.dtype is None:
+        return None
+    dtype = "complex128" if y.dtype.startswith("complex") else "float64"
+    return Array(dtype, (*at, *y.dims[1:]))
 
 
 _TIMES, _VALUES = Array("float64", (None,)), Array("float64", (None, None))
@@ -132,12 +159,15 @@ def _iterated(start: Kind, of_number: tuple[()] | None = None) -> Kind | None:
 
 
 _SCIPY: dict[str, Any] = {
-    "integrate.quad": lambda args: Tuple((_NUMBER, _NUMBER)),
-    **{f"optimize.{name}": lambda args: _NUMBER for name in _BRACKETED},
-    "integrate.odeint": lambda args: Array("float64", (None, None)),
-    "optimize.newton": lambda args: _iterated(args[1]),
-    "optimize.fsolve": lambda args: Array("float64", (None,)),
-    "optimize.fixed_point": lambda args: _iterated(args[1], ()),
+    "integrate.quad": lambda args, rest: Tuple((_NUMBER, _NUMBER)),
+    **{f"optimize.{name}": lambda args, rest: _NUMBER for name in _BRACKETED},
+    "integrate.odeint": lambda args, rest: Array("float64", (None, None)),
+    "optimize.newton": lambda args, rest: _iterated(args[1]) if _is_real((*args, *rest)) else None,
+    "linalg.solve_banded": lambda args, rest: _wider(args[1], args[2], args[2]),
+    "optimize.fsolve": lambda args, rest: Array("float64", (None,)),
+    "optimize.fixed_point": lambda args, rest: (
+        _iterated(args[1], ()) if _is_real((*args, *rest)) else None
+    ),
 }
 
 FUNCTIONS: dict[Any, Any] = {
@@ -150,6 +180,8 @@ FUNCTIONS: dict[Any, Any] = {
     solutions.vjp_by: _slope,
     solutions.pulled: _pulled,
     integrals.integral: _integral,
+    factors.band_transposed: lambda args, kwargs: args[0],
+    factors.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
     curves.spline: _curve,
     curves.interpolant: _curve,
     odes.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),

@@ -300,7 +300,7 @@ def _registry_of(function: Any) -> Registry:
     now = registry()
     if len(_extra) < len(_extra_folders()) and now.find(function) is None:
         package = str(getattr(function, "__module__", "")).split(".")[0]
-        foreign = any(name.startswith(f"{package}.") for name in _extra_folders())
+        foreign = package == "srcdiff" or any(n.startswith(f"{package}.") for n in _extra_folders())
         if (foreign or isinstance(function, np.ufunc)) and read_extras():
             return registry()
     return now

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import interpolate
 
 from srcdiff.curves import interpolant, spline
-from srcdiff.rules import composed, d, rank, refuse, rule, samples, unsupported
+from srcdiff.rules import composed, conj, d, rank, refuse, rule, samples, unsupported
 
 KNOTS = "np.array([0.0, 0.4, 1.0, 1.7, 2.0])"
 
@@ -78,6 +78,7 @@ def interp1d(x, y, kind="linear"):
 @samples(
     f"'not-a-knot', {KNOTS}, A(5), P(3)", f"'natural', {KNOTS}, A(5, 2), P(3)",
     f"'clamped', {KNOTS}, A(5), P()", f"'natural', {KNOTS}, A(5), P(2, 2), 1",
+    f"'natural', {KNOTS}, C(5), V([0.2, 0.7, 1.9])",
 )  # fmt: skip
 def spline_(bc_type, x, y, t, nu=0):
     z = spline(bc_type, x, y, t, nu)
@@ -87,13 +88,14 @@ def spline_(bc_type, x, y, t, nu=0):
         d[y] += d[z] @ basis
     else:
         d[y] += np.tensordot(np.moveaxis(basis, -1, 0), d[z], np.ndim(t))
-    slope = d[z] * spline(bc_type, x, y, t, nu + 1)
+    slope = d[z] * conj(spline(bc_type, x, y, t, nu + 1))
     d[t] += slope if rank(y) == 1 else np.sum(slope, axis=tuple(range(np.ndim(t), np.ndim(slope))))
 
 
 @rule(interpolant)
 @samples(
     f"3, {KNOTS}, A(5), P(3)", f"2, {KNOTS}, A(5, 2), P(3)", f"1, {KNOTS}, A(5), P(3), inside=True",
+    f"3, {KNOTS}, C(5), V([0.2, 0.7, 1.9])",
 )  # fmt: skip
 def interpolant_(k, x, y, t, nu=0, *, inside=False):
     z = interpolant(k, x, y, t, nu, inside=inside)
@@ -103,7 +105,7 @@ def interpolant_(k, x, y, t, nu=0, *, inside=False):
         d[y] += d[z] @ basis
     else:
         d[y] += np.tensordot(np.moveaxis(basis, -1, 0), d[z], np.ndim(t))
-    slope = d[z] * interpolant(k, x, y, t, nu + 1, inside=inside)
+    slope = d[z] * conj(interpolant(k, x, y, t, nu + 1, inside=inside))
     d[t] += slope if rank(y) == 1 else np.sum(slope, axis=tuple(range(np.ndim(t), np.ndim(slope))))
 
 
