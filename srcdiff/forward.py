@@ -298,6 +298,8 @@ def _tangent_lines(stmt: ir.Assign, tangent: ir.Name, facts: Facts) -> ir.Block:
 def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:
     """The tangent of a right-hand side, None for zero."""
     rhs, facts = stmt.rhs, scribe.facts
+    if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list and not rhs.args:
+        return rhs  # what it is filled with will have tangents
     if not any(n in facts.active for n in ir.names(rhs)) and not isinstance(rhs, ir.Tup):
         return None
     if isinstance(rhs, ir.Opaque):

@@ -380,7 +380,7 @@ def test_head_says_what_the_file_was_made_from():
     assert head.options == {"value": True, "example": "X", "inputs": ["x"]}
     assert set(head.sources) == {f"{name}.{n}" for n in ("chosen", "order", "descending")}
     assert set(head.values) == set()
-    assert f"srcdiff generate {name}:chosen --inputs x --value --example X\n" in text
+    assert f"srcdiff generate {name}:chosen --inputs x, --value --example X\n" in text
     assert f"{name}.WEIGHTS" in read_head(srcdiff.generate(models.weighted), "")[0].values
     assert str(ROOT) not in text and not re.search(r"\.py:\d", text)
 

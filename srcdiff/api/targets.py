@@ -66,5 +66,12 @@ def dotted(path: Path) -> tuple[str, Path]:
 
 
 def name_of(f: Any) -> str:
-    """The name that leads to a function: `pkg.mod:function`."""
-    return f"{getattr(f, '__module__', '?')}:{getattr(f, '__qualname__', type(f).__name__)}"
+    """The name that leads to a function: `pkg.mod:function`.
+
+    A function that was made in another one, or a lambda, is called what its module calls it.
+    """
+    module, name = getattr(f, "__module__", "?"), getattr(f, "__qualname__", type(f).__name__)
+    if "<" in name:
+        space = vars(sys.modules[module]) if module in sys.modules else {}
+        name = next((n for n, value in space.items() if value is f and n.isidentifier()), name)
+    return f"{module}:{name}"

@@ -101,9 +101,12 @@ def _words(key: str, value: Any) -> list[str]:
         return [flag] if value else []
     if value is None:
         return [f"{flag} ..."]
-    items = value if isinstance(value, (list, tuple)) else [value]
-    return [flag, *(_quoted(str(i)) for i in items)]
+    several = isinstance(value, (list, tuple))
+    items = [str(i) for i in value] if several else [str(value)]
+    if several and len(items) == 1:
+        items = [f"{items[0]},"]
+    return [flag, *map(_quoted, items)]
 
 
 def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w./:+-]+", text) else "'" + text.replace("'", "'\\''") + "'"
+    return text if re.fullmatch(r"[\w./:+,-]+", text) else "'" + text.replace("'", "'\\''") + "'"

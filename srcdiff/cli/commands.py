@@ -17,7 +17,7 @@ from srcdiff.api.targets import target
 from srcdiff.api.verify import verified
 from srcdiff.api.wanted import Wanted
 from srcdiff.cli.project import Project, Task, found_project
-from srcdiff.cli.terminal import say, show_diff, show_source
+from srcdiff.cli.terminal import near, say, show_diff, show_source
 from srcdiff.errors import SrcdiffError, TargetError
 from srcdiff.rules import load_rules
 
@@ -30,11 +30,15 @@ class UsageError(SrcdiffError, ValueError):
 
 
 def keys(words: list[str] | None) -> Any:
-    """Inputs or outputs as they are given: one alone, several as a tuple; digits are positions."""
+    """Inputs or outputs as they are given: one alone, several as a tuple; digits are positions.
+
+    `w,` is a tuple of one, as in Python.
+    """
     if words is None:
         return None
-    found = tuple(int(w) if w.lstrip("-").isdigit() else w for w in words)
-    return found[0] if len(found) == 1 else found
+    plain = [w.removesuffix(",") for w in words]
+    found = tuple(int(w) if w.lstrip("-").isdigit() else w for w in plain)
+    return found[0] if plain == words and len(found) == 1 else found
 
 
 def options_of(given: Namespace) -> dict[str, Any]:
@@ -93,7 +97,7 @@ def _text(job: Job, verify: bool) -> str:
 def _write(job: Job, path: Path, verify: bool, force: bool) -> None:
     """Write a file, and say what happened."""
     new = write(path, _text(job, verify), force)
-    say(f"{'wrote' if new else 'unchanged:'} {path}")
+    say(f"{'wrote' if new else 'unchanged:'} {near(path)}")
 
 
 def show(given: Namespace) -> int:
@@ -158,7 +162,7 @@ def _is_stale(task: Task, given: Namespace) -> bool:
         return False
     show_diff(
         difflib.unified_diff(
-            (old or "").splitlines(), new.splitlines(), f"{task.path}", f"{task.path} (now)",
+            (old or "").splitlines(), new.splitlines(), near(task.path), f"{near(task.path)} (now)",
             lineterm="",
         ),
         given.color,

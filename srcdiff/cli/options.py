@@ -107,7 +107,8 @@ def _target(sub: Any, optional: bool = False) -> None:
 def _basic(sub: Any) -> None:
     """What every derivative can be asked for."""
     sub.add_argument("--inputs", nargs="+", metavar="NAME", default=["0"],
-                     help="parameters by name, position or path (default: the first)")
+                     help="parameters by name, position or path (default: the first; `w,`: "
+                     "the gradients as a tuple of one)")
     sub.add_argument("--outputs", nargs="+", metavar="KEY", help="positions or keys of the value, "
                      "or a parameter that is written into")
     sub.add_argument("--example", metavar="ARGS", help="arguments to specialise on, as Python: "

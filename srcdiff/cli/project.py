@@ -82,6 +82,9 @@ def _task(table: Mapping[str, Any], folder: Path, path: Path) -> Task:
     if name.endswith(".py"):
         name = str(folder / name)
     options = {k: v for k, v in table.items() if k in known}
+    for key in ("inputs", "outputs"):  # a list of one is that one, as on the command line
+        if isinstance(options.get(key), list) and len(options[key]) == 1:
+            options[key] = options[key][0]
     return Task(f"{name}{colon}{function}", folder / table["output"], options)
 
 

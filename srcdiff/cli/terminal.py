@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 _DIFF = {"+": "32", "-": "31", "@": "36"}
 
@@ -12,6 +13,12 @@ _DIFF = {"+": "32", "-": "31", "@": "36"}
 def say(text: str) -> None:
     """A message on standard error."""
     print(text, file=sys.stderr)
+
+
+def near(path: Path) -> str:
+    """A path as it is seen from this folder, if it lies in it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def in_colour(choice: str) -> bool:
