@@ -46,7 +46,10 @@ INTERFACE = {
     "saved_hooks": "saving:what_is_saved_goes_through_the_hooks "
     "saving:the_innermost_context_holds saving:hooks_of_torch",
     "gradcheck, gradgradcheck, check_rule": "check:what_is_right_passes "
-    "check:what_is_wrong_is_found check:gradgradcheck check:check_rule",
+    "check:what_is_wrong_is_found check:gradgradcheck check:check_rule "
+    "check:kinks_are_called_so_in_every_mode check:gradients_that_are_not_the_same_again "
+    "check:a_batch_that_is_wrong_is_found check:a_dtype_that_is_wrong_is_found check:the_step "
+    "check:gradgradcheck_takes_the_parameters_of_gradcheck",
     "hook": "modes:a_hook_changes_the_adjoint modes:hooks_of_torch",
     "detect_anomaly": "anomaly:inside_of_a_context anomaly:as_a_decorator",
     "profile": "profile:times_and_bytes_by_line",

@@ -209,6 +209,55 @@ def power(x, n):
     return x if n == 1 else x * power(x, n - 1)
 
 
+def chained(x, y):
+    return np.sin(x) * y + np.exp(-x * x) / (1.0 + y * y) - x / y / 3.0
+
+
+def test_factors_without_the_axis_meet_first():
+    """One product with the cotangents for each gradient."""
+    _, pull, _ = pulled(chained, ARGS, (0, 1))
+    lines = [line for line in pull.many_source.splitlines() if "d_t" in line]
+    assert len(lines) == 3 and all(line.count("d_t") == 1 for line in lines)
+    assert assert_same_as_one_by_one(chained, ARGS, (0, 1))
+
+
+def masks(x, y):
+    a, b = x > 0.2, y > 1.2
+    return x * a + x * b
+
+
+def small_integers(x, y):
+    n = np.full(3, 200, np.uint8)
+    return x * n * n + (x * n - x * n * 2.0)
+
+
+def single(x, y):
+    return x * y.astype(np.float32) * np.float32(1.1) + x * y.astype(np.float32)
+
+
+def used_twice(x, y):
+    z = x * y
+    z += np.sin(x)
+    w = z * y
+    for i in range(3):
+        z = z * w[i] + x * y
+    return z * y + w * x
+
+
+def read_between(x, y):
+    out = np.zeros((3, 3))
+    out[0] = x * y
+    h = out[0] * y
+    out[1] = h * h
+    return out * x
+
+
+@pytest.mark.parametrize("f", [masks, small_integers, single, used_twice, read_between])
+def test_what_must_not_be_gathered(f):
+    assert assert_same_as_one_by_one(f, ARGS, (0,))
+    assert assert_same_as_one_by_one(f, ARGS, (0,), size=2)
+
+
 def test_what_has_no_batched_form_goes_one_by_one():
     assert not assert_same_as_one_by_one(power, (V, 4))
 

@@ -63,6 +63,81 @@ def test_a_kink_is_called_one():
         srcdiff.gradcheck(ramp, (np.array([0.0, 1.0]),))
 
 
+def ramp(x):
+    return np.where(x > 0.0, x, 0.0)
+
+
+def roots(x):
+    return np.sum(np.sqrt(x))
+
+
+@pytest.mark.parametrize("options", [{"fast_mode": True}, {"check_forward_ad": True}])
+def test_kinks_are_called_so_in_every_mode(options):
+    at_kink = (np.array([0.0, 1.0]),)
+    with pytest.raises(srcdiff.GradcheckError, match="a kink: slope"):
+        srcdiff.gradcheck(ramp, at_kink, **options)
+    with pytest.raises(srcdiff.GradcheckError) as info:
+        srcdiff.gradcheck(ramp, at_kink, check_backward_ad=False, check_forward_ad=True)
+    assert "(forward)" in str(info.value) and "(reverse)" not in str(info.value)
+    with pytest.raises(srcdiff.GradcheckError) as info:  # one that is wrong is no kink
+        srcdiff.gradcheck(uses_wrong, (X, 2.0), **options)
+    assert "kink" not in str(info.value)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_one_infinite_element_is_reported_alone():
+    with pytest.raises(srcdiff.GradcheckError) as info:
+        srcdiff.gradcheck(roots, (np.array([0.0, 1.0]),))
+    assert "x[0] (reverse): analytic inf" in str(info.value) and "x[1]" not in str(info.value)
+
+
+def test_gradients_that_are_not_the_same_again():
+    noise = iter(1e-8 * k for k in range(1000))
+
+    def noisy(x):
+        return np.sum(srcdiff.hook(x, lambda d: d + next(noise)) ** 2)
+
+    with pytest.raises(srcdiff.GradcheckError, match="two runs of the gradient differ by .*e-08"):
+        srcdiff.gradcheck(noisy, (X,))
+    assert srcdiff.gradcheck(noisy, (X,), nondet_tol=1e-6)
+
+
+def test_a_batch_that_is_wrong_is_found(monkeypatch):
+    from srcdiff.api import check
+
+    assert srcdiff.gradcheck(models.vector, (X,), check_batched_grad=True)
+    right = check.batched
+
+    def wrong(*args):
+        return tuple(g + 1e-9 for g in right(*args))
+
+    monkeypatch.setattr(check, "batched", wrong)
+    with pytest.raises(srcdiff.GradcheckError, match="the batched gradient of x differs"):
+        srcdiff.gradcheck(models.vector, (X,), check_batched_grad=True)
+    assert srcdiff.gradcheck(models.vector, (X,))
+
+
+def test_a_dtype_that_is_wrong_is_found(monkeypatch):
+    from srcdiff.api.point import Point
+
+    right = Point.pullback
+
+    def wrong(self, at_once=False):
+        value, pull = right(self, at_once)
+        return value, lambda v: tuple(g.astype(np.complex64) for g in pull(v))
+
+    monkeypatch.setattr(Point, "pullback", wrong)
+    x = (np.array([0.5, -1.0, 2.0]),)
+    with pytest.raises(srcdiff.GradcheckError, match="of x has dtype complex64, the input float64"):
+        srcdiff.gradcheck(models.vector, x, check_grad_dtypes=True)
+    assert srcdiff.gradcheck(models.vector, x)
+
+
+def test_the_step():
+    assert srcdiff.gradcheck(models.scalar, (2.0,), eps=1e-4)
+    assert not srcdiff.gradcheck(models.scalar, (2.0,), eps=0.5, raise_exception=False)
+
+
 def test_tolerances():
     assert srcdiff.gradcheck(uses_wrong, (X, 2.0), rtol=1.0)
     assert srcdiff.gradcheck(uses_wrong, (X, 2.0), atol=10.0)
@@ -77,6 +152,17 @@ def test_gradgradcheck():
     assert srcdiff.gradgradcheck(models.pair, (X, 2.0))
     assert srcdiff.gradgradcheck(models.vector, (X,), np.ones(3))
     assert srcdiff.gradgradcheck(np_exp, (X,), check_forward_ad=True)
+
+
+def test_gradgradcheck_takes_the_parameters_of_gradcheck():
+    options = {"check_batched_grad": True, "check_forward_ad": True, "check_grad_dtypes": True}
+    for fast in (False, True):
+        assert srcdiff.gradgradcheck(np_exp, (X,), fast_mode=fast, eps=1e-5, **options)
+    assert srcdiff.gradgradcheck(models.linear, (X,))
+    at_kink = (np.array([0.0, 1.0]),)
+    assert not srcdiff.gradgradcheck(ramp, at_kink, raise_exception=False)
+    with pytest.raises(srcdiff.GradcheckError, match="a kink"):
+        srcdiff.gradgradcheck(ramp, at_kink)
 
 
 def test_check_rule():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.batch import batched
 from srcdiff.api.derivative import Derivative
+from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.errors import CotangentError, UnsupportedError, placed
 from srcdiff.onecall import place_of
@@ -24,8 +26,7 @@ class Batched(Derivative):
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients, each with the batch axis of the cotangents in front."""
-        options = replace(self.options, is_grads_batched=False, value=False)
-        point = Point(self.primal, options, args, kwargs)
+        point = Point(self.primal, self._single, args, kwargs)
         value, pull = point.pullback(at_once=True)
         try:
             gradients = batched(pull, grad_outputs, point.output(value), point.inputs)
@@ -33,6 +34,11 @@ class Batched(Derivative):
             raise placed(error, pull.returns) from None
         self._many = pull.many_source
         return (value, gradients) if self.options.value else gradients
+
+    @functools.cached_property
+    def _single(self) -> Options:
+        """The options for one cotangent."""
+        return replace(self.options, is_grads_batched=False, value=False)
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """Nothing: there is no function of one text for a batch.

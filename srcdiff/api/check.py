@@ -129,7 +129,8 @@ def _batch(check: Check, pull: Any, output: Any) -> list[str]:
     found = dict(leaves(batched(pull, with_leaves(output, together), output, check.at)))
     for k, one in enumerate(many):
         for path, gradient in leaves(pull(one)):
-            if not np.allclose(found[path][k], gradient, rtol=1e-12, atol=1e-12):
+            tol = 1e3 * np.finfo(np.result_type(gradient)).eps
+            if not np.allclose(found[path][k], gradient, rtol=tol, atol=tol):
                 return [f"the batched gradient of {source_of(check, path, ())} differs"]
     return []
 

@@ -71,10 +71,14 @@ class Check:
             (at(self.moved(path, unit, step), place) - here) / step
             for step in (-self.eps, self.eps)
         ]
-        left, right = (np.asarray(s)[index] + 0.0 for s in sides)
-        if abs(left - right) <= 1e-2 * max(abs(left), abs(right), 1e-3):
-            return ""
-        return f" (a kink: slope {left:.4g} to the left, {right:.4g} to the right)"
+        return _kink(*(np.asarray(s)[index] + 0.0 for s in sides))
+
+
+def _kink(left: Any, right: Any) -> str:
+    """That slopes to both sides do not agree, if so."""
+    if abs(left - right) <= 1e-2 * max(abs(left), abs(right), 1e-3):
+        return ""
+    return f" (a kink: slope {left:.4g} to the left, {right:.4g} to the right)"
 
 
 def _columns(inputs: Any) -> Iterator[tuple[Path, tuple[int, ...], Any]]:
@@ -132,12 +136,17 @@ def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> li
         for index in np.ndindex(np.shape(leaf)):
             for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
                 gradient = pull(with_leaf(zeros(output), place, unit(leaf, index, factor)))
-                found = [float(_inner(at(gradient, p), unit)) for p, _, unit in check.columns]
+                found = [_entry(at(gradient, p), k, unit) for p, k, unit in check.columns]
                 expected = [
                     float(np.real(np.conj(factor) * np.asarray(n[place])[index])) for n in numeric
                 ]
                 wrong += _compared(check, "reverse", place, index, found, expected, tol)
     return wrong
+
+
+def _entry(gradient: Any, index: tuple[int, ...], unit: Any) -> float:
+    """The element of a gradient that a unit vector selects: its real or its imaginary part."""
+    return float(_inner(np.asarray(gradient)[index], np.asarray(unit)[index]))
 
 
 def _inner(gradient: Any, unit: Any) -> Any:
@@ -186,13 +195,16 @@ def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
     """Both modes along one random direction, between random cotangents and tangents."""
     rng = np.random.default_rng(0)
     direction = random_like(rng, check.at)
-    moved = [check.output(plus(check.at, s * check.eps, direction)) for s in (1.0, -1.0)]
-    right, left = (dict(leaves(m)) for m in moved)
+    moved = [check.output(plus(check.at, s * check.eps, direction)) for s in (1.0, 0.0, -1.0)]
+    right, here, left = (dict(leaves(m)) for m in moved)
     cotangent = random_like(rng, moved[0])
     weights = dict(leaves(cotangent))
-    expected = float(
-        sum(_inner(w, (right[p] - left[p]) / (2.0 * check.eps)) for p, w in weights.items())
-    )
+
+    def slope(one: dict[Path, Any], two: dict[Path, Any], step: float) -> float:
+        return float(sum(_inner(w, (one[p] - two[p]) / step) for p, w in weights.items()))
+
+    expected = slope(right, left, 2.0 * check.eps)
+    kink = _kink(slope(here, left, check.eps), slope(right, here, check.eps))
     found: dict[str, float] = {}
     if "reverse" in modes:
         gradient = check.point.pullback()[1](cotangent)
@@ -200,7 +212,8 @@ def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
     if "forward" in modes:
         found["forward"] = inner(cotangent, check.point.along(direction)[1])
     names = "a random direction of the inputs", "a random combination of the outputs"
-    return [Wrong(m, *names, a, expected) for m, a in found.items() if not tol.agree(a, expected)]
+    wrong = {m: a for m, a in found.items() if not tol.agree(a, expected)}
+    return [Wrong(m, *names, a, expected, kink) for m, a in wrong.items()]
 
 
 def random_like(rng: np.random.Generator, tree: Any) -> Any:

@@ -23,6 +23,7 @@ from dataclasses import replace
 from srcdiff import batches, ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.batch.context import Context, NoBatchError
+from srcdiff.batch.gather import gathered
 from srcdiff.batch.names import is_unpacking, numbers, with_axis, written_into
 from srcdiff.batch.statements import block
 from srcdiff.simplify.dead import remove_dead
@@ -43,6 +44,7 @@ def batch_backward(
     rest = replace(function, body=tuple(s for s in function.body if s not in unpacked))
     ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
     theirs = {n for s in unpacked for n in ir.writes(s)} - ours
+    rest, kinds = gathered(rest, with_axis(rest, kinds, frozenset({seed}) | ours), kinds)
     b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs)
     body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
     params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))
@@ -58,6 +60,7 @@ def batch_forward(
         NoBatchError: there is none.
     """
     theirs = {p.name for p in function.params} - tangents
+    function, kinds = gathered(function, with_axis(function, kinds, tangents), kinds)
     b = replace(_context(function, function, kinds, tangents, theirs), owned=False)
     body = block(b, function.body)
     last = max(k for k, p in enumerate(function.params) if p.name in tangents) + 1
@@ -78,7 +81,7 @@ def _context(
     Raises:
         NoBatchError: one of `theirs` would have a batch axis.
     """
-    fresh = ir.Fresh(ir.all_names(function))
+    fresh = ir.Fresh(ir.all_names(function) | ir.all_names(rest))
     size = ir.Name(SIZE) if SIZE not in fresh.taken else fresh(SIZE)
     fresh.taken.add(size.id)
     names = with_axis(rest, kinds, start)
