@@ -11,6 +11,7 @@ import srcdiff
 from srcdiff.errors import CotangentTypeError, DtypeError, MissingRuleError, UnsupportedError
 from srcdiff.placement import KNOWN, MISSING
 
+from . import test_gpu
 from .check import difference
 from .programs import GOLDEN, PROGRAMS
 from .samples import collected
@@ -306,6 +307,16 @@ def test_source_needs_no_cupy():
     assert "cupy" not in set(sys.modules) - set(before)
     with pytest.raises(ValueError, match="backend: expected 'numpy' or 'cupy'"):
         srcdiff.source(scaled, backend="jax")
+
+
+def test_what_runs_on_a_gpu_runs(device):
+    """The tests of `test_gpu.py` find what they need; here CuPy is the stand-in."""
+    gpu = test_gpu.Gpu()
+    program = next(p for p in PROGRAMS if p.name.endswith("mlp"))
+    assert run(program, gpu).verdict == run(program, gpu, True).verdict == "right"
+    sample = next(s for s in collected() if s.rule.name == "dot")
+    assert samples.run(sample, gpu).verdict == "right"
+    test_gpu.test_model("running")
 
 
 def test_exceptions_are_in_the_corpus():

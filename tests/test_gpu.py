@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from . import samples as rule_samples
+from . import test_cupy_modes as modes
 from .programs import PROGRAMS
 from .standin import corpus, samples
 from .standin.exceptions import FAILING
@@ -37,6 +38,12 @@ class Gpu:
 
     transfers = 0
 
+    @property
+    def cupy(self):
+        import cupy
+
+        return cupy
+
     def array(self, value):
         import cupy
 
@@ -63,6 +70,17 @@ def test_rule(sample):
     with quiet():
         outcome = samples.run(sample, Gpu())
     assert outcome.verdict not in ("wrong", "failed"), outcome.detail
+
+
+@pytest.mark.parametrize("name", modes.MODELS)
+def test_model(name):
+    """The models of the golden texts: forward mode, pullbacks, batches, second derivatives."""
+    gpu = Gpu()
+    modes.test_jvp(gpu, name)
+    modes.test_vjp(gpu, name)
+    modes.test_batched(gpu, name)
+    if name in modes.SMOOTH:
+        modes.test_second_order(gpu, name)
 
 
 def test_the_current_stream():
