@@ -94,12 +94,23 @@ def check_known(fn: Any, loc: ir.Loc) -> None:
     Raises:
         MissingRuleError: with what to write instead.
     """
+    missing = _missing(fn)
+    if missing:
+        name = missing.rpartition(".")[2]
+        remedy = _INSTEAD.get(name, "Write it with functions that CuPy has, or pass NumPy arrays.")
+        raise MissingRuleError(f"CuPy has no `{missing}`", loc, remedy)
+
+
+def _missing(fn: Any) -> str:
+    """What users call a function that CuPy lacks, "" for one that it has."""
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        known = _METHODS.get(fn.__name__, (owner.__name__,))
+        return "" if owner.__name__ in known else f"np.{owner.__name__}.{fn.__name__}"
     module, _, name = _path_of(fn).rpartition(".")
     known = KNOWN.get(module, frozenset()) if module.startswith("scipy") else (name,)
-    if not module or (name in known and name not in MISSING.get(module, ())):
-        return
-    remedy = _INSTEAD.get(name, "Write it with functions that CuPy has, or pass NumPy arrays.")
-    raise MissingRuleError(f"CuPy has no `{_short(module)}.{name}`", loc, remedy)
+    there = not module or (name in known and name not in MISSING.get(module, ()))
+    return "" if there else f"{_short(module)}.{name}"
 
 
 def _short(module: str) -> str:
@@ -137,6 +148,14 @@ _OF_SCIPY = {
 
 _OF_NUMPY = ("seterr", "geterr", "errstate", "seterrcall", "set_printoptions")
 """What tells NumPy how to behave, and CuPy has no part in."""
+
+_METHODS: Mapping[str, frozenset[str]] = {
+    "reduce": _names("add multiply"),
+    "accumulate": _names("add multiply"),
+    "reduceat": _names("add"),
+    "at": _names("add subtract maximum minimum bitwise_and bitwise_or bitwise_xor"),
+}
+"""The ufuncs of CuPy that have a method."""
 
 MISSING: Mapping[str, frozenset[str]] = {
     "numpy": _names(
@@ -183,6 +202,7 @@ KNOWN: Mapping[str, frozenset[str]] = {
 """What CuPy 14 has of SciPy, as far as it is used with a derivative."""
 
 _INSTEAD: Mapping[str, str] = {
+    "reduce": "Write the function that it is: `np.max` for `np.maximum.reduce`.",
     "block": "Write `np.concatenate` of `np.concatenate`s.",
     "geomspace": "Write `np.exp(np.linspace(np.log(a), np.log(b), n))`.",
     "insert": "Write `np.concatenate` of the parts.",

@@ -172,6 +172,18 @@ def test_what_cupy_lacks(device):
     assert srcdiff.grad(inserted)(X).shape == (4,)
 
 
+def running_maximum(x):
+    return np.sum(x * np.maximum.accumulate(x))
+
+
+def test_methods_of_ufuncs(device):
+    """CuPy has `accumulate` of sums and products alone."""
+    with pytest.raises(MissingRuleError, match=r"CuPy has no `np.maximum.accumulate`"):
+        srcdiff.grad(running_maximum)(device.array(X))
+    sums = srcdiff.grad(lambda x: np.sum(x * np.add.accumulate(x)))
+    np.testing.assert_allclose(to_host(sums(device.array(X))), sums(X), rtol=1e-14)
+
+
 def copied_numbers(x, s):
     u = x * 1.0
     items = [u, s]

@@ -35,6 +35,14 @@ _ANSWERS = words(
 _JOINED = words("concatenate concat stack column_stack")
 """Functions of a tuple of arrays, and of arrays alone."""
 
+_METHODS = {
+    "reduce": words("add multiply"),
+    "accumulate": words("add multiply"),
+    "reduceat": words("add"),
+    "at": words("add subtract maximum minimum bitwise_and bitwise_or bitwise_xor"),
+}
+"""The ufuncs that have a method, as CuPy's page of ufuncs lists them."""
+
 _OPEN = words("toeplitz block_diag hadamard hilbert helmert dft")
 """Functions of `cupyx.scipy` whose first operand need not be an array."""
 
@@ -147,6 +155,8 @@ class Ufunc:
     def __getattr__(self, name: str) -> Any:
         if name not in ("at", "outer", "reduce", "accumulate", "reduceat"):
             raise AttributeError(name)
+        if self.__name__ not in _METHODS.get(name, (self.__name__,)):
+            raise NotImplementedError(f"`{self.__name__}.{name}` is not supported yet")
         method = getattr(self.function, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
