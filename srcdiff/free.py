@@ -228,6 +228,8 @@ def check_reads(function: ir.Function, origin: object) -> None:
             for atom in ir.atoms(operand):
                 if isinstance(atom, ir.Ref) and _is_variable(atom, origin):
                     raise _refusal(f"`{atom.text}` is another way to read", stmt.loc)
+                if isinstance(atom, ir.Ref) and _reaches(atom.value, origin, set()):
+                    raise _refusal(f"the function `{atom.text}`, an argument, reads", stmt.loc)
 
 
 def _is_variable(ref: ir.Ref, origin: WithFree) -> bool:

@@ -30,11 +30,17 @@ def integral(
 
     Raises:
         ArithmeticError: it is not found with these tolerances.
+        TypeError: the function returns something else.
     """
     from scipy.integrate import quad, quad_vec
 
     with np.errstate(all="ignore"):
         like = f(_between(a, b), *args)
+    if not isinstance(like, (np.ndarray, np.number, int, float, complex)):
+        raise TypeError(
+            f"an integral is of numbers or arrays, not of {type(like).__name__}: let the function "
+            "read numbers and arrays in local variables (`k = self.k`) in place of objects"
+        )
     if not isinstance(like, np.ndarray) and not np.iscomplexobj(like):
         return quad(f, a, b, args, 0, epsabs, epsrel, limit, points)[0]
     if np.size(like) == 0 or a == b:

@@ -101,6 +101,41 @@ def test_a_variable_outside_of_the_integrand():
     assert srcdiff.grad(f, "global:RATE")(2.0) == pytest.approx(exact, rel=1e-10)
 
 
+def by_rate(t):
+    return np.exp(-RATE * t)
+
+
+def test_a_function_from_outside_that_reads_the_variable_is_refused():
+    def f(b):
+        return integrate.quad(by_rate, 0.0, b)[0] + RATE
+
+    with pytest.raises(srcdiff.UnsupportedError, match="`by_rate`, an argument, reads"):
+        srcdiff.grad(f, "global:RATE")(2.0)
+
+
+class Decay:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def at(self, t):
+        return np.exp(-self.rate * t)
+
+    def until(self, b):
+        return integrate.quad(self.at, 0.0, b)[0]
+
+    def by_numbers(self, b):
+        rate = self.rate
+        return integrate.quad(lambda t: np.exp(-rate * t), 0.0, b)[0]
+
+
+def test_what_a_function_reads_of_an_object():
+    exact = srcdiff.grad(decay)(1.3, 2.0)
+    found = srcdiff.grad(Decay.by_numbers, "self.rate")(Decay(1.3), 2.0)
+    assert found == pytest.approx(exact, rel=1e-9)
+    with pytest.raises(TypeError, match="local variables"):
+        srcdiff.grad(Decay.until, "self.rate")(Decay(1.3), 2.0)
+
+
 def test_large_arrays_in_the_integrand():
     a = np.linspace(0.5, 1.5, 7)
     g = srcdiff.grad(lambda a: integrate.quad(lambda t: np.sum(np.exp(-a * t)), 0.0, 3.0)[0])(a)

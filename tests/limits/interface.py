@@ -261,6 +261,17 @@ def f(x):
 
 srcdiff.grad(f, "global:w")(2.0)
 """,
+    "A variable that a function reads which is an argument": """
+w = 0.5
+
+def step(z):
+    return np.cos(w * z)
+
+def f(x):
+    return srcdiff.fixed_point(step, x) * w
+
+srcdiff.grad(f, "global:w")(2.0)
+""",
     "A variable with two names": """
 w = np.ones(3)
 v = w
