@@ -122,6 +122,12 @@ class Source:
 def parse(f: Callable[..., Any]) -> Source:
     """The source of a function, or a TransformError that says why there is none."""
     function, receiver = _python_function(f)
+    if receiver and type(receiver[0]).__module__.startswith("srcdiff."):
+        name = type(receiver[0]).__name__.lower()
+        raise UnsupportedError(
+            f"what `srcdiff.{name}` makes is not differentiated again",
+            remedy="Use nested `srcdiff.grad`, or `srcdiff.jvp` of a gradient.",
+        )
     with shallow(function):
         return _parse(function, receiver)
 

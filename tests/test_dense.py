@@ -304,3 +304,31 @@ def test_decorators():
 
     close(squares(X), np.diag(2.0 * X))
     assert cube(2.0) == 12.0 and cube.__name__ == "cube"
+
+
+def third_powers(x):
+    return x**3
+
+
+THIRD, SECOND = srcdiff.jacobian(third_powers), srcdiff.hessian(cubes, "k")
+STORED = srcdiff.backward(cubes, "k")
+
+
+def with_jacobian(x):
+    return np.sum(THIRD(x))
+
+
+def with_hessian(x):
+    return SECOND({"a": x, "b": x}, 2.0) * x
+
+
+def with_backward(x):
+    return STORED({"a": x, "b": x}, 2.0, into={}) * x
+
+
+@pytest.mark.parametrize("f", [THIRD, with_jacobian, with_hessian, with_backward])
+def test_matrices_are_not_differentiated_again(f):
+    """Nor taken for the functions that they are made of."""
+    for transform in (srcdiff.grad, srcdiff.jacobian, srcdiff.hessian):
+        with pytest.raises(srcdiff.UnsupportedError):
+            transform(f)(X)

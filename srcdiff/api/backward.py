@@ -23,6 +23,7 @@ class Backward:
         self.derivative = Derivative(primal, options)
         self.keys = store_keys(self.derivative.request.inputs, parameter_names(primal))
         functools.update_wrapper(self, primal, updated=())
+        del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
         self.__signature__ = with_keywords(signature_of(primal), into=..., grad_outputs=None)
 
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:

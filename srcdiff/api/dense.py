@@ -14,6 +14,7 @@ from srcdiff.api.matrices import by_columns, by_rows, count, real
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.api.sparse import Sparse
+from srcdiff.onecall import signature_of
 
 MODES = (None, "reverse", "forward")
 
@@ -28,6 +29,8 @@ class Jacobian:
         self.sparsity = sparsity
         self._sparse = None if sparsity is None else Sparse(sparsity, mode)
         functools.update_wrapper(self, primal, updated=())
+        del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
+        self.__signature__ = signature_of(primal)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The Jacobian at these arguments."""

@@ -159,6 +159,8 @@ class _Gather:
         self, fn: Any, a: ir.Atom, b: ir.Atom, out: list[ir.Stmt], loc: ir.Loc
     ) -> ir.Name:
         """A name for what is computed of two factors."""
+        if fn is operator.mul and isinstance(b, ir.Const):
+            a, b = b, a  # as people write it
         name, call = self.fresh("_factor"), ir.Call(fn, (a, b))
         kind = kind_of_call(call, self.kinds)
         if kind is not None:

@@ -1,6 +1,12 @@
 """Inputs, outputs and functions that are refused before anything is read."""
 
 ARGUMENTS = {
+    "The gradient of a Jacobian": """
+def f(x):
+    return x * x
+
+srcdiff.grad(srcdiff.jacobian(f))(np.ones(2))
+""",
     "An integer input": """
 def f(x):
     return x * x
