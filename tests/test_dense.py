@@ -332,3 +332,20 @@ def test_matrices_are_not_differentiated_again(f):
     for transform in (srcdiff.grad, srcdiff.jacobian, srcdiff.hessian):
         with pytest.raises(srcdiff.UnsupportedError):
             transform(f)(X)
+
+
+class Cubes:
+    @srcdiff.jacobian(inputs="x")
+    def rows(self, x):
+        return x**3
+
+    @srcdiff.grad(inputs="x")
+    def slope(self, x):
+        return np.sum(x**3)
+
+
+@pytest.mark.parametrize("method", [Cubes().rows, Cubes().slope])
+def test_derivatives_of_methods_are_not_taken_for_the_methods(method):
+    for transform in (srcdiff.grad, srcdiff.jacobian):
+        with pytest.raises(srcdiff.TransformError):
+            transform(method)(X)

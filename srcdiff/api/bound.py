@@ -12,6 +12,7 @@ from typing import Any
 
 from srcdiff import records
 from srcdiff.api.options import Options
+from srcdiff.errors import UnsupportedError
 from srcdiff.nested import is_derivative
 
 
@@ -58,6 +59,8 @@ class Bound:
         self.made = made
         self.instance = instance
         functools.update_wrapper(self, types.MethodType(made.primal, instance), updated=())
+        self.__signature__ = inspect.signature(self)
+        del self.__dict__["__wrapped__"]  # a derivative is not the method
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The method, called."""
@@ -76,7 +79,17 @@ class Bound:
 
     @property
     def __srcdiff_primal__(self) -> Any:
-        """What a transform of the method, or a function that calls it, looks into."""
+        """What a transform of the method, or a function that calls it, looks into.
+
+        Raises:
+            UnsupportedError: this is a derivative of the method.
+        """
+        if not hasattr(self.made, "__srcdiff_primal__"):
+            raise UnsupportedError(
+                f"the derivative of the method `{self.primal.__name__}` of an object is not "
+                "differentiated again",
+                remedy="Take the derivative of a function that calls the method.",
+            )
         return self.primal
 
     @property
