@@ -88,7 +88,7 @@ class Bound:
             raise UnsupportedError(
                 f"the derivative of the method `{self.primal.__name__}` of an object is not "
                 "differentiated again",
-                remedy="Take the derivative of a function that calls the method.",
+                remedy="Leave the method as it is, and use nested `srcdiff.grad` of it.",
             )
         return self.primal
 
