@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srcdiff import ir
-from srcdiff.tape.needs import Item, exposed
+from srcdiff.tape.needs import Item, contents_of, exposed
 from srcdiff.tape.undo import Slots, saved_value
 
 
 @dataclass(frozen=True)
 class Scope:
-    """A block of pairs, its own names that are needed at its end, and all that is needed there."""
+    """A block of pairs, its own names that are needed at its end, and all that is needed there.
+
+    `local` are the contents that nothing outside of a run of the block has.
+    """
 
     block: ir.Block
     own: frozenset[str]
     needed: frozenset[Item]
+    local: frozenset[Item]
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ def keep_locals(scope: Scope, slots: Slots) -> Kept:
         loc = _loc_of(name, scope.block)
         if name not in sure:
             first.append(ir.Assign(ir.Name(name), ir.NONE, loc))
-        copied, value = saved_value(name, loc, slots.facts)
+        # Into contents of its own nothing writes behind the block: they need no copy.
+        local = contents_of(name, slots.facts) <= scope.local
+        copied, value = ((), ir.Name(name)) if local else saved_value(name, loc, slots.facts)
         push, pop = slots.new(name, value, loc)
         save += (*copied, *push)
         load.append(ir.Assign(ir.Name(name), pop, loc))

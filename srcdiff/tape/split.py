@@ -150,7 +150,8 @@ class _Split:
 
     def kept(self, block: ir.Block, part: Parts, own: frozenset[str], slots: Slots) -> Parts:
         """A part whose needed local values are saved at its end and loaded at its start."""
-        kept = keep_locals(Scope(block, own & part.needed, part.needed), slots)
+        scope = Scope(block, own & part.needed, part.needed, self.local_contents(own))
+        kept = keep_locals(scope, slots)
         return Parts(
             (*kept.first, *part.forward, *kept.save), (*kept.load, *part.backward), kept.needed
         )
