@@ -7,7 +7,8 @@ statement looks at it: then its stores, appends and pops go, all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from srcdiff import ir
@@ -19,16 +20,21 @@ from srcdiff.analyses.effects import (
     mutated_args,
     returns_view,
 )
+from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.liveness import reads_of
+from srcdiff.simplify.sharers import Sharers
 from srcdiff.trees import cotangent
 
 
-def remove_dead(function: ir.Function) -> ir.Function:
-    """The function without dead statements."""
+def remove_dead(
+    function: ir.Function, kinds: Mapping[str, Kind] | None = None
+) -> ir.Function:
+    """The function without dead statements; `kinds` tell which names cannot share memory."""
     private = _private(function)
     needed: set[str] = set()
+    sharers = functools.cache(lambda: Sharers(function, kinds or {}))
     while True:
-        sweep = _Sweep(private, needed)
+        sweep = _Sweep(private, needed, sharers)
         body = sweep.block(function.body, set())
         # Another sweep leaves out the same, unless a list that was asked for has become needed.
         if not (sweep.needed ^ needed) & sweep.asked:
@@ -82,8 +88,11 @@ def _makes_new(stmt: ir.Stmt) -> bool:
 class _Sweep:
     """One backward walk with the live names; statements that are not needed are left out."""
 
-    def __init__(self, private: frozenset[str], needed: set[str]) -> None:
+    def __init__(
+        self, private: frozenset[str], needed: set[str], sharers: Callable[[], Sharers]
+    ) -> None:
         self.private = private
+        self.sharers = sharers
         self.contents = frozenset(needed)
         self.needed = set(needed)
         self.asked: set[str] = set()
@@ -139,12 +148,18 @@ class _Sweep:
         bound = ir.writes(stmt)
         if base is not None and base in self.private:
             self.asked.add(base)
-            return base in self.contents or any(n in live for n in bound)
+            return self.is_seen(base, live) or any(n in live for n in bound)
         if isinstance(stmt, ir.Assign):
             return stmt.target.id in live or not _is_pure(stmt.rhs)
         if isinstance(stmt, ir.Permute):
             return any(n in live for n in bound)
         return True
+
+    def is_seen(self, base: str, live: set[str]) -> bool:
+        """Whether somebody looks at what a private name holds from here on."""
+        if base not in self.contents:
+            return False
+        return base in live or not self.sharers().is_alone(base, live)
 
     def looked_at(self, stmt: ir.Stmt, base: str | None) -> Sequence[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
