@@ -52,8 +52,7 @@ class Gathered(Expander):
     def total(self, name: ir.Name, values: list[ir.Atom]) -> ir.Block:
         """A name for the sum of some values, zero like the result for none."""
         if not values:
-            if self.result is None:
-                raise self.misused("adds to a tangent in one branch alone", self.line)
+            assert self.result is not None, "nothing adds to the tangent of nothing"
             return (ir.Assign(name, ir.Call(trees.zeros_like, (self.result,)), self.loc),)
         first = ir.Assign(name, values[0], self.loc)
         more = (ir.Assign(name, ir.Call(operator.add, (name, v)), self.loc) for v in values[1:])

@@ -200,6 +200,22 @@ def rule_of_double(x):
 
 srcdiff.jvp(double, (np.ones(3),), (np.ones(3),))
 """,
+    "A rule that adds to a tangent in a loop": """
+def repeated(x, n):
+    return x * n
+
+@srcdiff.elementwise(repeated)
+def rule_of_repeated(x, n):
+    z = repeated(x, n)
+    yield z
+    for _ in range(n):
+        d[x] += d[z]
+
+def f(x):
+    return repeated(x, len(x))
+
+srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
+""",
     "A rule that calls a function with such a rule": """
 def double(x):
     return 2.0 * x

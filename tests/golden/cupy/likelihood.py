@@ -8,8 +8,7 @@ def likelihood_grad(x, mean, scale, grad_outputs=1.0):
     d_t = cp.array(grad_outputs, cp.float64)
     d_scale = -d_t * x.size / scale
     d_z = -2.0 * (d_t * 0.5 * z)
-    d_t_1 = d_z / scale
+    d_x = d_z / scale
     d_scale = d_scale - cp.sum(d_z * (z / scale))
-    d_mean = -cp.sum(d_t_1)
-    d_x = cp.array(d_t_1)
+    d_mean = -cp.sum(d_x)
     return d_x, float(d_mean), float(d_scale)

@@ -7,7 +7,5 @@ def stored_grad(x, order, grad_outputs=1.0):
     d_t = cp.broadcast_to(cp.array(grad_outputs, cp.float64), order.shape)
     d_y = d_t * cp.arange(len(x))
     y[order] = y_saved
-    d_t_1 = d_y[order] * last_writes(y, order)
-    d_y[order] = 0.0
-    d_x = 2.0 * x * d_t_1
+    d_x = 2.0 * x * (d_y[order] * last_writes(y, order))
     return d_x
