@@ -20,6 +20,7 @@ from srcdiff.webs import webs
 
 from . import ir_interpreter
 from . import structures as st
+from .check import define
 from .programs import PROGRAMS
 from .roundtrip import WHOLE
 
@@ -395,3 +396,117 @@ def test_a_swap_of_which_one_result_is_needed():
     function = lower(parse(before))
     assert any(isinstance(s, ir.Permute) for s in function.body)
     assert text_of(simplify(function, {}))[-1] == "return y * 2.0"
+
+
+# --- memory that nobody looks at any more -------------------------------------------------------
+
+
+def test_a_copy_of_what_is_not_needed_again_goes():
+    def before(x):
+        y = x * 2.0
+        z = np.copy(y[1:])
+        y[1:] = 0.0
+        z = np.array(z)
+        z[0] = 1.0
+        return np.sum(z)
+
+    text = simplified(before, x=np.ones(3))
+    assert text[:2] == ["y = x * 2.0", "z = y[1:]"] and len(text) == 4, text
+
+
+def test_the_last_look_takes_the_memory():
+    def before(x):
+        y = x * 2.0
+        z = np.copy(y[1:])
+        z *= 3.0
+        return np.sum(z)
+
+    text = simplified(before, x=np.ones(3))
+    assert text[-3:] == ["z = y[1:]", "z *= 3.0", "return np.sum(z)"]
+
+
+COPIED = {
+    "what is returned is no part of something larger": """
+def f(x):
+    y = x * 2.0
+    z = np.copy(y[1:])
+    z[0] = 1.0
+    return z
+""",
+    "what is stretched cannot be written into": """
+def f(x):
+    y = np.broadcast_to(2.0, (3,))
+    z = np.array(y)
+    z[0] = x[0]
+    return np.sum(z * x)
+""",
+    "the argument is the caller's": """
+def f(x):
+    z = np.array(x)
+    z[0] = 1.0
+    return np.sum(z)
+""",
+    "a view of it is read later": """
+def f(x):
+    y = x * 2.0
+    view = y[:2]
+    z = np.array(y)
+    z[0] = 1.0
+    return np.sum(z) * view[0]
+""",
+    "a list holds it": """
+def f(x):
+    y = x * 2.0
+    kept = [y]
+    z = np.array(y)
+    z[0] = 1.0
+    return np.sum(z) * kept[0][0]
+""",
+    "the next iteration reads it": """
+def f(x):
+    y = x * 2.0
+    total = 0.0
+    for i in range(3):
+        z = np.array(y)
+        z[0] = i
+        total = total + np.sum(z) * y[0]
+    return total
+""",
+    "somebody else may keep it": """
+def f(x, keep):
+    y = x * 2.0
+    keep(y)
+    z = np.array(y)
+    z[0] = 1.0
+    return np.sum(z)
+""",
+}
+
+
+@pytest.mark.parametrize("text", COPIED.values(), ids=COPIED)
+def test_copies_that_stay(text):
+    function = define(text, "f", {"np": np})
+    simple = simplified(function, x=np.ones(3))
+    assert any("np.copy(" in line or "np.array(" in line for line in simple), simple
+
+
+def test_stores_behind_the_last_look_go():
+    def before(x):
+        y = x * 2.0
+        total = np.sum(y[1:])
+        y[0] = 0.0
+        return total
+
+    text = simplified(before, x=np.ones(3))
+    assert text == ["y = x * 2.0", "total = np.sum(y[1:])", "return total"]
+
+
+def test_stores_that_a_view_shows_stay():
+    def before(x):
+        y = x * 2.0
+        view = y[1:]
+        total = np.sum(y)
+        y[1] = 0.0
+        return total * view[0]
+
+    assert "y[1] = 0.0" in simplified(before, x=np.ones(3))
