@@ -6,8 +6,9 @@ plain names, `float(...)` or `.astype(...)` where the kinds say that this is all
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     same_shape,
 )
 from srcdiff.device import on_device
+from srcdiff.simplify.sharers import OwnMemory
 from srcdiff.whole import ATTRIBUTE
 
 
@@ -64,7 +66,11 @@ def _read_before(rest: ir.Block) -> set[str]:
 
 
 def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]) -> ir.Function:
-    """The function with `x = x + y` on numbers as `x += y`, where the user or we meant that."""
+    """The function with `x = x + y` as `x += y`, where the user or we meant that.
+
+    Of arrays only those that nobody else has are written into.
+    """
+    own = functools.cache(lambda: OwnMemory(function, kinds))
 
     def block(inner: ir.Block) -> ir.Block:
         return tuple(stmt(s) for s in inner)
@@ -73,7 +79,7 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
         if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
             if _is_attribute(s.rhs, kinds):
                 return replace(s, rhs=_attribute(s.rhs))
-            return _in_place(s, s.rhs, kinds, ours)
+            return _in_place(s, s.rhs, kinds, ours, own)
         return ir.map_blocks(s, block)
 
     return replace(function, body=block(function.body))
@@ -117,18 +123,32 @@ _SYMBOLS: Mapping[Any, str] = {
 
 
 def _in_place(
-    stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind], ours: frozenset[str]
+    stmt: ir.Assign,
+    call: ir.Call,
+    kinds: Mapping[str, Kind],
+    ours: frozenset[str],
+    own: Callable[[], OwnMemory],
 ) -> ir.Stmt:
     """`x = x + y` as `x += y`."""
-    meant = (call.text or "").endswith("=") or stmt.target.id in ours
-    number = isinstance(kinds.get(stmt.target.id), Scalar)
+    name, kind = stmt.target.id, kinds.get(stmt.target.id)
+    marked = (call.text or "").endswith("=")
     symbol = _SYMBOLS.get(call.fn)
-    plain = replace(stmt, rhs=replace(call, text=None)) if (call.text or "").endswith("=") else stmt
-    if not meant or not number or symbol is None or call.args[0] != stmt.target:
+    plain = replace(stmt, rhs=replace(call, text=None)) if marked else stmt
+    if not (marked or name in ours) or symbol is None or call.args[0] != stmt.target:
         return plain
-    if stmt.target.id in ir.names(call.args[1]):
+    if name in ir.names(call.args[1]):
         return plain
-    return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
+    # Of an array whose shape and dtype are the same all the time both forms give the same.
+    if isinstance(kind, Scalar) or (_is_steady(kind) and own().is_own(name, stmt)):
+        return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
+    return plain
+
+
+def _is_steady(kind: Kind | None) -> bool:
+    """Whether a name always stands for an array of one shape and dtype."""
+    if not isinstance(kind, Array) or kind.maybe_scalar or kind.dtype is None:
+        return False
+    return bool(kind.dims) and None not in (kind.dims or ())
 
 
 def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Rhs | None:

@@ -3,11 +3,13 @@
 # ruff: noqa: B002, B007, F841
 
 import operator
+from inspect import getsource
 from types import FunctionType
 
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff import ir, runtime
 from srcdiff.analyses.kind_types import Array, Scalar, Sym
 from srcdiff.analyses.kinds import infer, kind_of
@@ -510,3 +512,37 @@ def test_stores_that_a_view_shows_stay():
         return total * view[0]
 
     assert "y[1] = 0.0" in simplified(before, x=np.ones(3))
+
+
+# --- operators in place ---------------------------------------------------------------------------
+
+
+def generated(function, *args):
+    """The text of the gradient for the kinds of these arguments."""
+    return getsource(srcdiff.grad(function).specialised(*args))
+
+
+def test_arrays_that_nobody_else_has_are_written_into():
+    def smoothed(x, steps):
+        total = np.zeros_like(x)
+        for _ in range(steps):
+            total += np.roll(x, 1)
+            x = np.tanh(x)
+            x *= 0.5
+        return total * x
+
+    text = generated(smoothed, np.linspace(0.1, 0.5, 4), 3)
+    assert "total += np.roll(x, 1)" in text and " = total + " not in text
+
+
+@pytest.mark.parametrize("again", ["total * view[0]", "total * kept[0][0]"])
+def test_arrays_that_others_have_are_made_anew(again):
+    text = f"""
+def f(x):
+    total = x * 2.0
+    view, kept = total[1:], [total]
+    total = total + x
+    return {again}
+"""
+    found = generated(define(text, "f", {"np": np}), np.linspace(0.1, 0.5, 4))
+    assert "total_1 = total + x" in found or "total + x" in found

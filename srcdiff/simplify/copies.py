@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,22 +9,10 @@ from functools import partial
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.effects import (
-    VIEW_ALL_FUNCTIONS,
-    VIEW_FUNCTIONS,
-    makes_new,
-    returns_view,
-)
+from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind
-from srcdiff.analyses.liveness import Names, liveness
 from srcdiff.simplify.rewrite import MARK
-from srcdiff.simplify.sharers import Sharers
-
-_VIEWS = (
-    operator.getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
-    ir.Attr("T"),
-)  # fmt: skip
-"""What gives views that can be written into as what they are views of."""
+from srcdiff.simplify.sharers import VIEWS, OwnMemory
 
 
 def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
@@ -58,33 +45,15 @@ class _Taker:
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
-        self.sharers = Sharers(function, kinds)
-        self.live = liveness(function)
+        self.own = OwnMemory(function, kinds)
         self.statements = {id(s): s for s in ir.walk(function.body)}
-        self.odd = {n for s in self.statements.values() for n in self.oddly_bound(s)}
-
-    def oddly_bound(self, stmt: ir.Stmt) -> tuple[str, ...]:
-        """The names that a statement binds to what may be no array that can be written into."""
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(rhs, ir.Name):
-            return ()
-        if not isinstance(rhs, ir.Call):
-            return ir.writes(stmt)
-        if rhs.fn in _VIEWS:
-            return ()
-        new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
-        new = new and makes_new(rhs.fn) and not returns_view(rhs, self.kinds)
-        return () if new else ir.writes(stmt)
 
     def may_take(self, key: int) -> bool:
         """Whether nobody needs the memory after it is copied, and it can be written into."""
         stmt = self.statements[key]
         source = _copied(stmt, self.kinds)
         assert isinstance(stmt, ir.Assign) and source is not None
-        after: Names = self.live[key] - {stmt.target.id}
-        if source.id in after or not self.sharers.is_alone(source.id, after):
-            return False
-        if not self.odd.isdisjoint(self.sharers.group(source.id)):
+        if not self.own.is_own(source.id, stmt):
             return False
         # What is handed out holds no more memory than its own.
         return source == stmt.target or self.owns(source.id) or not self.leaves(stmt.target.id)
@@ -93,14 +62,14 @@ class _Taker:
         """Whether a name is never a part of something else."""
         return not any(
             isinstance(s, ir.Assign) and s.target.id == name
-            and isinstance(s.rhs, ir.Call) and s.rhs.fn in _VIEWS
+            and isinstance(s.rhs, ir.Call) and s.rhs.fn in VIEWS
             and returns_view(s.rhs, self.kinds)
             for s in self.statements.values()
         )  # fmt: skip
 
     def leaves(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
         """Whether the memory of a name, or a copy of it that may take it, may be returned."""
-        group = self.sharers.group(name)
+        group = self.own.sharers.group(name)
         for stmt in self.statements.values():
             if isinstance(stmt, ir.Return) and not group.isdisjoint(ir.reads(stmt)):
                 return True

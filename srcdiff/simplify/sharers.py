@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Set
 
+import numpy as np
+
 from srcdiff import ir
-from srcdiff.analyses.effects import IN_PLACE_FUNCTIONS, MUTATORS, is_pure, is_ufunc_at
+from srcdiff.analyses.effects import (
+    IN_PLACE_FUNCTIONS,
+    MUTATORS,
+    VIEW_ALL_FUNCTIONS,
+    VIEW_FUNCTIONS,
+    is_pure,
+    is_ufunc_at,
+    makes_new,
+    returns_view,
+)
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.liveness import liveness
 from srcdiff.simplify.memory import Memory
+
+VIEWS = (
+    operator.getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
+    ir.Attr("T"),
+)  # fmt: skip
+"""What gives views that can be written into as what they are views of."""
 
 
 class Sharers:
@@ -48,3 +67,33 @@ def _is_known(fn: ir.Callee) -> bool:
     if isinstance(fn, ir.Method):
         return fn.name in MUTATORS or is_pure(fn)
     return is_pure(fn) or is_ufunc_at(fn) or fn in IN_PLACE_FUNCTIONS
+
+
+class OwnMemory:
+    """Which arrays nobody else has, and can be written into, at which statements of a function."""
+
+    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+        self.kinds = kinds
+        self.sharers = Sharers(function, kinds)
+        self.live = liveness(function)
+        self.odd = {n for s in ir.walk(function.body) for n in self._oddly_bound(s)}
+
+    def is_own(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether no name that is read behind a statement has the memory of a name before it."""
+        after = self.live[id(stmt)].difference(ir.writes(stmt))
+        if name in after or not self.sharers.is_alone(name, after):
+            return False
+        return self.odd.isdisjoint(self.sharers.group(name))
+
+    def _oddly_bound(self, stmt: ir.Stmt) -> tuple[str, ...]:
+        """The names that a statement binds to what may be no array that can be written into."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(rhs, ir.Name):
+            return ()
+        if not isinstance(rhs, ir.Call):
+            return ir.writes(stmt)
+        if rhs.fn in VIEWS:
+            return ()
+        new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
+        new = new and makes_new(rhs.fn) and not returns_view(rhs, self.kinds)
+        return () if new else ir.writes(stmt)
