@@ -155,7 +155,7 @@ def rules_hash(f: Any, kinds: Mapping[str, Kind]) -> str:
 def _may_be_used(rule: Rule, seen: set[int]) -> bool:
     """Whether a function may call what a rule is for: one of the user's if it sees it."""
     return any(
-        not isinstance(f, types.FunctionType) or is_foreign(f.__module__) or id(f) in seen
+        not isinstance(f, types.FunctionType) or is_foreign(f.__module__ or "") or id(f) in seen
         for f in rule.functions
     )
 

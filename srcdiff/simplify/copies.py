@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -47,6 +48,7 @@ class _Taker:
         self.kinds = kinds
         self.own = OwnMemory(function, kinds)
         self.statements = {id(s): s for s in ir.walk(function.body)}
+        self.bound = Counter(n for s in self.statements.values() for n in ir.writes(s))
 
     def may_take(self, key: int) -> bool:
         """Whether nobody needs the memory after it is copied, and it can be written into."""
@@ -55,8 +57,12 @@ class _Taker:
         assert isinstance(stmt, ir.Assign) and source is not None
         if not self.own.is_own(source.id, stmt):
             return False
-        # What is handed out holds no more memory than its own.
-        return source == stmt.target or self.owns(source.id) or not self.leaves(stmt.target.id)
+        if source == stmt.target:
+            return True
+        # A second name for what is bound several times is hard to follow, for a reader too; what
+        # is handed out holds no more memory than its own.
+        once = self.bound[source.id] == 1
+        return once and (self.owns(source.id) or not self.leaves(stmt.target.id))
 
     def owns(self, name: str) -> bool:
         """Whether a name is never a part of something else."""

@@ -269,4 +269,12 @@ class Point:
 
 srcdiff.grad(Point.scaled)(2.0)
 """,
+    "A derivative of a method of an object": """
+class Cubes:
+    @srcdiff.jacobian(inputs="x")
+    def rows(self, x):
+        return x**3
+
+srcdiff.grad(Cubes().rows)(np.ones(3))
+""",
 }
