@@ -8,6 +8,7 @@ from dataclasses import replace
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
+from srcdiff.backwards import items_in_reverse
 from srcdiff.facts import Facts
 from srcdiff.finish import finish, returned, spell
 from srcdiff.iterate import unpacked
@@ -28,7 +29,8 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     function = finish(function, kinds)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
     ours -= returned(function)
-    function = shorten(unpacked(spell(function, kinds, ours)), facts.theirs)
+    function = items_in_reverse(unpacked(spell(function, kinds, ours)))
+    function = shorten(function, facts.theirs)
     return placed_calls(function, params)
 
 

@@ -29,8 +29,8 @@ LAYERS = (
     + ("lifting",),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
-    + ("simplify", "anomaly", "assemble", "finish", "tidy", "polish", "modules", "primal")
-    + ("fetched", "placement", "packing", "conform"),
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
+    + ("primal", "fetched", "placement", "packing", "conform"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),
