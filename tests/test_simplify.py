@@ -546,3 +546,24 @@ def f(x):
 """
     found = generated(define(text, "f", {"np": np}), np.linspace(0.1, 0.5, 4))
     assert "total_1 = total + x" in found or "total + x" in found
+
+
+def test_loops_backwards_over_written_out_items():
+    def neighbours(x):
+        total = np.zeros_like(x)
+        for shift in (-1, 0, 2):
+            total = np.tanh(total + np.roll(x, shift))
+        return np.sum(total)
+
+    text = generated(neighbours, np.linspace(0.1, 0.5, 4))
+    assert "for shift in (2, 0, -1):" in text and "len(" not in text
+
+
+def test_positions_that_are_needed_otherwise_stay():
+    def weighted(x):
+        total = np.zeros_like(x)
+        for k, shift in enumerate((-1, 0, 2)):
+            total = np.tanh(total + k * np.roll(x, shift))
+        return np.sum(total)
+
+    assert "shift = t[k]" in generated(weighted, np.linspace(0.1, 0.5, 4))
