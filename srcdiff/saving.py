@@ -7,18 +7,19 @@ variant that is generated when it is asked for: `packing` writes the calls.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from srcdiff.errors import SavedValueError
+from srcdiff.holding import Holding
 from srcdiff.trees import is_array
 
 _now: ContextVar[saved_hooks | None] = ContextVar("srcdiff.saved_hooks", default=None)
 
 
-class saved_hooks:  # noqa: N801
+class saved_hooks(Holding):  # noqa: N801
     """Let what gradients save for their backward parts go through `pack`, and then `unpack`.
 
     A context manager, as torch's `saved_tensors_hooks`: `grad`, `value_and_grad`, `vjp`, `run`,
@@ -59,15 +60,7 @@ class saved_hooks:  # noqa: N801
             if not callable(hook):
                 raise TypeError(f"{name}: expected a function, given {type(hook).__name__}")
         self.pack, self.unpack = pack, unpack
-        self._tokens: list[Token[Any]] = []
-
-    def __enter__(self) -> None:
-        """From here on."""
-        self._tokens.append(_now.set(self))
-
-    def __exit__(self, *error: object) -> None:
-        """As it was before."""
-        _now.reset(self._tokens.pop())
+        super().__init__(_now)
 
 
 def hooks_hold() -> bool:

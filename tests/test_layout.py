@@ -15,7 +15,7 @@ CEILING = 400
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
     + ("distributions", "modes", "solutions", "recompute", "schedules", "fits", "version")
-    + ("device", "curves", "integrals", "odes", "roots", "saving"),
+    + ("device", "curves", "integrals", "odes", "roots", "holding", "saving"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")

@@ -242,7 +242,7 @@ def test_errors_of_hooks_come_through():
 @pytest.mark.filterwarnings("ignore")
 def test_hooks_of_torch():
     """Torch packs what a node saves, here an array is packed once for all that need it."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is the oracle, an extra")
     log, theirs = Log(), []
     x = torch.tensor(X, requires_grad=True)
     graph = torch.autograd.graph

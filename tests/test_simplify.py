@@ -567,3 +567,23 @@ def test_positions_that_are_needed_otherwise_stay():
         return np.sum(total)
 
     assert "shift = t[k]" in generated(weighted, np.linspace(0.1, 0.5, 4))
+
+
+def test_items_of_displays_are_what_was_put_in():
+    def before(x):
+        d = {"a": x[1:], "b": 2.0}
+        t = d["b"]
+        pair = (x, d["a"])
+        return pair[1] * t
+
+    lines = simplified(before, x=np.ones(3))
+    assert not any('["' in line or "pair[" in line for line in lines), lines
+
+
+def test_items_that_were_replaced_stay_items():
+    def before(x):
+        d = {"a": x, "b": 2.0}
+        d["b"] = 3.0
+        return x * d["b"]
+
+    assert 'return x * d["b"]' in simplified(before, x=np.ones(3))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
 from srcdiff.api.options import Options
+from srcdiff.holding import Holding
 from srcdiff.saving import hooks_hold
 
 _now: ContextVar[detect_anomaly | None] = ContextVar("srcdiff.detect_anomaly", default=None)
 
 
-class detect_anomaly:  # noqa: N801
+class detect_anomaly(Holding):  # noqa: N801
     """Let every derivative that is computed inside check its adjoints.
 
     A context manager, or a decorator.  It holds for this thread; derivatives are generated once
@@ -42,15 +43,7 @@ class detect_anomaly:  # noqa: N801
 
     def __init__(self, check_nan: bool = True, check_inf: bool = False) -> None:
         self.check_nan, self.check_inf = check_nan, check_inf
-        self._tokens: list[Token[Any]] = []
-
-    def __enter__(self) -> None:
-        """From here on."""
-        self._tokens.append(_now.set(self))
-
-    def __exit__(self, *error: object) -> None:
-        """As it was before."""
-        _now.reset(self._tokens.pop())
+        super().__init__(_now)
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function that runs inside."""

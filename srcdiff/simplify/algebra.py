@@ -241,8 +241,12 @@ class Algebra:
         return None
 
     def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
-        """`(a, b)[0]`."""
+        """`(a, b)[0]`, `{"a": b}["a"]`."""
         value = x if isinstance(x, ir.Tup) else self.available.value(x)
+        if isinstance(value, ir.Call) and value.fn is ir.make_dict:
+            keys = value.args[::2]
+            known = all(isinstance(a, ir.Const) for a in (*keys, i)) and keys.count(i) == 1
+            return value.args[2 * keys.index(i) + 1] if known else None
         if not isinstance(value, ir.Tup) or not isinstance(i, ir.Const):
             return None
         if type(i.value) is not int or any(isinstance(v, ir.Star) for v in value.items):

@@ -37,13 +37,8 @@ class Interpolant:
         return interpolant(self.k, self.x, self.y, t, nu)
 
 
-class Interpolated:
+class Interpolated(Interpolant):
     """What `scipy.interpolate.interp1d` makes, as far as it is known."""
-
-    def __init__(self, k, x, y):
-        self.k = k
-        self.x = x
-        self.y = y
 
     def __call__(self, t):
         return interpolant(self.k, self.x, self.y, t, inside=True)
