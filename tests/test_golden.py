@@ -2,6 +2,7 @@
 
 import ast
 import re
+import zlib
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import srcdiff
 
 from . import golden_update as golden
 from .check import Problem, check_problem, difference, from_source, positional
+from .programs import PROGRAMS
 
 NAMES = sorted(golden.FILES)
 # Multiplications by one, double signs, additions to zero, names of temporaries.
@@ -87,6 +89,20 @@ def test_black_changes_nothing(name):
     texts.append(srcdiff.generate(program.function, example=tuple(args), **options))
     for text in texts:
         assert black.format_str(text, mode=black.Mode(line_length=100)) == text
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "forward"}], ids=["grad", "jvp"])
+def test_black_changes_nothing_of_other_programs(options):
+    black = pytest.importorskip("black", reason="needs black, of which the style is compared")
+    for program in (p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 30 == 0):
+        problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
+        args, _ = positional(program.function, problem.arguments())
+        options = {**options, "inputs": program.inputs, "outputs": program.outputs}
+        try:
+            text = srcdiff.generate(program.function, example=tuple(args), **options)
+        except (srcdiff.SrcdiffError, ValueError):  # nothing for a file
+            continue
+        assert black.format_str(text, mode=black.Mode(line_length=100)) == text, program.name
 
 
 def test_no_file_is_left_over():

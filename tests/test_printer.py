@@ -204,6 +204,69 @@ def test_what_begins_with_a_long_bracket_is_split_there():
     assert again(f"x = ({inside}) * 0.25") == f"x = (\n    {inside}\n) * 0.25\n"
 
 
+SPLIT = [
+    # One operator: the last brackets that leave a first line short enough, and what stands before.
+    """
+t_to_light_1 = t_to_light / t_11 + -divide_or_zero(
+    np.sum(np.real(to_light * t_to_light), keepdims=False), t_11
+) * (to_light_1 / t_11)
+""",
+    """
+value = S_value * (
+    0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x_value + 0.044715 * x_value**3)))
+) - K_value * np.exp(-r * T_value) * (
+    0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x_other + 0.044715 * x_other**3)))
+)
+""",
+    """
+t_2 = 0.5 * z_first @ A @ z_first - b @ z_first + 0.1 * np.sum(
+    z_first**4
+) <= 0.5 * z_other @ A @ z_other - b @ z_other + 0.1 * np.sum(z_other**4) - np.sum(g * g)
+""",
+    # Several: each has its line.
+    """
+value = (
+    some_function(a_long_name_of_a_value)
+    + some_function(another_long_name_of_a_value)
+    + some_function(a_third_long_name)
+)
+""",
+    # A method of what ends in a bracket is no operator.
+    """
+a_long_name_of_a_result = some_function_of_some_module(
+    a_long_name_of_a_value, another_long_name_of_a_value
+).copy()
+""",
+    # The brackets of a target stay whole.
+    """
+d_value[some_index, 1:] = (
+    a_long_name_of_a_value * another_long_name_of_a_value + third_value * some_table[indices, 1]
+)
+""",
+    f"""
+message = "{"a" * 100}"
+""",
+    """
+def f():
+    import math
+    from os import path
+
+    return math.pi
+""",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPLIT)
+def test_lines_are_split_as_black_splits_them(text):
+    assert again(text) == text.lstrip("\n")
+
+
+@pytest.mark.parametrize("text", SPLIT)
+def test_black_agrees(text):
+    black = pytest.importorskip("black", reason="needs black, of which the style is compared")
+    assert black.format_str(text, mode=black.Mode(line_length=100)) == text.lstrip("\n")
+
+
 # --- properties --------------------------------------------------------------------------------
 
 names = st.sampled_from("abcxyz").map(lambda n: gast.Name(n, gast.Load(), None, None))

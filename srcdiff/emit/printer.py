@@ -18,6 +18,7 @@ from .wrap import wrap
 
 WIDTH = 100
 _DEFINITIONS = ("FunctionDef", "AsyncFunctionDef", "ClassDef")
+_IMPORTS = ("Import", "ImportFrom")
 
 
 class Remark:
@@ -36,7 +37,7 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         self.node: Any = None
         self._indent = 0
         self._part: tuple[str, str, str, bool] | None = None
-        self._definition = False
+        self._definition = self._import = False
 
     # --- lines ---------------------------------------------------------------------------------
 
@@ -110,14 +111,16 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
             getattr(self, "_" + type(tree).__name__)(tree)
 
     def _blank_lines(self, node: Any, position: int) -> None:
-        """Blank lines around definitions, as black puts them."""
-        is_definition = type(node).__name__ in _DEFINITIONS
-        if position and (is_definition or self._definition):
+        """Blank lines around definitions and after imports, as black puts them."""
+        kind = type(node).__name__
+        is_definition = kind in _DEFINITIONS
+        count = 1 if self._indent or not (is_definition or self._definition) else 2
+        after_imports = self._import and kind not in _IMPORTS
+        if position and (is_definition or self._definition or after_imports):
             self.flush()
-            count = 1 if self._indent else 2
             self.lines += [""] * count
             self.nodes += [None] * count
-        self._definition = is_definition
+        self._definition, self._import = is_definition, kind in _IMPORTS
 
     # --- simple statements ---------------------------------------------------------------------
 

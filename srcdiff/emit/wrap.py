@@ -21,18 +21,25 @@ _PRIORITY = {
     ",": _COMMA, "if": 16, "else": 16, "and": 14, "or": 14,
     "in": 10, "not": 10, "is": 10, "<": 10, ">": 10, "<=": 10, ">=": 10, "==": 10, "!=": 10,
     "|": 9, "^": 8, "&": 7, "<<": 6, ">>": 6, "+": 5, "-": 5,
-    "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "**": 1,
+    "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "**": 2,
 }  # fmt: skip
+_DOT = 1  # of a method of what ends in a bracket
+_POWER = re.compile(r"(?<=[\w)\]])\*\*(?=\S)")
 _SIGNS = frozenset(("+", "-", "*", "**"))
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a text may be split: its delimiters of lowest binding and its last bracket."""
+    """Where a text may be split: its delimiters of lowest binding and its outermost brackets."""
 
     priority: int
     splits: tuple[int, ...]
-    bracket: tuple[int, int] | None  # the positions of the last bracket pair, if it ends the text
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def is_one_dot(self) -> bool:
+        """Whether there is nothing but one dot to split at, which nobody does."""
+        return self.priority == _DOT and len(self.splits) == 1
 
 
 def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: bool) -> list[str]:
@@ -40,19 +47,91 @@ def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: 
     line = " " * indent + prefix + value + suffix
     if len(line) <= width:
         return [line]
-    if parens and _is_long_tuple(prefix) and indent + len(prefix) + 1 > width:
+    if not parens:
+        return _at_brackets(prefix + value, suffix, indent, width)
+    if _is_long_tuple(prefix) and indent + len(prefix) + 1 > width:
         targets = _inside(prefix[:-3], "", indent + 4, width)
         rest = wrap(") = ", value, suffix, indent, width, parens)
         return [" " * indent + "(", *targets, *rest]
-    layout = analyse(value)
-    if parens and not _hugs(layout, len(value), indent + len(prefix), width):
-        end = _first_bracket(layout, value, indent, width)
-        if end:
-            inner = _inside(value[1:end], "", indent + 4, width, True)
-            return [" " * indent + prefix + value[0], *inner, " " * indent + value[end:] + suffix]
-        inner = _inside(value, "", indent + 4, width, True)
-        return [" " * indent + prefix + "(", *inner, " " * indent + ")" + suffix]
-    return _at_bracket(prefix, value, suffix, indent, width, layout)
+    if _is_word(value) and indent + 4 + len(value) > width:
+        return [line]
+    found = _without_parens(prefix, value, suffix, indent, width)
+    if found and len(found[0]) <= width:
+        return found
+    inner = _inside(value, "", indent + 4, width, True)
+    forced = [" " * indent + prefix + "(", *inner, " " * indent + ")" + suffix]
+    return found if found and any(len(row) > width for row in forced) else forced
+
+
+def _is_word(value: str) -> bool:
+    """Whether a text is one token."""
+    match = _TOKEN.match(value)
+    if match is None or match.end() < len(value):
+        return False
+    return match.lastgroup == "string" or "." not in value
+
+
+def _without_parens(
+    prefix: str, value: str, suffix: str, indent: int, width: int
+) -> list[str]:
+    """The lines of a value that reads better split at its brackets; none if it does not."""
+    if not _ends_in_brackets(value, analyse(value), indent + 4, width):
+        return []
+    text = prefix + value
+    pair = _chosen(text, _split_ends(text, suffix, indent, width), indent, width)
+    if pair is None or not _keeps_target(prefix, value, pair, indent, width):
+        return []
+    return _at_pair(text, suffix, pair, indent, width)
+
+
+def _keeps_target(
+    prefix: str, value: str, pair: tuple[int, int], indent: int, width: int
+) -> bool:
+    """Whether the split leaves the target of an assignment alone, which may have brackets too."""
+    simple = not prefix.endswith(" = ") or not analyse(prefix).pairs
+    if simple or indent + len(prefix) >= width:
+        return True
+    start = pair[0] - len(prefix)
+    behind = any(end < start for _, end in analyse(value).pairs)
+    return start >= 0 and (behind or indent + _spaced(prefix + value[: start + 1]) <= width)
+
+
+def _ends_in_brackets(value: str, layout: Layout, indent: int, width: int) -> bool:
+    """Whether a value that stands in parentheses of its own reads better without them."""
+    if not layout.splits or layout.is_one_dot:
+        return True
+    if len(layout.splits) > 1 or not layout.pairs:
+        return False
+    (_, first), (last, end) = layout.pairs[0], layout.pairs[-1]
+    if value[0] in "([{" and first > 1:
+        opened = layout.pairs[1][0] + 1 if len(layout.pairs) > 1 else len(value)
+        if indent + _spaced(value[first:opened]) <= width:
+            return True
+    if end != len(value) - 1 or end == last + 1:
+        return False
+    if value[end] == "]" and not _is_display(value[:last].rstrip(" ")):
+        return False
+    return len(layout.pairs) > 1 or indent + _spaced(value[: last + 1]) <= width
+
+
+def _split_ends(text: str, suffix: str, indent: int, width: int) -> list[tuple[int, int]]:
+    """The brackets that a line may be split at, from its end: what stands behind them fits."""
+    pairs = [p for p in reversed(analyse(text).pairs) if p[1] > p[0] + 1]
+    room = width - indent - len(suffix)
+    return pairs[:1] + [p for p in pairs[1:] if _spaced(text[p[1] :]) <= room]
+
+
+def _spaced(text: str) -> int:
+    """How long a text is with spaces around its powers, as which black measures parts of a line."""
+    return len(text) + 2 * len(_POWER.findall(text))
+
+
+def _chosen(
+    text: str, ends: list[tuple[int, int]], indent: int, width: int
+) -> tuple[int, int] | None:
+    """The last brackets that leave a first line short enough, else the last ones."""
+    fitting = (p for p in ends if indent + _spaced(text[: p[0] + 1]) <= width)
+    return next(fitting, ends[0] if ends else None)
 
 
 def _is_long_tuple(prefix: str) -> bool:
@@ -62,49 +141,31 @@ def _is_long_tuple(prefix: str) -> bool:
     return analyse(prefix[:-3]).priority == _COMMA
 
 
-def _hugs(layout: Layout, length: int, column: int, width: int) -> bool:
-    """Whether a value is better split in its own last bracket than put in parentheses."""
-    if layout.bracket is None or len(layout.splits) > 1:
-        return False
-    start, end = layout.bracket
-    if end != length - 1:
-        return False
-    return end > start + 1 and column + start + 1 <= width
-
-
-def _first_bracket(layout: Layout, value: str, indent: int, width: int) -> int:
-    """The end of the bracket that a value begins with, if it is better split there; else 0."""
-    if len(layout.splits) != 1 or value[0] not in "([{":
-        return 0
-    depth = 0
-    for match in _TOKEN.finditer(value):
-        depth += {"open": 1, "close": -1}.get(match.lastgroup or "", 0)
-        if not depth:
-            fits = indent + len(value) - match.start() <= width
-            return match.start() if fits and match.start() > 1 else 0
-    return 0
-
-
 def _is_display(before: str) -> bool:
     """Whether a bracket behind a text is that of a tuple, list, dict or set: no call, no index."""
     word = re.search(r"[\w)\]}\"']+$", before)
     return word is None or word.group() in ("return", "in", "if", "else", "and", "or", "not", "is")
 
 
-def _at_bracket(
-    prefix: str, value: str, suffix: str, indent: int, width: int, layout: Layout
+def _at_brackets(text: str, suffix: str, indent: int, width: int) -> list[str]:
+    """A text split in the last brackets that leave a first line short enough; else as it is."""
+    line = " " * indent + text + suffix
+    pair = _chosen(text, _split_ends(text, suffix, indent, width), indent, width)
+    if len(line) <= width or pair is None:
+        return [line]
+    return _at_pair(text, suffix, pair, indent, width)
+
+
+def _at_pair(
+    text: str, suffix: str, pair: tuple[int, int], indent: int, width: int
 ) -> list[str]:
-    """A text split in its last bracket, or left as it is if it has none."""
-    found = layout.bracket
-    if found is None or found[1] == found[0] + 1:
-        return [" " * indent + prefix + value + suffix]
-    start, end = found
-    display = _is_display((prefix + value[:start]).rstrip(" ")) if start or prefix else True
-    inner = _inside(value[start + 1 : end], "", indent + 4, width, display)
+    """A text with what stands in a pair of brackets on lines of its own."""
+    start, end = pair
+    display = _is_display(text[:start].rstrip(" ")) if start else True
     return [
-        " " * indent + prefix + value[: start + 1],
-        *inner,
-        " " * indent + value[end:] + suffix,
+        *_at_brackets(text[: start + 1], "", indent, width),
+        *_inside(text[start + 1 : end], "", indent + 4, width, display),
+        *_at_brackets(text[end:], suffix, indent, width),
     ]
 
 
@@ -116,8 +177,8 @@ def _inside(
     layout = analyse(text)
     if len(line) <= width and not (display and layout.priority == _COMMA):
         return [line]
-    if not layout.splits:
-        return _at_bracket("", text, suffix, indent, width, layout)
+    if not layout.splits or layout.is_one_dot:
+        return _at_brackets(text, suffix, indent, width)
     pieces = _pieces(text, layout)
     comma = layout.priority == _COMMA
     out: list[str] = []
@@ -164,6 +225,8 @@ class _Scan:
             return _COMPREHENSION
         if self._is_part(word):
             return 0
+        if word == ".":
+            return _DOT if self.previous in (")", "]", "}") else 0
         return _PRIORITY.get(word, 0)
 
     def _for(self) -> int:
@@ -181,22 +244,20 @@ class _Scan:
 
 
 def analyse(text: str) -> Layout:
-    """Where a text may be split."""
+    """Where a text may be split; it may begin and end with a bracket that has no partner."""
     scan = _Scan()
     opened: list[int] = []
-    last: tuple[int, int] | None = None
+    pairs: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(text):
         kind, word = match.lastgroup, match.group()
         if kind == "open":
             opened.append(match.start())
-        elif kind == "close":
+        elif kind == "close" and opened:
             start = opened.pop()
             if not opened:
-                last = (start, match.start())
+                pairs.append((start, match.start()))
         elif kind in ("word", "op") and not opened:
             scan.delimiter(word, match.start())
         if kind is not None:
             scan.previous = word
-    if last is not None and re.search(r"[^\w.]", text[last[1] + 1 :]):
-        last = None
-    return Layout(scan.best, tuple(scan.splits), last)
+    return Layout(scan.best, tuple(scan.splits), tuple(pairs))
