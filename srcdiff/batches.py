@@ -129,7 +129,13 @@ def like_each(d: Any, x: Any, batch: int) -> Any:
     return out
 
 
-def cotangents(grad_outputs: Any, output: Any, batch: int, path: str = "grad_outputs") -> Any:
+def cotangents(
+    grad_outputs: Any,
+    output: Any,
+    batch: int,
+    path: str = "grad_outputs",
+    convert: Any = np.array,
+) -> Any:
     """A copy of a batch of cotangents checked against the output, ones where they may be.
 
     Raises:
@@ -139,21 +145,26 @@ def cotangents(grad_outputs: Any, output: Any, batch: int, path: str = "grad_out
     if isinstance(output, dict):
         given = trees.items_like(grad_outputs, output, path, "output")
         items = ((k, given.get(k), v, f"{path}[{k!r}]") for k, v in output.items())
-        return {k: cotangents(g, v, batch, where) for k, g, v, where in items}
+        return {k: cotangents(g, v, batch, where, convert) for k, g, v, where in items}
     if records.is_record(type(output)):
         attributes = records.attributes
         given = attributes(grad_outputs) if records.is_record(type(grad_outputs)) else grad_outputs
-        return cotangents(given, attributes(output), batch, path)
+        return cotangents(given, attributes(output), batch, path, convert)
     if isinstance(output, (list, tuple)):
         given = trees.items_like(grad_outputs, output, path, "output")
         pairs = enumerate(zip(given, output))
-        return [cotangents(g, v, batch, f"{path}[{k}]") for k, (g, v) in pairs]
+        return [cotangents(g, v, batch, f"{path}[{k}]", convert) for k, (g, v) in pairs]
     one = trees.cotangent(None if grad_outputs is None else grad_outputs[0], output, path)
     if one is None:
         return None
     if grad_outputs is None:
         return repeated(one, batch)
-    return np.array(grad_outputs, np.result_type(one))
+    return convert(grad_outputs, np.result_type(one))
+
+
+def given_cotangents(grad_outputs: Any, output: Any, batch: int) -> Any:
+    """A batch of cotangents as `cotangents` checks it, for who does not write into it: no copy."""
+    return cotangents(grad_outputs, output, batch, convert=np.asarray)
 
 
 def rows(d: Any, start: int, count: int) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api import matrices
+from srcdiff.api import matrices, pullback
 from srcdiff.api.batch import batched, item, stacked
 from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options
@@ -268,6 +268,39 @@ def test_gradients_share_no_memory():
     dx, dy = g(V, W, grad_outputs=v)
     assert not np.shares_memory(dx, dy) and not np.shares_memory(dx, v)
     assert dx.flags.writeable and dy.flags.writeable
+
+
+def test_the_cotangents_are_the_callers():
+    v = np.eye(3)
+    same = srcdiff.grad(lambda x: x.T, is_grads_batched=True)(V, grad_outputs=v)
+    assert not np.shares_memory(same, v)
+    srcdiff.grad(views_written, is_grads_batched=True)(V, W, grad_outputs=np.ones((2, 3, 3)))
+    written = srcdiff.grad(element_kept, ("x", "y"), is_grads_batched=True)(V, W, grad_outputs=v)
+    np.testing.assert_array_equal(v, np.eye(3))
+    assert not any(np.shares_memory(d, v) for d in written)
+
+
+@pytest.mark.parametrize("f", [FORMS["broadcast"], element_kept, loop_of_numbers])
+def test_parts_of_a_batch(f, monkeypatch):
+    whole = srcdiff.grad(f, ("x", "y"), is_grads_batched=True)
+    many = np.random.default_rng(3).random((7, *np.shape(f(V, W))))
+    expected = whole(V, W, grad_outputs=many)
+    monkeypatch.setattr(pullback, "_CACHED", 10)
+    for one, two in zip(whole(V, W, grad_outputs=many), expected, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-13)
+
+
+def test_a_parameter_that_is_written_into_takes_one_run():
+    runs = []
+
+    def kernel(a, b):
+        runs.append(len(a))
+        b[1:] = a[1:] * a[:-1]
+
+    g = srcdiff.grad(kernel, "a", outputs="b", is_grads_batched=True)
+    rows = g(V, W, grad_outputs=np.eye(3))
+    assert runs == [3]
+    np.testing.assert_allclose(rows, srcdiff.jacobian(kernel, "a", "b", "forward")(V, W))
 
 
 def test_residuals_are_not_used_up():

@@ -13,12 +13,20 @@ import numpy as np
 from srcdiff.api.many import CANNOT
 from srcdiff.api.point import Path, at, leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
+from srcdiff.batches import rows
 from srcdiff.device import is_device_array
 from srcdiff.errors import CotangentError
 
+_HELD = 1 << 21
+"""More numbers than these do not stay with the process: they get memory of their own each time."""
 
-def batched(pull: Pullback, grad_outputs: Any, output: Any, inputs: Any) -> Any:
+
+def batched(
+    pull: Pullback, grad_outputs: Any, output: Any, inputs: Any, retain_graph: bool = True
+) -> Any:
     """The gradients for a batch of cotangents, each with the batch axis in front.
+
+    `retain_graph=False`: it is the last use of the pullback.
 
     Raises:
         CotangentError: a cotangent has no batch axis, or they are of different lengths.
@@ -27,28 +35,77 @@ def batched(pull: Pullback, grad_outputs: Any, output: Any, inputs: Any) -> Any:
     if size == 0:  # one run says which gradients there are
         there = {path for path, _ in leaves(pull(zeros(output)))}
         return stacked(inputs, [], there)
-    width = max((np.size(leaf) for _, leaf in (*leaves(inputs), *leaves(output))), default=1)
-    found = pull.many(as_arrays(grad_outputs, output), size, max(1, width))
+    arrays = as_arrays(grad_outputs, output)
+    found = in_parts(pull, arrays, inputs, size, widest(inputs, output), retain_graph)
     if found is CANNOT:
-        rows = (pull(item(grad_outputs, output, k)) for k in range(size))
-        return stacked(inputs, [dict(leaves(row)) for row in rows])
-    return like_inputs(found, inputs, size)
+        rows_ = (pull(item(grad_outputs, output, k)) for k in range(size))
+        return stacked(inputs, [dict(leaves(row)) for row in rows_])
+    return found
 
 
-def like_inputs(found: Any, inputs: Any, size: int) -> Any:
+def widest(*trees: Any) -> int:
+    """The size of the largest array in some structures."""
+    return max((np.size(leaf) for tree in trees for _, leaf in leaves(tree)), default=1) or 1
+
+
+def in_parts(
+    pull: Pullback, cotangents: Any, inputs: Any, size: int, width: int, retain_graph: bool = True
+) -> Any:
+    """The gradients for a batch of cotangents, for as many at a time as stay in the cache.
+
+    `CANNOT` where the function has no backward part for batches.
+    """
+    step = pull.step(size, width)
+    hold_memory(size * sum(np.size(x) for _, x in leaves(inputs)) + 2 * step * width)
+    if step >= size:
+        found = pull.many(cotangents, size, retain_graph)
+        return found if found is CANNOT else like_inputs(found, inputs, size, cotangents)
+    new: dict[Path, Any] = {}
+    for start in range(0, size, step):
+        count = min(step, size - start)
+        found = pull.many(rows(cotangents, start, count), count)
+        if found is CANNOT:
+            return CANNOT
+        for path, leaf in leaves(inputs):
+            gradient = _checked(at(found, path), leaf, count)
+            if gradient is not None:
+                if path not in new:
+                    new[path] = np.empty((size, *np.shape(leaf)), np.result_type(leaf))
+                new[path][start : start + count] = gradient
+    return with_leaves(inputs, new)
+
+
+def hold_memory(numbers: int) -> None:
+    """Let memory for so many numbers stay with the process when it is freed.
+
+    The C library gives free memory back to the system as soon as it is more than twice the largest
+    block that has been freed so far.  To get it again, page by page, takes longer than the
+    arithmetic of a batch.  So a block of this size is freed, which nobody has touched.
+    """
+    if numbers <= _HELD:
+        np.empty(numbers)
+
+
+def like_inputs(found: Any, inputs: Any, size: int, cotangents: Any) -> Any:
     """Gradients with the dtypes of their inputs, in memory of their own."""
     new: dict[Path, Any] = {}
+    taken = [leaf for _, leaf in leaves(cotangents)]
     for path, leaf in leaves(inputs):
-        gradient = at(found, path)
+        gradient = _checked(at(found, path), leaf, size)
         if gradient is None:
             continue
-        if np.shape(gradient) != (size, *np.shape(leaf)):
-            raise AssertionError(f"a batched gradient of shape {np.shape(gradient)}")
         gradient = np.asarray(gradient, np.result_type(leaf))
-        shared = any(np.may_share_memory(gradient, other) for other in new.values())
-        own = gradient.flags.writeable and not shared
-        new[path] = gradient if own else np.array(gradient)
+        shared = any(np.may_share_memory(gradient, other) for other in taken)
+        new[path] = np.array(gradient) if shared or not gradient.flags.writeable else gradient
+        taken.append(new[path])
     return with_leaves(inputs, new)
+
+
+def _checked(gradient: Any, leaf: Any, size: int) -> Any:
+    """A gradient, which has the batch axis before the axes of its input."""
+    if gradient is not None and np.shape(gradient) != (size, *np.shape(leaf)):
+        raise AssertionError(f"a batched gradient of shape {np.shape(gradient)}")
+    return gradient
 
 
 def as_arrays(given: Any, output: Any) -> Any:

@@ -29,7 +29,8 @@ class Batched(Derivative):
         point = Point(self.primal, self._single, args, kwargs)
         value, pull = point.pullback(at_once=True)
         try:
-            gradients = batched(pull, grad_outputs, point.output(value), point.inputs)
+            output = point.output(value)
+            gradients = batched(pull, grad_outputs, output, point.inputs, retain_graph=False)
         except CotangentError as error:
             raise placed(error, pull.returns) from None
         self._many = pull.many_source

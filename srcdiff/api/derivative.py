@@ -74,6 +74,7 @@ class Specialisations:
     by_key: dict[Any, Compiled] = field(default_factory=dict)
     by_kinds: dict[Any, Compiled] = field(default_factory=dict)
     pairs: dict[Any, CompiledPair] = field(default_factory=dict)
+    checked: dict[Any, bool] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -112,6 +113,7 @@ class Derivative:
         made = made_once(self.origin, (self.request, options.compile), Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
+        self._checked = made.checked
         self._latest: Compiled | None = None
         functools.update_wrapper(self, primal, updated=())
         self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
@@ -217,11 +219,15 @@ class Derivative:
         self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
         """What the primal writes into is copied: nothing else may share its memory."""
-        if kwargs or len(args) != len(self._positional):
-            values: Mapping[str, Any] = self._arguments(args, kwargs)
-        else:
-            values = dict(zip(self._positional, args))
+        values = self.in_order(args, kwargs)
+        values = self._arguments(args, kwargs) if values is None else values
         check_memory(values, written, held, self.primal)
+
+    def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The arguments by parameter, None unless each is given by its position."""
+        if kwargs or len(args) != len(self._positional):
+            return None
+        return dict(zip(self._positional, args))
 
     @functools.cached_property
     def _positional(self) -> tuple[str, ...]:
@@ -229,6 +235,13 @@ class Derivative:
         params = signature_of(self.origin).parameters.values()
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in params)
         return tuple(p.name for p in params) if plain else ()
+
+    def check_values(self, values: Mapping[str, Any]) -> None:
+        """Inputs can carry a derivative; of arguments of the same kinds it is asked once."""
+        key = tuple([(n, key_of(v)) for n, v in values.items()])
+        if key not in self._checked:
+            self.check_inputs(values, {n: kind_of(v, n) for n, v in values.items()})
+            _keep(self._checked, key, True)
 
     def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""

@@ -11,7 +11,7 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.again import with_cotangent
 from srcdiff.api.backward import store_key
-from srcdiff.api.batch import as_arrays, batch_size, item, like_inputs, stacked
+from srcdiff.api.batch import as_arrays, batch_size, in_parts, item, stacked, widest
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, check_unused_options
@@ -159,9 +159,9 @@ def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
         total = add_tree(total, _with_part(base, output.path, checked, run.returned))
     selection = _selection(seeds)
     with np.errstate(all="warn" if selection is None else "ignore"):
-        found = run.pull.many(total, size)
-    inputs = {p: run.point.values[p] for p in run.inputs}
-    gradients: dict[str, Any] = like_inputs(dict(zip(run.inputs, found)), inputs, size)
+        inputs = tuple(run.point.values[p] for p in run.inputs)
+        found = in_parts(run.pull, total, inputs, size, widest(inputs, run.returned))
+    gradients: dict[str, Any] = dict(zip(run.inputs, found))
     finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
     return gradients if selection is None or finite else None
 

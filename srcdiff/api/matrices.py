@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.batch import batched, item, stacked
+from srcdiff.api.batch import batched, hold_memory, item, stacked
 from srcdiff.api.many import CANNOT
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
@@ -76,6 +76,7 @@ def by_columns(point: Point, inputs: Any) -> Any:
 
 def pushed(point: Point, directions: Any, inputs: Any, size: int) -> Any:
     """The tangents of the outputs along a batch of directions, with the batch axis in front."""
+    hold_memory(6 * size * count(inputs))
     found = point.along_many(directions, size)
     if found is not CANNOT:
         return found

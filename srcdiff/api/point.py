@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from srcdiff import records
-from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, differentiable_part, forward_of, tangent_like
 from srcdiff.api.made import made_once
@@ -36,10 +35,14 @@ class Point:
         made: Derivative = made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
         self.made, self.request = made, made.request
         self.params = tuple(dict.fromkeys(i.param for i in self.request.inputs))
-        self.values = arguments(f, self.params, args, kwargs)
-        given = bound_to(f, self.values)
-        self.args, self.kwargs = given.args, given.kwargs
-        made.check_inputs(self.values, {n: kind_of(v, n) for n, v in self.values.items()})
+        self.args, self.kwargs = args, dict(kwargs)
+        values = None if made.receiver else made.in_order(args, kwargs)
+        if values is None:
+            values = arguments(f, self.params, args, kwargs)
+            given = bound_to(f, values)
+            self.args, self.kwargs = given.args, given.kwargs
+        self.values = values
+        made.check_values(values)
 
     @property
     def inputs(self) -> Any:
@@ -102,11 +105,15 @@ class Point:
 
     def output(self, value: Any) -> Any:
         """The selected outputs of what the function returned, or something of their structure."""
-        if _names_parameter(self.request.outputs, self.values):
-            return self.along(zeros(self.inputs))[1]
+        outputs = self.request.outputs
         if self.request.has_aux:
             value = value[0]
-        return selected(value, self.request.outputs, {})
+        if not _names_parameter(outputs, self.values):
+            return selected(value, outputs, {})
+        written = selected(value, outputs, self.values)
+        parts = written if isinstance(outputs, tuple) else (written,)
+        # An array has its shape for ever; what becomes of a list only a run knows.
+        return written if all(map(is_any_array, parts)) else self.along(zeros(self.inputs))[1]
 
 
 def bound_to(f: Any, values: Mapping[str, Any]) -> inspect.BoundArguments:
@@ -152,6 +159,10 @@ def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The real and complex arrays and numbers of a structure, with the keys that lead to them."""
+    if type(tree) is np.ndarray:
+        if tree.dtype.kind in "fc":
+            yield path, tree
+        return
     tree = _opened(tree)
     if isinstance(tree, dict):
         for key, item in tree.items():
@@ -185,6 +196,8 @@ def _opened(tree: Any) -> Any:
 
 def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     """A structure with other leaves, None where there is none."""
+    if type(tree) is np.ndarray:
+        return new.get(path)
     if _is_object(tree):
         return records.rebuilt(tree, with_leaves(_opened(tree), new, path))
     if isinstance(tree, dict):

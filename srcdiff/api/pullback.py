@@ -16,14 +16,13 @@ from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options
 from srcdiff.api.residuals import copied
-from srcdiff.batches import rows, stacked
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
 
-_CACHED = 20_000
-"""How many numbers of a batch are computed with at a time: memory that is fresh is slow."""
+_CACHED = 100_000
+"""How many numbers of a batch are computed with at a time, so that they stay in the cache."""
 
 
 class Pullback:
@@ -51,11 +50,11 @@ class Pullback:
             self.release()
         return result
 
-    def many(self, grad_outputs: Any, size: int, width: int = 1) -> Any:
+    def many(self, grad_outputs: Any, size: int, retain_graph: bool = True) -> Any:
         """The gradients for a batch of cotangents, each with the batch axis in front.
 
-        In one run, or in some where arrays of this width for the whole batch would not stay in the
-        cache.  `CANNOT` where the function has no backward part for batches.
+        They may share memory with the cotangents.  `retain_graph=False` lets them have the
+        residuals.  `CANNOT` where the function has no backward part for batches.
         """
         if self._backward is None:
             raise _released()
@@ -65,13 +64,18 @@ class Pullback:
         if self._made.scalar:
             cotangent(grad_outputs[0], 1.0)
             grad_outputs = np.array(grad_outputs, np.float64)
+        found = many.run(self._own_residuals(retain_graph), grad_outputs, size)
+        if not retain_graph:
+            self.release()
+        return found
+
+    def step(self, size: int, width: int) -> int:
+        """How much of a batch to compute with at a time: arrays of a width stay in the cache.
+
+        All of it where every run would have to copy the residuals.
+        """
         count = 1 if self._made.consumes else max(1, -(-size * width // _CACHED))
-        step = max(1, -(-size // count))
-        if step >= size:
-            return many.run(self._own_residuals(True), grad_outputs, size)
-        parts = [(k, min(step, size - k)) for k in range(0, size, step)]
-        found = [many.run(self._residuals, rows(grad_outputs, k, n), n) for k, n in parts]
-        return stacked(found, np.concatenate)
+        return max(1, -(-size // count))
 
     @property
     def many_source(self) -> str | None:
@@ -160,6 +164,9 @@ def recorded(
     return value, Pullback(pair, residuals)
 
 
+_NUMBERS = frozenset({float, int, bool, np.float64, complex})
+
+
 def _arrays(value: Any) -> list[Any]:
     """The arrays in nested containers."""
     if is_any_array(value):
@@ -168,4 +175,6 @@ def _arrays(value: Any) -> list[Any]:
         value = list(value.values())
     if records.is_record(type(value)):
         value = list(records.attributes(value).values())
-    return [a for v in value for a in _arrays(v)] if isinstance(value, (list, tuple)) else []
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [a for v in value if type(v) not in _NUMBERS for a in _arrays(v)]

@@ -95,6 +95,8 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
         return (replace(stmt, rhs=method),)
     if rhs.fn in (ir.make_list, ir.make_dict):
         return (replace(stmt, rhs=_display(b, rhs)),)
+    if rhs.fn is trees.cotangent and target.id not in b.written:
+        return (replace(stmt, rhs=ir.Call(batches.given_cotangents, (*rhs.args, b.size))),)
     form = form_of(rhs)
     new = None if form is None else form(b, rhs)
     if new is None:

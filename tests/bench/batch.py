@@ -9,7 +9,7 @@ import numpy as np
 
 import srcdiff
 
-from .timing import micro, seconds, table
+from .timing import medians, micro, seconds, table
 
 
 def layers(x, V, W):
@@ -56,9 +56,11 @@ def row(f: Callable[..., Any], args: tuple[Any, ...], inputs: Any = 0) -> tuple[
     one, many = srcdiff.grad(f, inputs), srcdiff.grad(f, inputs, is_grads_batched=True)
     batch = np.eye(f(*args).size)
     _, pull = srcdiff.vjp(f, *args, inputs=inputs)
-    together = seconds(lambda: many(*args, grad_outputs=batch))
-    calls = seconds(lambda: [one(*args, grad_outputs=v) for v in batch], repeat=2)
-    pulled = seconds(lambda: [pull(v) for v in batch], repeat=2)
+    together, calls, pulled = medians(
+        lambda: many(*args, grad_outputs=batch),
+        lambda: [one(*args, grad_outputs=v) for v in batch],
+        lambda: [pull(v) for v in batch],
+    )
     ratios = (f"{calls / together:.1f}", f"{pulled / together:.1f}")
     return f.__name__, len(batch), micro(together), micro(calls), micro(pulled), *ratios
 

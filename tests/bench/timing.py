@@ -1,7 +1,8 @@
-"""Timing of small things: the best of several repetitions."""
+"""Timing of small things: the best of several repetitions, or medians side by side."""
 
 from __future__ import annotations
 
+import statistics
 import timeit
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,13 @@ def seconds(fn: Callable[[], Any], repeat: int = 5, at_least: float = 0.02) -> f
     while timer.timeit(number) < at_least:
         number *= 2
     return min(timer.repeat(repeat, number)) / number
+
+
+def medians(*fns: Callable[[], Any], repeat: int = 15, at_least: float = 0.003) -> list[float]:
+    """The median times of one call of functions, which take turns."""
+    timers = [(t, max(1, round(at_least / t.timeit(2) * 2))) for t in map(timeit.Timer, fns)]
+    rounds = [[t.timeit(number) / number for t, number in timers] for _ in range(repeat)]
+    return [statistics.median(times) for times in zip(*rounds, strict=True)]
 
 
 def table(title: str, head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
