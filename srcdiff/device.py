@@ -89,6 +89,9 @@ def copy_of(array: Any) -> Any:
 _twins: dict[int, Any] = {}
 """What the compiler calls by a helper's name, by the id of the helper's twin for CuPy."""
 
+TWIN_OF = "__srcdiff_twin_of__"
+"""Where a function that stands for one of the user's, with CuPy for NumPy, says for which."""
+
 _tables: dict[tuple[int, int], dict[int, tuple[Any, Any]]] = {}
 
 
@@ -97,6 +100,8 @@ def canonical(value: Any) -> Any:
     cupy = sys.modules.get("cupy")
     if cupy is None:
         return value
+    if isinstance(value, types.FunctionType) and TWIN_OF in value.__dict__:
+        return value.__dict__[TWIN_OF]() or value
     found = _table(cupy).get(id(value))
     return value if found is None or found[0] is not value else found[1]
 

@@ -89,6 +89,24 @@ def test_forward_mode(device):
     np.testing.assert_allclose([to_host(value), to_host(tangent)], expected, rtol=1e-13)
 
 
+def order(x):
+    return flat(x, 2) + np.arange(len(x))
+
+
+def flat(x, n):
+    return np.zeros(len(x)) if n <= 0 else flat(x, n - 1)
+
+
+def ordered(x):
+    return np.sum(order(x) * x)
+
+
+def test_functions_of_the_users_are_copied(device):
+    """What calls NumPy by its name would make arrays of NumPy where it is imported from."""
+    text = check(device, ordered, (X,))
+    assert "import numpy" not in text and "test_cupy_files import" not in text
+
+
 def test_arguments_are_arrays_of_cupy(device):
     text = srcdiff.generate(written, example=(X, X), backend="cupy")
     space = {}

@@ -6,6 +6,7 @@ helpers that generated code calls are the same source, read with `cp` in the pla
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
 import io
@@ -18,13 +19,15 @@ import types
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from srcdiff import factors, records, runtime, solutions, trees
 from srcdiff.backends.imports import Import
-from srcdiff.device import PAIRS, OnHost, is_device_array, known_as
+from srcdiff.device import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
 from srcdiff.errors import CotangentTypeError, DtypeError
+from srcdiff.inline import is_foreign
 
 HELPERS = (runtime, factors, trees, solutions)
 """The modules whose functions generated code may call."""
@@ -33,6 +36,7 @@ _MODULES = dict(PAIRS)
 _DEEP = 12  # objects that are looked into, one inside the other
 _lock = threading.RLock()
 _twins: dict[tuple[str, int], types.ModuleType] = {}
+_users: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
 
 
 # --- names -------------------------------------------------------------------------------------
@@ -104,6 +108,8 @@ def _meaning(value: Any) -> Any:
         return value.function
     if isinstance(value, types.ModuleType):
         return _counterpart_of_module(value)
+    if isinstance(value, types.FunctionType) and not is_foreign(value.__module__ or ""):
+        return users_twin(value)
     name = getattr(value, "__name__", None)
     if not isinstance(name, str) or isinstance(value, type):
         return value
@@ -129,6 +135,34 @@ def _counterpart_of_module(module: types.ModuleType) -> types.ModuleType:
         return importlib.import_module("cupyx")
     name = _MODULES.get(module.__name__)
     return module if name is None else importlib.import_module(name)
+
+
+# --- functions of the user's -------------------------------------------------------------------
+
+
+class _Space(dict[str, Any]):
+    """The global names of a function as they mean CuPy, whatever they are bound to by now."""
+
+    def __init__(self, space: dict[str, Any]) -> None:
+        super().__init__(__builtins__=space.get("__builtins__", builtins))
+        self.space = space
+
+    def __missing__(self, name: str) -> Any:
+        return _meaning(self.space[name])
+
+
+def users_twin(function: types.FunctionType) -> types.FunctionType:
+    """A function of the user's that is called as it is, with CuPy where it says NumPy."""
+    if function not in _users:
+        twin = types.FunctionType(
+            function.__code__, _Space(function.__globals__), function.__name__,
+            function.__defaults__, function.__closure__,
+        )  # fmt: skip
+        twin.__kwdefaults__, twin.__module__ = function.__kwdefaults__, function.__module__
+        twin.__qualname__ = function.__qualname__
+        _users[function] = twin
+        setattr(twin, TWIN_OF, ref(function))
+    return _users[function]
 
 
 def imported(found: Import) -> Import:

@@ -122,13 +122,16 @@ class Standalone:
         self._import(found)
 
     def _is_copied(self, value: Any) -> bool:
-        """Whether a function of the user's is copied: it is asked for, or there is no other way."""
+        """Whether a function of the user's is copied: it is asked for, or there is no other way.
+
+        In a file for CuPy it is, as it would be with CuPy.
+        """
         if not isinstance(value, types.FunctionType):
             return False
         module = value.__module__ or ""
         generated = value.__code__.co_filename.startswith("<srcdiff ")
         lost = imports.object_import(value, value.__name__, self.spaces) is None
-        return generated or lost or (self.inline and _is_users(module))
+        return generated or lost or ((self.inline or on_device()) and _is_users(module))
 
     def _refusal(self, name: str, why: str) -> UnsupportedError:
         return UnsupportedError(
