@@ -6,15 +6,18 @@ the kind of what it returns is known, an output that does not exist is refused a
 
 from __future__ import annotations
 
+import functools
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, NoneKind, Scalar, Tuple
+from srcdiff.analyses.liveness import uses
 from srcdiff.errors import TransformError
-from srcdiff.request import Request
+from srcdiff.request import Nested, Request
 
 
 def select(
@@ -73,6 +76,7 @@ class _Chosen:
 
     def __post_init__(self) -> None:
         self.fresh = ir.Fresh(ir.all_names(self.function))
+        self.written_out = _written_out(self.function)
 
     def kind(self, value: ir.Atom) -> Kind:
         """What is known of a value."""
@@ -95,6 +99,8 @@ class _Chosen:
 
     def selected(self, value: ir.Atom, outputs: Any) -> ir.Atom:
         """One selected output, or a tuple of them."""
+        if isinstance(outputs, Nested):
+            return functools.reduce(self.item, outputs, value)
         if isinstance(outputs, (tuple, list)):
             return ir.Tup(tuple(self.selected(value, o) for o in outputs))
         if isinstance(outputs, str) and outputs in {p.name for p in self.function.params}:
@@ -103,6 +109,9 @@ class _Chosen:
 
     def item(self, value: ir.Atom, key: Any) -> ir.Atom:
         """One item of what the function returns."""
+        there = self.written_out.get(value.id, {}) if isinstance(value, ir.Name) else {}
+        if key in there:
+            return there[key]
         known = _known(self.kind(value))
         if known is None or isinstance(value, ir.Const):
             if key in (0, -1) and not isinstance(key, str):
@@ -130,6 +139,47 @@ class _Chosen:
             self.last.loc,
             remedy="Give a position or key of what is returned, or the name of a parameter.",
         )
+
+
+def _written_out(function: ir.Function) -> dict[str, dict[Any, ir.Atom]]:
+    """The items of what is written out as a tuple, list or dict, under a name that is bound once.
+
+    Of what has one value, at the end of the function as where it was written; a list or dict is
+    used nowhere else.
+    """
+    count = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    count.update(p.name for p in function.params)
+    used = Counter(uses(function.body))
+    found: dict[str, dict[Any, ir.Atom]] = {}
+    for stmt in function.body:
+        if isinstance(stmt, ir.Assign) and count[stmt.target.id] == 1:
+            immutable = isinstance(stmt.rhs, ir.Tup)
+            items = _items(stmt.rhs) if immutable or used[stmt.target.id] == 1 else None
+            if items and all(count[n] == 1 for i in items.values() for n in ir.names(i)):
+                found[stmt.target.id] = items
+    return found
+
+
+def _items(rhs: ir.Rhs) -> dict[Any, ir.Atom] | None:
+    """The items of a tuple, list or dict by position or key; None of anything else."""
+    if isinstance(rhs, ir.Tup):
+        return _by_position(rhs.items)
+    if not isinstance(rhs, ir.Call) or rhs.kwargs:
+        return None
+    if rhs.fn is ir.make_list:
+        return _by_position(rhs.args)
+    keys, values = rhs.args[::2], rhs.args[1::2]
+    if rhs.fn is not ir.make_dict or not all(isinstance(k, ir.Const) for k in keys):
+        return None
+    return {k.value: v for k, v in zip(keys, values) if isinstance(k, ir.Const)}
+
+
+def _by_position(items: tuple[ir.Atom, ...]) -> dict[Any, ir.Atom] | None:
+    """Items by their positions, from the front and from behind."""
+    if any(isinstance(i, ir.Star) for i in items):
+        return None
+    count = len(items)
+    return {k: items[k] for k in range(-count, count)}
 
 
 def _is_number(value: ir.Const) -> bool:

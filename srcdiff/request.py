@@ -19,6 +19,16 @@ class Stored(str):
     __slots__ = ()
 
 
+class Nested(tuple[Any, ...]):
+    """The keys that lead to an output inside of what is returned, where a tuple is several."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Not that of a tuple."""
+        return f"Nested{super().__repr__()}"
+
+
 @dataclass(frozen=True)
 class Input:
     """An input: a parameter, and the keys that lead to a part of it.

@@ -319,3 +319,69 @@ def test_all_or_nothing(bad):
     with pytest.raises(srcdiff.CotangentError, match="into"):
         srcdiff.backward(models.loss, ("w", "x"))(2.0, X, into=store)
     assert store["w"] == 0.0
+
+
+def inside(x, y):
+    return np.sum(x * y), [x * x, {"y": np.sin(y)}]
+
+
+def test_an_output_inside_of_others_is_selected_by_itself():
+    r = srcdiff.run(inside, X, Y)
+    _, unused = r[1][0].grad(("x", "y"), np.ones(3), retain_graph=True, allow_unused=True)
+    assert unused is None
+    with pytest.raises(srcdiff.UnusedInputError):
+        r[1][1]["y"].grad("x", np.ones(3))
+
+
+def bound_in_a_loop(x, n):
+    for i in range(n):
+        a = x * i
+        if i == 1:
+            t = (a, x)
+    return t
+
+
+def kept_list(x, y):
+    parts = [x * 2.0, y]
+    parts[0] = y
+    return parts
+
+
+def test_what_a_name_was_bound_to_is_what_it_holds_at_the_end():
+    assert srcdiff.grad(bound_in_a_loop, outputs=0)(3.0, 4) == 1.0
+    found = srcdiff.grad(kept_list, ("x", "y"), outputs=0, allow_unused=True)(3.0, 4.0)
+    assert found[0] in (None, 0.0) and found[1] == 1.0
+
+
+def test_an_output_and_what_it_holds_are_summed():
+    r = srcdiff.run(inside, X, Y)
+    given = [Y, {"y": X}], X
+    dx, dy = autograd.grad((r[1], r[1][0]), ("x", "y"), given, create_graph=True)
+    np.testing.assert_allclose(dx.value, 2.0 * X * (X + Y))
+    np.testing.assert_allclose(dy.value, X * np.cos(Y))
+    (second,) = autograd.grad(dx, "x", np.ones(3))
+    np.testing.assert_allclose(second, 2.0 * (X + Y))
+
+
+def test_a_gradient_depends_on_what_the_selected_outputs_depend_on():
+    r = srcdiff.run(inside, X, Y)
+    dx, dy = autograd.grad(r[0], ("x", "y"), create_graph=True)
+    with pytest.raises(srcdiff.UnusedInputError):
+        autograd.grad(dx, "x", Y)
+    (mixed,) = autograd.grad(dy, "x", Y)
+    np.testing.assert_array_equal(mixed, Y)
+
+
+def test_zeros_that_are_materialised_are_outputs_too():
+    r = srcdiff.run(inside, X, Y)
+    dx, dy = autograd.grad(r[1][0], ("x", "y"), X, create_graph=True, materialize_grads=True)
+    np.testing.assert_array_equal(dy.value, np.zeros(3))
+    assert autograd.grad(dy, "x", X, allow_unused=True) == (None,)
+
+
+def test_a_bad_cotangent_comes_before_an_unused_input():
+    r = srcdiff.run(inside, X, Y)
+    with pytest.raises(srcdiff.CotangentTypeError, match="given str"):
+        r[1][0].grad("y", "text")
+    with pytest.raises(srcdiff.CotangentError, match="batch axis"):
+        r[1][0].grad("y", np.ones(3), is_grads_batched=True)

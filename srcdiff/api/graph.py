@@ -20,7 +20,7 @@ from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
 from srcdiff.batches import cotangents
 from srcdiff.errors import CotangentError, EmptyInputsError, UnsupportedError, UnusedInputError
-from srcdiff.request import spelled
+from srcdiff.request import Nested, spelled
 from srcdiff.trees import add_tree, cotangent, like_tree
 
 Seeds = list[tuple[Output, Any]]
@@ -42,9 +42,10 @@ def gradients(
         raise EmptyInputsError()
     runs = _grouped(outputs, grad_outputs)
     places = {run: _places(run, inputs, len(runs) > 1) for run in runs}
-    _check_used(runs, places, inputs, bool(allow_unused) or materialize_grads)
+    if not (allow_unused or materialize_grads):
+        _check_used(runs, places, inputs, is_grads_batched)
     if create_graph:
-        found = _again(runs, places, is_grads_batched)
+        found = _again(runs, places, is_grads_batched, materialize_grads)
     else:
         parts = [_of_run(run, seeds, places[run], is_grads_batched) for run, seeds in runs.items()]
         found = [_sum([p[k] for p in parts]) for k in range(len(inputs))]
@@ -89,21 +90,32 @@ def _places_if_there(run: Run, item: Any) -> list[Place]:
 
 
 def _check_used(
-    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], inputs: Sequence[Any], may: bool
+    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], inputs: Sequence[Any], batch: bool
 ) -> None:
-    """Raise for an input that none of the outputs depends on, unless it may be unused."""
-    if may:
-        return
+    """Raise for an input that none of the outputs depends on; for a bad cotangent before that."""
     used = {run: _used(run, seeds) for run, seeds in runs.items()}
     for k, one in enumerate(inputs):
         if not any(p in used[run] for run in runs for p, _ in places[run][k]):
             what = f"`{one}`" if isinstance(one, str) else f"number {k}"
+            _check_cotangents(runs, batch)
             raise UnusedInputError(
                 "One of the differentiated inputs appears to not have been used in the graph: "
                 f"no selected output depends differentiably on the input {what}",
                 remedy="Set allow_unused=True if this is the desired behavior; it gives None, "
                 "materialize_grads=True gives zeros.",
             )
+
+
+def _check_cotangents(runs: dict[Run, Seeds], batch: bool) -> None:
+    """Raise for a cotangent that does not fit its output."""
+    for seeds in runs.values():
+        size = _size(seeds) if batch else None
+        for output, given in seeds:
+            where = spelled("grad_outputs", output.path)
+            if size is None:
+                cotangent(given, output.value, where)
+            elif size:
+                cotangents(as_arrays(given, output.value), output.value, size, where)
 
 
 def _used(run: Run, seeds: Seeds) -> frozenset[str]:
@@ -115,10 +127,11 @@ def _used(run: Run, seeds: Seeds) -> frozenset[str]:
 
 def _selection(seeds: Seeds) -> Any:
     """The outputs of a run as `outputs` of a transform: None for all."""
-    paths = [output.path for output, _ in seeds]
+    paths = dict.fromkeys(Nested(output.path) for output, _ in seeds)
     if any(not path for path in paths):
         return None
-    return tuple(dict.fromkeys(path[0] for path in paths))
+    inner = {p for p in paths if any(p[:k] in paths for k in range(1, len(p)))}
+    return tuple(p for p in paths if p not in inner)
 
 
 # --- one run -----------------------------------------------------------------------------------
@@ -192,7 +205,7 @@ def _pulled(run: Run, seed: Any, selection: Any) -> dict[str, Any]:
     point = run.point
     options = Options(point.options.inputs, selection, allow_unused=True)
     again = Point(point.f, options, point.args, point.kwargs)
-    part = tuple(seed[k] for k in selection)
+    part = tuple(at(seed, path) for path in selection)
     return dict(zip(run.inputs, again.pullback()[1](part)))
 
 
@@ -254,7 +267,9 @@ def _materialized(
 # --- gradients that are outputs again ----------------------------------------------------------
 
 
-def _again(runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: bool) -> list[Any]:
+def _again(
+    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: bool, materialize: bool
+) -> list[Any]:
     """The gradients as outputs of a run of the gradient function."""
     if len(runs) > 1 or batch:
         raise UnsupportedError(
@@ -262,14 +277,16 @@ def _again(runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: 
             remedy="Take the gradients of each run, or of each item of the batch, by themselves.",
         )
     ((run, seeds),) = runs.items()
-    point = run.point
-    made = made_once(
-        point.f, ("again", repr(point.options)), lambda: Derivative(point.f, point.options)
-    )
-    key = "with cotangent", repr(point.options), tuple(point.values)
+    point, selection = run.point, _selection(seeds)
+    options = Options(point.options.inputs, selection, True, materialize)
+    made = made_once(point.f, ("again", repr(options)), lambda: Derivative(point.f, options))
+    key = "with cotangent", repr(options), tuple(point.values)
     function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
-    used = _used(run, seeds)
-    new = Run(function, point.args, {**point.kwargs, name: _as_given(_seed(run, seeds), run)})
+    used = frozenset(run.inputs) if materialize else _used(run, seeds)
+    seed = _as_given(_seed(run, seeds), run)
+    if selection is not None:
+        seed = tuple(at(seed, path) for path in selection)
+    new = Run(function, point.args, {**point.kwargs, name: seed})
     found: list[Any] = []
     for one in places[run]:
         there = [p for p in one if p[0] in used]

@@ -19,7 +19,7 @@ from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.batches import repeated
 from srcdiff.device import is_any_array
 from srcdiff.onecall import arguments, signature_of
-from srcdiff.request import Member
+from srcdiff.request import Member, Nested
 from srcdiff.trees import like_sequence
 
 Path = tuple[Any, ...]
@@ -137,7 +137,7 @@ def _placed(tree: Any, path: Path, new: Any) -> Any:
 
 def _names_parameter(outputs: Any, values: Mapping[str, Any]) -> bool:
     """Whether one of the outputs is a parameter that is written into."""
-    if isinstance(outputs, tuple):
+    if isinstance(outputs, tuple) and not isinstance(outputs, Nested):
         return any(_names_parameter(o, values) for o in outputs)
     return isinstance(outputs, str) and outputs in values
 
@@ -146,6 +146,8 @@ def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
     """The selected outputs of what a function returned, or left in its arguments."""
     if outputs is None:
         return value
+    if isinstance(outputs, Nested):
+        return at(value, outputs)
     if isinstance(outputs, (tuple, list)):
         return tuple(selected(value, one, values) for one in outputs)
     if isinstance(outputs, str) and outputs in values:
