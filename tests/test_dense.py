@@ -349,3 +349,25 @@ def test_derivatives_of_methods_are_not_taken_for_the_methods(method):
     for transform in (srcdiff.grad, srcdiff.jacobian):
         with pytest.raises(srcdiff.TransformError):
             transform(method)(X)
+
+
+def test_a_jacobian_of_single_precision_numbers_stays_so():
+    x, y = np.array(0.5, np.float32), np.array(2.0, np.float32)
+    for found in srcdiff.jacobian(lambda x, y: np.sin(x) * y, (0, 1))(x, y):
+        assert found.dtype == np.float32
+    assert type(srcdiff.jacobian(lambda x: x * x)(3.0)) is float
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("f", [np.sum, lambda x: x * x, lambda x: np.ones((2, 0)) * np.sum(x)])
+def test_a_jacobian_of_nothing(f, mode):
+    x = np.zeros(0)
+    found = srcdiff.jacobian(lambda x: f(x), mode=mode)(x)
+    assert np.shape(found) == (*np.shape(f(x)), 0)
+
+
+def test_a_pullback_gives_zeros_for_what_is_not_used():
+    _, pull = srcdiff.vjp(lambda x, y: x * 3.0, np.ones(2), np.ones(3))
+    dx, dy = pull(np.ones(2))
+    np.testing.assert_array_equal(dx, [3.0, 3.0])
+    np.testing.assert_array_equal(dy, np.zeros(3))

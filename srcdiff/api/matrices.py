@@ -48,8 +48,8 @@ def by_rows(inputs: Any, output: Any, pull: Pullback) -> Any:
         found = dict(leaves(batched(pull, units(output, rows), output, inputs)))
         for path, part, place in _parts(output, rows):
             for inner, block in blocks[path].items():
-                axes = np.ndim(at(output, path))
-                flat = block.reshape(-1, *block.shape[axes:])
+                of_output = at(output, path)
+                flat = block.reshape(np.size(of_output), *block.shape[np.ndim(of_output) :])
                 flat[place] = found[inner][part]
     return _arranged(blocks, inputs, output)
 
@@ -66,7 +66,7 @@ def by_columns(point: Point, inputs: Any) -> Any:
         for inner, part, place in _parts(inputs, columns):
             for outer, tangent in leaves(tangents):
                 block = blocks[outer][inner]
-                flat = block.reshape(*tangent.shape[1:], -1)
+                flat = block.reshape(*tangent.shape[1:], np.size(at(inputs, inner)))
                 flat[..., place] = np.moveaxis(tangent[part], 0, -1)
     if not blocks:
         output = point.along(zeros(inputs))[1]
@@ -140,5 +140,7 @@ def _arranged(blocks: Blocks, inputs: Any, output: Any) -> Any:
 
 
 def _plain(block: Any) -> Any:
-    """A block of one number as a number."""
-    return block if np.ndim(block) else float(block)
+    """A block of one number as a number, of Python if it is as precise as that."""
+    if np.ndim(block):
+        return block
+    return float(block) if block.dtype == np.float64 else block[()]

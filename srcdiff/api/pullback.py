@@ -126,7 +126,8 @@ def vjp(
         outputs: as in `grad`.
 
     Returns:
-        `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients.
+        `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients,
+        zeros for an input that no output depends on.
 
     >>> import srcdiff
     >>> value, pullback = srcdiff.vjp(lambda x: x * x, 3.0)
@@ -137,7 +138,7 @@ def vjp(
         names = list(signature_of(f).parameters)[: len(args)]
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
-    options = Options(inputs, outputs)
+    options = Options(inputs, outputs, materialize_grads=True)
     made = made_once(f, ("vjp", repr(options)), lambda: Derivative(f, options))
     pair = made.pair(*args, **kwargs)
     return recorded(pair, (*made.receiver, *args), kwargs)
