@@ -34,6 +34,7 @@ from srcdiff.expand import flows
 from srcdiff.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.lower import Closure
 from srcdiff.lower.settled import definitions
+from srcdiff.namespaces import passes_modules, read_of_modules
 from srcdiff.objects import Members
 from srcdiff.places import has_objects, mentions_objects
 from srcdiff.rules import find, lookup, spelling
@@ -47,10 +48,11 @@ _ROUNDS = 60
 def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Function:
     """The function with callees and arguments in place of what is known to stand for them."""
     objects = any(map(has_objects, params.values()))
+    modules = passes_modules(function, params)
     assumed: dict[str, tuple[type, ir.Loc]] = {}
     for _ in range(_ROUNDS):
         objects = objects or mentions_objects(function.body)
-        if not objects and not any(_is_open(c) for c in _calls(function.body)):
+        if not objects and not modules and not any(_is_open(c) for c in _calls(function.body)):
             break
         function = choices.marked(function)
         new = _round(function, params, origin, objects, assumed)
@@ -83,6 +85,7 @@ def _round(
 ) -> ir.Function:
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
+    function = read_of_modules(function, kinds)
     new = _Resolve(function, kinds, _dicts(function, params)).function()
     if new == function and objects:
         new = Members(function, kinds, {}).function()

@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import (
     Callable,
     Kind,
     List,
+    Module,
     Scalar,
     Tuple,
     contents,
@@ -29,6 +30,7 @@ from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
 from srcdiff.errors import TransformError
 from srcdiff.inline import function_of, inline, is_user_function
+from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
 from srcdiff.webs import webs
 
@@ -126,7 +128,7 @@ def plain_kind(kind: Kind, depth: int = 0) -> Kind:
     if isinstance(kind, List) and depth < 2:
         found = join_all(plain_kind(k, depth + 1) for k in contents(kind))
         return List(UNKNOWN if found is None else found)
-    if isinstance(kind, Callable):
+    if isinstance(kind, (Callable, Module)):
         return kind
     return UNKNOWN
 
@@ -201,7 +203,7 @@ def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kin
 
 def _assumed(fn: Any, kinds: Kinds, assumed: Summary) -> Typed:
     """A function with the kinds of its names if its calls of itself do what is assumed."""
-    function = webs(prepare(inline(function_of(fn), fn)))
+    function = without_modules(webs(prepare(inline(function_of(fn), fn))), kinds)
     fresh = ir.Fresh(ir.all_names(function))
     function = replace(function, body=_assuming(function.body, assumed, fresh))
     return plain_containers(Typed(function, kinds))

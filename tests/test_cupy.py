@@ -273,6 +273,27 @@ def test_the_module_of_the_arguments(device):
         srcdiff.grad(compared)(X)
 
 
+def passed_on(x, xp=None):
+    if xp is None:
+        xp = np
+    return helper(x, xp) + helper(x, np)
+
+
+def helper(x, xp):
+    return xp.linalg.norm(xp.zeros(1) + xp.tanh(x))
+
+
+def test_a_module_as_an_argument(device):
+    """It means that of the arrays, as a name for it does."""
+    cp, x = device.cupy, device.array(X)
+    expected = srcdiff.grad(passed_on)(X)
+    g = srcdiff.grad(passed_on)
+    for args in ((x,), (x, cp), (x, np)):
+        np.testing.assert_allclose(to_host(g(*args)), expected, rtol=1e-14)
+        assert "np." not in g.source.replace("cp.", "")
+    np.testing.assert_allclose(g(X, np), expected, rtol=1e-14)
+
+
 # --- the rest of the interface ------------------------------------------------------------------
 
 

@@ -1,6 +1,8 @@
 """Functions as values: what the cache sees, variables outside as inputs, and what is refused."""
 
 import functools
+import math
+import operator
 
 import numpy as np
 import pytest
@@ -331,3 +333,16 @@ def test_what_a_closure_holds_is_a_tuple():
 
     text = srcdiff.source(f, example=(0.7, 1.3))
     assert "fs.append((i,))" in text
+
+
+def measured(x, m):
+    return m.sin(x) * m.pi
+
+
+def test_modules_tell_derivatives_apart():
+    """What is generated for one module is not taken for another."""
+    g = srcdiff.grad(measured)
+    assert g(0.5, math) == g(0.5, np) == math.cos(0.5) * math.pi
+    assert "np.cos(x)" in g.source
+    with pytest.raises(srcdiff.UnsupportedError, match="`operator` has no attribute `sin`"):
+        g(0.5, operator)

@@ -1,5 +1,7 @@
 """What is inferred of names is what they are; shapes that are called equal are equal."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,8 @@ def test_kind_of_an_argument():
         ({"a": 1.0}, {"a": 2.0}, True),
         ({"a": 1.0}, {"b": 1.0}, False),
         (np.sin, np.cos, False),
+        (np, math, False),
+        (np.linalg, np.fft, False),
         (None, None, True),
     ],
 )

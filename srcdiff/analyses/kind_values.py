@@ -88,6 +88,8 @@ def key_of(value: Any) -> Any:
         return "cupy", value.dtype, tuple(lengths)
     if isinstance(value, np.dtype) or is_function(value):
         return value
+    if cls is ModuleType:
+        return canonical(value)
     if callable(value):  # a function of CuPy may be NumPy's here
         value = canonical(value)
         cls = value if is_function(value) else cls

@@ -27,6 +27,16 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A module of your own as an argument": """
+import types
+
+def f(x, module):
+    return module.square(x)
+
+tools = types.ModuleType("tools")
+tools.square = lambda x: x * x
+srcdiff.grad(f)(2.0, tools)
+""",
     "A function that nothing is known of": """
 def f(x):
     return np.frompyfunc(abs, 1, 1)(x)

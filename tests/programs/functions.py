@@ -735,3 +735,33 @@ def by_names(x, w):
 
 
 sample(by_names, two, (0, 1))
+
+
+def _squashed(x, xp):
+    return xp.tanh(x) * xp.pi
+
+
+def _norm_of(x, n, xp=np):
+    return xp.linalg.norm(x) if n == 0 else _norm_of(xp.sin(x), n - 1, xp)
+
+
+class _Layer:
+    def __init__(self, xp):
+        self.xp = xp
+
+    def __call__(self, x):
+        return self.xp.sum(self.xp.cos(x) ** 2)
+
+
+def modules_as_arguments(x, y, xp=None):
+    if xp is None:
+        xp = np
+    tools = {"np": xp}
+    z = _squashed(x, xp) + _squashed(y, np)
+    for k in range(2):
+        z[k] = tools["np"].exp(z[k] * 0.1)
+    act = lambda v: xp.sqrt(1.0 + v * v)  # noqa: E731
+    return xp.sum(act(z)) + _norm_of(x * y, 2) + _Layer(xp)(z) * xp.asarray(2.0, dtype=xp.float64)
+
+
+sample(modules_as_arguments, lambda r: tuple(r.uniform(0.3, 1.2, (2, 4))), ("x", "y"))
