@@ -37,6 +37,12 @@ tools = types.ModuleType("tools")
 tools.square = lambda x: x * x
 srcdiff.grad(f)(2.0, tools)
 """,
+    "What a module that is an argument has not": """
+def f(x, xp):
+    return xp.square_of(x)
+
+srcdiff.grad(f)(2.0, np)
+""",
     "A function that nothing is known of": """
 def f(x):
     return np.frompyfunc(abs, 1, 1)(x)
