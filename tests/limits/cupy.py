@@ -39,10 +39,10 @@ def f(x):
 
 srcdiff.source(f, example=(np.ones(3),), backend="cupy")
 """,
-    "A module that is passed on is compared": """
-def f(x, xp):
-    return np.sum(x) if xp is np else 2.0 * np.sum(x)
+    "Modules that are arguments are compared": """
+def f(x, xp, other):
+    return np.sum(x) if xp is other else 2.0 * np.sum(x)
 
-srcdiff.source(f, "x", example=(np.ones(3), np))
+srcdiff.source(f, "x", example=(np.ones(3), np, np))
 """,
 }
