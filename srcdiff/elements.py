@@ -21,7 +21,7 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.kinds import kind_of_call
-from srcdiff.analyses.links import Link, links_of
+from srcdiff.analyses.links import Link, groups, is_copy, links_of
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
@@ -104,11 +104,18 @@ def _other_holder(
     near = _component(stmt.base.id, links)
     params = {p.name for p in function.params}
     taken = {k.target for k in links if k.how == "element"}
+    same = groups(k for k in links if k.how in ("alias", "view", "permute"))
     for link in links:
-        if link.target in near and link.how == "stored":
+        if link.target not in near:
+            continue
+        after = live_after(function, link.stmt)
+        if link.how == "element" and is_copy(link.stmt) and link.source in after:
+            return link.source  # a new container of what the other one holds
+        if link.how == "stored":
             array = link.source not in kinds or not is_container(kinds[link.source])
-            twice = _count(link.stmt, link.source) > 1 or link.source in taken
-            if twice or link.source in live_after(function, link.stmt):
+            # What is stored, and what it is a view of.
+            whole = {n for n in same if same[n] == same.get(link.source)} | {link.source}
+            if _count(link.stmt, link.source) > 1 or whole & (taken | after):
                 return link.source
             if array and link.source in params:
                 return link.source

@@ -289,6 +289,13 @@ def pad_mode(mode: str) -> str:
     return {"reflect": "symmetric", "nearest": "edge", "mirror": "reflect"}.get(mode, mode)
 
 
+def kron_shapes(a: Any, b: Any) -> tuple[Any, Any]:
+    """Shapes of both operands of `np.kron` by which they broadcast to its blocks."""
+    n = max(np.ndim(a), np.ndim(b))
+    left, right = ((1,) * (n - np.ndim(x)) + np.shape(x) for x in (a, b))
+    return tuple(k for m in left for k in (m, 1)), tuple(k for m in right for k in (1, m))
+
+
 # --- indices -----------------------------------------------------------------------------------
 
 

@@ -47,7 +47,7 @@ def vstack(tup):
 
 
 @linear(np.hstack)
-@samples("(A(3), A(2))", "(A(2, 3), A(2, 1))", "[A(), A()]")
+@samples("(A(3), A(2))", "(A(2, 3), A(2, 1))", "[A(), A()]", "A(3)", "A(2, 3)", "A(2, 3, 2)")
 def hstack(tup):
     z = np.hstack(tup)
     yield z
@@ -63,7 +63,7 @@ def hstack(tup):
 
 
 @linear(np.column_stack)
-@samples("(A(3), A(3))", "(A(3, 2), A(3))")
+@samples("(A(3), A(3))", "(A(3, 2), A(3))", "A(2, 3)", "A(2, 3, 2)")
 def column_stack(tup):
     z = np.column_stack(tup)
     yield z
@@ -85,6 +85,8 @@ def rows(key, *, how=None):
     yield z
     if how is not None:
         refuse("a text that says how to join")
+    if isinstance(key[0], tuple):
+        refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
     stop = 0
     for k in range(len(key)):
         start = stop
@@ -103,6 +105,8 @@ def columns(key, *, how=None):
     yield z
     if how is not None:
         refuse("a text that says how to join")
+    if isinstance(key[0], tuple):
+        refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
     stop = 0
     for k in range(len(key)):
         start = stop

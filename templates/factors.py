@@ -14,6 +14,7 @@ from srcdiff.factors import (
     cut,
     fitted,
     i0_slope,
+    kron_shapes,
     last_axes,
     latest,
     mirrored,
@@ -173,6 +174,6 @@ def polygamma_(n, x):
 
 
 nondifferentiable(
-    all_axes, along_axis, back_type, last_axes, latest, mirrored, pad_mode, pad_widths, pivot_order,
-    sparse_adjoint, swapped_norm, unique_places,
+    all_axes, along_axis, back_type, kron_shapes, last_axes, latest, mirrored, pad_mode, pad_widths,
+    pivot_order, sparse_adjoint, swapped_norm, unique_places,
 )  # fmt: skip

@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from srcdiff.factors import kron_shapes
 from srcdiff.rules import (
     conj,
     d,
@@ -12,7 +13,6 @@ from srcdiff.rules import (
     linear,
     nondifferentiable,
     rank,
-    refuse,
     rule,
     samples,
 )
@@ -142,7 +142,10 @@ def tensordot(a, b, axes=2):
 
 
 @rule(np.kron)
-@samples("A(2, 3), A(3, 2)", "A(3), A(2)")
+@samples(
+    "A(2, 3), A(3, 2)", "A(3), A(2)", "A(3), A(2, 2)", "A(2, 3), A(2)", "A(2, 1, 3), A(2, 2)",
+    "A(3), A()", "C(2), C(2, 2)",
+)  # fmt: skip
 def kron(a, b):
     z = np.kron(a, b)
     yield z
@@ -156,7 +159,12 @@ def kron(a, b):
         d[a] += np.reshape(d[z], (len(a), len(b))) @ conj(b)
         d[b] += conj(a) @ np.reshape(d[z], (len(a), len(b)))
     else:
-        refuse("both operands must be known as vectors, or as matrices")
+        left, right = kron_shapes(a, b)
+        blocks = np.reshape(d[z], np.broadcast_shapes(left, right))
+        axes = tuple(range(0, np.ndim(blocks), 2))
+        others = tuple(range(1, np.ndim(blocks), 2))
+        d[a] += np.reshape(np.sum(blocks * conj(np.reshape(b, right)), others), np.shape(a))
+        d[b] += np.reshape(np.sum(blocks * conj(np.reshape(a, left)), axes), np.shape(b))
 
 
 @rule(np.cross)

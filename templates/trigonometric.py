@@ -89,11 +89,11 @@ def arcsinh(x):
 
 
 @elementwise(np.arccosh, math.acosh)
-@samples("P(3) + 1.0", "P() + 1.0")
+@samples("P(3) + 1.0", "P() + 1.0", "C(3)", "C(3) - 1.0")
 def arccosh(x):
     z = np.arccosh(x)
     yield z
-    d[x] += d[z] / conj(np.sqrt(x * x - 1.0))
+    d[x] += d[z] / conj(np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
 
 
 @elementwise(np.arctanh, math.atanh)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 import operator
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ SPACES = {
     "Linear algebra": ("np.linalg", np.linalg),
     "Fourier transforms": ("np.fft", np.fft),
     "Numbers": ("math", math),
+    "Complex numbers": ("cmath", cmath),
     "Builtin functions": ("", builtins),
     "Operators": ("operator", operator),
 }

@@ -199,6 +199,14 @@ def is_mutable(kind: Kind) -> bool:
     return kind.items is None or any(map(is_mutable, kind.items))
 
 
+def holds_memory(kind: Kind) -> bool:
+    """Whether an item of a value can be written into in place (or might be)."""
+    if isinstance(kind, (List, Tuple)):
+        items = kind.items if kind.items is not None else (kind.item,)
+        return any(i is None or is_mutable(i) for i in items)
+    return not is_numeric(kind)
+
+
 def is_container(kind: Kind) -> bool:
     """Whether a value is certainly a tuple, list or dict, or None in place of one."""
     return isinstance(sure(kind), (Tuple, List, Dict))

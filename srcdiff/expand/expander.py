@@ -262,6 +262,9 @@ class Expander(Writer):
         """Variables for the names that run-time control flow binds, with their present values."""
         found: dict[str, ir.Name] = {}
         for name in sorted(n for n in names if adjoint_of(n) is None):
+            if name in self.fixed:  # by the control flow around this: the same variable
+                found[name] = self.fixed[name]
+                continue
             found[name] = self.facts.fresh(f"_{name.lstrip('_')}")
             if name in self.env:
                 self.out.append(ir.Assign(found[name], self.env[name], self.loc))

@@ -1,11 +1,14 @@
-"""Functions that call a function for every item: `accumulate`, and `max` and `min` with `key=`."""
+"""Calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists."""
 
 from __future__ import annotations
 
 import itertools
 import operator
+import string
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from srcdiff.ir import NONE, Assign, Atom, Call, Const, Effect, Method, Name, Rhs, Slice, make_list
 from srcdiff.lower import calls, functional, loops
@@ -30,6 +33,8 @@ def _applied(b: Builder, node: Node, fn: Any) -> Rhs | None:
         return None
     if fn is itertools.accumulate:
         return _accumulate(b, node)
+    if fn is np.einsum:
+        return _einsum(b, node)
     if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"]:
         return _extreme(b, node, fn) if len(node.args) == 1 else None
     return None
@@ -94,6 +99,29 @@ def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
     best = b.temp(Call(fn, (keys,), text=fn.__name__), loc)
     place = b.temp(Call(Method("index"), (keys, best)), loc)
     return Call(operator.getitem, (source, place))
+
+
+def _einsum(b: Builder, node: Node) -> Rhs | None:
+    """`np.einsum(x, [0, 1], y, [1, 2], [0, 2])` as `np.einsum("ab,bc->ac", x, y)`."""
+    pairs, out = node.args[: len(node.args) // 2 * 2], node.args[len(node.args) // 2 * 2 :]
+    labels = [_labels(n) for n in (*pairs[1::2], *out)]
+    if not pairs or None in labels:
+        return None
+    count = len(pairs) // 2
+    text = ",".join(map(str, labels[:count])) + "".join(f"->{after}" for after in labels[count:])
+    operands = b.operands(pairs[::2])
+    kwargs = tuple((k.arg, b.atom(k.value)) for k in node.keywords)
+    return Call(np.einsum, (Const(text), *operands), kwargs, "np.einsum")
+
+
+def _labels(node: Node) -> str | None:
+    """A written list of axes as the letters of subscripts, None for anything else."""
+    if type(node).__name__ not in ("List", "Tuple"):
+        return None
+    values: list[Any] = [getattr(e, "value", None) for e in node.elts]
+    if any(v is not ... and (type(v) is not int or not 0 <= v < 26) for v in values):
+        return None
+    return "".join("..." if v is ... else string.ascii_lowercase[v] for v in values)
 
 
 TABLE: Table = {"Call": call}

@@ -20,7 +20,7 @@ from srcdiff.analyses.effects import (
     mutated_args,
     returns_view,
 )
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Kind, holds_memory
 from srcdiff.analyses.liveness import reads_of
 from srcdiff.simplify.sharers import Sharers
 from srcdiff.trees import cotangent
@@ -30,7 +30,7 @@ def remove_dead(
     function: ir.Function, kinds: Mapping[str, Kind] | None = None
 ) -> ir.Function:
     """The function without dead statements; `kinds` tell which names cannot share memory."""
-    private = _private(function)
+    private = _private(function, kinds or {})
     needed: set[str] = set()
     sharers = functools.cache(lambda: Sharers(function, kinds or {}))
     while True:
@@ -65,14 +65,29 @@ def _stored_by(call: ir.Call) -> str | None:
     return call.args[0].id if writes else None
 
 
-def _private(function: ir.Function) -> frozenset[str]:
+def _private(function: ir.Function, kinds: Mapping[str, Kind]) -> frozenset[str]:
     """The names that are only ever bound to new memory (whether it stays private shows later)."""
     fresh: set[str] = set()
     other = {p.name for p in function.params}
     for stmt in ir.walk(function.body):
         for name in ir.writes(stmt):
             (fresh if _makes_new(stmt) else other).add(name)
-    return frozenset(fresh - other)
+    return frozenset(fresh - other - _written_through(function, kinds))
+
+
+def _written_through(function: ir.Function, kinds: Mapping[str, Kind]) -> set[str]:
+    """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
+    arrays = {n for s in ir.walk(function.body) if _makes_array(s) for n in ir.writes(s)}
+    bases = {
+        s.base.id for s in ir.walk(function.body) if type(s) is ir.SetItem and s.op is not None
+    }
+    return {n for n in bases if (holds_memory(kinds[n]) if n in kinds else n not in arrays)}
+
+
+def _makes_array(stmt: ir.Stmt) -> bool:
+    """Whether a statement binds a name to what a function of NumPy makes."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", None) == "numpy"
 
 
 def _makes_new(stmt: ir.Stmt) -> bool:

@@ -14,6 +14,7 @@ from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_device import is_transfer
 from srcdiff.analyses.kind_types import Kind, Scalar, is_numeric, is_scalar
+from srcdiff.analyses.shadowed import may_copy
 from srcdiff.facts import Facts
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
@@ -157,7 +158,8 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if rhs.fn is ir.make_list:
         return all(_is_index(a, facts) for a in rhs.args)
     if returns_view(rhs, facts.kinds):
-        return True
+        # What a shadow has collected is in it alone where it turned out to be a copy.
+        return target not in facts.shadows or not may_copy(rhs)
     kind = facts.kinds.get(target)
     if kind is None or not is_scalar(kind):
         return rhs.fn is range

@@ -22,6 +22,7 @@ TOPICS = (
     "calls",
     "helpers",
     "containers",
+    "shared_items",
     "objects",
     "lists",
     "dicts",

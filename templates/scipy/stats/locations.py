@@ -72,6 +72,12 @@ def norm_ppf(q, loc=0, scale=1):
     return special.ndtri(q) * scale + loc
 
 
+@composed(stats.norm.isf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def norm_isf(q, loc=0, scale=1):
+    return loc - special.ndtri(q) * scale
+
+
 # --- exponential and uniform -------------------------------------------------------------------
 
 

@@ -1,0 +1,125 @@
+"""Functions of `cmath`: those of NumPy, of a number that they take for complex."""
+
+import cmath
+
+import numpy as np
+
+from srcdiff.rules import composed, iscomplex, samples
+
+
+def _number(z):
+    return z if iscomplex(z) else complex(z)
+
+
+@composed(cmath.exp)
+@samples("C()", "A()")
+def exp(z):
+    return np.exp(_number(z))
+
+
+@composed(cmath.log)
+@samples("C()", "C(), 2.0", "-P()")
+def log(z, base=None):
+    return np.log(_number(z)) if base is None else np.log(_number(z)) / np.log(_number(base))
+
+
+@composed(cmath.log10)
+@samples("C()")
+def log10(z):
+    return np.log10(_number(z))
+
+
+@composed(cmath.sqrt)
+@samples("C()", "-P()")
+def sqrt(z):
+    return np.sqrt(_number(z))
+
+
+@composed(cmath.sin)
+@samples("C()")
+def sin(z):
+    return np.sin(_number(z))
+
+
+@composed(cmath.cos)
+@samples("C()")
+def cos(z):
+    return np.cos(_number(z))
+
+
+@composed(cmath.tan)
+@samples("C()")
+def tan(z):
+    return np.tan(_number(z))
+
+
+@composed(cmath.asin)
+@samples("C()")
+def asin(z):
+    return np.arcsin(_number(z))
+
+
+@composed(cmath.acos)
+@samples("C()")
+def acos(z):
+    return np.arccos(_number(z))
+
+
+@composed(cmath.atan)
+@samples("C()")
+def atan(z):
+    return np.arctan(_number(z))
+
+
+@composed(cmath.sinh)
+@samples("C()")
+def sinh(z):
+    return np.sinh(_number(z))
+
+
+@composed(cmath.cosh)
+@samples("C()")
+def cosh(z):
+    return np.cosh(_number(z))
+
+
+@composed(cmath.tanh)
+@samples("C()")
+def tanh(z):
+    return np.tanh(_number(z))
+
+
+@composed(cmath.asinh)
+@samples("C()")
+def asinh(z):
+    return np.arcsinh(_number(z))
+
+
+@composed(cmath.acosh)
+@samples("C()")
+def acosh(z):
+    return np.arccosh(_number(z))
+
+
+@composed(cmath.atanh)
+@samples("C()")
+def atanh(z):
+    return np.arctanh(_number(z))
+
+
+@composed(cmath.phase)
+@samples("C()")
+def phase(z):
+    return np.angle(z)
+
+
+@composed(cmath.rect)
+@samples("P(), A()")
+def rect(r, phi):
+    return r * (np.cos(phi) + 1j * np.sin(phi))
+
+
+@composed(complex, given="imag")
+@samples("A(), A()", "A(), imag=A()")
+def complex_parts(real=0, imag=0):
+    return real + 1j * imag

@@ -1,0 +1,68 @@
+"""Items of containers that are memory of other containers too, and are written into."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def views_in_a_list(x):
+    layers = [x * 1.0]
+    flat = [a.ravel() for a in layers]
+    flat[0] += 1.0
+    return np.sum(layers[0] ** 2)
+
+
+def views_in_two_lists(x):
+    whole = x * 1.0
+    first, second = [whole.ravel()], [whole[0]]
+    first[0] += 1.0
+    return np.sum(second[0] ** 2)
+
+
+def one_view_twice(x):
+    whole = x * 1.0
+    rows = []
+    for _ in range(2):
+        rows.append(whole[0])
+    rows[0] *= x[1]
+    return np.sum(rows[1] ** 2)
+
+
+def copy_of_a_dict(x):
+    d = {"a": x * 1.0}
+    old = d.copy()
+    old["a"] *= 2.0
+    old["a"][0] = 0.0
+    return np.sum(d["a"] ** 2)
+
+
+def slice_of_a_list(x):
+    layers = [x * 1.0, x * 2.0]
+    part = layers[:1]
+    part[0] *= 3.0
+    return np.sum(layers[0] ** 2)
+
+
+def views_that_are_joined(x):
+    layers = [x]
+    for _ in range(2):
+        layers.append(layers[-1] * 2.0)
+        layers[-1] *= 1.5
+    return np.concatenate([a.T for a in layers])
+
+
+def views_or_copies(x):
+    both = [x, x.T]
+    both[-1] *= 1.5
+    flat = []
+    for a in both:
+        flat.append(a.reshape(-1))
+    flat[0] *= 2.0
+    return np.concatenate(flat) * np.sum(both[0] ** 2)
+
+
+for _function in (
+    views_in_a_list, views_in_two_lists, one_view_twice, copy_of_a_dict, slice_of_a_list,
+    views_that_are_joined, views_or_copies,
+):  # fmt: skip
+    sample(_function, lambda r: (r.uniform(0.2, 0.8, (2, 2)),))
