@@ -21,6 +21,7 @@ from srcdiff.analyses.kind_types import (
     Kind,
     List,
     Object,
+    Sparse,
     Tuple,
     is_mutable,
 )
@@ -196,4 +197,5 @@ def copied_params(
 ) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
     found = {p: params.get(p, UNKNOWN) for p in written_params(function, kinds)}
-    return tuple(p for p, k in found.items() if is_mutable(k) and not isinstance(k, Object))
+    own = (p for p, k in found.items() if not isinstance(k, (Object, Sparse)))
+    return tuple(p for p in own if is_mutable(found[p]))

@@ -32,6 +32,7 @@ from srcdiff.entry import (
     same_layout,
     with_copies,
 )
+from srcdiff.entrywise import entrywise
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
 from srcdiff.fetched import fetched
@@ -161,7 +162,9 @@ def webs_pass(state: State) -> State:
 def compose_pass(state: State) -> State:
     """Calls that stand for several others written out, and `out=` as a store."""
     inputs = tuple(i.param for i in state.request.inputs)
-    function = compose(state.function, state.params, inputs)
+    outputs = selected_names(state.function)
+    function = entrywise(state.function, state.kinds, inputs, outputs)
+    function = compose(function, state.params, inputs)
     return state if function == state.function else _with(state, steady_params(function))
 
 

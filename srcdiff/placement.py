@@ -140,6 +140,7 @@ def _names(text: str) -> frozenset[str]:
 
 _OF_SCIPY = {
     "srcdiff.curves": "scipy.interpolate",
+    "srcdiff.entries": "scipy.sparse",
     "srcdiff.integrals": "scipy.integrate",
     "srcdiff.odes": "scipy.integrate",
     "srcdiff.roots": "scipy.optimize",

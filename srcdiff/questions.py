@@ -9,7 +9,16 @@ from collections.abc import Callable
 from typing import Any, Union
 
 from srcdiff import construct, ir, records
-from srcdiff.analyses.kind_types import Array, Kind, NoneKind, Object, Scalar, Unknown, class_of
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    NoneKind,
+    Object,
+    Scalar,
+    Sparse,
+    Unknown,
+    class_of,
+)
 from srcdiff.records import MISSING
 from srcdiff.unroll import Known
 
@@ -45,7 +54,8 @@ def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     cls = class_of(kind)
     if cls is not None:
         return ir.Const(issubclass(cls, types_))
-    if isinstance(kind, (Unknown, Object)) or not all(map(records.is_record, types_)):
+    unknown = isinstance(kind, (Unknown, Object, Sparse))
+    if unknown or not all(map(records.is_record, types_)):
         return None
     return ir.Const(False)
 

@@ -15,7 +15,7 @@ CEILING = 400
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
     + ("distributions", "modes", "solutions", "recompute", "schedules", "fits", "version")
-    + ("device", "curves", "integrals", "odes", "roots", "holding", "saving"),
+    + ("device", "curves", "entries", "integrals", "odes", "roots", "holding", "saving"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -26,7 +26,7 @@ LAYERS = (
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
     + ("methods", "mappings", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
-    + ("lifting", "namespaces"),
+    + ("lifting", "namespaces", "carried", "entrywise", "kept"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")

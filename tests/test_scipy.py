@@ -68,7 +68,6 @@ def test_the_remedy_for_solvers_works():
 
 
 DECLINED = {
-    "entries": (lambda d: sparse.coo_array((d, ([0, 1, 2], [2, 0, 1]))) @ X, "np.bincount"),
     "toms748": (lambda d: optimize.toms748(lambda t: t - d[0], -3.0, 3.0), "srcdiff.implicit"),
     "minimize": (lambda d: optimize.minimize(lambda t: t @ d, X).x, "srcdiff.implicit"),
     "dblquad": (lambda d: integrate.dblquad(lambda s, t: d[0], 0.0, 1.0, 0.0, 1.0)[0], "roots_l"),

@@ -19,14 +19,15 @@ import numpy as np
 
 from srcdiff import distributions, ir, layout, trees
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
-from srcdiff.analyses.kind_types import Kind, Object, is_mutable
+from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
+from srcdiff.analyses.kind_types import Kind, Object, Sparse, is_mutable
 from srcdiff.analyses.made_objects import makes_object, object_parts
 
 Kinds = Mapping[str, Kind]
 
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "schedules",
-    "saving", "solutions", "curves", "integrals", "odes", "roots",
+    "saving", "solutions", "curves", "integrals", "odes", "roots", "entries",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
@@ -196,7 +197,21 @@ def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
         # Remembered beside the fields: it depends on nothing else.
         found = tuple(dict.fromkeys((*_mutated_positional(call), *_outs(call))))
         call.__dict__["_mutated"] = found
+    if found and _reads_sparse(call, kinds):
+        return ()
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
+
+
+def _reads_sparse(call: ir.Call, kinds: Kinds | None) -> bool:
+    """Whether a call is of a method of a sparse matrix that writes into nothing."""
+    if kinds is None or not isinstance(call.fn, ir.Method):
+        return False
+    return _is_sparse(call.args[0], kinds) and call.fn.name not in SPARSE_MUTATORS
+
+
+def _is_sparse(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    known = kinds is not None and isinstance(atom, ir.Name)
+    return known and isinstance(kinds.get(atom.id), Sparse)  # type: ignore[union-attr]
 
 
 def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
@@ -309,6 +324,8 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
         return call.args[:1] if _asks_no_copy(call) else ()
     if _is_generator(call.args[0], kinds):
         return ()
+    if _is_sparse(call.args[0], kinds):
+        return call.args[:1] if shares_entries(name) else ()
     held = name in ELEMENT_METHODS and not is_array_or_number(call.args[0], kinds)
     if held or name in VIEW_METHODS:
         return call.args[:1]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, records, runtime, trees
-from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_trees
+from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_sparse, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
@@ -32,6 +32,7 @@ from srcdiff.analyses.kind_types import (
     Range,
     Scalar,
     SliceKind,
+    Sparse,
     Text,
     Tuple,
     contents,
@@ -89,6 +90,8 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
 
 def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of a call's result where it is computed by NumPy."""
+    if Sparse in map(type, args):
+        return kind_sparse.sparse_kind(fn, args, kwargs)
     if isinstance(fn, ir.Attr):
         return kind_methods.attribute_kind(args[0], fn.name)
     if isinstance(fn, ir.Method):
@@ -390,5 +393,6 @@ _SPECIAL: dict[Any, Special] = {
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,
     **kind_results.FUNCTIONS,
+    **kind_sparse.FUNCTIONS,
     **kind_sequences.FUNCTIONS,
 }  # fmt: skip

@@ -18,6 +18,7 @@ from srcdiff.analyses.kind_types import (
     Object,
     Range,
     Scalar,
+    Sparse,
     Text,
     Tuple,
     contents,
@@ -57,6 +58,8 @@ def join(a: Kind, b: Kind) -> Kind:
         return join_callables(a, b, join)
     if isinstance(a, Object) and isinstance(b, Object) and a.type == b.type:
         return Object(a.type)
+    if isinstance(a, Sparse) and isinstance(b, Sparse):
+        return _join_sparse(a, b)
     return UNKNOWN
 
 
@@ -109,6 +112,14 @@ def _join_lists(a: List, b: List) -> List:
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = tuple(map(join, a.items, b.items))
     return List(item, items, a.site if a.site == b.site else "")
+
+
+def _join_sparse(a: Sparse, b: Sparse) -> Kind:
+    dtype = a.dtype if a.dtype == b.dtype else None
+    one, two = (k.type.rpartition("_")[2] for k in (a, b))
+    if one != two:  # `*` means something else
+        return UNKNOWN
+    return Sparse(a.type if a.type == b.type else f"any_{one}", dtype)
 
 
 def _join_dicts(a: Dict, b: Dict) -> Kind:

@@ -7,6 +7,7 @@ from typing import Any
 
 from srcdiff import curves, factors, integrals, odes, recompute, roots, schedules, solutions
 from srcdiff.analyses.kind_join import join
+from srcdiff.analyses.kind_sparse import made_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -106,6 +107,9 @@ def scipy_kind(fn: Any, args: Args, kwargs: Iterable[tuple[str, Kind]]) -> Kind 
     module = str(getattr(fn, "__module__", ""))
     if not module.startswith("scipy."):
         return None
+    if module.startswith("scipy.sparse."):
+        found = made_kind(fn, args, tuple(kwargs))
+        return None if found == UNKNOWN else found
     make = _SCIPY.get(f"{module.split('.')[1]}.{getattr(fn, '__name__', '')}")
     return None if make is None else make(args, tuple(kind for _, kind in kwargs))
 

@@ -115,6 +115,17 @@ class Object:
 
 
 @dataclass(frozen=True)
+class Sparse:
+    """A sparse matrix of SciPy: the name of its class (`any_matrix`: one of these), its dtype.
+
+    It carries no derivative itself: what it is made of does (see `entrywise`).
+    """
+
+    type: str
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
 class Unknown:
     """Anything."""
 
@@ -128,7 +139,7 @@ class Maybe(Unknown):
 
 Kind = Union[
     Scalar, Array, Tuple, List, Dict, Range, SliceKind, NoneKind, Text, Callable, Module, Object,
-    Unknown,
+    Sparse, Unknown,
 ]  # fmt: skip
 
 UNKNOWN = Unknown()
@@ -150,6 +161,8 @@ def dims_of(kind: Kind) -> tuple[Dim, ...] | None:
 
 def rank_of(kind: Kind) -> int | None:
     """The number of axes of a number or array, None if unknown."""
+    if isinstance(kind, Sparse):
+        return 2
     dims = dims_of(kind)
     return None if dims is None else len(dims)
 

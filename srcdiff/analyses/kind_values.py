@@ -26,11 +26,13 @@ from srcdiff.analyses.kind_types import (
     Range,
     Scalar,
     SliceKind,
+    Sparse,
     Sym,
     Text,
     Tuple,
 )
 from srcdiff.device import canonical, is_device_array
+from srcdiff.entries import is_sparse
 from srcdiff.ir import Site
 
 _FUNCTIONS = (
@@ -62,6 +64,8 @@ def kind_of(value: Any, name: str) -> Kind:
         return _array(value, name)
     if isinstance(value, np.dtype):
         return Object("dtype", value)
+    if is_sparse(value):
+        return Sparse(type(value).__name__, value.dtype.name)
     value = canonical(value)
     if isinstance(value, ModuleType):
         return Module(value.__name__)
@@ -86,6 +90,8 @@ def key_of(value: Any) -> Any:
     if cls.__name__ == "ndarray" and is_device_array(value):
         lengths = [1 if n == 1 else LARGE if n >= LARGE else 0 for n in value.shape]
         return "cupy", value.dtype, tuple(lengths)
+    if is_sparse(value):
+        return cls, value.dtype
     if isinstance(value, np.dtype) or is_function(value):
         return value
     if cls is ModuleType:

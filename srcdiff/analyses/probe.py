@@ -35,11 +35,13 @@ from srcdiff.analyses.kind_types import (
     Object,
     Scalar,
     SliceKind,
+    Sparse,
     Text,
     Tuple,
     is_big,
 )
 from srcdiff.analyses.stand_ins import Key, Lengths, NoStandInError, key_of_length, stand_in
+from srcdiff.entries import is_sparse
 
 Kwargs = tuple[tuple[str, Kind], ...]
 
@@ -269,6 +271,8 @@ def _kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool)
         return Text(a if known and a == b else None)
     if isinstance(a, np.dtype):
         return Object("dtype", a)
+    if is_sparse(a):
+        return Sparse(type(a).__name__, a.dtype.name)
     return Object(f"{type(a).__module__}.{type(a).__qualname__}")
 
 

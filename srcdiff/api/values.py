@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_types import Array, Kind, Object, Scalar, is_active_kind
+from srcdiff.analyses.kind_types import Array, Kind, Object, Scalar, Sparse, is_active_kind
 from srcdiff.errors import DtypeError
 
 _NUMBERLESS = ("builtins", "fractions", "decimal", "array", "datetime")
@@ -66,6 +66,12 @@ def check_input(name: str, value: Any, kind: Kind) -> None:
         raise DtypeError(
             f"the input `{name}` is an array {what}: only floating point and complex inputs have "
             "a derivative; pass arrays of floats"
+        )
+    if isinstance(kind, Sparse):
+        raise DtypeError(
+            f"the input `{name}` is a sparse matrix, which has no derivative of its own: pass the "
+            "array of its entries, and make the matrix of it in the function, "
+            "`sparse.csr_array((data, indices, indptr), shape=shape)`"
         )
     foreign = isinstance(kind, Object) and type(value).__module__ in _NUMBERLESS
     if foreign or not is_active_kind(kind):

@@ -11,6 +11,7 @@ from .interface import ARGUMENTS, OUTPUTS, SOURCES, VARIABLES
 from .language import EXPRESSIONS, LOOPS, STATEMENTS
 from .objects import OBJECTS
 from .primitives import FORWARD, OWN_RULES, RULES
+from .sparse import SPARSE
 
 _TOPICS = {
     "Statements": STATEMENTS,
@@ -24,6 +25,7 @@ _TOPICS = {
     "Rules": RULES,
     "Rules of your own": OWN_RULES,
     "Forward mode": FORWARD,
+    "Sparse matrices": SPARSE,
     "Arguments": ARGUMENTS,
     "Outputs": OUTPUTS,
     "Variables outside": VARIABLES,

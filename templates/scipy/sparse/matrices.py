@@ -1,8 +1,10 @@
-"""Sparse matrices of `scipy.sparse`: they are constants, and may be multiplied and solved with.
+"""Sparse matrices of `scipy.sparse` as constants, that may be multiplied and solved with.
 
-Products (`A @ x`, `A.dot(x)`) have the rules of dense ones.
+Products (`A @ x`, `A.dot(x)`) have the rules of dense ones.  Where a matrix is made of what carries
+a derivative, its entries stand beside it in an array: the rules for that are in `entries.py`.
 """
 
+import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
@@ -15,13 +17,20 @@ from srcdiff.rules import d, linear, samples, unsupported
 def spsolve(A, b):
     z = linalg.spsolve(A, b)
     yield z
-    d[b] += linalg.spsolve(sparse_adjoint(A), d[z])
+    d[b] += np.reshape(linalg.spsolve(sparse_adjoint(A), d[z]), np.shape(b))
 
 
 unsupported(
-    "Multiply by its entries: `np.bincount(rows, data * x[columns], n)` is `A @ x`.",
+    "It is differentiated by its entries: make it as `sparse.csr_array((data, indices, indptr), "
+    "shape=shape)` or `sparse.coo_array((data, (i, j)), shape=shape)`, in a variable that holds "
+    "nothing else.",
     sparse.coo_matrix, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_array, sparse.csr_array,
-    sparse.csc_array, sparse.diags, sparse.dia_matrix, sparse.bsr_matrix, sparse.lil_matrix,
+    sparse.csc_array,
+)  # fmt: skip
+unsupported(
+    "Make a matrix of its entries, `sparse.csr_array((data, indices, indptr), shape=shape)` or "
+    "`sparse.coo_array((data, (i, j)), shape=shape)`.",
+    sparse.diags, sparse.dia_matrix, sparse.bsr_matrix, sparse.lil_matrix,
 )  # fmt: skip
 unsupported(
     "Solve with `scipy.sparse.linalg.spsolve`, or give the solver and the equation that it solves "

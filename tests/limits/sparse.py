@@ -1,0 +1,39 @@
+"""Sparse matrices of SciPy."""
+
+MADE = """
+from scipy import sparse
+
+INDICES, INDPTR = np.array([0, 1]), np.array([0, 1, 2])
+
+"""
+
+SPARSE = {
+    "A sparse matrix made in another way": MADE + """def f(x):
+    a = sparse.csr_array((x, INDICES, INDPTR))
+    return np.sum((a + a.T) @ x)
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "A sparse matrix used in another way": MADE + """def f(x):
+    a = sparse.csr_array((x, INDICES, INDPTR))
+    return np.sum(a.multiply(a))
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "Entries of a sparse matrix from outside": MADE + """def f(a, x):
+    a.data[:] = x
+    return np.sum(a @ np.ones(2))
+
+srcdiff.grad(f, "x")(sparse.csr_array(np.eye(2)), np.ones(2))
+""",
+    "An array that a constant sparse matrix keeps": MADE + """def f(x):
+    data = np.ones(2)
+    a = sparse.csr_array((data, INDICES, INDPTR))
+    y = a @ x
+    data *= 2.0
+    return np.sum(a @ y)
+
+srcdiff.grad(f)(np.ones(2))
+""",
+}
+"""The programs need SciPy, which is an extra."""
