@@ -326,7 +326,7 @@ def _doc(function: ir.Function, request: Request, forward: bool = False) -> str:
     names = ", ".join(f"`{i.param}`" for i in request.inputs)
     file = function.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
     place = f"{file}:{function.loc.line}"
-    if file.startswith("<srcdiff "):
+    if file.startswith(ir.GENERATED):
         place = f"the generated `{function.name}`"
     what = "Value and gradient" if request.value else "Gradient"
     if forward:

@@ -114,7 +114,7 @@ def _doc(function: ir.Function, request: Request) -> str:
     names = ", ".join(f"`{i.param}`" for i in request.inputs)
     file = function.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
     place = f"{file}:{function.loc.line}"
-    if file.startswith("<srcdiff "):
+    if file.startswith(ir.GENERATED):
         place = f"the generated `{function.name}`"
     return (
         f"Value of `{function.name}` and its derivative along a direction of {names}. "

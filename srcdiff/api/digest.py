@@ -18,6 +18,7 @@ from srcdiff.api.watch import Watch, watched
 from srcdiff.backends.constants import value_text
 from srcdiff.errors import HeadError
 from srcdiff.inline import is_foreign
+from srcdiff.ir import GENERATED
 from srcdiff.locate import definition, lines_of
 from srcdiff.records import attributes, is_record
 from srcdiff.rules import Rule, is_builtin, registry
@@ -99,7 +100,7 @@ def sources_of(f: Any, kinds: Mapping[str, Kind]) -> tuple[dict[str, str], dict[
     watch = watched(f, kinds)
     sources, values = {}, {}
     for function, *_ in watch.functions:
-        if not function.__code__.co_filename.startswith("<srcdiff "):
+        if not function.__code__.co_filename.startswith(GENERATED):
             sources[f"{function.__module__}.{function.__qualname__}"] = sha(_text(function))
     for name, value in _values(watch):
         values[name] = sha(_described(value))

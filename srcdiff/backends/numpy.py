@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from srcdiff.ir import Loc
+from srcdiff.ir import GENERATED, Loc
 
 _numbers = itertools.count(1)  # `next` on it is atomic
 
@@ -41,7 +41,7 @@ def compile_module(
     places: Mapping[int, Loc] | None = None,
 ) -> dict[str, Any]:
     """The namespace of a generated text; all its functions see each other."""
-    filename = f"<srcdiff {title} {next(_numbers)}>"
+    filename = f"{GENERATED}{title} {next(_numbers)}>"
     # The text may hold the user's annotations, whose names need not be known here.
     flags = __future__.annotations.compiler_flag
     code = compile(text, filename, "exec", flags, dont_inherit=True)

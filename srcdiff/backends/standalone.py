@@ -129,7 +129,7 @@ class Standalone:
         if not isinstance(value, types.FunctionType):
             return False
         module = value.__module__ or ""
-        generated = value.__code__.co_filename.startswith("<srcdiff ")
+        generated = value.__code__.co_filename.startswith(ir.GENERATED)
         lost = imports.object_import(value, value.__name__, self.spaces) is None
         return generated or lost or ((self.inline or on_device()) and _is_users(module))
 

@@ -27,6 +27,7 @@ from srcdiff.ir.look import (
     writes,
 )
 from srcdiff.ir.nodes import (
+    GENERATED,
     NONE,
     NOWHERE,
     Accum,
@@ -82,7 +83,8 @@ from srcdiff.ir.text import rename_text
 
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
-    "Derived", "Effect", "For", "Fresh", "Function", "If", "Loc", "Method", "NONE", "NOWHERE",
+    "Derived", "Effect", "For", "Fresh", "Function",
+    "GENERATED", "If", "Loc", "Method", "NONE", "NOWHERE",
     "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset",
     "Return", "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim",
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",

@@ -164,7 +164,7 @@ def _primal(function: types.FunctionType, shown: set[str], active: set[str]) -> 
         key = _key(ir.Loc(file, number))
         known = key if key in shown else ""
         made.append(Line(number, lines[number - 1].rstrip("\n"), known, key in active))
-    where = "generated" if file.startswith("<srcdiff ") else file.rsplit("/", 1)[-1]
+    where = "generated" if file.startswith(ir.GENERATED) else file.rsplit("/", 1)[-1]
     return Source(f"{function.__qualname__} ({where})", tuple(made))
 
 

@@ -17,7 +17,6 @@ from srcdiff.simplify.memory import Memory
 from srcdiff.simplify.signs import Signs
 
 MARK = "backward"
-GENERATED = "<srcdiff "
 
 
 def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
@@ -102,7 +101,7 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
-        ours = self.ours or stmt.loc.file.startswith(GENERATED)
+        ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
         if ours:
             rhs = self.plain(stmt, rhs, here)
         if rhs == stmt.target or self.is_still(stmt.target, rhs):
