@@ -604,6 +604,31 @@ def test_comments_of_a_loop_stay_in_it():
     assert "    # all steps\n    n = len(x)\n    h_saved = []\n" + inside in text
 
 
+def commented_loop(x, k):
+    h = 0.0  # the state
+    for i in range(len(x)):  # every step
+        h = np.tanh(k * h + x[i])  # squashed
+        if h > 0.1:  # large ones
+            h = h * 0.5  # halved
+        x[i] *= x[i - 1]  # in place
+    return h * h
+
+
+def test_comments_stand_on_the_line_that_they_stood_on():
+    """What is saved for the backward part stands before it, and has none."""
+    text = srcdiff.source(commented_loop, ("x", "k"), example=(np.ones(4), 0.5))
+    found = [line.strip() for line in text.splitlines() if "#" in line]
+    assert found == [
+        "h = 0.0  # the state",
+        "for i in range(n):  # every step",
+        "h = np.tanh(k * h + x[i])  # squashed",
+        "if t:  # large ones",
+        "h = h * 0.5  # halved",
+        "x[i] *= t_1  # in place",
+        "# backward",
+    ]
+
+
 def both(x, k):
     return x * x, k * k
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from srcdiff.ir import NOWHERE, Comment, Function, Loc, walk
@@ -77,21 +77,37 @@ def _notes(
 ) -> list[str]:
     """The note of every line: the user's comment in the forward part, else the primal line."""
     code = statement_lines(function)
-    own = {n: c for n, c in function.comments.items() if n in code}
     end = _backward(lines, function)
+    own = _own(function, code, lines[:end], places[:end], header)
     shown = {loc.line for loc in places[:end]}
     out, previous = [], NOWHERE
     for i, loc in enumerate(places):
         note = ""
         if loc.line and i >= header:
-            if i < end and loc.file == function.loc.file and loc.line in own:
-                note = plain(own.pop(loc.line))
+            if i in own:
+                note = own[i]
             elif notes and (loc.file, loc.line) != (previous.file, previous.line):
                 note = _note(loc, i >= end, shown)
                 shown.add(loc.line)
             previous = loc
         out.append(note)
     return out
+
+
+def _own(
+    function: Function, code: Set[int], lines: Sequence[str], places: Sequence[Loc], header: int
+) -> dict[int, str]:
+    """The user's comments by the generated line that is most like the one that they stood on."""
+    found: dict[int, tuple[int, int]] = {}
+    for i, (line, loc) in enumerate(zip(lines, places)):
+        if i < header or loc.file != function.loc.file or loc.line not in code:
+            continue
+        theirs = linecache.getline(loc.file, loc.line).strip()
+        alike = len(os.path.commonprefix([line.strip(), theirs]))
+        if loc.line not in found or alike > found[loc.line][0]:
+            found[loc.line] = alike, i
+    known = function.comments
+    return {i: plain(known[n]) for n, (_, i) in found.items() if n in known}
 
 
 def _backward(lines: Sequence[str], function: Function) -> int:
