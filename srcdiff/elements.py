@@ -106,23 +106,28 @@ def _other_holder(
     taken = {k.target for k in links if k.how == "element"}
     same = groups(k for k in links if k.how in ("alias", "view", "permute"))
     for link in links:
-        if link.target not in near:
-            continue
-        after = live_after(function, link.stmt)
-        if link.how == "element" and is_copy(link.stmt) and link.source in after:
-            return link.source  # a new container of what the other one holds
-        if link.how == "stored":
+        if link.target in near and link.how == "stored":
             array = link.source not in kinds or not is_container(kinds[link.source])
             # What is stored, and what it is a view of.
             whole = {n for n in same if same[n] == same.get(link.source)} | {link.source}
-            if _count(link.stmt, link.source) > 1 or whole & (taken | after):
+            if _count(link.stmt, link.source) > 1 or whole & taken:
                 return link.source
-            if array and link.source in params:
+            if whole & live_after(function, link.stmt) or (array and link.source in params):
                 return link.source
-    for name in sorted(near & live_after(function, stmt)):
+    live = live_after(function, stmt)
+    for name in sorted(near & live):
         if name not in kinds or not is_container(kinds[name]):
             return name
-    return None
+    return _copy_of(stmt.base.id, links, live)
+
+
+def _copy_of(name: str, links: list[Link], live: frozenset[str]) -> str | None:
+    """A live container that was made of the items of another one, or that one, None if none is."""
+    made = [k for k in links if k.how == "element" and is_copy(k.stmt)]
+    same = groups(made + [k for k in links if k.how == "alias"])
+    if name not in {n for k in made for n in same if same[n] == same[k.target]}:
+        return None
+    return min((n for n in live if same.get(n) == same[name] and n != name), default=None)
 
 
 def _component(start: str, links: list[Link]) -> frozenset[str]:
