@@ -20,7 +20,7 @@ from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.complexes import has_complex, is_complex_kind
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, rank_of
-from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.typed import Typed
 from srcdiff.displays import displays
 from srcdiff.errors import MissingRuleError
 from srcdiff.expand import flows
@@ -40,18 +40,23 @@ _LEVELS = 8
 """How deep composed functions may be made of each other."""
 
 
-def compose(function: ir.Function, params: Kinds, inputs: tuple[str, ...]) -> ir.Function:
+def compose(typed: Typed, inputs: tuple[str, ...]) -> Typed:
     """The function with all active calls of composed functions written out."""
-    function = with_arrays(function, infer(function, params), inputs, selected_names(function))
+    typed = _with_arrays(typed, inputs)
     for _ in range(_LEVELS):
+        function = typed.function
         if not any(map(_may_change, ir.walk(function.body))):
             break
-        new = composed(function, infer(function, params), inputs, selected_names(function))
+        new = composed(function, typed.kinds, inputs, selected_names(function))
         if new == function:
             break
-        function = webs(prepare(displays(new)))
-        function = with_arrays(function, infer(function, params), inputs, selected_names(function))
-    return function
+        typed = _with_arrays(typed.then(webs(prepare(displays(new)))), inputs)
+    return typed
+
+
+def _with_arrays(typed: Typed, inputs: tuple[str, ...]) -> Typed:
+    function = typed.function
+    return typed.then(with_arrays(function, typed.kinds, inputs, selected_names(function)))
 
 
 def composed(

@@ -273,7 +273,7 @@ def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.
     return ir.Effect(ir.Call(ir.Method(name), (base, *place, item)), stmt.loc)
 
 
-_RESIZING = tuple(map(ir.Method, ("append", "insert", "pop", "reverse")))
+_RESIZING = ("append", "insert", "pop", "reverse")
 
 
 def resized(block: ir.Block) -> frozenset[str]:
@@ -281,8 +281,9 @@ def resized(block: ir.Block) -> frozenset[str]:
     found: set[str] = set()
     for stmt in ir.walk(block):
         call = ir.call_of(stmt)
-        if call is not None and call.fn in _RESIZING:
-            found.update(ir.names(call.args[0]))
+        fn = None if call is None else call.fn
+        if isinstance(fn, ir.Method) and fn.name in _RESIZING:
+            found.update(ir.names(call.args[0]))  # type: ignore[union-attr]
     return frozenset(found)
 
 

@@ -27,12 +27,12 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.links import written_classes
-from srcdiff.callees import check_callees
 from srcdiff.calls import is_user_call, item_of, unmarked
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
 from srcdiff.request import Request
+from srcdiff.strange import check_callees
 from srcdiff.tangents import Scribe, call_tangent, check_objects, effect_tangent
 
 

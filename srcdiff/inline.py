@@ -109,7 +109,7 @@ class _Inline:
                 before, closure = partial(stmt, stmt.rhs, self.fresh)
                 return self.block((*before, replace(stmt, rhs=closure)))
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            stmt = replace(stmt, rhs=self.resolved(stmt.rhs))
+            stmt = ir.rebuilt(stmt, rhs=self.resolved(stmt.rhs))
             assert isinstance(stmt.rhs, ir.Call)
             body = self.body_of(stmt.rhs, stmt)
             if body is not None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
-import gast
-
-from srcdiff.emit import is_temporary, tree_of
+from srcdiff.emit import is_temporary, shown
 from srcdiff.ir import (
     Assign,
     Call,
@@ -20,7 +17,12 @@ from srcdiff.ir import (
     Function,
     Method,
     Name,
+    Opaque,
+    Ref,
+    Verbatim,
     all_names,
+    atoms,
+    operands,
     rename,
     used,
     walk,
@@ -38,14 +40,13 @@ def name(function: Function) -> Function:
 
     Temporaries that are nested into expressions, and flags that are printed as jumps, keep theirs.
     """
-    tree, build = tree_of(function)
     known = all_names(function)
     params = {p.name for p in function.params}  # called by keyword: never renamed
-    visible = dict.fromkeys(n for n in _identifiers(tree) if n not in params)
+    visible = [n for n in shown(function) if n not in params]
     saved = {n for n in visible if is_temporary(n)} | _appended(function)
     lengths = _lengths(function)
     seen = {n: "_n" if n in lengths else _temporary(n, saved) for n in visible}
-    taken = known | set(build.globals.refs) | {function.name}
+    taken = known | global_words(function)
     new = new_names({n: t for n, t in seen.items() if t}, taken)
     if any(n.startswith("_") for n in new):
         unread = _unread_counters(function)
@@ -93,17 +94,18 @@ def _renamed(function: Function, new: dict[str, str]) -> Function:
     return replace(function, body=rename(function.body, new))
 
 
-def _identifiers(tree: Any) -> Iterator[str]:
-    """The names in a tree, in the order of the text."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if type(node) is list:
-            waiting += reversed(node)
-        elif type(node) is gast.Name:
-            yield node.id
-        elif isinstance(node, gast.AST):
-            waiting += [getattr(node, field, None) for field in reversed(node._fields)]
+def global_words(function: Function) -> set[str]:
+    """The first words of everything that a function names outside itself."""
+    texts: list[str] = ["np", function.name]
+    for stmt in walk(function.body):
+        texts += [name for name, _ in stmt.refs] if isinstance(stmt, Verbatim) else ()
+        for rhs in operands(stmt):
+            texts += [a.text for a in atoms(rhs) if isinstance(a, Ref)]
+            if isinstance(rhs, Call):
+                texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
+            elif isinstance(rhs, Opaque):
+                texts += re.findall(r"\w+", rhs.text)
+    return {t.partition(".")[0] for t in texts}
 
 
 def new_names(temporaries: Mapping[str, str], taken: Iterable[str]) -> dict[str, str]:

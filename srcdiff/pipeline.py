@@ -19,7 +19,6 @@ from srcdiff.anomaly import checked
 from srcdiff.apart import apart
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.bodies import with_bodies
-from srcdiff.callees import check_callees
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
@@ -63,6 +62,7 @@ from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
+from srcdiff.strange import check_callees
 from srcdiff.tape import Parts, split
 from srcdiff.unreached import unused_input
 from srcdiff.unrecorded import without_modes
@@ -163,9 +163,9 @@ def compose_pass(state: State) -> State:
     """Calls that stand for several others written out, and `out=` as a store."""
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
-    function = entrywise(state.function, state.kinds, inputs, outputs)
-    function = compose(function, state.params, inputs)
-    return state if function == state.function else _with(state, steady_params(function))
+    typed = state.typed.then(entrywise(state.function, state.kinds, inputs, outputs))
+    typed = compose(typed, inputs)
+    return _typed(state, typed.then(steady_params(typed.function)))
 
 
 def inplace_pass(state: State) -> State:

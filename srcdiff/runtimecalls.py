@@ -14,12 +14,12 @@ from srcdiff import ir, trees
 from srcdiff.analyses.activity import edges, reachable
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Object, Unknown
-from srcdiff.callees import carries
 from srcdiff.calls import gradients_taken, paired_parts
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts
 from srcdiff.lower import Closure
+from srcdiff.strange import carries
 
 Kinds = Mapping[str, Kind]
 PART = "at run time"

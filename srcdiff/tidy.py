@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, Scalar
+from srcdiff.names import global_words
 
 _ENDING = re.compile(r"_\d+\Z")
 _SLOT = re.compile(r"(.+)_\d+_saved\Z")
@@ -35,8 +36,8 @@ def _folded(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
             stmt = _folded_assign(stmt, sums, kinds)
         else:
             stmt = ir.map_blocks(stmt, lambda b: _folded(b, kinds))
-        changed = ir.bound((stmt,))
-        sums = {t: p for t, p in sums.items() if not {t, p[0].id} & changed}
+        changed = ir.bound((stmt,)) if sums else ()
+        sums = {t: p for t, p in sums.items() if t not in changed and p[0].id not in changed}
         parts = _sum_of(stmt.rhs, kinds) if isinstance(stmt, ir.Assign) else None
         if parts is not None and isinstance(stmt, ir.Assign) and parts[0] != stmt.target:
             sums[stmt.target.id] = parts
@@ -79,7 +80,7 @@ def _sum(base: ir.Atom, number: int) -> ir.Rhs:
 def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     """The function with shorter names where they are free; `theirs` are the user's own."""
     params = {p.name for p in function.params}
-    taken = {*ir.all_names(function), *_globals(function), *dir(builtins)}
+    taken = {*ir.all_names(function), *global_words(function), *dir(builtins)}
     new: dict[str, str] = {}
     for name in sorted(ir.bound(function.body) - theirs):
         base = _ENDING.sub("", name)
@@ -97,19 +98,6 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     return replace(function, body=tuple(s for s in body if not _is_idle(s)))
 
 
-def _globals(function: ir.Function) -> set[str]:
-    """The first words of everything that a function names outside itself."""
-    texts: list[str] = [function.name]
-    for stmt in ir.walk(function.body):
-        for rhs in ir.operands(stmt):
-            texts += [a.text for a in ir.atoms(rhs) if isinstance(a, ir.Ref)]
-            if isinstance(rhs, ir.Call):
-                texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
-            elif isinstance(rhs, ir.Opaque):
-                texts += re.findall(r"\w+", rhs.text)
-    return {t.split(".")[0] for t in texts}
-
-
 def _takes_over(name: str, param: str, function: ir.Function) -> bool:
     """Whether a variable starts as (a copy of) a parameter that nothing reads afterwards."""
     for k, stmt in enumerate(function.body):
@@ -123,4 +111,4 @@ def _takes_over(name: str, param: str, function: ir.Function) -> bool:
 
 
 def _is_idle(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
+    return isinstance(stmt, ir.Assign) and type(stmt.rhs) is ir.Name and stmt.rhs == stmt.target

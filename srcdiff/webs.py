@@ -33,8 +33,6 @@ class _Sets:
 
     def join(self, keys: frozenset[Key]) -> None:
         """Put definitions that one read can see into one web; the smallest represents it."""
-        if len(keys) == 1:
-            return
         roots = sorted({self.find(k) for k in keys}, key=_order)
         for other in roots[1:]:
             self.parent[other] = roots[0]
@@ -66,9 +64,11 @@ class _Reach:
 
     def read(self, name: str, env: Env, path: Path) -> None:
         """A read of `name`: all definitions that reach it are one web."""
-        if name in env:
-            self.sets.join(env[name])
-            self.seen[path, name] = next(iter(env[name]))
+        found = env.get(name)
+        if found is not None:
+            if len(found) > 1:
+                self.sets.join(found)
+            self.seen[path, name] = next(iter(found))
 
     def block(self, block: ir.Block, env: Env, path: Path) -> None:
         """Let `env` become the definitions that reach the end of a block."""
@@ -79,7 +79,9 @@ class _Reach:
         """Let `env` become the definitions that reach the point after a statement."""
         for name in ir.reads(stmt):
             self.read(name, env, path)
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.Assign:
+            env[stmt.target.id] = frozenset({(stmt.target.id, path)})
+        elif isinstance(stmt, ir.If):
             self.branch(stmt, env, path)
         elif isinstance(stmt, (ir.For, ir.While)):
             self.loop(stmt, env, path)
@@ -226,7 +228,7 @@ class _Rename:
         if isinstance(stmt, ir.For):
             it = ir.map_rhs(lambda n: self.seen(n, path), stmt.iter)
             target = self.bound(stmt.target, path)
-            return replace(stmt, iter=it, target=target, body=body, stop=stop)  # type: ignore[arg-type]
+            return ir.rebuilt(stmt, iter=it, target=target, body=body, stop=stop)
         cond = self.block(stmt.cond, (*path, 0))
         test = ir.map_atom(lambda n: self.seen(n, (*path, 2)), stmt.test)
-        return replace(stmt, cond=cond, test=test, body=body, stop=stop)
+        return ir.rebuilt(stmt, cond=cond, test=test, body=body, stop=stop)

@@ -23,7 +23,7 @@ LAYERS = (
     + ("ownership", "apart"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
-    + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects")
+    + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
     + ("methods", "mappings", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "namespaces", "carried", "entrywise", "kept"),

@@ -41,6 +41,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.analyses.views import is_array
+from srcdiff.device import on_device
 
 Env = dict[str, Kind]
 
@@ -74,7 +75,6 @@ class _Inference:
         self.branches = 0
         self.equal = Equal()
         self.labels = Labels(p.name for p in function.params)
-        self.memo: dict[int, tuple[Any, Any, Kind]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
 
     def run(self) -> dict[str, Kind]:
@@ -174,9 +174,11 @@ class _Inference:
         return result
 
     def _result(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
-        """The kind of a call on operands of these kinds, remembered for the next round."""
-        old = self.memo.get(id(call))
-        if old is not None and old[1] == held:
+        """The kind of a call on operands of these kinds."""
+        # Remembered beside the fields, for the next round and the next pass.
+        here = on_device()
+        old: tuple[Any, bool, Kind] | None = call.__dict__.get("_result")
+        if old is not None and old[0] == held and old[1] is here:
             return old[2]
         if (call.text or "").endswith("=") and is_array(held[0]):
             return held[0]  # an operator in place: the array stays the array that it is
@@ -184,7 +186,7 @@ class _Inference:
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
         spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
         result = UNKNOWN if spread else call_kind(call.fn, held[:split], kwargs)
-        self.memo[id(call)] = (call, held, result)
+        call.__dict__["_result"] = held, here, result
         return result
 
     def _effects(self, call: ir.Call, args: list[Kind]) -> None:

@@ -6,7 +6,7 @@ and arrays are named by what they are bound to: a store or a method reads the na
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from srcdiff import ir
 
@@ -110,20 +110,24 @@ def reads_of(stmt: ir.Stmt) -> tuple[str, ...]:
     return tuple([n for operand in ir.operands(stmt) for n in ir.occurrences(operand)])
 
 
-def uses(block: ir.Block) -> Iterator[str]:
+def uses(block: ir.Block) -> list[str]:
     """Every read of a name in a block, as often as it occurs, tests and stop flags included."""
+    found: list[str] = []
     for stmt in ir.walk(block):
-        yield from reads_of(stmt)
+        found += reads_of(stmt)
         if type(stmt) in ir.PLAIN:
             continue
         if isinstance(stmt, ir.While):
-            yield from ir.names(stmt.test)
+            found += ir.names(stmt.test)
         if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-            yield stmt.stop.id
+            found.append(stmt.stop.id)
+    return found
 
 
 def mentioned(stmt: ir.Stmt) -> set[str]:
     """Every name that a statement reads or binds, inner blocks included."""
+    if type(stmt) in ir.PLAIN:
+        return {*reads_of(stmt), *ir.writes(stmt)}
     found = set(uses((stmt,)))
     for inner in ir.walk((stmt,)):
         found.update(ir.writes(inner))

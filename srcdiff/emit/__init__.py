@@ -23,7 +23,7 @@ from .printer import WIDTH, Printer, expression_text, to_text
 from .sequences import with_sequences
 from .statements import Statements
 
-__all__ = ["Emitted", "emit", "expression_text", "is_temporary", "to_text", "tree_of"]
+__all__ = ["Emitted", "emit", "expression_text", "is_temporary", "shown", "to_text"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def emit(
     names mean, so that `helpers.f` can be spelled as the user does; `others` are the global names
     of the functions that stand beside this one.
     """
-    tree, build = tree_of(function, namespace, others)
+    tree, build = _tree(function, namespace, others)
     printer = Printer()
     printer.dispatch(tree)
     printer.flush()
@@ -63,7 +63,7 @@ def emit(
     return Emitted("\n".join(text) + "\n", places, build.globals.refs, build.derived)
 
 
-def tree_of(
+def _tree(
     function: Function,
     namespace: Mapping[str, Any] | None = None,
     others: Mapping[str, Any] | None = None,
@@ -82,6 +82,15 @@ def tree_of(
     tree = gast.FunctionDef(function.name, arguments, nodes, [], None, None, [])
     tree.loc = function.loc
     return tree, build
+
+
+def shown(function: Function) -> dict[str, None]:
+    """The names bound in the text of a function, in order: not those that expressions replace."""
+    scan = with_sequences(Scan(with_late_breaks(function)))
+    planned = plan(scan)
+    _, gone = with_jumps(scan, planned.inline)
+    hidden = planned.inline | gone | planned.unpack.keys() | planned.targets.keys()
+    return dict.fromkeys(n for s in scan.stmts for n in writes(s) if n not in hidden)
 
 
 def _locals(scan: Scan) -> frozenset[str]:

@@ -6,23 +6,17 @@ import re
 from collections import Counter
 
 from srcdiff.ir import (
+    Assign,
     Block,
-    Call,
-    Const,
     For,
     Function,
-    Name,
     Opaque,
     Permute,
-    Ref,
-    Rhs,
     SetItem,
-    Slice,
-    Star,
     Stmt,
-    Tup,
     Verbatim,
     While,
+    occurrences,
     operands,
     walk,
     writes,
@@ -36,46 +30,12 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY.match(name) is not None
 
 
-def reads_of(rhs: Rhs) -> list[str]:
-    """The names that a right-hand side reads, in order, as often as it reads them."""
-    out: list[str] = []
-    _collect(rhs, out)
-    return out
-
-
-def _collect(rhs: Rhs, out: list[str]) -> None:
-    kind = type(rhs)
-    if kind is Name:
-        out.append(rhs.id)  # type: ignore[union-attr]
-    elif isinstance(rhs, Call):
-        if type(rhs.fn) is Name:
-            out.append(rhs.fn.id)
-        for arg in rhs.args:
-            _collect(arg, out)
-        for _, value in rhs.kwargs:
-            _collect(value, out)
-    elif kind is Const or kind is Ref:
-        return
-    elif isinstance(rhs, Tup):
-        for item in rhs.items:
-            _collect(item, out)
-    elif isinstance(rhs, Slice):
-        for bound in (rhs.lower, rhs.upper, rhs.step):
-            _collect(bound, out)
-    elif isinstance(rhs, Star):
-        _collect(rhs.value, out)
-    elif isinstance(rhs, Opaque):
-        out.extend(n.id for n in rhs.reads)
-
-
-def stmt_reads(stmt: Stmt) -> list[str]:
+def stmt_reads(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, and the test of a `while`."""
-    out: list[str] = []
-    for operand in operands(stmt):
-        _collect(operand, out)
-    if isinstance(stmt, While):
-        _collect(stmt.test, out)
-    return out
+    if type(stmt) is Assign:
+        return occurrences(stmt.rhs)
+    found = [n for operand in operands(stmt) for n in occurrences(operand)]
+    return (*found, *occurrences(stmt.test)) if isinstance(stmt, While) else tuple(found)
 
 
 class Scan:
@@ -91,20 +51,18 @@ class Scan:
         self.defs: Counter[str] = Counter()
         self.held: set[str] = set()
         self.names = {p.name for p in function.params}
-        self._reads: dict[int, list[str]] = {}
+        self._reads: dict[int, tuple[str, ...]] = {}
         for stmt in self.stmts:
             self._add(stmt)
         self.names.update(self.uses, self.defs, self.held)
 
     def _add(self, stmt: Stmt) -> None:
         found = self._reads[id(stmt)] = stmt_reads(stmt)
-        for name in found:
-            self.uses[name] += 1
-        for name in writes(stmt):
-            self.defs[name] += 1
+        self.uses.update(found)
+        self.defs.update(writes(stmt))
         self.held.update(_held(stmt, found))
 
-    def reads(self, stmt: Stmt) -> list[str]:
+    def reads(self, stmt: Stmt) -> tuple[str, ...]:
         """The names that a statement itself reads."""
         found = self._reads.get(id(stmt))
         return stmt_reads(stmt) if found is None else found
@@ -114,13 +72,13 @@ class Scan:
         return sum(self.reads(s).count(name) for s in walk(block))
 
 
-def _held(stmt: Stmt, reads: list[str]) -> list[str]:
+def _held(stmt: Stmt, reads: tuple[str, ...]) -> tuple[str, ...]:
     """The names that a statement reads where no expression can stand."""
     if isinstance(stmt, (Verbatim, Permute)):
         return reads
     if isinstance(stmt, (For, While)):
-        return [] if stmt.stop is None else [stmt.stop.id]
+        return () if stmt.stop is None else (stmt.stop.id,)
     if isinstance(stmt, SetItem):
-        return [stmt.base.id] if stmt.index is None else []
+        return (stmt.base.id,) if stmt.index is None else ()
     rhs = getattr(stmt, "rhs", None)
-    return reads if isinstance(rhs, Opaque) else []
+    return reads if isinstance(rhs, Opaque) else ()

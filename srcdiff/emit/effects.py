@@ -27,11 +27,12 @@ from srcdiff.ir import (
     Stmt,
     make_dict,
     make_list,
+    occurrences,
     parts,
     writes,
 )
 
-from .counts import Scan, reads_of
+from .counts import Scan
 
 _WORDS = (
     """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy
@@ -205,7 +206,7 @@ def slot_of(rhs: Rhs) -> str | None:
     """The list that `xs.append(v)` or `xs.pop()` works on."""
     if isinstance(rhs, Call) and isinstance(rhs.fn, Method) and rhs.fn.name in ("append", "pop"):
         base = rhs.args[0]
-        if isinstance(base, Name) and reads_of(rhs).count(base.id) == 1:
+        if isinstance(base, Name) and occurrences(rhs).count(base.id) == 1:
             return base.id
     return None
 

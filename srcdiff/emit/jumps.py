@@ -28,7 +28,6 @@ from srcdiff.ir import (
     While,
     blocks,
     walk,
-    writes,
 )  # fmt: skip
 
 from .counts import Scan
@@ -96,7 +95,8 @@ class _Jumps:
         last = self.body[-1] if self.body else None
         self.value: Atom | None = last.value if isinstance(last, Return) else None
         self.defs = scan.defs
-        self.reads, sets = _flag_counts(scan)
+        sets = _set_to(scan)
+        self.reads = _flag_counts(scan)
         self.flags = {n for n in sets if _is_flag(n, self.reads, sets)}
         self.homes: dict[str, tuple[str, int]] = {}
         self.broken: set[str] = set()  # the flags that some `break` sets
@@ -261,24 +261,29 @@ class _Reads:
     other: Counter[str]
 
 
-def _flag_counts(scan: Scan) -> tuple[_Reads, dict[str, list[Rhs | None]]]:
-    """The reads of every name, and what temporaries are set to (None if no expression)."""
-    reads = _Reads(Counter(), Counter(), Counter())
-    sets: dict[str, list[Rhs | None]] = {}
+def _set_to(scan: Scan) -> dict[str, list[Rhs]]:
+    """What temporaries are set to that only ever take a truth value."""
+    sets: dict[str, list[Rhs]] = {}
     for stmt in scan.stmts:
-        for name in writes(stmt):
-            if name[0] == "_":
-                value = stmt.rhs if isinstance(stmt, Assign) else None
-                sets.setdefault(name, []).append(value)
+        if type(stmt) is Assign and type(stmt.rhs) is Const and stmt.target.id[0] == "_":
+            sets.setdefault(stmt.target.id, []).append(stmt.rhs)
+    return {
+        name: values for name, values in sets.items()
+        if len(values) == scan.defs[name] and all(v in (_TRUE, _FALSE) for v in values)
+    }  # fmt: skip
+
+
+def _flag_counts(scan: Scan) -> _Reads:
+    """The reads of every name."""
+    reads = _Reads(Counter(), Counter(), scan.uses.copy())
+    for stmt in scan.stmts:
         flag = _guard(stmt)
         if flag is not None:
             reads.guard[flag] += 1
-        else:
-            for name in scan.reads(stmt):
-                reads.other[name] += 1
+            reads.other[flag] -= 1
         if isinstance(stmt, (For, While)) and stmt.stop is not None:
             reads.stop[stmt.stop.id] += 1
-    return reads, sets
+    return reads
 
 
 def _guard(stmt: Stmt) -> str | None:
@@ -288,12 +293,9 @@ def _guard(stmt: Stmt) -> str | None:
     return None
 
 
-def _is_flag(name: str, reads: _Reads, sets: dict[str, list[Rhs | None]]) -> bool:
-    """Whether a temporary is cleared once, only ever set to true, and only read as a flag."""
-    values = sets[name]
-    only = all(v in (_TRUE, _FALSE) for v in values)
-    cleared = sum(v == _FALSE for v in values)
-    return name.startswith("_") and only and cleared == 1 and not reads.other[name]
+def _is_flag(name: str, reads: _Reads, sets: dict[str, list[Rhs]]) -> bool:
+    """Whether a temporary is cleared once, and only read as a flag."""
+    return sum(v == _FALSE for v in sets[name]) == 1 and not reads.other[name]
 
 
 def _homes(block: Block, facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:

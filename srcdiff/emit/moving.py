@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .measure import name_width
@@ -76,7 +76,7 @@ class Movement:
             self.stored_at = index
 
     def consume(
-        self, index: int, reads: list[str], room: int, accepts_effects: bool = True
+        self, index: int, reads: Sequence[str], room: int, accepts_effects: bool = True
     ) -> list[Moved]:
         """The waiting expressions that move into a statement, of those that it reads.
 

@@ -8,7 +8,7 @@ that move with it, so that effects keep their order.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,12 +30,13 @@ from srcdiff.ir import (
     While,
     blocks,
     bound,
+    occurrences,
     operands,
     writes,
 )  # fmt: skip
 
 from .collect import filled, find_collection
-from .counts import Scan, is_temporary, reads_of
+from .counts import Scan, is_temporary
 from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
 from .joins import Join, find_join
 from .measure import name_width, rhs_width
@@ -123,7 +124,7 @@ class _BlockPlanner:
             else:
                 skip = self._step(index, stmt)
         if self.test is not None:
-            self._consume(len(self.body), reads_of(self.test), 0)
+            self._consume(len(self.body), occurrences(self.test), 0)
         self.owner.inline -= set(self.moves.waiting)
         return self.total
 
@@ -213,11 +214,11 @@ class _BlockPlanner:
 
     def _join(self, index: int, stmt: If, join: Join, inner: Effects) -> None:
         """`a and b`, `x if c else y`: a conditional that is an expression."""
-        parts = self._consume(index, reads_of(stmt.test), join.width)
+        parts = self._consume(index, occurrences(stmt.test), join.width)
         if join.first is not None and join.name not in self.owner.inline:
             self._emit(index, stmt, inner)
             return
-        reads = [*join.reads, *reads_of(stmt.test)]
+        reads = [*join.reads, *occurrences(stmt.test)]
         self._begin(join.name, index, (join.impure, True), reads, join.width, parts)
         self.total.add(inner)
 
@@ -229,7 +230,7 @@ class _BlockPlanner:
         )
         if found is None:
             return False
-        parts = self._consume(index, reads_of(stmt.iter), found.width)
+        parts = self._consume(index, occurrences(stmt.iter), found.width)
         self._begin(found.name, index, (found.impure, True), found.reads, found.width, parts)
         self.total.binds |= inner.binds
         self.total.stores |= found.impure
@@ -269,7 +270,7 @@ class _BlockPlanner:
         self.moves.waiting[name] = merged(own, parts)
 
     def _consume(
-        self, index: int, reads: list[str], width: int, accepts_effects: bool = True
+        self, index: int, reads: Sequence[str], width: int, accepts_effects: bool = True
     ) -> list[Moved]:
         """The expressions that move into a statement that takes `width` columns without them."""
         room = self.owner.width - 4 * self.depth - width
@@ -279,17 +280,17 @@ class _BlockPlanner:
         return self.moves.consume(index, reads, room, accepts_effects)
 
 
-def _ordered(rhs: Rhs) -> list[str]:
+def _ordered(rhs: Rhs) -> Sequence[str]:
     """The names that a right-hand side reads, in the order in which Python evaluates its text."""
     if isinstance(rhs, Call) and rhs.fn is operator.contains:
-        return [n for a in reversed(rhs.args) for n in reads_of(a)]
-    return reads_of(rhs)
+        return [n for a in reversed(rhs.args) for n in occurrences(a)]
+    return occurrences(rhs)
 
 
-def _reads_in_order(stmt: Stmt) -> list[str]:
+def _reads_in_order(stmt: Stmt) -> Sequence[str]:
     """The names that a statement reads, in the order in which Python evaluates its text."""
     if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
-        return [n for a in (stmt.value, stmt.base, stmt.index) for n in reads_of(a)]
+        return [n for a in (stmt.value, stmt.base, stmt.index) for n in occurrences(a)]
     return [n for o in operands(stmt) for n in _ordered(o)]
 
 

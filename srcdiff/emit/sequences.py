@@ -28,10 +28,11 @@ from srcdiff.ir import (
     Stmt,
     bound,
     map_blocks,
+    occurrences,
     walk,
 )
 
-from .counts import Scan, reads_of
+from .counts import Scan
 
 
 def with_sequences(scan: Scan) -> Scan:
@@ -110,7 +111,7 @@ class _Rewriter:
         """Notes a length; forgets those of sequences that a statement may change."""
         if lengths:
             changed = set(bound((stmt,))).union(*(_resized(s) for s in walk((stmt,))))
-            for name in [n for n, rhs in lengths.items() if changed & {n, *reads_of(rhs)}]:
+            for name in [n for n, rhs in lengths.items() if changed & {n, *occurrences(rhs)}]:
                 del lengths[name]
         if isinstance(stmt, Assign) and isinstance(stmt.rhs, Call) and not stmt.rhs.kwargs:
             if stmt.rhs.fn is len or stmt.rhs.fn is min:

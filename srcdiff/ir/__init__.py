@@ -77,6 +77,7 @@ from srcdiff.ir.rebuild import (
     map_opaque,
     map_rhs,
     map_stmt,
+    rebuilt,
     rename,
 )
 from srcdiff.ir.text import rename_text
@@ -90,5 +91,5 @@ __all__ = [
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
     "itself_mentions", "make_dict", "make_function", "make_list", "map_atom", "map_blocks",
     "map_opaque", "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts",
-    "reads", "rename", "rename_text", "said", "set_attr", "used", "walk", "writes",
+    "reads", "rebuilt", "rename", "rename_text", "said", "set_attr", "used", "walk", "writes",
 ]  # fmt: skip

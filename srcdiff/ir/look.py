@@ -45,8 +45,9 @@ def atoms(node: Rhs | None) -> Iterator[Atom]:
     if isinstance(node, Call):
         if type(node.fn) is Name:
             yield node.fn
-        for item in (*node.args, *(v for _, v in node.kwargs)):
-            if type(item) is Name:
+        for item in (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args:
+            kind = type(item)
+            if kind is Name or kind is Const:
                 yield item
             else:
                 yield from atoms(item)
@@ -74,12 +75,12 @@ def occurrences(node: Rhs | None) -> tuple[str, ...]:
     kind = type(node)
     if kind is Name:
         return (node.id,)  # type: ignore[union-attr]
-    if node is None or kind is Const or kind is Ref:
+    if kind is Const or kind is Ref or node is None:
         return ()
     found = node.__dict__.get("_occurrences")
     if found is None:
         # Remembered beside the fields: a frozen node never reads other names.
-        found = tuple([a.id for a in atoms(node) if isinstance(a, Name)])
+        found = tuple([a.id for a in atoms(node) if type(a) is Name])
         node.__dict__["_occurrences"] = found
     return found
 
@@ -180,13 +181,15 @@ def walk(block: Block) -> Iterator[Stmt]:
     for stmt in block:
         yield stmt
         if type(stmt) not in PLAIN:
-            for inner in blocks(stmt):
+            for inner in _BLOCKS[type(stmt)](stmt):
                 yield from walk(inner)
 
 
 def itself_mentions(stmt: Stmt) -> set[str]:
     """The names in a statement itself: tests and stop flags included, inner blocks not."""
     found = {*reads(stmt), *writes(stmt)}
+    if type(stmt) in PLAIN:
+        return found
     if isinstance(stmt, While):
         found.update(names(stmt.test))
     if isinstance(stmt, (For, While)) and stmt.stop is not None:

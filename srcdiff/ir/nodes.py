@@ -145,6 +145,12 @@ class Call:
     kwargs: tuple[tuple[str | None, Atom], ...] = ()
     text: str | None = field(default=None, compare=False)  # the user's spelling of the callee
 
+    def __hash__(self) -> int:
+        found: int | None = self.__dict__.get("_hash")
+        if found is None:
+            found = self.__dict__["_hash"] = hash((self.fn, self.args, self.kwargs))
+        return found
+
 
 @dataclass(frozen=True)
 class Opaque:

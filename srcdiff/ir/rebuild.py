@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from srcdiff.ir.look import PLAIN, occurrences, parts
 from srcdiff.ir.nodes import (
@@ -36,6 +37,8 @@ from srcdiff.ir.nodes import (
     While,
 )
 from srcdiff.ir.text import rename_text
+
+S = TypeVar("S", bound=Stmt)
 
 _NO_WORD = re.compile(r"\W+")
 
@@ -123,9 +126,9 @@ def map_stmt(
         return replace(stmt, sources=sources, targets=tuple(write(t) for t in stmt.targets))
     if isinstance(stmt, SetItem):
         index = None if stmt.index is None else map_atom(read, stmt.index)
-        return SetItem(name(stmt.base), index, map_atom(read, stmt.value), stmt.op, stmt.loc)
+        return rebuilt(stmt, base=name(stmt.base), index=index, value=map_atom(read, stmt.value))
     if isinstance(stmt, Effect):
-        return Effect(map_rhs(read, stmt.rhs), stmt.loc)  # type: ignore[arg-type]
+        return rebuilt(stmt, rhs=map_rhs(read, stmt.rhs))
     if isinstance(stmt, Verbatim):
         new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
         bound_new = {n.id: write(n) for n in stmt.writes}
@@ -133,18 +136,18 @@ def map_stmt(
         return replace(stmt, text=text, reads=_only_names(new), writes=_only_names(bound_new))
     if isinstance(stmt, If):
         test = map_atom(read, stmt.test)
-        return If(test, block(stmt.body), block(stmt.orelse), stmt.loc)
+        return rebuilt(stmt, test=test, body=block(stmt.body), orelse=block(stmt.orelse))
     if isinstance(stmt, For):
         it = map_rhs(read, stmt.iter)
         target = write(stmt.target)
         body = block(stmt.body)
-        return replace(stmt, iter=it, target=target, body=body, stop=stop(stmt.stop))  # type: ignore[arg-type]
+        return rebuilt(stmt, iter=it, target=target, body=body, stop=stop(stmt.stop))
     if isinstance(stmt, While):
         cond = block(stmt.cond)
         test = map_atom(read, stmt.test)
-        return replace(stmt, cond=cond, test=test, body=block(stmt.body), stop=stop(stmt.stop))
+        return rebuilt(stmt, cond=cond, test=test, body=block(stmt.body), stop=stop(stmt.stop))
     if isinstance(stmt, Return):
-        return Return(map_atom(read, stmt.value), stmt.loc)
+        return rebuilt(stmt, value=map_atom(read, stmt.value))
     if isinstance(stmt, Accum):
         value, like = map_atom(read, stmt.value), name(stmt.like)
         return Accum(write(stmt.target), value, like, stmt.loc)
@@ -160,19 +163,38 @@ def map_stmt(
 
 
 def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
-    """A statement with its inner blocks mapped; one without blocks is the same object."""
+    """A statement with its inner blocks mapped; the same object if nothing in them changed."""
     if type(stmt) in PLAIN:
         return stmt
     if isinstance(stmt, If):
-        return replace(stmt, body=block(stmt.body), orelse=block(stmt.orelse))
+        return rebuilt(stmt, body=block(stmt.body), orelse=block(stmt.orelse))
     if isinstance(stmt, For):
-        return replace(stmt, body=block(stmt.body))
+        return rebuilt(stmt, body=block(stmt.body))
     if isinstance(stmt, While):
-        return replace(stmt, cond=block(stmt.cond), body=block(stmt.body))
+        return rebuilt(stmt, cond=block(stmt.cond), body=block(stmt.body))
     if isinstance(stmt, Pair):
         primal = None if stmt.primal is None else block((stmt.primal,))[0]
-        return replace(stmt, primal=primal, adjoint=block(stmt.adjoint))
+        return rebuilt(stmt, primal=primal, adjoint=block(stmt.adjoint))
     return stmt
+
+
+def rebuilt(stmt: S, **fields: Any) -> S:
+    """A statement with other fields; the same object if they are what it has.
+
+    What is remembered beside the fields of a statement then stays known.
+    """
+    old = vars(stmt)
+    for name, new in fields.items():
+        if not (new is old[name] or _are_items(new, old[name])):
+            return replace(stmt, **fields)
+    return stmt
+
+
+def _are_items(new: Any, old: Any) -> bool:
+    """Whether two blocks have the very same statements."""
+    if type(new) is not tuple or type(old) is not tuple or len(new) != len(old):
+        return False
+    return all(map(operator.is_, new, old))
 
 
 def rename(block: Block, new: Mapping[str, str]) -> Block:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from srcdiff import ir
 from srcdiff.analyses.liveness import names_in
 from srcdiff.simplify.memory import Memory
-
-_TRANSPOSED = ir.Attr("T")
 
 
 def is_view(rhs: ir.Rhs) -> bool:
@@ -23,7 +21,7 @@ def is_view(rhs: ir.Rhs) -> bool:
     if not isinstance(rhs, ir.Call):
         return False
     if rhs.fn is not operator.getitem:
-        return rhs.fn == _TRANSPOSED
+        return isinstance(rhs.fn, ir.Attr) and rhs.fn.name == "T"
     index = rhs.args[1]
     items = index.items if isinstance(index, ir.Tup) else (index,)
     return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(
@@ -31,8 +29,7 @@ def is_view(rhs: ir.Rhs) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """A right-hand side and the versions of what it depends on."""
 
     rhs: ir.Rhs
@@ -86,12 +83,13 @@ class Available:
             self.values[rhs] = name
 
     def _fact(self, name: str, rhs: ir.Rhs, reads: tuple[str, ...], block: int) -> Fact:
-        versions = tuple((n, self.names.get(n, 0)) for n in (name, *reads))
+        versions = tuple([(n, self.names.get(n, 0)) for n in (name, *reads)])
         # A copy is the same object: what is written into one is written into the other.
         # So is a view: its elements change, it stays the view that it is.
-        looks = () if isinstance(rhs, ir.Name) or is_view(rhs) else (name, *reads)
-        classes = {self.memory.find(n) for n in looks if self.memory.is_mutated(n)}
-        memory = tuple((c, self.written.get(c, 0)) for c in sorted(classes))
+        if isinstance(rhs, ir.Name) or is_view(rhs):
+            return Fact(rhs, versions, (), block)
+        classes = {self.memory.find(n) for n in (name, *reads) if self.memory.is_mutated(n)}
+        memory = tuple([(c, self.written.get(c, 0)) for c in sorted(classes)]) if classes else ()
         return Fact(rhs, versions, memory, block)
 
     def value(self, atom: ir.Atom) -> ir.Rhs | None:
@@ -100,6 +98,13 @@ class Available:
             return None
         fact = self.facts.get(atom.id)
         return fact.rhs if fact is not None and self._holds(fact) else None
+
+    def copied(self, name: ir.Name) -> ir.Atom:
+        """What a name is a copy of; itself if it is none."""
+        fact = self.facts.get(name.id)
+        if fact is None or not isinstance(fact.rhs, (ir.Name, ir.Const, ir.Ref)):
+            return name
+        return fact.rhs if self._holds(fact) else name
 
     def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
         """A name, bound in this block, that equals a right-hand side."""

@@ -7,20 +7,15 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.liveness import mentioned, uses
-from srcdiff.simplify.rewrite import MARK, is_temporary
+from srcdiff.simplify.rewrite import is_temporary, mark_in
 
 
 def coalesce(function: ir.Function) -> ir.Function:
     """The function with temporaries bound to the name that they are copied to."""
-    reads: dict[str, int] = {}
-    for name in uses(function.body):
-        reads[name] = reads.get(name, 0) + 1
-    bound: dict[str, int] = {}
-    for stmt in ir.walk(function.body):
-        for name in ir.writes(stmt):
-            bound[name] = bound.get(name, 0) + 1
+    reads = Counter(uses(function.body))
+    bound = Counter([n for s in ir.walk(function.body) for n in ir.writes(s)])
     single = frozenset(
-        n for n, count in bound.items() if is_temporary(n) and count == 1 and reads.get(n) == 1
+        n for n, count in bound.items() if count == 1 and is_temporary(n) and reads[n] == 1
     )
     return replace(function, body=_block(function.body, single))
 
@@ -51,11 +46,11 @@ def _block(block: ir.Block, single: frozenset[str]) -> ir.Block:
 def _inside(stmt: ir.Stmt, single: frozenset[str]) -> ir.Stmt:
     """A statement with its inner blocks coalesced."""
     if isinstance(stmt, ir.If):
-        return replace(stmt, body=_block(stmt.body, single), orelse=_block(stmt.orelse, single))
+        return ir.rebuilt(stmt, body=_block(stmt.body, single), orelse=_block(stmt.orelse, single))
     if isinstance(stmt, ir.For):
-        return replace(stmt, body=_block(stmt.body, single))
+        return ir.rebuilt(stmt, body=_block(stmt.body, single))
     if isinstance(stmt, ir.While):
-        return replace(stmt, cond=_block(stmt.cond, single), body=_block(stmt.body, single))
+        return ir.rebuilt(stmt, cond=_block(stmt.cond, single), body=_block(stmt.body, single))
     return stmt
 
 
@@ -67,8 +62,7 @@ def with_one_name(function: ir.Function) -> ir.Function:
 
     Only the generated part is looked at.
     """
-    start = [k for k, s in enumerate(function.body) if s == ir.Comment(MARK)]
-    cut = start[0] if start else 0
+    cut = mark_in(function.body) or 0
     if not any(_is_second(s) for s in ir.walk(function.body[cut:])):
         return function
     mentions = _mentions(function.body)

@@ -12,14 +12,13 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind
-from srcdiff.simplify.rewrite import MARK
-from srcdiff.simplify.sharers import VIEWS, OwnMemory
+from srcdiff.simplify.rewrite import mark_in
+from srcdiff.simplify.sharers import OwnMemory, gives_view
 
 
 def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function whose generated part takes the memory of arrays that are not needed again."""
-    start = [k for k, s in enumerate(function.body) if s == ir.Comment(MARK)]
-    cut = start[0] if start else 0
+    cut = mark_in(function.body) or 0
     copies = {id(s) for s in ir.walk(function.body[cut:]) if _copied(s, kinds) is not None}
     if not copies:
         return function
@@ -68,7 +67,7 @@ class _Taker:
         """Whether a name is never a part of something else."""
         return not any(
             isinstance(s, ir.Assign) and s.target.id == name
-            and isinstance(s.rhs, ir.Call) and s.rhs.fn in VIEWS
+            and isinstance(s.rhs, ir.Call) and gives_view(s.rhs.fn)
             and returns_view(s.rhs, self.kinds)
             for s in self.statements.values()
         )  # fmt: skip

@@ -52,36 +52,39 @@ def stored_into(stmt: ir.Stmt) -> str | None:
 
 def _stored_by(call: ir.Call) -> str | None:
     """The one name that a call writes into, if that is all that it does besides its result."""
-    if not call.args or not isinstance(call.args[0], ir.Name):
-        return None
     written = mutated_args(call)
-    if not written or written != call.args[:1]:
+    if not written or written != call.args[:1] or not isinstance(written[0], ir.Name):
         return None
     fn = call.fn
     if isinstance(fn, ir.Method):
         writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
     else:
         writes = fn in IN_PLACE_FUNCTIONS or getattr(fn, "__name__", "") == "at"
-    return call.args[0].id if writes else None
+    return written[0].id if writes else None
 
 
 def _private(function: ir.Function, kinds: Mapping[str, Kind]) -> frozenset[str]:
-    """The names that are only ever bound to new memory (whether it stays private shows later)."""
+    """The names of what is written into that are only ever bound to new memory.
+
+    Whether it stays private shows later.
+    """
+    statements = list(ir.walk(function.body))
+    stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
     fresh: set[str] = set()
-    other = {p.name for p in function.params}
-    for stmt in ir.walk(function.body):
+    other: set[str] = set()
+    for stmt in statements:
         for name in ir.writes(stmt):
-            (fresh if _makes_new(stmt) else other).add(name)
-    return frozenset(fresh - other - _written_through(function, kinds))
+            if name in stored:
+                (fresh if _makes_new(stmt) else other).add(name)
+    return frozenset(fresh - other - _written_through(statements, kinds))
 
 
-def _written_through(function: ir.Function, kinds: Mapping[str, Kind]) -> set[str]:
+def _written_through(statements: Sequence[ir.Stmt], kinds: Mapping[str, Kind]) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
-    arrays = {n for s in ir.walk(function.body) if _makes_array(s) for n in ir.writes(s)}
-    bases = {
-        s.base.id for s in ir.walk(function.body) if type(s) is ir.SetItem and s.op is not None
-    }
-    return {n for n in bases if (holds_memory(kinds[n]) if n in kinds else n not in arrays)}
+    bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
+    open_ = bases - kinds.keys()
+    arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
+    return {n for n in bases if (n not in arrays if n in open_ else holds_memory(kinds[n]))}
 
 
 def _makes_array(stmt: ir.Stmt) -> bool:
@@ -128,14 +131,14 @@ class _Sweep:
             return self.nested(stmt, live)
         if isinstance(stmt, ir.Comment):
             return stmt if stmt.text else None
-        if not self.is_needed(stmt, live):
+        base = stored_into(stmt)
+        if not self.is_needed(stmt, base, live):
             return None
         if isinstance(stmt, ir.Permute):
             stmt = _one_way(stmt, live)
         if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
             stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
-        base = stored_into(stmt)
         for name in self.looked_at(stmt, base):
             self.need(name, live)
         if base is not None:
@@ -157,18 +160,14 @@ class _Sweep:
         if name in self.private:
             self.needed.add(name)
 
-    def is_needed(self, stmt: ir.Stmt, live: set[str]) -> bool:
-        """Whether a plain statement has an effect that somebody needs."""
-        base = stored_into(stmt)
-        bound = ir.writes(stmt)
+    def is_needed(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> bool:
+        """Whether a plain statement, which writes into `base`, does something that is needed."""
         if base is not None and base in self.private:
             self.asked.add(base)
-            return self.is_seen(base, live) or any(n in live for n in bound)
+            return self.is_seen(base, live) or not live.isdisjoint(ir.writes(stmt))
         if isinstance(stmt, ir.Assign):
             return stmt.target.id in live or not _is_pure(stmt.rhs)
-        if isinstance(stmt, ir.Permute):
-            return any(n in live for n in bound)
-        return True
+        return not isinstance(stmt, ir.Permute) or not live.isdisjoint(ir.writes(stmt))
 
     def is_seen(self, base: str, live: set[str]) -> bool:
         """Whether somebody looks at what a private name holds from here on."""
@@ -198,7 +197,7 @@ class _Sweep:
             return None
         for name in ir.names(stmt.test):
             self.need(name, live)
-        return replace(stmt, body=body, orelse=orelse)
+        return ir.rebuilt(stmt, body=body, orelse=orelse)
 
     def for_loop(self, stmt: ir.For, live: set[str]) -> ir.Stmt | None:
         """A `for`, unless nothing is left in it and its target is not read later."""
@@ -222,7 +221,7 @@ class _Sweep:
         self.heads[id(stmt)] = set(live)
         for name in ir.names(stmt.iter):
             self.need(name, live)
-        return replace(stmt, body=body)
+        return ir.rebuilt(stmt, body=body)
 
     def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
         """A `while`, which might never end: it stays."""
@@ -240,7 +239,7 @@ class _Sweep:
                 live.clear()
                 live.update(head)
                 self.heads[id(stmt)] = head
-                return replace(stmt, cond=cond, body=body)
+                return ir.rebuilt(stmt, cond=cond, body=body)
             head |= inner
 
 

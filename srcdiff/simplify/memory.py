@@ -64,7 +64,8 @@ class Memory:
 
     def written_by(self, stmt: ir.Stmt) -> tuple[str, ...]:
         """The classes that a statement itself writes into."""
-        return tuple(dict.fromkeys(map(self.find, self._written(stmt))))
+        written = self._written(stmt)
+        return tuple(dict.fromkeys(map(self.find, written))) if written else ()
 
     def _union(self, a: str, b: str) -> None:
         one, two = self.find(a), self.find(b)
@@ -76,11 +77,15 @@ class Memory:
         if type(stmt) is ir.SetItem:
             return [stmt.base.id]
         call = ir.call_of(stmt)
-        written = () if call is None else mutated_args(call, self.kinds)
-        return [n for a in written for n in names_in(a)]
+        written = None if call is None else mutated_args(call, self.kinds)
+        return [n for a in written for n in names_in(a)] if written else []
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
+        if type(stmt) is ir.Assign:
+            if not self.has_memory(stmt.target.id):
+                return []
+            return self._pairs(stmt.target.id, self._sources(stmt.rhs))
         if isinstance(stmt, ir.Permute):
             return [(stmt.sources[0].id, s.id) for s in stmt.sources[1:]]
         if isinstance(stmt, ir.SetItem) and not self.is_array(stmt.base.id):
@@ -92,14 +97,10 @@ class Memory:
             names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in names_in(a)]
             if any(not self.is_array(n) for n in names):
                 return self._pairs(names[0], names_in(stmt.rhs))
-        if isinstance(stmt, ir.Assign):
-            if not self.has_memory(stmt.target.id):
-                return []
-            return self._pairs(stmt.target.id, self._sources(stmt.rhs))
         return []
 
     def _pairs(self, target: str, sources: Sequence[str]) -> list[tuple[str, str]]:
-        if not self.has_memory(target):
+        if not sources or not self.has_memory(target):
             return []
         return [(target, s) for s in dict.fromkeys(sources) if s != target and self.has_memory(s)]
 

@@ -17,7 +17,7 @@ from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.analyses.liveness import mentioned, names_in, uses
 from srcdiff.simplify.memory import Memory
-from srcdiff.simplify.rewrite import MARK, is_temporary
+from srcdiff.simplify.rewrite import is_temporary, mark_in
 
 WINDOW = 40
 
@@ -44,10 +44,8 @@ class _Order:
 
     def body(self, body: ir.Block) -> ir.Block:
         """The body, in which only what follows the mark is ours."""
-        for k, stmt in enumerate(body):
-            if isinstance(stmt, ir.Comment) and stmt.text == MARK:
-                return (*body[: k + 1], *self.block(body[k + 1 :]))
-        return self.block(body)
+        mark = mark_in(body)
+        return self.block(body) if mark is None else (*body[:mark], *self.block(body[mark:]))
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block and the blocks inside it."""
@@ -57,11 +55,11 @@ class _Order:
     def inside(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement with its inner blocks in order."""
         if isinstance(stmt, ir.If):
-            return replace(stmt, body=self.block(stmt.body), orelse=self.block(stmt.orelse))
+            return ir.rebuilt(stmt, body=self.block(stmt.body), orelse=self.block(stmt.orelse))
         if isinstance(stmt, ir.For):
-            return replace(stmt, body=self.block(stmt.body))
+            return ir.rebuilt(stmt, body=self.block(stmt.body))
         if isinstance(stmt, ir.While):
-            return replace(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body))
+            return ir.rebuilt(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body))
         return stmt
 
     # --- adding twice ---
@@ -70,7 +68,7 @@ class _Order:
         """Two equal additions in a row as one of twice the value."""
         out: list[ir.Stmt] = []
         for stmt in block:
-            if out and stmt == out[-1] and isinstance(stmt, ir.SetItem) and self.is_sum(stmt):
+            if out and isinstance(stmt, ir.SetItem) and stmt == out[-1] and self.is_sum(stmt):
                 twice = self.fresh()
                 self.kinds[twice.id] = self.kinds[stmt.value.id]  # type: ignore[union-attr]
                 self.count[twice.id], self.bound[twice.id] = 1, 1

@@ -80,20 +80,20 @@ class _Backward(Rewriter):
             self.primal = () if stmt.primal is None else (stmt.primal,)
             adjoint = self.block(stmt.adjoint)
             self.available.forget(self.primal)
-            return replace(stmt, adjoint=adjoint)
+            return ir.rebuilt(stmt, adjoint=adjoint)
         if isinstance(stmt, ir.If):
             body = self.back(stmt.body)
             self.available.forget(stmt.body)
             orelse = self.back(stmt.orelse)
             self.available.forget(stmt.orelse)
-            return replace(stmt, body=body, orelse=orelse)
+            return ir.rebuilt(stmt, body=body, orelse=orelse)
         if isinstance(stmt, (ir.For, ir.While)):
             self.available.forget((stmt,))
             body = self.back(stmt.body)
             cond = self.back(stmt.cond) if isinstance(stmt, ir.While) else ()
             self.available.forget((stmt,))
-            done = replace(stmt, body=body)
-            return replace(done, cond=cond) if isinstance(done, ir.While) else done
+            done = ir.rebuilt(stmt, body=body)
+            return ir.rebuilt(done, cond=cond) if isinstance(done, ir.While) else done
         self.available.forget((stmt,))
         return stmt
 
@@ -156,14 +156,14 @@ def _dropped(block: ir.Block, dead: set[str], adjoint: bool) -> ir.Block:
         if adjoint and isinstance(stmt, ir.Assign) and stmt.target.id in dead:
             continue
         if isinstance(stmt, ir.Pair):
-            stmt = replace(stmt, adjoint=_dropped(stmt.adjoint, dead, True))
+            stmt = ir.rebuilt(stmt, adjoint=_dropped(stmt.adjoint, dead, True))
         elif isinstance(stmt, ir.If):
             body = _dropped(stmt.body, dead, adjoint)
-            stmt = replace(stmt, body=body, orelse=_dropped(stmt.orelse, dead, adjoint))
+            stmt = ir.rebuilt(stmt, body=body, orelse=_dropped(stmt.orelse, dead, adjoint))
         elif isinstance(stmt, ir.While):
             cond = _dropped(stmt.cond, dead, adjoint)
-            stmt = replace(stmt, cond=cond, body=_dropped(stmt.body, dead, adjoint))
+            stmt = ir.rebuilt(stmt, cond=cond, body=_dropped(stmt.body, dead, adjoint))
         elif isinstance(stmt, ir.For):
-            stmt = replace(stmt, body=_dropped(stmt.body, dead, adjoint))
+            stmt = ir.rebuilt(stmt, body=_dropped(stmt.body, dead, adjoint))
         out.append(stmt)
     return tuple(out)

@@ -27,6 +27,12 @@ def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
     return replace(function, body=Rewriter(function, kinds).block(function.body))
 
 
+def mark_in(body: ir.Block) -> int | None:
+    """Where the comment stands that starts the generated part."""
+    marks = (k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK)
+    return next(marks, None)
+
+
 def is_temporary(name: str) -> bool:
     """Whether a name was made by the compiler and means nothing to a reader."""
     return name.startswith("_")
@@ -40,7 +46,7 @@ class Rewriter:
     ) -> None:
         self.kinds = kinds
         self.memory = Memory(function, kinds, leaving)
-        self.ours = not any(isinstance(s, ir.Comment) and s.text == MARK for s in function.body)
+        self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(set(kinds))
         self.count = Counter(uses(function.body))
@@ -64,8 +70,7 @@ class Rewriter:
 
     def read(self, name: ir.Name) -> ir.Atom:
         """What is read instead of a name: what it is a copy of."""
-        value = self.available.value(name)
-        return value if isinstance(value, (ir.Name, ir.Const, ir.Ref)) else name
+        return self.available.copied(name)
 
     def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
         """A statement in plainer form."""
@@ -76,11 +81,11 @@ class Rewriter:
         if isinstance(stmt, ir.Effect):
             rhs = self.rhs(stmt.rhs)
             assert isinstance(rhs, (ir.Call, ir.Opaque))
-            new = replace(stmt, rhs=rhs)
+            new = ir.rebuilt(stmt, rhs=rhs)
             self.available.change(new)
             return new
         if isinstance(stmt, ir.Return):
-            return replace(stmt, value=ir.map_atom(self.read, stmt.value))
+            return ir.rebuilt(stmt, value=ir.map_atom(self.read, stmt.value))
         if isinstance(stmt, ir.If):
             return self.branch(stmt)
         if isinstance(stmt, ir.For):
@@ -104,7 +109,7 @@ class Rewriter:
         ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
         if ours:
             rhs = self.plain(stmt, rhs, here)
-        if rhs == stmt.target or self.is_still(stmt.target, rhs):
+        if (type(rhs) is ir.Name and rhs == stmt.target) or self.is_still(stmt.target, rhs):
             return None
         new = stmt if rhs is stmt.rhs else ir.Assign(stmt.target, rhs, stmt.loc)
         self.available.bind(target)
@@ -174,7 +179,7 @@ class Rewriter:
         assert isinstance(base, ir.Name)
         index = None if stmt.index is None else ir.map_atom(self.read, stmt.index)
         value = ir.map_atom(self.read, stmt.value)
-        result = replace(stmt, base=base, index=index, value=value)
+        result = ir.rebuilt(stmt, base=base, index=index, value=value)
         if self.ours:
             self.algebra.loc = stmt.loc
             result = self.algebra.store(result)
@@ -189,7 +194,7 @@ class Rewriter:
         self.available.forget(stmt.body)
         orelse = self.block(stmt.orelse)
         self.available.forget(stmt.orelse)
-        return replace(stmt, test=test, body=body, orelse=orelse)
+        return ir.rebuilt(stmt, test=test, body=body, orelse=orelse)
 
     def for_loop(self, stmt: ir.For) -> ir.Stmt:
         """A loop: what its body changes is unknown at its head and after it."""
@@ -200,7 +205,7 @@ class Rewriter:
         body = self.block(stmt.body)
         self.available.bind(stmt.target.id)
         self.available.forget(stmt.body)
-        return replace(stmt, iter=it, body=body)
+        return ir.rebuilt(stmt, iter=it, body=body)
 
     def while_loop(self, stmt: ir.While) -> ir.Stmt:
         """A loop whose condition is computed before every iteration."""
@@ -209,4 +214,4 @@ class Rewriter:
         test = ir.map_atom(self.read, stmt.test)
         body = self.block(stmt.body)
         self.available.forget((*stmt.cond, *stmt.body))
-        return replace(stmt, cond=cond, test=test, body=body)
+        return ir.rebuilt(stmt, cond=cond, test=test, body=body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Set
+from functools import cached_property
 
 import numpy as np
 
@@ -22,11 +23,14 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.liveness import liveness
 from srcdiff.simplify.memory import Memory
 
-VIEWS = (
+_VIEWS = (
     operator.getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
-    ir.Attr("T"),
 )  # fmt: skip
-"""What gives views that can be written into as what they are views of."""
+
+
+def gives_view(fn: ir.Callee) -> bool:
+    """Whether a callee gives views that can be written into as what they are views of."""
+    return fn.name == "T" if isinstance(fn, ir.Attr) else fn in _VIEWS
 
 
 class Sharers:
@@ -76,7 +80,12 @@ class OwnMemory:
         self.kinds = kinds
         self.sharers = Sharers(function, kinds)
         self.live = liveness(function)
-        self.odd = {n for s in ir.walk(function.body) for n in self._oddly_bound(s)}
+        self.body = function.body
+
+    @cached_property
+    def odd(self) -> set[str]:
+        """The names that may stand for what is no array that can be written into."""
+        return {n for s in ir.walk(self.body) for n in self._oddly_bound(s)}
 
     def is_own(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether no name that is read behind a statement has the memory of a name before it."""
@@ -92,7 +101,7 @@ class OwnMemory:
             return ()
         if not isinstance(rhs, ir.Call):
             return ir.writes(stmt)
-        if rhs.fn in VIEWS:
+        if gives_view(rhs.fn):
             return ()
         new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
         new = new and makes_new(rhs.fn) and not returns_view(rhs, self.kinds)

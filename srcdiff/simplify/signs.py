@@ -43,10 +43,11 @@ class Signs:
             negative = type(atom.value) is float and atom.value < 0
             return ir.Const(-atom.value) if negative else None
         value = self.available.value(atom)
-        kind = atom_kind(atom, self.kinds)
-        if not isinstance(value, ir.Call) or not (is_float(kind) and is_real(kind)):
+        if not isinstance(atom, ir.Name) or not isinstance(value, ir.Call):
             return None
-        assert isinstance(atom, ir.Name)
+        kind = atom_kind(atom, self.kinds)
+        if not (is_float(kind) and is_real(kind)):
+            return None
         if value.fn is operator.neg:
             return self._unsigned(atom, value.args[0])
         if depth == 0 or self.uses.get(atom.id, 0) != 1:

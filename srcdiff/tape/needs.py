@@ -18,7 +18,7 @@ from srcdiff.analyses.shadowed import may_copy
 from srcdiff.facts import Facts
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
-_SHAPE_ATTRS = (ir.Attr("shape"), ir.Attr("ndim"), ir.Attr("size"), ir.Attr("dtype"))
+_SHAPE_ATTRS = ("shape", "ndim", "size", "dtype")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ def primal_reads(
 def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
     if isinstance(rhs, ir.Call):
-        if rhs.fn in _SHAPE_ATTRS or rhs.fn in _SHAPE_ONLY_FIRST:
+        fn = rhs.fn
+        if fn.name in _SHAPE_ATTRS if isinstance(fn, ir.Attr) else fn in _SHAPE_ONLY_FIRST:
             return ()
         if rhs.fn is trees.zero_tree:  # what a container holds is its shape
             return tuple(n for n in ir.names(rhs) if _changes_structure(n, facts))

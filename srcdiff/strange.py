@@ -1,0 +1,155 @@
+"""Refuse calls of which nothing is known where a derivative would have to pass through them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Container, Mapping
+from typing import NoReturn
+
+from srcdiff import ir
+from srcdiff.analyses.activity import edges, reachable
+from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.effects import is_pure, mutated_args
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    Scalar,
+    is_active_kind,
+    is_container,
+)
+from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.expand import flows
+from srcdiff.inline import function_of, is_user_function
+from srcdiff.rules import find, lookup, spelling
+
+Kinds = Mapping[str, Kind]
+
+
+def check_callees(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> None:
+    """Refuse calls through which a derivative would have to pass and of which nothing is known."""
+    if not any(_is_suspect(s, kinds) for s in ir.walk(function.body)):
+        return
+    found = edges(function.body, kinds, Aliases(), flows)
+    varied = reachable(inputs, found)
+    useful = reachable(outputs, found, backward=True)
+    made = _capturing(function, {n for n in varied if carries(n, kinds)})
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
+        if call is not None and result and _is_declined(call) and set(ir.names(call)) & varied:
+            find(call, kinds, stmt.loc)  # says what to write instead
+        if call is not None and result and not made.keys().isdisjoint(ir.names(call)):
+            _check_captured(call, made, kinds, stmt.loc)
+        if call is not None and _is_strange(call, kinds):
+            active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
+            written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
+            if active and (result or active & written):
+                refuse_strange(call, stmt.loc, kinds)
+
+
+def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
+    """Whether a statement may be, or make, what `check_callees` refuses."""
+    call = ir.call_of(stmt)
+    if call is not None:
+        return _is_declined(call) or _is_strange(call, kinds)
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Opaque) and not rhs.harmless
+
+
+def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
+    """The names that may hold a function made here that reads one of some names, and that."""
+    found: dict[str, str] = {}
+    makers = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    makers = [s for s in makers if not isinstance(s.rhs, ir.Call) or s.rhs.fn in _HOLDING]
+    for _ in makers:
+        before = len(found)
+        for stmt in makers:
+            own = isinstance(stmt.rhs, ir.Opaque) and not stmt.rhs.harmless
+            for name in ir.names(stmt.rhs):
+                if name in found or (own and name in varied):
+                    found.setdefault(stmt.target.id, found.get(name, name))
+        if len(found) == before:
+            break
+    return found
+
+
+_HOLDING = (ir.make_list, ir.make_dict, operator.getitem, list, tuple, dict)
+
+
+def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: ir.Loc) -> None:
+    """Refuse a function that a rule says nothing of, and that reads values with a derivative."""
+    rule = lookup(call.fn)
+    if rule is None or rule.template is None or call.fn in _HOLDING:
+        return
+    for param, atom in find(call, kinds, loc).args.items():
+        active = [made[n] for n in ir.names(atom) if n in made]
+        if active and param not in rule.mentioned:
+            raise UnsupportedError(
+                f"the function that is the argument `{param}` of {spelling(call)} reads "
+                f"{ir.said(active[0])}, through which a derivative would have to pass",
+                loc,
+                remedy="Let it take the value as an argument, where the call can pass it on, or "
+                "read srcdiff.stop_gradient of it.",
+            )
+
+
+def carries(name: str, kinds: Kinds) -> bool:
+    """Whether a value may carry a derivative, as far as is known."""
+    return name not in kinds or is_active_kind(kinds[name])
+
+
+def _is_declined(call: ir.Call) -> bool:
+    """Whether a reason is declared why a function has no derivative: it may take functions."""
+    rule = lookup(call.fn)
+    return rule is not None and bool(rule.reason)
+
+
+def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether nothing is known of what a call does."""
+    fn = call.fn
+    if isinstance(fn, ir.Name):
+        return True
+    if isinstance(fn, (ir.Attr, ir.Derived)):
+        return False
+    if isinstance(fn, ir.Method):
+        receiver = call.args[0]
+        kind = kinds.get(receiver.id) if isinstance(receiver, ir.Name) else None
+        known = kind is not None and is_container(kind)
+        return not (is_pure(fn) or known or lookup(fn) is not None)
+    if fn is list:
+        base = call.args[0] if call.args else ir.NONE
+        kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
+        return kind is not None and not isinstance(kind, (Array, Scalar)) and not is_container(kind)
+    return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
+
+
+def refuse_strange(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
+    """The error for a call of which nothing is known."""
+    fn = call.fn
+    if isinstance(fn, ir.Name):
+        raise UnsupportedError(
+            f"the function called here, {ir.said(call.text or fn.id)}, is known only when the "
+            "program runs",
+            loc,
+            remedy="Call functions by their names, with `if` to choose between them; or pass the "
+            "function as an argument of its own.",
+        )
+    if fn is list:
+        raise UnsupportedError(
+            "what is iterated here is known only when the program runs",
+            loc,
+            remedy="Give an example of the arguments, or loop by index: `for i in range(len(x))`.",
+        )
+    if isinstance(fn, type):
+        raise UnsupportedError(
+            f"`{fn.__qualname__}` makes an object that holds values with a derivative, which is "
+            "not supported",
+            loc,
+            remedy="Use a tuple or a dict in its place.",
+        )
+    if is_user_function(fn):
+        function_of(fn)  # says why it could not be inlined
+    find(call, kinds, loc)
+    raise InternalError("a call with a rule counts as one of which nothing is known", call)
