@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +129,25 @@ def test_kinds_of_files(run_alone):
     for value, case in zip(found, cases, strict=True):
         assert_same(value, case[-1], 1e-12)
     assert_same(split, srcdiff.grad(f)(*args), 1e-12)
+
+
+def quartic(x: float):
+    return x**4
+
+
+def test_methods_and_any_order(run_alone):
+    """`Class.method`, whose object may be anything with the attributes, and higher orders."""
+    model = types.SimpleNamespace(w=np.array([0.5, 2.0]))
+    x = np.array([1.0, 3.0])
+    method, options = models.Model.predict, {"inputs": ("self.w", "x"), "checks": False}
+    jobs = [(srcdiff.generate(method, example=(models.Model(x), x), **options),
+             ("predict_grad",), (model, x), {"predict_grad": {}})]  # fmt: skip
+    for order in (1, 2, 3, 4):
+        name = "quartic" + order * "_grad"
+        jobs.append((srcdiff.generate(quartic, order=order), (name,), (2.0,), {name: {}}))
+    (d_w, d_x), *slopes = run_alone(jobs)
+    assert np.array_equal(d_w, x) and np.array_equal(d_x, model.w)
+    assert slopes == [32.0, 48.0, 48.0, 24.0]
 
 
 def test_text_without_example():

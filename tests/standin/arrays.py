@@ -135,6 +135,10 @@ class ndarray:  # noqa: N801
         COUNTS.transfer("bool()")
         return bool(self.held)
 
+    def __str__(self) -> str:
+        COUNTS.transfer("str()")
+        return str(self.held)
+
     def item(self, *args: Any) -> Any:
         COUNTS.transfer("item()")
         return self.held.item(*args)
