@@ -372,6 +372,27 @@ def test_scipy_is_that_of_cupy():
     assert "cupyx.scipy.special.erf(x)" in text and " scipy." not in text
 
 
+def noisy(x):
+    noise = np.random.standard_normal(4)
+    z = np.fft.rfft(x * noise + np.linspace(0.0, 1.0, 4))
+    return np.sum(np.abs(z) ** 2) + np.sum(np.linalg.inv(np.eye(4) + np.outer(x, x)))
+
+
+def test_random_numbers_and_transforms(device):
+    """Drawn once, on the device, where the function says NumPy; so are arrays that it makes."""
+    g, x = srcdiff.grad(noisy), device.array(X)
+    np.random.seed(3)
+    expected = g(X)
+    np.random.seed(3)
+    np.testing.assert_allclose(to_host(g(x)), expected, rtol=1e-12)
+    with device.without_transfers():
+        g(x)
+    code = g.source.partition("\n")[2]
+    for name in ("random.standard_normal", "fft.rfft", "linalg.inv", "linspace", "eye"):
+        assert f"cp.{name}(" in code
+    assert not re.search(r"\bnp\.", code)
+
+
 def test_work_goes_to_the_current_stream(device):
     """Nothing asks for a stream, and nothing waits: the stand-in has none, no file names one."""
     assert not hasattr(device.cupy, "cuda")
