@@ -17,17 +17,21 @@ from srcdiff.runtimecalls import check_first_order
 from srcdiff.webs import webs
 
 
-def with_bodies(function: ir.Function, params: Mapping[str, Kind], origin: object) -> ir.Function:
+def with_bodies(
+    function: ir.Function, params: Mapping[str, Kind], origin: object, inputs: tuple[str, ...]
+) -> ir.Function:
     """The function with bodies for calls, and with derivatives generated for their arguments."""
-    function = _once(function, params, origin)
+    function = _once(function, params, origin, inputs)
     while has_derivatives(function):
         named = webs(prepare(function))
-        function = _once(generated(named, infer(named, params)), params, origin)
+        function = _once(generated(named, infer(named, params)), params, origin, inputs)
     return function
 
 
-def _once(function: ir.Function, params: Mapping[str, Kind], origin: object) -> ir.Function:
-    function = without_functionals(inline(function, origin), origin)
+def _once(
+    function: ir.Function, params: Mapping[str, Kind], origin: object, inputs: tuple[str, ...]
+) -> ir.Function:
+    function = without_functionals(inline(function, origin), origin, inputs)
     function = resolved(function, params, origin)
     check_reads(function, origin)
     check_first_order(function)

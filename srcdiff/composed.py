@@ -26,6 +26,7 @@ from srcdiff.errors import MissingRuleError
 from srcdiff.expand import flows
 from srcdiff.inline import inline, lowered, written_out
 from srcdiff.lower import Closure
+from srcdiff.met import met_calls
 from srcdiff.operands import with_arrays
 from srcdiff.options import options, variant, without
 from srcdiff.outputs import selected_names
@@ -77,23 +78,33 @@ def composed(
     return replace(function, body=writer.block(function.body))
 
 
-def without_functionals(function: ir.Function, origin: object) -> ir.Function:
+def without_functionals(
+    function: ir.Function, origin: object, inputs: tuple[str, ...]
+) -> ir.Function:
     """The function with calls that take functions, and what these call, written out."""
-    while (plain := early(function)) != function:
+    while (plain := early(function, inputs)) != function:
         function = inline(plain, origin)
     return function
 
 
-def early(function: ir.Function) -> ir.Function:
-    """The function with calls that take functions, `np.piecewise`, written out."""
+def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
+    """The function with calls that take functions, `np.piecewise`, written out.
+
+    Calls that meet nothing that depends on an input stay.
+    """
     if not any(_is_early(ir.call_of(s)) for s in ir.walk(function.body)):
+        return function
+    shown = displays(function)
+    met = met_calls(shown, inputs, _is_early)
+    if not met:
         return function
     made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
     fresh = ir.Fresh(ir.all_names(function))
     writer = _Writer(
-        dict.fromkeys(made, kind_types.Callable()), fresh, lambda call, _: _is_early(call), True
-    )
-    return replace(function, body=writer.block(displays(function).body))
+        dict.fromkeys(made, kind_types.Callable()), fresh,
+        lambda call, _: any(call is one for one in met), True,
+    )  # fmt: skip
+    return replace(function, body=writer.block(shown.body))
 
 
 def _is_early(call: ir.Call | None) -> bool:

@@ -244,6 +244,12 @@ class Members(Unroller, questions.Truthful):
             return replace(call, fn=getattr(cls, fn.name), args=rest, text=None)
         if own is MISSING and fn.after is not None and hasattr(object, fn.name):
             return ir.NONE  # `super().__init__()` of a class without bases
+        if own is MISSING and cls.__module__.startswith("srcdiff_templates."):
+            raise UnsupportedError(
+                f"the method `{fn.name}` of an object of SciPy has no rule, and a derivative meets "
+                "the object",
+                loc, "Make another object of constants for it, or give a function a rule.",
+            )  # fmt: skip
         return None
 
     def check_recursion(self, fn: types.FunctionType, name: str) -> None:

@@ -124,8 +124,8 @@ def lower_pass(state: State) -> State:
 
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
-    function = with_bodies(state.function, state.params, state.origin)
-    inputs = [p for i in state.request.inputs for p in i.params]
+    inputs = tuple(p for i in state.request.inputs for p in i.params)
+    function = with_bodies(state.function, state.params, state.origin, inputs)
     state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
         return state

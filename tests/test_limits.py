@@ -15,7 +15,7 @@ PAGE = LIMITS_PAGE.read_text()
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.title)
 def test_limit(limit):
     """`make golden` writes the page anew."""
-    if limit.topic == "Sparse matrices":
+    if limit.topic == "Matrices and objects of SciPy":
         pytest.importorskip("scipy.sparse", reason="SciPy is an extra")
     assert limits.entry(limit) in PAGE
     error = limits.run(limit)

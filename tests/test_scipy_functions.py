@@ -464,3 +464,58 @@ def test_a_choice_of_functions_that_capture_is_refused():
     with pytest.raises(srcdiff.UnsupportedError) as info:
         srcdiff.grad(f)(0.5, True)
     assert info.value.loc.line
+
+
+# --- what no derivative meets ---------------------------------------------------------------------
+
+
+PASSIVE = {
+    "an option": lambda x: interpolate.CubicSpline(AT, HIGH, bc_type="natural", axis=-1)(0.5) * x,
+    "outside": lambda x: interpolate.interp1d(AT, HIGH, fill_value="extrapolate")(7.5) * x,
+    "derivative": lambda x: interpolate.CubicSpline(AT, HIGH).derivative()(0.5) * x,
+    "coefficients": lambda x: interpolate.CubicSpline(AT, HIGH).c[0, 0] * x,
+    "interval": lambda x: stats.norm(0.0, 1.0).interval(0.9)[0] * x,
+    "cdf": lambda x: stats.multivariate_normal(np.zeros(2), np.eye(2)).cdf(np.ones(2)) * x,
+    "dense": lambda x: integrate.solve_ivp(
+        lambda t, y: -y, (0.0, 1.0), [1.0], dense_output=True
+    ).sol(0.5)[0] * x,
+    "counts": lambda x: integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0]).nfev * x,
+    "residual": lambda x: optimize.root(lambda v: v**2 - 2.0, [1.0]).fun[0] * x,
+    "iterations": lambda x: optimize.root_scalar(
+        lambda v: v**2 - 2.0, bracket=(0.0, 2.0)
+    ).iterations * x,
+}  # fmt: skip
+AT, HIGH = np.array([0.0, 1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0, 5.0])
+
+
+@pytest.mark.parametrize("name", PASSIVE)
+def test_objects_that_no_derivative_meets_are_used_as_they_are(name):
+    f = PASSIVE[name]
+    slope = f(2.0) - f(1.0)
+    assert srcdiff.grad(f)(1.0) == pytest.approx(slope)
+    assert srcdiff.jvp(f, (1.0,), (1.0,))[1] == pytest.approx(slope)
+
+
+def held_in_a_list(x):
+    curves = [interpolate.CubicSpline(AT, HIGH), interpolate.CubicSpline(AT, 2.0 * HIGH)]
+    return curves[0](x) * curves[1](0.5)
+
+
+def captured(x):
+    curve = interpolate.CubicSpline(AT, HIGH)
+    return (lambda t: curve(t) * 2.0)(x)
+
+
+def in_memory(x):
+    rows = np.zeros((2, 4))
+    row = rows[0]
+    row[:] = x * HIGH
+    return interpolate.CubicSpline(AT, rows[0])(0.5)
+
+
+@pytest.mark.parametrize("f", [held_in_a_list, captured, in_memory])
+def test_objects_that_a_derivative_meets_later(f):
+    step = 1e-5
+    slope = (f(0.8 + step) - f(0.8 - step)) / (2.0 * step)
+    assert srcdiff.grad(f)(0.8) == pytest.approx(slope, rel=1e-8)
+    assert srcdiff.jvp(f, (0.8,), (1.0,))[1] == pytest.approx(slope, rel=1e-8)

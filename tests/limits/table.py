@@ -6,12 +6,12 @@ from . import Limit
 from .containers import CONTAINERS, MEMORY
 from .cupy import CUPY
 from .files import FILES
+from .foreign import FOREIGN
 from .functions import FUNCTIONS, VALUES
 from .interface import ARGUMENTS, OUTPUTS, SOURCES, VARIABLES
 from .language import EXPRESSIONS, LOOPS, STATEMENTS
 from .objects import OBJECTS
 from .primitives import FORWARD, OWN_RULES, RULES
-from .sparse import SPARSE
 
 _TOPICS = {
     "Statements": STATEMENTS,
@@ -25,7 +25,7 @@ _TOPICS = {
     "Rules": RULES,
     "Rules of your own": OWN_RULES,
     "Forward mode": FORWARD,
-    "Sparse matrices": SPARSE,
+    "Matrices and objects of SciPy": FOREIGN,
     "Arguments": ARGUMENTS,
     "Outputs": OUTPUTS,
     "Variables outside": VARIABLES,

@@ -1,4 +1,4 @@
-"""Sparse matrices of SciPy."""
+"""Sparse matrices and other objects of SciPy."""
 
 MADE = """
 from scipy import sparse
@@ -7,7 +7,7 @@ INDICES, INDPTR = np.array([0, 1]), np.array([0, 1, 2])
 
 """
 
-SPARSE = {
+FOREIGN = {
     "A sparse matrix made in another way": MADE + """def f(x):
     a = sparse.csr_array((x, INDICES, INDPTR))
     return np.sum((a + a.T) @ x)
@@ -34,6 +34,15 @@ srcdiff.grad(f, "x")(sparse.csr_array(np.eye(2)), np.ones(2))
     return np.sum(a @ y)
 
 srcdiff.grad(f)(np.ones(2))
+""",
+    "A method of an object of SciPy": """
+from scipy.interpolate import CubicSpline
+
+def f(x):
+    curve = CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
+    return curve(x) + curve.derivative()(0.5)
+
+srcdiff.grad(f)(0.3)
 """,
 }
 """The programs need SciPy, which is an extra."""
