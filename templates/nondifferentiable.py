@@ -98,9 +98,10 @@ unsupported(
     *of(np, "asmatrix", "matrix", "bmat"),
 )
 unsupported(
-    "Loop over indices with `range` and `np.ndindex`.",
-    *of(np, "nditer", "nested_iters", "ndenumerate", "flatiter", "fromiter"),
+    "Loop over `np.ndenumerate(x)`, or over indices with `range` and `np.ndindex`.",
+    *of(np, "nditer", "nested_iters", "flatiter", "fromiter"),
 )
+unsupported("Use it in a `for`.", *of(np, "ndenumerate"))
 unsupported(
     "Call the function in a loop, or write it for arrays.", *of(np, "frompyfunc", "vectorize")
 )

@@ -199,7 +199,6 @@ def test_mutating_methods_undo_before_they_read_the_old_value():
         (Call(np.pad, (X, Const(1), Const("linear_ramp"))), {}, "the mode must be"),
         (Call(np.linalg.norm, (X, Const("nuc"))), {"x": MATRIX}, "this order of the norm"),
         (Call(np.repeat, (Const(1.0), X)), {}, "no derivative for the argument `repeats`"),
-        (Call(np.kron, (X, Y)), {}, "must be known as vectors"),
     ],
 )
 def test_refusals_are_located(call, kinds, reason):

@@ -31,7 +31,7 @@ from srcdiff.ir import (
     names,
     rename_text,
 )  # fmt: skip
-from srcdiff.lower.scope import Scan, scan_nodes
+from srcdiff.lower.scope import Scan, read_names, scan_nodes
 from srcdiff.parse import EmptyCellError, Source
 
 Node = Any
@@ -117,7 +117,7 @@ class Builder:
         self.expressions = expressions
         self.statements = statements
         self.walrus = scan.walrus
-        self.loaded = {*scan.loaded, *scan.called}
+        self.loaded = read_names(source.tree)
         self.rebinding = set(scan.rebound)
         self.scope: dict[str, Meaning] = {}
         self.fresh = Fresh(set(scan.identifiers) | set(source.bound))

@@ -7,6 +7,8 @@ import operator
 from dataclasses import dataclass
 from typing import Any, Union
 
+import numpy as np
+
 from srcdiff.ir import Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
 from srcdiff.lower import functional
 from srcdiff.lower.builder import Builder, Node
@@ -116,7 +118,7 @@ class Reverse:
 
 @dataclass(frozen=True)
 class DictItems:
-    """`base.items()` and so on, by a list of the keys."""
+    """`base.items()` and so on, by a list of the keys; `np.ndenumerate` by one of all indices."""
 
     base: Atom
     keys: Name
@@ -251,6 +253,8 @@ def _known(
         return _zipped(b, node, bound)
     if fn is reversed and len(args) == 1 and not keywords:
         return _reversed(b, args[0], bound)
+    if fn is np.ndenumerate and len(args) == 1 and not keywords:
+        return _elements(b, node, bound)
     if any(fn is f for f in _ENDLESS) and not keywords and len(args) <= (2 if fn is _COUNT else 1):
         return Endless(node, fn, tuple(b.held(a, bound, node) for a in b.operands(args)))
     if fn is map and len(args) > 1 and not keywords:
@@ -296,6 +300,15 @@ def _dict_items(b: Builder, node: Node, bound: frozenset[str]) -> Items:
     base = b.held(b.atom(node.func.value), bound, node)
     loc = b.loc(node)
     return DictItems(base, b.temp(Call(list, (base,), text="list"), loc), node.func.attr)
+
+
+def _elements(b: Builder, node: Node, bound: frozenset[str]) -> Items:
+    """`np.ndenumerate(x)`: the indices and elements of an array."""
+    loc = b.loc(node)
+    array = b.temp(Call(np.asarray, (b.atom(node.args[0]),), text="np.asarray"), loc)
+    shape = b.temp(Call(np.shape, (array,), text="np.shape"), loc)
+    places = b.temp(Call(np.ndindex, (shape,), text="np.ndindex"), loc)
+    return DictItems(array, b.temp(Call(list, (places,), text="list"), loc), "items")
 
 
 def _sequence(b: Builder, node: Node, bound: frozenset[str]) -> Items:

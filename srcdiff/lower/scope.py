@@ -74,6 +74,18 @@ def _each(nodes: Iterable[Node], scan: Scan) -> None:
         _walk(node, scan)
 
 
+def read_names(tree: Node) -> frozenset[str]:
+    """Every name that is read in a tree, in the scopes inside it too."""
+    found: set[str] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if type(node).__name__ == "Name" and type(node.ctx).__name__ == "Load":
+            found.add(node.id)
+        todo.extend(children(node))
+    return frozenset(found)
+
+
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly inside a node, in field order."""
     for name in node._fields:

@@ -568,3 +568,18 @@ def run_isinstance(x):
 
 
 sample(run_isinstance, three)
+
+
+def alone_in_a_tuple(x, places):
+    return np.array([x[i] * i for i, in places]) * sum(x[i] ** i for (i,) in places)
+
+
+def elements_with_places(x):
+    total = 0.0
+    for (i, j), v in np.ndenumerate(x):
+        total += v**2 * np.sin(i + 2.0 * j + v)
+    return total * np.array([v * place[1] for place, v in np.ndenumerate(x)])
+
+
+sample(alone_in_a_tuple, lambda r: (r.standard_normal(4), [(1,), (3,), (2,)]))
+sample(elements_with_places, lambda r: (r.standard_normal((2, 3)),))
