@@ -151,7 +151,7 @@ def _adjoint_of_ode(args: Args, given: Kind, before: int) -> Kind | None:
     return Tuple((*(_TIMES for _ in range(before)), *found))
 
 
-_BRACKETED = ("brentq", "brenth", "bisect")
+_BRACKETED = ("brentq", "brenth", "bisect", "ridder", "toms748")
 
 
 def _iterated(start: Kind, of_number: tuple[()] | None = None) -> Kind | None:

@@ -42,6 +42,52 @@ def bracketed_tangent(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, f
             d[x] += -solve_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
 
 
+@rule(optimize.ridder, calls=("f", "args"))
+@samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0)")
+def ridder(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
+    x = optimize.ridder(f, a, b, args)
+    yield x
+    if full_output:
+        refuse("`full_output=True`: take the root alone")
+    adjoint = solve_adjoint(f, x, d[x], *args)
+    for i in range(len(args)):
+        d[args][i] += -pulled(f, i + 1, adjoint, x, *args)
+    d[a] += 0.0
+    d[b] += 0.0
+
+
+@forward(optimize.ridder)
+def ridder_tangent(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=0):
+    x = optimize.ridder(f, a, b, args)
+    yield x
+    for i in range(len(args)):
+        if not known(d[args][i]):
+            d[x] += -solve_tangent(f, x, pushed(f, i + 1, d[args][i], x, *args), *args)
+
+
+@rule(optimize.toms748, calls=("f", "args"))
+@samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0)")
+def toms748(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
+    x = optimize.toms748(f, a, b, args)
+    yield x
+    if full_output:
+        refuse("`full_output=True`: take the root alone")
+    adjoint = solve_adjoint(f, x, d[x], *args)
+    for i in range(len(args)):
+        d[args][i] += -pulled(f, i + 1, adjoint, x, *args)
+    d[a] += 0.0
+    d[b] += 0.0
+
+
+@forward(optimize.toms748)
+def toms748_tangent(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=0):
+    x = optimize.toms748(f, a, b, args)
+    yield x
+    for i in range(len(args)):
+        if not known(d[args][i]):
+            d[x] += -solve_tangent(f, x, pushed(f, i + 1, d[args][i], x, *args), *args)
+
+
 @rule(optimize.newton, calls=("func", "fprime", "args"))
 @samples(
     f"{EQUATION}, 1.0, {SLOPE}, (P(), P())", f"{EQUATION}, np.ones(3), args=(P(3), P())",
@@ -209,8 +255,7 @@ def found_root_scalar_tangent(
 
 unsupported(
     "Give a function that calls it, and the equation that it solves, to `srcdiff.implicit`.",
-    optimize.toms748, optimize.ridder, optimize.broyden1, optimize.broyden2, optimize.anderson,
-    optimize.newton_krylov,
+    optimize.broyden1, optimize.broyden2, optimize.anderson, optimize.newton_krylov,
 )  # fmt: skip
 unsupported(
     "Give a function that calls it, and the gradient that is zero at the solution, to "
