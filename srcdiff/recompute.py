@@ -6,6 +6,7 @@ called, and needs srcdiff itself.
 
 from __future__ import annotations
 
+import copy
 import functools
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +14,10 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
+
+from srcdiff.errors import UnsupportedError
+from srcdiff.solutions import with_source
+from srcdiff.trees import like_sequence
 
 
 def checkpoint(f: Callable[..., Any], preserve_rng_state: bool = True) -> Callable[..., Any]:
@@ -63,6 +68,12 @@ class Before:
         self.globally = np.random.get_state() if globally else None
         self.states = [g.bit_generator.state for g in _generators(args)]
         self.checksum: int | None = None
+
+    def unchecked(self) -> Before:
+        """The same states of random generators, for what gives another value."""
+        new = copy.copy(self)
+        new.checksum = None
+        return new
 
     @contextmanager
     def restored(self, args: tuple[Any, ...]) -> Iterator[None]:
@@ -127,9 +138,70 @@ def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any)
     return tangent
 
 
+# --- derivatives of the derivatives ---------------------------------------------------------------
+
+
+def gradients_by(f: Any, args: tuple[Any, ...]) -> Any:
+    """The gradients of `f` at arguments of these kinds as a function `(d, *args)` with a source."""
+    from srcdiff.api.callback import active_arguments
+    from srcdiff.api.made import made_once
+
+    active = active_arguments(f, args)
+    return made_once(f, ("gradients by", active, len(args)), lambda: _pulled(f, active, len(args)))
+
+
+def _pulled(f: Any, active: tuple[int, ...], count: int) -> Any:
+    from srcdiff.api.derivative import Derivative
+    from srcdiff.api.options import Options
+
+    params = [f"x{k}" for k in range(count)]
+    found = [f"g{k}" if k in active else "None" for k in range(count)]
+    call = f"gradient({', '.join(params)}, grad_outputs=d)"
+    body = [f"{', '.join(f'g{k}' for k in active)}, = {call}", f"return ({', '.join(found)},)"]
+    space = {"gradient": Derivative(f, Options(active, materialize_grads=True))}
+    return with_source(f"def gradients({', '.join(['d', *params])}):", body, space)
+
+
+def tangent_by(f: Any, t: tuple[Any, ...]) -> Any:
+    """The tangent of `f` along such tangents as a function `(t, *args)` with a source."""
+    from srcdiff.api.made import made_once
+
+    along = absent(t)
+    if any(isinstance(one, (list, tuple)) and None in one for one in along):
+        raise UnsupportedError(
+            "a call of srcdiff.checkpoint is differentiated three times, forwards at first",
+            remedy="Take the gradient first, or use the function without srcdiff.checkpoint.",
+        )
+    moved = tuple(k for k, one in enumerate(along) if one is not None)
+    return made_once(f, ("tangent by", moved, len(t)), lambda: _pushed(f, moved, len(t)))
+
+
+def _pushed(f: Any, moved: tuple[int, ...], count: int) -> Any:
+    from srcdiff.api.forward import jvp
+
+    params = [f"x{k}" for k in range(count)]
+    along = [f"t[{k}]" if k in moved else "None" for k in range(count)]
+    call = f"jvp(f, ({', '.join(params)},), ({', '.join(along)},))"
+    head = f"def tangent({', '.join(['t', *params])}):"
+    return with_source(head, [f"return {call}[1]"], {"jvp": jvp, "f": f})
+
+
+def again(before: Before | None) -> Before | None:
+    """The random generators as for another function that runs in place of the first."""
+    return before and before.unchecked()
+
+
 def absent(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tangents, None in place of zeros."""
-    return tuple(None if isinstance(t, float) and t == 0.0 else t for t in tangents)
+    return tuple(map(_absent, tangents))
+
+
+def _absent(t: Any) -> Any:
+    """A tangent, None in place of zeros that have no shape."""
+    if isinstance(t, (list, tuple)):
+        items = [_absent(one) for one in t]
+        return None if all(one is None for one in items) else like_sequence(t, items)
+    return None if isinstance(t, float) and t == 0.0 else t
 
 
 @contextmanager
@@ -139,7 +211,8 @@ def _as_before(
     """Run with the random generators as they were; gives a check of the value."""
 
     def check(value: Any) -> None:
-        if before is not None and checksum(value) != before.checksum:
+        known = before is not None and before.checksum is not None
+        if known and checksum(value) != before.checksum:  # type: ignore[union-attr]
             name = getattr(f, "__name__", f)
             raise RuntimeError(
                 f"`{name}` gives something else when it runs again: it draws random numbers from "

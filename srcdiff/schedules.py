@@ -10,8 +10,12 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from srcdiff.errors import UnsupportedError
 from srcdiff.recompute import Before, absent, checksum
-from srcdiff.trees import add_tree, zeros_like
+from srcdiff.solutions import with_source
+from srcdiff.trees import add_tree, zero_tree, zeros_like
 
 
 def checkpointed(steps: Iterable[Any], slots: int = 10) -> Iterable[Any]:
@@ -27,7 +31,7 @@ def checkpointed(steps: Iterable[Any], slots: int = 10) -> Iterable[Any]:
             seven times or fewer.
 
     The variables that the body changes have values before the loop; `break`, `continue` and
-    `return` in the body are refused, and so are second derivatives.
+    `return` in the body are refused, and so are third derivatives.
 
     >>> import numpy as np
     >>> import srcdiff
@@ -125,7 +129,8 @@ def run_steps(step: Any, held: Slots, count: int, *values: Any) -> tuple[Any, ..
 def reversed_steps(step: Any, held: Slots, count: int, d: Any, *values: Any) -> tuple[Any, ...]:
     """The gradients of `run_steps` by its values, from the adjoint of its result."""
     if 0 not in held.states and len(held.steps):  # a second time: as it was before
-        with Before(True, *values[count:]).restored(values[count:]):
+        assert held.start is not None, "the loop has run"
+        with held.start.restored(values[count:]):
             run_steps(step, held, count, *values)
     work = _Reversal(step, held, values[count:], list(d))
     with Before(True, *values[count:]).restored(values[count:]):
@@ -150,6 +155,116 @@ def pushed_steps(
         for i in held.steps:
             state, moved = jvp(step, (i, *state, *rest), (None, *moved, *fixed))
     return tuple(zeros_like(v) if d is None else d for v, d in zip(state, moved))
+
+
+# --- derivatives of the derivatives ---------------------------------------------------------------
+
+
+def steps_with_tangents(
+    step: Any, held: Slots, count: int, t: Any, d: tuple[Any, Any], *values: Any
+) -> tuple[Any, Any, Any]:
+    """A loop whose states are `values` and tangents `t` of them, forwards and backwards.
+
+    Args:
+        step, held, count, values: as of `run_steps`.
+        t: a tangent for each of the values.
+        d: the adjoints of the values after the loop, and those of their tangents.
+
+    Returns:
+        The tangents after the loop; the adjoints of the values; the adjoints of the tangents.
+    """
+    assert held.start is not None, "the loop has run"
+    values = (*_as_they_become(step, held, values[:count], values[count:]), *values[count:])
+    t = [zeros_like(v) if one is None or _is_nothing(one) else one for v, one in zip(values, t)]
+    both = (*values[:count], *t[:count], *values[count:], *t[count:])
+    made, work = with_tangents(step, count, *values), Slots(held.steps, held.slots)
+    first, second = ([None] * count if one is None or _is_nothing(one) else one for one in d)
+    with held.start.restored(values[count:]):
+        moved = run_steps(made, work, 2 * count, *both)[count:]
+        found = reversed_steps(made, work, 2 * count, (*first, *second), *both)
+    half = len(values) - count
+    mine, theirs = found[: 2 * count], found[2 * count :]
+    return moved, (*mine[:count], *theirs[:half]), (*mine[count:], *theirs[half:])
+
+
+def _as_they_become(
+    step: Any, held: Slots, values: tuple[Any, ...], rest: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The variables before a loop, integers as the floating point numbers that a step makes."""
+    if not held.steps or held.start is None:
+        return values
+    with held.start.restored(rest):
+        after = step(held.steps[0], *_copied(values), *rest)
+    pairs = zip(values, after)
+    return tuple(_like(v, a) if _is_whole(v) and not _is_whole(a) else v for v, a in pairs)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value is a number or an array of integers."""
+    return isinstance(value, (int, np.integer, np.ndarray)) and np.result_type(value).kind in "iub"
+
+
+def _like(value: Any, other: Any) -> Any:
+    """An integer, or an array of them, in the type of something else."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.result_type(other))
+    return np.result_type(other).type(value).item()
+
+
+def unmoved(value: Any, name: str) -> Any:
+    """A variable that carries no derivative.
+
+    Raises:
+        UnsupportedError: it has become a floating point number.
+    """
+    if isinstance(value, (float, complex, np.inexact)) or (
+        isinstance(value, np.ndarray) and not _is_whole(value)
+    ):
+        raise UnsupportedError(
+            f"the variable `{name}` of a loop over `checkpointed` is an integer at first and a "
+            "floating point number later: it has no second derivative",
+            remedy="Let it be a floating point number from the start.",
+        )
+    return value
+
+
+def _is_nothing(t: Any) -> bool:
+    """Whether a tangent or adjoint is the zero that has no shape."""
+    return isinstance(t, float) and t == 0.0
+
+
+def with_tangents(step: Any, count: int, *values: Any) -> Any:
+    """A step of the values and of tangents of them, both of which stand where the values did.
+
+    The states are `count` values and their tangents; behind them come what is constant, and the
+    tangents of that.
+    """
+    from srcdiff.api.callback import active_arguments
+    from srcdiff.api.made import made_once
+
+    active = active_arguments(step, (0, *values))
+    key = "with tangents", count, active, len(values)
+    return made_once(step, key, lambda: _with_tangents(step, count, active, len(values)))
+
+
+def _with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) -> Any:
+    from srcdiff.api.forward import jvp
+
+    xs, ts = ([f"{letter}{k}" for k in range(total)] for letter in "xt")
+    moved = ["None", *(t if k + 1 in active else "None" for k, t in enumerate(ts))]
+    params = ["i", *xs[:count], *ts[:count], *xs[count:], *ts[count:]]
+    space = {"jvp": jvp, "step_": step, "unmoved": unmoved}
+    call = f"z, t = jvp(step_, (i, {', '.join(xs)},), ({', '.join(moved)},))"
+    names = step.__code__.co_varnames[1 : 1 + count]
+    items = [
+        f"z[{k}]" if k + 1 in active else f"unmoved(z[{k}], {name!r})"
+        for k, name in enumerate(names)
+    ]
+    items += [f"t[{k}]" for k in range(count)]
+    body = [call, f"return ({', '.join(items)},)"]
+    made = with_source(f"def step({', '.join(params)}):", body, space)
+    made.__srcdiff_loop__ = getattr(step, "__srcdiff_loop__", None)
+    return made
 
 
 def _copied(values: Any) -> Any:
@@ -201,7 +316,7 @@ class _Reversal:
         value, pull = step_back(self.step, args)
         if at == len(self.held.steps) - 1 and checksum(value) != self.held.result:
             raise RuntimeError("a step of a checkpointed loop gives something else when run again")
-        found = pull([zeros_like(v) if d is None else d for v, d in zip(value, self.adjoint)])
+        found = pull([zero_tree(v) if d is None else d for v, d in zip(value, self.adjoint)])
         mine = found[1 : 1 + len(values)]
         self.adjoint = list(mine)
         self.rest_adjoint = list(map(add_tree, self.rest_adjoint, found[1 + len(values) :]))

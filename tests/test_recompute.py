@@ -112,6 +112,57 @@ def test_tangents():
     close(*found)
 
 
-def test_higher_orders_are_refused():
-    with pytest.raises(srcdiff.MissingRuleError, match="without srcdiff.checkpoint"):
-        srcdiff.grad(srcdiff.grad(network))(X, X, grad_outputs=X)
+V, W = np.array([1.0, 0.3, -0.2]), np.array([0.4, -0.1, 0.7])
+
+
+def slope(f):
+    """The derivative along a direction as a function."""
+    return lambda w, x: srcdiff.jvp(f, (w, x), (V, None))[1]
+
+
+def gradient_along(f):
+    return lambda w, x: np.sum(V * srcdiff.grad(f, "w")(w, x))
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda f: srcdiff.vhp(f, (X, X + 1.0), (V, W), inputs=("w", "x")),
+        lambda f: srcdiff.hvp(f, (X, X + 1.0), (V, W), inputs=("w", "x")),
+        lambda f: srcdiff.hessian(f, ("w", "x"))(X, X + 1.0),
+        lambda f: srcdiff.grad(slope(f), ("w", "x"))(X, X + 1.0),
+        lambda f: srcdiff.jvp(slope(f), (X, X + 1.0), (V, W))[1],
+        lambda f: srcdiff.grad(gradient_along(gradient_along(f)), ("w", "x"))(X, X + 1.0),
+        lambda f: srcdiff.hessian(slope(f), ("w", "x"))(X, X + 1.0),
+    ],
+    ids=["vhp", "hvp", "hessian", "slope then gradient", "two slopes", "third", "mixed third"],
+)
+def test_higher_orders(of):
+    close(of(network), of(plain))
+
+
+def test_random_numbers_are_the_same_again_at_order_two():
+    for of in (srcdiff.vhp, srcdiff.hvp):
+        found = []
+        for f in (twice_again, twice):
+            np.random.seed(0)
+            rng = np.random.default_rng(1)
+            found.append([*of(f, (X, rng), V), np.random.rand(), rng.random()])
+        close(*found)
+
+
+def test_three_times_forwards_is_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="differentiated three times"):
+        srcdiff.jvp(slope(slope(network)), (X, X), (X, X))
+
+
+def outer(w, x):
+    return np.sum(srcdiff.checkpoint(lambda w, x: srcdiff.checkpoint(layer)(w, x) * w)(w, x) ** 2)
+
+
+def outer_plain(w, x):
+    return np.sum((layer(w, x) * w) ** 2)
+
+
+def test_a_checkpoint_inside_of_another_at_order_two():
+    close(*(srcdiff.hessian(f, ("w", "x"))(X, X + 1.0) for f in (outer, outer_plain)))

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.schedules import Slots, fewest_steps, reversed_steps, run_steps
+from srcdiff.schedules import (
+    Slots,
+    fewest_steps,
+    reversed_steps,
+    run_steps,
+    steps_with_tangents,
+)
 
 from .check import close
 
@@ -235,6 +241,76 @@ def test_shared_memory_is_refused():
         srcdiff.grad(f)(X)
 
 
-def test_second_derivatives_are_refused():
+# --- second derivatives --------------------------------------------------------------------------
+
+V, W = np.array([1.0, 0.3]), np.array([-0.2, 0.4])
+
+
+def late(x, k, n):
+    count = 0
+    for i in srcdiff.checkpointed(range(n), slots=2):
+        x = np.sin(k * x)
+        if i > 2:
+            count = count + np.sum(x)
+    return count
+
+
+A = np.array([0.3, -0.4, 0.5, 0.2])
+
+
+def slope(f):
+    return lambda x, k: srcdiff.jvp(f, (x, k, 12), (A, 0.3, None))[1]
+
+
+@pytest.mark.parametrize(
+    ("f", "plain", "args"),
+    [
+        (checkpointed_pendulum, plain_pendulum, (A, 0.7, 12)),
+        (heat, plain_heat, (A, 0.7, 12)),
+        (nested, plain_nested, (A, 0.7)),
+    ],
+)
+def test_second_derivatives(f, plain, args):
+    for of in (srcdiff.vhp, srcdiff.hvp):
+        found, expected = (of(g, args, (A * A, 0.3), inputs=(0, 1)) for g in (f, plain))
+        close(np.append(*found), np.append(*expected))
+    if f is not nested:
+        close(*(srcdiff.grad(slope(g))(A, 0.7) for g in (f, plain)))
+
+
+def test_a_variable_that_becomes_a_number_later():
+    with pytest.raises(srcdiff.UnsupportedError, match="floating point number from the start"):
+        srcdiff.hvp(late, (A, 0.7, 5), A)
+
+
+def test_second_derivatives_in_few_states():
+    held = Slots(range(100), 3)
+    run_steps(halved_slowly, held, 1, 1.0)
+    args = (halved_slowly, held, 1, [2.0], (None, [1.0]), 1.0)
+    (moved,), (by_value,), (by_tangent,) = steps_with_tangents(*args)
+    assert held.most <= 3
+    close(by_tangent, reversed_steps(halved_slowly, held, 1, [1.0], 1.0)[0])
+    close(moved, 2.0 * by_tangent)
+
+
+def test_random_steps_are_the_same_again_at_order_two():
+    for of in (srcdiff.vhp, srcdiff.hvp):
+        found = []
+        for f in (noisy, plain_noisy):
+            np.random.seed(3)
+            rng = np.random.default_rng(4)
+            found.append([*of(f, (X, rng), V), np.random.rand(), rng.random()])
+        close(*found)
+
+
+def test_a_pullback_of_random_steps_twice():
+    _, pull = srcdiff.vjp(noisy, X, np.random.default_rng(4), inputs="x")
+    close(pull(), pull())
+
+
+def test_third_derivatives_are_refused():
+    def bend(x):
+        return np.sum(V * srcdiff.grad(lambda x: np.sum(V * srcdiff.grad(heat)(x, 0.7, 3)))(x))
+
     with pytest.raises(srcdiff.MissingRuleError, match="Use a plain loop"):
-        srcdiff.grad(srcdiff.grad(nested))(X, 0.7, grad_outputs=X)
+        srcdiff.grad(bend)(X)

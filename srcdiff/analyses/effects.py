@@ -144,7 +144,8 @@ def _is_pure_function(fn: Any) -> bool:
 _CHECKS = frozenset((
     "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
     "nothing_seen", "on_copies", "solution", "run_again", "gradients_again", "Before",
-    "Slots", "run_steps", "reversed_steps", "tangent_again", "pushed_steps", "packed", "unpacked",
+    "Slots", "run_steps", "reversed_steps", "steps_with_tangents", "tangent_again", "pushed_steps",
+    "packed", "unpacked", "unmoved",
 ))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""
 

@@ -56,6 +56,13 @@ def _steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Tuple(before)
 
 
+def _pushed_steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The tangents of the variables of a loop, like those that carry a derivative."""
+    found = _steps((*args[:3], *args[4:]), kwargs)
+    items = found.items if isinstance(found, Tuple) else None
+    return UNKNOWN if items is None else Tuple(tuple(_gradient(i) or UNKNOWN for i in items))
+
+
 def _like_third(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return args[2]
 
@@ -177,6 +184,7 @@ _SCIPY: dict[str, Any] = {
 FUNCTIONS: dict[Any, Any] = {
     recompute.run_again: _solution,
     schedules.run_steps: _steps,
+    schedules.pushed_steps: _pushed_steps,
     solutions.solution: _solution,
     solutions.fixed_point: _fixed_point,
     solutions.basis_of: _basis,

@@ -36,13 +36,13 @@ def gradients_of(f: Any, d: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any,
     Raises:
         UnsupportedError: the function writes into an argument.
     """
-    active = _active(f, args)
+    active = active_arguments(f, args)
     value, pull = recorded_call(f, active, args)
     found = dict(zip(active, pull(d, retain_graph=False)))
     return value, tuple(found.get(k) for k in range(len(args)))
 
 
-def _active(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
+def active_arguments(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The positions of the arguments that can carry a derivative."""
     names = list(signature_of(f).parameters)
     kinds = (kind_of(a, n) for a, n in zip(args, names))
@@ -52,7 +52,7 @@ def _active(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
 
 def _step(step: Any, args: tuple[Any, ...]) -> tuple[Derivative, tuple[int, ...]]:
     """The derivative of a step by the arguments that can carry one, and their positions."""
-    active = _active(step, args)
+    active = active_arguments(step, args)
     options = Options(active, materialize_grads=True)
     return made_once(step, ("step", active), lambda: Derivative(step, options)), active
 

@@ -13,6 +13,7 @@ from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
 from srcdiff.device import is_device_array
 from srcdiff.errors import DtypeError
+from srcdiff.recompute import Before
 from srcdiff.request import spelled
 
 Blocks = dict[Path, dict[Path, Any]]
@@ -58,7 +59,9 @@ def by_columns(point: Point, inputs: Any) -> Any:
     """The Jacobian by forward runs for many elements of the inputs at a time."""
     blocks: Blocks = {}
     output: Any = None
+    drawn = Before(True, *point.args)
     for columns in chunks(count(inputs), 4 * count(inputs)):
+        drawn.put_back(point.args)  # every run draws the same random numbers
         tangents = pushed(point, units(inputs, columns), inputs, len(columns))
         if not blocks:
             output = with_leaves(tangents, {p: t[0] for p, t in leaves(tangents)})
@@ -80,7 +83,10 @@ def pushed(point: Point, directions: Any, inputs: Any, size: int) -> Any:
     found = point.along_many(directions, size)
     if found is not CANNOT:
         return found
-    tangents = [point.along(item(directions, inputs, k))[1] for k in range(size)]
+    drawn, tangents = Before(True, *point.args), []
+    for k in range(size):
+        drawn.put_back(point.args)
+        tangents.append(point.along(item(directions, inputs, k))[1])
     return stacked(tangents[0], [dict(leaves(one)) for one in tangents])
 
 

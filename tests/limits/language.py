@@ -210,6 +210,34 @@ def f(x):
 
 srcdiff.grad(f)(1.1)
 """,
+    "A variable of a loop over `checkpointed` that becomes a number later, at order two": """
+def f(x):
+    total = 0
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        x = x * x
+        if i > 2:
+            total = total + x
+    return total
+
+srcdiff.hvp(f, (1.1,), 1.0)
+""",
+    "A call of `checkpoint` that is differentiated forwards three times": """
+def layer(w, x):
+    return np.tanh(w * x)
+
+def f(w, x):
+    for _ in range(2):
+        x = srcdiff.checkpoint(layer)(w, x)
+    return np.sum(x)
+
+def slope(w, x):
+    return srcdiff.jvp(f, (w, x), (x, None))[1]
+
+def bend(w, x):
+    return srcdiff.jvp(slope, (w, x), (x, None))[1]
+
+srcdiff.jvp(bend, (np.ones(2), np.ones(2)), (np.ones(2), None))
+""",
     "A call for its effect in a loop over `checkpointed`": """
 def f(x):
     xs = [0.0]
