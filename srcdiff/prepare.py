@@ -70,8 +70,11 @@ def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir
 
 def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
     """A loop whose body does not bind the target: `for _i in ...: i = _i; ...` if it did."""
-    if stmt.target.id not in ir.bound(stmt.body):
-        return stmt
+    return _apart(stmt, fresh) if stmt.target.id in ir.bound(stmt.body) else stmt
+
+
+def _apart(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
+    """A loop with a counter of its own, which the body assigns to what was the target."""
     target = fresh("_" + stmt.target.id)
     copy = ir.Assign(stmt.target, target, stmt.loc)
     return replace(stmt, target=target, body=(copy, *stmt.body))
@@ -182,9 +185,16 @@ def _inplace(
             out += [ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc)]
         elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
             out += _resolved(stmt, kinds, shared, fresh)
+        elif isinstance(stmt, ir.For) and not _is_counter(kinds.get(stmt.target.id)):
+            out.append(ir.map_blocks(_apart(stmt, fresh), inner))
         else:
             out.append(ir.map_blocks(stmt, inner))
     return tuple(out)
+
+
+def _is_counter(kind: Kind | None) -> bool:
+    """Whether a loop's target is nothing but a whole number; else it may have an adjoint."""
+    return isinstance(kind, Scalar) and str(kind.dtype).startswith("int")
 
 
 def is_inplace(rhs: ir.Rhs) -> bool:

@@ -583,3 +583,14 @@ def elements_with_places(x):
 
 sample(alone_in_a_tuple, lambda r: (r.standard_normal(4), [(1,), (3,), (2,)]))
 sample(elements_with_places, lambda r: (r.standard_normal((2, 3)),))
+
+
+def counter_that_was_a_value(x, n):
+    k = x[0] * 2.0
+    for k in range(n):
+        x = x * 1.1
+    return x * np.sin(k + x[1])
+
+
+for _count in (0, 3):
+    sample(counter_that_was_a_value, lambda r, n=_count: (r.standard_normal(3), n))
