@@ -83,3 +83,75 @@ def test_grad_is_that_of_torch(name):
             # A path that is not taken gives zeros here, None there.
             wanted = np.zeros(3) if b is None else b
             assert a is None if b is None and a is None else np.allclose(a, wanted), case
+
+
+# --- outputs of runs -----------------------------------------------------------------------------
+
+PARTS = {
+    "return np.sum(x * y), x * x, y": [(0,), (1,), (2,)],
+    "return np.sum(x), [x * y, np.sin(y)]": [(0,), (1, 0), (1, 1)],
+    "return {'a': np.sum(x * y), 'b': x * np.exp(y)}": [("a",), ("b",)],
+    "return x[1:], x.reshape(3, 1)": [(0,), (1,)],
+    "return np.sum(x * y).reshape(1, 1)": [()],
+    "return x * 2.0": [()],
+    "return x[:, None] * y": [()],
+}
+SELECTED = [(body, path) for body, paths in PARTS.items() for path in paths]
+
+
+def part(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+def outcome(compute):
+    """What is computed as arrays, or the error."""
+    try:
+        found = compute()
+    except RuntimeError as error:
+        return error
+    found = [getattr(d, "value", d) for d in found]
+    return [d if d is None or isinstance(d, np.ndarray) else d.detach().numpy() for d in found]
+
+
+def gradients(grad, given, inputs, options, order):
+    """The gradients of the output that `given` makes, or those of the first of them."""
+    output, at, cotangent, second = given()
+    inputs = [at[n] for n in inputs]
+    if order == 1:
+        return grad(output, inputs, cotangent, **options)
+    first = grad(output, inputs, cotangent, create_graph=True, **options)
+    there = [d for d in first if d is not None]
+    return grad(there[:1], inputs, [second], **options) if there else first
+
+
+@pytest.mark.parametrize(("body", "path"), SELECTED)
+def test_outputs_of_runs_are_those_of_torch(body, path):
+    torch = pytest.importorskip("torch")
+    f, g = made(body, np, srcdiff), made(body, torch, torch)
+    shape = np.shape(part(f(X, Y), path))
+    for inputs, options, order in itertools.product(INPUTS, OPTIONS, (1, 2, "batch")):
+        batched = {"is_grads_batched": True} if order == "batch" else {}
+        many = (4,) * len(batched)
+        v = np.asarray(np.random.default_rng(0).standard_normal((*many, *shape)))
+
+        def of_torch(v=v):
+            x, y = torch.tensor(X, requires_grad=True), torch.tensor(Y, requires_grad=True)
+            return part(g(x, y), path), {"x": x, "y": y}, torch.tensor(v), torch.tensor(V)
+
+        def of_run(v=v):
+            return part(srcdiff.run(f, X, Y), path), {"x": "x", "y": "y"}, v, V
+
+        case, asked = (inputs, options, order), {**options, **batched}
+        nth = 2 if order == 2 else 1
+        expected = outcome(lambda: gradients(torch.autograd.grad, of_torch, inputs, asked, nth))
+        found = outcome(lambda: gradients(srcdiff.autograd.grad, of_run, inputs, asked, nth))
+        if "does not require grad" in str(expected):
+            continue  # an output that no input reaches gives None or zeros here
+        assert isinstance(found, Exception) == isinstance(expected, Exception), (case, found)
+        if isinstance(expected, Exception):
+            continue
+        for a, b in zip(found, expected, strict=True):
+            # Zeros that are materialised have the batch axis here.
+            assert (a is None) == (b is None) and (a is None or np.allclose(a, b)), case
