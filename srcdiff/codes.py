@@ -55,6 +55,8 @@ def same_code(a: types.CodeType, b: types.CodeType) -> bool:
     Instructions are compared by what they do: how `np.sin(x)` is called depends on whether `np` is
     imported in the same text, of which a front end may have compiled only a part.
     """
+    if a == b:
+        return True
     names = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount")
     if any(getattr(a, n) != getattr(b, n) for n in names):
         return False

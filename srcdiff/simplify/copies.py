@@ -13,19 +13,32 @@ from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind
 from srcdiff.simplify.rewrite import mark_in
-from srcdiff.simplify.sharers import OwnMemory, gives_view
+from srcdiff.simplify.sharers import OwnMemory, gives_view, oddly_bound
 
 
 def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function whose generated part takes the memory of arrays that are not needed again."""
     cut = mark_in(function.body) or 0
-    copies = {id(s) for s in ir.walk(function.body[cut:]) if _copied(s, kinds) is not None}
+    copies = _copies(function, cut, kinds)
     if not copies:
         return function
     taker = _Taker(function, kinds)
     taken = {k for k in copies if taker.may_take(k)}
     body = (*function.body[:cut], *_without(function.body[cut:], taken))
     return replace(function, body=body) if taken else function
+
+
+def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[int]:
+    """The copies behind `cut` of what may be an array of its own."""
+    copied = [(s, _copied(s, kinds)) for s in ir.walk(function.body[cut:])]
+    found = [(s, source.id) for s, source in copied if source is not None]
+    if not found:
+        return set()
+    names = {n for _, n in found}
+    makers = [s for s in ir.walk(function.body) if not names.isdisjoint(ir.writes(s))]
+    odd = {n for s in makers for n in oddly_bound(s, kinds)}
+    odd.update(p.name for p in function.params)
+    return {id(s) for s, n in found if n not in odd}
 
 
 def _copied(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Name | None:

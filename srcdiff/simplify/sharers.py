@@ -85,7 +85,7 @@ class OwnMemory:
     @cached_property
     def odd(self) -> set[str]:
         """The names that may stand for what is no array that can be written into."""
-        return {n for s in ir.walk(self.body) for n in self._oddly_bound(s)}
+        return {n for s in ir.walk(self.body) for n in oddly_bound(s, self.kinds)}
 
     def is_own(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether no name that is read behind a statement has the memory of a name before it."""
@@ -94,15 +94,16 @@ class OwnMemory:
             return False
         return self.odd.isdisjoint(self.sharers.group(name))
 
-    def _oddly_bound(self, stmt: ir.Stmt) -> tuple[str, ...]:
-        """The names that a statement binds to what may be no array that can be written into."""
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(rhs, ir.Name):
-            return ()
-        if not isinstance(rhs, ir.Call):
-            return ir.writes(stmt)
-        if gives_view(rhs.fn):
-            return ()
-        new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
-        new = new and makes_new(rhs.fn) and not returns_view(rhs, self.kinds)
-        return () if new else ir.writes(stmt)
+
+def oddly_bound(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+    """The names that a statement binds to what may be no array that can be written into."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, ir.Name):
+        return ()
+    if not isinstance(rhs, ir.Call):
+        return ir.writes(stmt)
+    if gives_view(rhs.fn):
+        return ()
+    new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
+    new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
+    return () if new else ir.writes(stmt)

@@ -45,14 +45,15 @@ class Signs:
         value = self.available.value(atom)
         if not isinstance(atom, ir.Name) or not isinstance(value, ir.Call):
             return None
+        inside = depth > 0 and self.uses.get(atom.id, 0) == 1
+        if not inside and value.fn is not operator.neg:
+            return None
         kind = atom_kind(atom, self.kinds)
         if not (is_float(kind) and is_real(kind)):
             return None
         if value.fn is operator.neg:
             return self._unsigned(atom, value.args[0])
-        if depth == 0 or self.uses.get(atom.id, 0) != 1:
-            return None
-        return self._inside(value, kind, loc, depth)
+        return self._inside(value, kind, loc, depth) if inside else None
 
     def _unsigned(self, atom: ir.Name, inner: ir.Atom) -> ir.Atom | None:
         """The operand of a negation, unless both would then have to be variables."""
