@@ -67,9 +67,18 @@ def axis_entries(a: Any, g: Any, axis: int) -> Any:
 
 
 def matrix_solution(a: Any, data: Any, b: Any) -> Any:
-    """`scipy.sparse.linalg.spsolve` for the matrix with entries `data` at the places of `a`."""
+    """`scipy.sparse.linalg.spsolve` for the matrix with entries `data` at the places of `a`.
+
+    Raises:
+        ValueError: the entries are not in order, in which `spsolve` would put them in place.
+    """
     from scipy.sparse.linalg import spsolve
 
+    if a.format != "coo" and not a.has_canonical_format:
+        raise ValueError(
+            "scipy.sparse.linalg.spsolve puts the entries of this matrix into order in place; make "
+            "it of sorted indices without repetitions, or of `(data, (i, j))`"
+        )
     return spsolve(with_entries(a, np.ascontiguousarray(data)), b)
 
 

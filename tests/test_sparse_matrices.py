@@ -325,3 +325,16 @@ def test_what_has_no_rule_is_refused(name, mode):
 def test_a_sparse_input_is_refused():
     with pytest.raises(srcdiff.DtypeError, match="a sparse matrix, which has no derivative of its"):
         srcdiff.grad(lambda a, x: np.sum((a @ x) ** 2), "a")(CONSTANT, W)
+
+
+def test_entries_that_the_solver_would_reorder_are_an_error():
+    """`spsolve` sorts its matrix in place, and the arrays that it is made of with it."""
+    backwards = np.array([2, 0, 1, 2, 0])  # the columns of the first and last row are not sorted
+
+    def solved(x):
+        a = sparse.csc_matrix((x, backwards, INDPTR), shape=SHAPE)
+        return np.sum(linalg.spsolve(a, W) ** 2)
+
+    for call in (lambda: srcdiff.grad(solved)(X), lambda: srcdiff.jvp(solved, (X,), (V,))):
+        with pytest.raises(ValueError, match="into order in place"):
+            call()
