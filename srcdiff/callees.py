@@ -29,7 +29,7 @@ from srcdiff.lower.settled import definitions
 from srcdiff.namespaces import passes_modules, read_of_modules
 from srcdiff.objects import Members
 from srcdiff.places import has_objects, mentions_objects
-from srcdiff.strange import refuse_strange
+from srcdiff.strange import refuse_receiver, refuse_strange
 
 Kinds = Mapping[str, Kind]
 
@@ -65,7 +65,7 @@ def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
         call = ir.call_of(stmt)
         if call is not None and isinstance(call.fn, ir.Name):
             if not choices.known_choices(kinds.get(call.fn.id)):
-                refuse_strange(call, stmt.loc, kinds)
+                refuse_strange(call, stmt.loc, function, kinds)
 
 
 def _round(
@@ -239,6 +239,7 @@ def _refuse_closures(function: ir.Function) -> None:
         if not isinstance(made, Closure) or not isinstance(stmt, ir.Assign):
             continue
         if not made.whole:
+            refuse_receiver(stmt.target.id, function, {})
             raise UnsupportedError(
                 f"the nested function `{made.name}` is used as a value",
                 made.loc,

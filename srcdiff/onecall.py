@@ -19,7 +19,7 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.errors import TransformError
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.parse import describe
-from srcdiff.rules import Rule, is_builtin, lookup
+from srcdiff.rules import Rule, find, is_builtin, lookup, of_class
 from srcdiff.rules.arguments import named_constant
 
 _STYLES: Mapping[Any, str] = {
@@ -61,6 +61,8 @@ def signature_of(f: Any) -> inspect.Signature:
 def _own_signature(f: Any) -> inspect.Signature:
     """What a function says of itself; the parameters of a rule come first, as the rule has them."""
     rule = lookup(f)
+    if rule is None and of_class(f) is not None:
+        find(ir.Call(f), {})  # says what to write instead
     try:
         found = inspect.signature(f)
     except (TypeError, ValueError):

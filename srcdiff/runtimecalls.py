@@ -19,7 +19,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts
 from srcdiff.lower import Closure
-from srcdiff.strange import carries
+from srcdiff.strange import carries, declined
 
 Kinds = Mapping[str, Kind]
 PART = "at run time"
@@ -36,20 +36,22 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
     """The function with calls marked whose callee is found when they run.
 
     A callee that depends on an input might hold values with a derivative that nobody sees, and so
-    might one that the function itself makes: their calls stay as they are, and are refused.
+    might one that the function itself makes: their calls stay as they are, and are refused.  So
+    are those of what `np.vectorize` makes, which has no derivative for a declared reason.
     """
     calls = [s for s in ir.walk(function.body) if _is_candidate(s, kinds)]
     made = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
     if not calls or any(isinstance(m, Closure) for m in made):
         return function
     varied = reachable(inputs, edges(function.body, kinds, Aliases(), flows))
+    unfit = {*varied, *declined(function)}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Assign) and _is_candidate(s, kinds):
             call = s.rhs
             assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
             active = {n for n in ir.names(ir.Tup(call.args)) if n in varied and carries(n, kinds)}
-            if active and call.fn.id not in varied:
+            if active and call.fn.id not in unfit:
                 fn = ir.Derived(call.fn.id, PART, Nothing())
                 return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
         return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))

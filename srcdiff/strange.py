@@ -46,7 +46,7 @@ def check_callees(
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
             if active and (result or active & written):
-                refuse_strange(call, stmt.loc, kinds)
+                refuse_strange(call, stmt.loc, function, kinds)
 
 
 def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
@@ -100,10 +100,29 @@ def carries(name: str, kinds: Kinds) -> bool:
     return name not in kinds or is_active_kind(kinds[name])
 
 
-def _is_declined(call: ir.Call) -> bool:
+def _is_declined(call: ir.Call | None) -> bool:
     """Whether a reason is declared why a function has no derivative: it may take functions."""
-    rule = lookup(call.fn)
+    rule = None if call is None else lookup(call.fn)
     return rule is not None and bool(rule.reason)
+
+
+def declined(function: ir.Function) -> dict[str, ir.Assign]:
+    """The calls that have no derivative, for a declared reason, by the names of their results."""
+    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return {s.target.id: s for s in made if _is_declined(ir.call_of(s))}
+
+
+def refuse_receiver(name: str, function: ir.Function, kinds: Kinds) -> None:
+    """Refuse the call that gets a function made here, and that has no derivative for a reason."""
+    for stmt in declined(function).values():
+        if name in ir.names(stmt.rhs):
+            _refuse_declined(stmt, kinds)
+
+
+def _refuse_declined(stmt: ir.Assign, kinds: Kinds) -> None:
+    """The error for a call that has no derivative: it says what to write instead."""
+    assert isinstance(stmt.rhs, ir.Call)
+    find(stmt.rhs, kinds, stmt.loc)
 
 
 def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
@@ -125,10 +144,12 @@ def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
     return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
 
 
-def refuse_strange(call: ir.Call, loc: ir.Loc, kinds: Kinds) -> NoReturn:
+def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kinds) -> NoReturn:
     """The error for a call of which nothing is known."""
     fn = call.fn
     if isinstance(fn, ir.Name):
+        if fn.id in (made := declined(function)):
+            _refuse_declined(made[fn.id], kinds)
         raise UnsupportedError(
             f"the function called here, {ir.said(call.text or fn.id)}, is known only when the "
             "program runs",

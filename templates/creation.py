@@ -15,6 +15,15 @@ def array(object, dtype=None):
         d[object] += d[z]
 
 
+@composed(np.fromiter)
+@samples("[A(), A()], float", "A(3), np.float64", "(A(), 2.0), float, count=2")
+def fromiter(iter, dtype, count=-1):
+    items = list(iter)
+    if count < 0:
+        return np.array(items, dtype)
+    return np.reshape(np.array(items[:count], dtype), (count,))
+
+
 @linear(np.ascontiguousarray, np.asfortranarray, view="a")
 @samples("A(3)", "A(2, 3)", "A()")
 def ascontiguousarray(a):

@@ -99,11 +99,12 @@ unsupported(
 )
 unsupported(
     "Loop over `np.ndenumerate(x)`, or over indices with `range` and `np.ndindex`.",
-    *of(np, "nditer", "nested_iters", "flatiter", "fromiter"),
+    *of(np, "nditer", "nested_iters", "flatiter"),
 )
 unsupported("Use it in a `for`.", *of(np, "ndenumerate"))
 unsupported(
-    "Call the function in a loop, or write it for arrays.", *of(np, "frompyfunc", "vectorize")
+    "Call the function in a loop (`np.array([f(v) for v in x])`), or write it for arrays.",
+    *of(np, "frompyfunc", "vectorize"),
 )
 unsupported(
     "Use `np.histogram` with `weights` on one axis, or `np.bincount`.",

@@ -346,3 +346,45 @@ def test_modules_tell_derivatives_apart():
     assert "np.cos(x)" in g.source
     with pytest.raises(srcdiff.UnsupportedError, match="`operator` has no attribute `sin`"):
         g(0.5, operator)
+
+
+def _relu(v):
+    return v if v > 0.0 else 0.0
+
+
+relu = np.vectorize(_relu)
+
+
+def of_an_object(x):
+    return np.sum(relu(x))
+
+
+def of_a_function(x):
+    return np.sum(np.vectorize(_relu)(x))
+
+
+def of_a_nested_function(x):
+    def own(v):
+        return v if v > 0.0 else 0.0
+
+    return np.sum(np.vectorize(own)(x))
+
+
+def of_a_lambda(x):
+    return np.sum(np.frompyfunc(lambda v: abs(v), 1, 1)(x))
+
+
+@pytest.mark.parametrize("f", [of_an_object, of_a_function, of_a_nested_function, of_a_lambda])
+def test_what_vectorize_makes_has_a_located_refusal(f):
+    x = np.ones(3)
+    for differentiate in (lambda: srcdiff.grad(f)(x), lambda: srcdiff.jvp(f, (x,), (x,))):
+        with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
+            differentiate()
+        assert info.value.loc.line > f.__code__.co_firstlineno
+        assert "`np.array([f(v) for v in x])`" in info.value.remedy
+
+
+def test_what_vectorize_makes_is_refused_by_itself():
+    with pytest.raises(srcdiff.MissingRuleError, match="`_relu` is not differentiated"):
+        srcdiff.grad(relu)(2.0)
+    assert srcdiff.grad(lambda x, m: np.sum(x * m))(1.0, relu(np.ones(2))) == 2.0

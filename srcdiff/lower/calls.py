@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import math
 
+import numpy as np
+
 from srcdiff.ir import Call, Callee, Method, Name, Ref, Rhs
 from srcdiff.lower import closures, comprehensions, folds, functional, lifted, local, objects
 from srcdiff.lower.builder import Builder, LocalFunction, Node, Pending, Table
@@ -16,7 +18,7 @@ _FRAME_READERS = (
 )  # fmt: skip
 # These use up an iterable at once, so that a list gives the same as a generator.
 _EAGER = (
-    sum, min, max, tuple, list, sorted, set, frozenset, dict, math.fsum, math.prod,
+    sum, min, max, tuple, list, sorted, set, frozenset, dict, math.fsum, math.prod, np.fromiter,
 )  # fmt: skip
 
 

@@ -364,7 +364,7 @@ def find(
     """
     if kinds is None or not isinstance(what, Call):
         return lookup(what)
-    found = None if _on_container(what, kinds) else lookup(what.fn)
+    found = None if _on_container(what, kinds) else lookup(what.fn) or of_class(what.fn)
     name = spelling(what)
     if found is not None and found.reason:
         remedy = f"{found.reason}\nOr give it a rule of your own with @srcdiff.rule."
@@ -375,6 +375,12 @@ def find(
     if found.template is None and found.definition is None:
         return Bound(found, MappingProxyType({}), name)
     return Bound(found, MappingProxyType(bind(found.params, found.gather, what, loc)), name)
+
+
+def of_class(fn: Any) -> Rule | None:
+    """What is declared of the class of an object that is called (`np.vectorize`)."""
+    found = lookup(type(fn))
+    return found if found is not None and found.reason else None
 
 
 def _on_container(call: Call, kinds: Mapping[str, Kind]) -> bool:

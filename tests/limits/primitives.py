@@ -38,6 +38,15 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "What `np.vectorize` makes": """
+def relu(v):
+    return v if v > 0.0 else 0.0
+
+def f(x):
+    return np.sum(np.vectorize(relu)(x))
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "An option that has no rule": """
 def f(x):
     return np.linalg.norm(x, 3.5)

@@ -101,3 +101,19 @@ sample(
     lambda r: (r.standard_normal((3, 3)), r.standard_normal((3, 3))),
     ("x", "y"),
 )
+
+
+def from_a_generator(x):
+    y = np.fromiter((v * v for v in x), float)
+    return y * np.fromiter(map(np.sin, x), dtype=np.float64, count=len(x))
+
+
+sample(from_a_generator, lambda r: (r.standard_normal(3),))
+
+
+def from_values(x):
+    named = {"a": x[0] * x[1], "b": np.exp(x[1])}
+    return np.fromiter(named.values(), float) ** 2 + np.fromiter(x, float, 2)
+
+
+sample(from_values, lambda r: (r.standard_normal(3),))
