@@ -10,9 +10,10 @@ from srcdiff.batch import batch_backward, batch_forward, with_axis
 from srcdiff.forward import tangent_kinds
 from srcdiff.modules import module_text
 from srcdiff.names import name
-from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, residual_kinds, run
+from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, run
 from srcdiff.polish import polished
 from srcdiff.request import Request
+from srcdiff.restore import residual_kinds
 
 
 def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.alone import Gradient
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.emit import Emitted, emit
 from srcdiff.lower import Lifted
@@ -39,18 +40,25 @@ def module_text(functions: list[ir.Function], pair_of: PairOf, origin: Any) -> E
     own = made[len(functions) :]
     namespace = getattr(origin, "__globals__", None)
 
-    def lifted(name: str, made: Lifted) -> ir.Function:
+    def passed(name: str, made: Lifted | Gradient) -> ir.Function:
         """A function that is passed on."""
         request = Request((), "tuple", name=name, internal=True, mode="itself")
-        return pair_of(made, request, {})[0]
+        if isinstance(made, Lifted):
+            return pair_of(made, request, {})[0]
+        inputs = (Input(made.param),)
+        request = replace(
+            request, inputs=inputs, form="bare", mode="whole", materialize=True, allow_unused=True,
+            alone=True,
+        )  # fmt: skip
+        return pair_of(made.function, request, made.kinds)[0]
 
-    return _joined([_with_names(f, names) for f in (*own, *functions)], namespace, lifted)
+    return _joined([_with_names(f, names) for f in (*own, *functions)], namespace, passed)
 
 
 def _joined(
     functions: list[ir.Function],
     namespace: Mapping[str, Any] | None,
-    lifted: Callable[[str, Lifted], ir.Function],
+    passed: Callable[[str, Lifted | Gradient], ir.Function],
 ) -> Emitted:
     """Functions as one text, in which a global name means one object.
 
@@ -66,8 +74,8 @@ def _joined(
         return texts
 
     texts = printed(functions)
-    while new := {n: v for n, v in refs.items() if isinstance(v, Lifted)}:
-        more = [lifted(n, v) for n, v in new.items()]
+    while new := {n: v for n, v in refs.items() if isinstance(v, (Lifted, Gradient))}:
+        more = [passed(n, v) for n, v in new.items()]
         refs.update((f.name, f) for f in more)
         texts = [*printed(more), *texts]
     for name in [n for n, f in refs.items() if isinstance(f, ir.Function)]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.accumulate import accumulate
+from srcdiff.alone import alone
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases
 from srcdiff.analyses.complexes import has_complex
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple
+from srcdiff.analyses.kind_types import Kind, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.typed import Typed
 from srcdiff.anomaly import checked
@@ -57,7 +58,7 @@ from srcdiff.polish import polished
 from srcdiff.prepare import prepare
 from srcdiff.primal import itself, primal_part, settled, steady_params
 from srcdiff.request import Request
-from srcdiff.restore import plain_names, restored, unpack_count
+from srcdiff.restore import plain_names, residual_kinds, restored
 from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
@@ -273,7 +274,8 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    return _with(state, name(state.function))
+    state = _with(state, name(state.function))
+    return _with(state, alone(state.function, state.kinds)) if state.request.alone else state
 
 
 def pair_pass(state: State) -> State:
@@ -289,6 +291,8 @@ def pair_pass(state: State) -> State:
         residuals = _residuals(two, facts)
         plain = polished(two, residuals, facts)
     backward = name(plain)
+    if state.request.alone:
+        backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
     one = polished(one, state.params, facts)
     forward = name(one if state.fields is None else restored(one, state.fields))
@@ -366,21 +370,15 @@ def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
     return {backward.params[0].name: Tuple(tuple(kinds.values()))}
 
 
-def residual_kinds(backward: ir.Function, kinds: Kinds) -> dict[str, Kind]:
-    """The kinds of the residuals that a backward part unpacks, by name."""
-    unpacked = backward.body[: unpack_count(backward)]
-    names = [s.target.id for s in unpacked if isinstance(s, ir.Assign)]
-    return {n: kinds.get(n, UNKNOWN) for n in names}
-
-
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
-    """The forward and the backward part of a derivative, or the function of forward mode."""
+    """The forward and the backward part of a derivative, or one function: of forward mode, say."""
     if request.mode == "primal":
         return (primal_part(origin, request, params),)
     if request.mode == "itself":
         return (itself(origin, request),)
-    if request.mode == "forward":
-        *_, (_, last) = run(origin, request, params)
+    if request.mode in ("forward", "whole"):
+        mode = "reverse" if request.mode == "whole" else "forward"
+        *_, (_, last) = run(origin, replace(request, mode=mode), params)
         return (last.function,)
     state = pair_state(origin, request, params)
     return state.function, state.extra["backward"]

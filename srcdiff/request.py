@@ -67,6 +67,7 @@ class Request:
     checks: str = ""  # what adjoints are checked for: "nan", "inf" or "nan or inf"
     strong_zeros: bool = False
     saves: bool = False  # what is saved goes through `saved_hooks`
+    alone: bool = False  # for a file: nothing is generated when it is needed
 
     def listed(self, tree: Any) -> list[Any]:
         """What has the structure of a gradient as a list, an item for each input."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import replace
 
 from srcdiff import ir
+from srcdiff.analyses.kind_types import UNKNOWN, Kind
 from srcdiff.fields import Fields
 from srcdiff.places import Place
 from srcdiff.request import Member
@@ -108,6 +110,13 @@ def plain_names(function: ir.Function) -> ir.Function:
     dotted = sorted(n for n in ir.bound(function.body) if not n.isidentifier())
     fresh = ir.Fresh(ir.all_names(function))
     return replace(function, body=ir.rename(function.body, {n: fresh(n).id for n in dotted}))
+
+
+def residual_kinds(backward: ir.Function, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The kinds of the residuals that a backward part unpacks, by name."""
+    unpacked = backward.body[: unpack_count(backward)]
+    names = [s.target.id for s in unpacked if isinstance(s, ir.Assign)]
+    return {n: kinds.get(n, UNKNOWN) for n in names}
 
 
 def unpack_count(function: ir.Function) -> int:

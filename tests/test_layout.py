@@ -30,7 +30,7 @@ LAYERS = (
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
-    + ("primal", "fetched", "placement", "packing", "conform"),
+    + ("primal", "fetched", "placement", "packing", "conform", "alone"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),

@@ -93,6 +93,53 @@ def test_the_text_of_an_integral():
     assert "d_b = grad_outputs * func(b, k)" in text
 
 
+def made_of_integrals(w, b):
+    def wave(t, c):
+        return np.sum(w * np.sin(c * t)) * b
+
+    total = integrate.quad(wave, 0.0, b, args=(2.0,))[0]
+    for i in range(2):
+        total += integrate.quad(pulse, 0.0, b + i, (w[i], 0.5))[0] * w[i]
+    return total
+
+
+def pulse(t, k, c):
+    return np.exp(-k * t * t) + c
+
+
+FILES = {
+    "decay": (decay, (1.3, 2.0), (0, 1), {}),
+    "parts": (decay, (1.3, 2.0), (0, 1), {"split": True}),
+    "arrays": (made_of_integrals, (np.array([0.4, -1.2]), 1.5), (0, 1), {}),
+    "nested": (nested, (0.8,), 0, {}),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_integrals(name):
+    """The gradient of the integrand is a function of the file."""
+    f, args, inputs, options = FILES[name]
+    text = srcdiff.generate(f, inputs=inputs, example=args, **options)
+    assert "import srcdiff" not in text and "from srcdiff" not in text and "vjp_by" not in text
+    space = {"__name__": "alone"}
+    exec(compile(text, "alone.py", "exec"), space)
+    if options:
+        _, residuals = space[f"{f.__name__}_grad_forward"](*args)
+        found = space[f"{f.__name__}_grad_backward"](residuals)
+    else:
+        found = space[f"{f.__name__}_grad"](*args)
+    expected = srcdiff.grad(f, inputs)(*args)
+    pairs = zip(found, expected, strict=True) if inputs else [(found, expected)]
+    for one, other in pairs:
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"order": 2}, {"mode": "forward"}])
+def test_files_that_generate_derivatives_of_integrands_are_refused(options):
+    with pytest.raises(srcdiff.UnsupportedError, match="needs srcdiff itself"):
+        srcdiff.generate(decay, inputs="k", example=(1.3, 2.0), **options)
+
+
 def test_a_variable_outside_of_the_integrand():
     def f(b):
         return integrate.quad(lambda t: np.exp(-RATE * t), 0.0, b)[0]

@@ -44,7 +44,7 @@ class Job:
         base = self.made.request.name
         if wanted.mode == "forward" and wanted.order == 2:
             base = base.removesuffix("_grad_jvp") + "_hvp"
-        self.request = replace(self.made.request, name=wanted.name or base)
+        self.request = replace(self.made.request, name=wanted.name or base, alone=True)
         if not self.request.name.isidentifier():
             raise ValueError(f"name: expected the name of a function, given {wanted.name!r}")
         self.example = example_of(f, wanted.example)

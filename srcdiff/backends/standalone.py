@@ -171,7 +171,8 @@ class Standalone:
                 "a function that is called is known only when the program runs, and its "
                 "derivative is generated then: that needs srcdiff itself",
                 self.place,
-                "Call functions by their names, with `if` to choose between them.",
+                "Call functions by their names, with `if` to choose between them. Integrals have "
+                "gradients of first order in files, solutions of equations none.",
             )
         free = frozenset(n for n in copies.free_names(text) if n in space and n != name)
         try:
