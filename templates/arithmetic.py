@@ -85,6 +85,7 @@ def divide(x, y):
     "A(3), 3", "A(3), 1", "A(3), 0", "P(3), 0.5", "P(3), -1", "P(3), -1.5", "A(3), 2.0",
     "A(3), np.array([0, 1, 2])", "V([0.0, 1.0]), np.array([2, 3])",
     "C(3), 2", "C(3), 3", "C(3), 0.5", "C(3), -1", "C(3), 2.5", "C(3), C(3)",
+    "-2.0, C(3)", "A(3), C(3)", "2.0, C(3)",
 )  # fmt: skip
 def power(x, y):
     z = x**y
@@ -104,7 +105,10 @@ def power(x, y):
             d[x] += y * conj(x ** (y - 1)) * d[z]
     else:
         d[x] += d[z] * conj(power_slope(x, y))
-    d[y] += d[z] * conj(z * log_or_zero(x))
+    if iscomplex(y) and not iscomplex(x) and not (known(x) and x > 0):
+        d[y] += d[z] * conj(z * log_or_zero(x + 0j))
+    else:
+        d[y] += d[z] * conj(z * log_or_zero(x))
 
 
 @elementwise(np.square)

@@ -113,6 +113,9 @@ def qr_mode(a, mode="reduced"):
 def pinv(a, rcond=None, hermitian=False, *, rtol=None):
     z = np.linalg.pinv(a, rcond)
     yield z
+    for cutoff in (rcond, rtol):
+        if not (cutoff is None or known(cutoff) and cutoff <= 1e-6):
+            refuse("a cutoff that may drop what is not zero: write it with `np.linalg.svd`")
     d[a] += pinv_back(a, z, d[z])
 
 
@@ -121,6 +124,8 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
 def lstsq(a, b, rcond=None):
     x, residuals, count, s = np.linalg.lstsq(a, b, rcond)
     yield x, residuals, count, s
+    if not (rcond is None or known(rcond) and rcond <= 1e-6):
+        refuse("a cutoff that may drop what is not zero: write it with `np.linalg.svd`")
     inverse = np.linalg.pinv(a)
     g = lstsq_right(a, b, x, inverse, d[x], d[residuals])
     d[b] += g

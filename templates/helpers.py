@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import cofactor_slope
-from srcdiff.rules import conj, d, elementwise, linear, nondifferentiable, rule, samples
+from srcdiff.rules import conj, d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
 from srcdiff.runtime import (
     after,
     along,
@@ -105,7 +105,10 @@ def power_slope_(x, y):
     z = power_slope(x, y)
     yield z
     d[x] += d[z] * conj(y * power_slope(x, y - 1))
-    d[y] += d[z] * conj(x ** (y - 1) + z * log_or_zero(x))
+    if iscomplex(y) and not iscomplex(x):
+        d[y] += d[z] * conj(x ** (y - 1) + z * log_or_zero(x + 0j))
+    else:
+        d[y] += d[z] * conj(x ** (y - 1) + z * log_or_zero(x))
 
 
 @elementwise(log_or_zero)

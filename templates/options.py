@@ -114,9 +114,9 @@ def std_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
 
 
 @composed(np.max, np.amax, np.ndarray.max, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=-9.0")
+@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1")
 def max_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return np.max(np.where(where, a, initial), axis, keepdims=keepdims)
+    return np.max(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
 
 
 @composed(np.max, np.amax, np.ndarray.max, given="initial")
@@ -126,9 +126,9 @@ def max_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True
 
 
 @composed(np.min, np.amin, np.ndarray.min, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=9.0")
+@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1")
 def min_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return np.min(np.where(where, a, initial), axis, keepdims=keepdims)
+    return np.min(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
 
 
 @composed(np.min, np.amin, np.ndarray.min, given="initial")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import d, elementwise, iscomplex, linear, rule, samples
+from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples
 from srcdiff.runtime import real_like
 
 
@@ -131,6 +131,8 @@ def angle(z):
 def real_if_close(a):
     z = np.real_if_close(a)
     yield z
+    if iscomplex(a):
+        refuse("of complex numbers, whose values say what it gives: `np.real(a)`, or `a` as it is")
     d[a] += d[z]
 
 

@@ -131,7 +131,10 @@ def subscript(b: Builder, node: Node) -> Rhs:
     known = b.static(node.value)
     if known is not None and isinstance(known.value, _JOINERS):
         return _join(known, _joined(b, node.slice, known))
-    return Call(operator.getitem, tuple(b.operands((node.value, node.slice))))
+    value, index = b.operands((node.value, node.slice))
+    # A display has a name: which of its items this is says who shares memory with whom.
+    value = b.temp(value, b.loc(node)) if isinstance(value, Tup) else value
+    return Call(operator.getitem, (value, index))
 
 
 def _joined(b: Builder, node: Node, joiner: Ref) -> tuple[Atom, ...]:

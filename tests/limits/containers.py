@@ -66,12 +66,6 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A place of a tuple that only the running program knows": """
-def f(x, n):
-    return (x, 2.0 * x)[n]
-
-srcdiff.grad(f)(2.0, 1)
-""",
     "A store into a slice of a dict": """
 def f(x):
     d = {"a": x}

@@ -26,6 +26,18 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "A pseudo-inverse that drops singular values": """
+def f(x):
+    return np.sum(np.linalg.pinv(x, rcond=0.1))
+
+srcdiff.grad(f)(np.ones((3, 3)))
+""",
+    "Numbers whose values say whether they are complex": """
+def f(x):
+    return np.sum(np.abs(np.real_if_close(x)))
+
+srcdiff.grad(f)(np.ones(3) + 1j)
+""",
     "A random permutation": """
 def f(x):
     return np.random.permutation(x)[0]

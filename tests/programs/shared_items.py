@@ -61,8 +61,23 @@ def views_or_copies(x):
     return np.concatenate(flat) * np.sum(both[0] ** 2)
 
 
+def item_of_a_display(x):
+    a = b = x * 1.0
+    b += x.T
+    c = (a, b)[1]
+    c *= a
+    return np.sum(c)
+
+
+def item_of_a_display_by_index(x, i=0):
+    a, b = x * 1.0, x * 2.0
+    c = (a, b)[i]
+    c *= b
+    return np.sum(a * b)
+
+
 for _function in (
-    views_in_a_list, views_in_two_lists, one_view_twice, copy_of_a_dict, slice_of_a_list,
-    views_that_are_joined, views_or_copies,
+    item_of_a_display, item_of_a_display_by_index, views_in_a_list, views_in_two_lists,
+    one_view_twice, copy_of_a_dict, slice_of_a_list, views_that_are_joined, views_or_copies,
 ):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.2, 0.8, (2, 2)),))

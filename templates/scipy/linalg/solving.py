@@ -201,6 +201,9 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False):
     yield z
     if return_rank:
         refuse("`return_rank=True`")
+    for cutoff, most in ((atol, 0.0), (rtol, 1e-6)):
+        if not (cutoff is None or known(cutoff) and cutoff <= most):
+            refuse("a cutoff that may drop what is not zero: write it with `np.linalg.svd`")
     d[a] += pinv_back(a, z, d[z])
 
 
@@ -209,6 +212,8 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False):
 def lstsq(a, b, cond=None):
     x, residuals, count, s = linalg.lstsq(a, b, cond)
     yield x, residuals, count, s
+    if not (cond is None or known(cond) and cond <= 1e-6):
+        refuse("a cutoff that may drop what is not zero: write it with `np.linalg.svd`")
     inverse = linalg.pinv(a)
     g = lstsq_right(a, b, x, inverse, d[x], np.atleast_1d(d[residuals]))
     d[b] += g
