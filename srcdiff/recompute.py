@@ -133,7 +133,7 @@ def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any)
     from srcdiff.api.forward import jvp
 
     with _as_before(f, before, args) as check:
-        value, tangent = jvp(f, args, absent(t))
+        value, tangent = jvp(f, args, absent_inside(t))
         check(value)
     return tangent
 
@@ -166,7 +166,7 @@ def tangent_by(f: Any, t: tuple[Any, ...]) -> Any:
     """The tangent of `f` along such tangents as a function `(t, *args)` with a source."""
     from srcdiff.api.made import made_once
 
-    along = absent(t)
+    along = absent_inside(t)
     if any(isinstance(one, (list, tuple)) and None in one for one in along):
         raise UnsupportedError(
             "a call of srcdiff.checkpoint is differentiated three times, forwards at first",
@@ -192,16 +192,20 @@ def again(before: Before | None) -> Before | None:
 
 
 def absent(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Tangents, None in place of zeros."""
+    """Tangents, None in place of zeros that have no shape."""
+    return tuple(None if isinstance(t, float) and t == 0.0 else t for t in tangents)
+
+
+def absent_inside(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tangents, None in place of zeros that have no shape, also inside of lists and tuples."""
     return tuple(map(_absent, tangents))
 
 
 def _absent(t: Any) -> Any:
-    """A tangent, None in place of zeros that have no shape."""
     if isinstance(t, (list, tuple)):
         items = [_absent(one) for one in t]
         return None if all(one is None for one in items) else like_sequence(t, items)
-    return None if isinstance(t, float) and t == 0.0 else t
+    return absent((t,))[0]
 
 
 @contextmanager

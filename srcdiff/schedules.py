@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.recompute import Before, absent, checksum
+from srcdiff.recompute import Before, absent_inside, checksum
 from srcdiff.solutions import with_source
 from srcdiff.trees import add_tree, zero_tree, zeros_like
 
@@ -148,7 +148,7 @@ def pushed_steps(
     from srcdiff.api.forward import jvp
 
     state, rest = _copied(values[:count]), values[count:]
-    tangents = absent(t)
+    tangents = absent_inside(t)
     moved, fixed = tangents[:count], tangents[count:]
     assert held.start is not None, "the loop has run"
     with held.start.restored(rest):

@@ -1,110 +1,106 @@
-"""Functions of `cmath`: those of NumPy, of a number that they take for complex."""
+"""Functions of `cmath`: those of NumPy, of a number that is complex."""
 
 import cmath
 
 import numpy as np
 
-from srcdiff.rules import composed, iscomplex, samples
-
-
-def _number(z):
-    return z if iscomplex(z) else complex(z)
+from srcdiff.rules import composed, samples
 
 
 @composed(cmath.exp)
 @samples("C()", "A()")
 def exp(z):
-    return np.exp(_number(z))
+    return np.exp(complex(z))
 
 
 @composed(cmath.log)
 @samples("C()", "C(), 2.0", "-P()")
 def log(z, base=None):
-    return np.log(_number(z)) if base is None else np.log(_number(z)) / np.log(_number(base))
+    return np.log(complex(z)) if base is None else np.log(complex(z)) / np.log(complex(base))
 
 
 @composed(cmath.log10)
 @samples("C()")
 def log10(z):
-    return np.log10(_number(z))
+    return np.log10(complex(z))
 
 
 @composed(cmath.sqrt)
 @samples("C()", "-P()")
 def sqrt(z):
-    return np.sqrt(_number(z))
+    return np.sqrt(complex(z))
 
 
 @composed(cmath.sin)
 @samples("C()")
 def sin(z):
-    return np.sin(_number(z))
+    return np.sin(complex(z))
 
 
 @composed(cmath.cos)
 @samples("C()")
 def cos(z):
-    return np.cos(_number(z))
+    return np.cos(complex(z))
 
 
 @composed(cmath.tan)
 @samples("C()")
 def tan(z):
-    return np.tan(_number(z))
+    return np.tan(complex(z))
 
 
 @composed(cmath.asin)
 @samples("C()")
 def asin(z):
-    return np.arcsin(_number(z))
+    return np.arcsin(complex(z))
 
 
 @composed(cmath.acos)
 @samples("C()")
 def acos(z):
-    return np.arccos(_number(z))
+    return np.arccos(complex(z))
 
 
 @composed(cmath.atan)
 @samples("C()")
 def atan(z):
-    return np.arctan(_number(z))
+    return np.arctan(complex(z))
 
 
 @composed(cmath.sinh)
 @samples("C()")
 def sinh(z):
-    return np.sinh(_number(z))
+    return np.sinh(complex(z))
 
 
 @composed(cmath.cosh)
 @samples("C()")
 def cosh(z):
-    return np.cosh(_number(z))
+    return np.cosh(complex(z))
 
 
 @composed(cmath.tanh)
 @samples("C()")
 def tanh(z):
-    return np.tanh(_number(z))
+    return np.tanh(complex(z))
 
 
 @composed(cmath.asinh)
 @samples("C()")
 def asinh(z):
-    return np.arcsinh(_number(z))
+    return np.arcsinh(complex(z))
 
 
 @composed(cmath.acosh)
 @samples("C()")
 def acosh(z):
-    return np.arccosh(_number(z))
+    return np.arccosh(complex(z))
 
 
 @composed(cmath.atanh)
 @samples("C()")
 def atanh(z):
-    return np.arctanh(_number(z))
+    return np.arctanh(complex(z))
 
 
 @composed(cmath.phase)

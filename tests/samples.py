@@ -213,7 +213,7 @@ def direction(x: Any, rng: np.random.Generator) -> Any:
         v = v + v.T
     if np.iscomplexobj(x):
         v = v + 1j * rng.standard_normal(np.shape(x))
-    return np.where(np.isfinite(x), v, 0.0) if np.ndim(x) else float(v)
+    return np.where(np.isfinite(x), v, 0.0) if np.ndim(x) else np.asarray(v).item()
 
 
 def inner(a: Any, b: Any) -> float:

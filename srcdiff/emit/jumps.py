@@ -76,14 +76,15 @@ _Next = Union[_After, _LoopEnd, None]
 
 
 def with_jumps(scan: Scan, inline: Set[str]) -> tuple[Block, frozenset[str]]:
-    """The body of a function with `Jump` and `LoopElse` in place of flags, and those flags.
+    """The body of a function with `Jump` and `LoopElse` in place of flags, and what these replace.
 
     `inline` are the names nested into expressions.
     """
     jumps = _Jumps(scan, inline)
     if not jumps.flags and jumps.result is None:
         return scan.function.body, frozenset()
-    return jumps.rebuilt(), frozenset(jumps.flags)
+    result = () if jumps.result is None else (jumps.result,)
+    return jumps.rebuilt(), frozenset((*jumps.flags, *result))
 
 
 class _Jumps:

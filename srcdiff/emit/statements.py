@@ -41,7 +41,7 @@ Node = Any
 class Statements:
     """Builds the statements of a function; `plan` says what is nested into expressions.
 
-    `gone` are the flags that became jumps.
+    `gone` are the flags that became jumps, and the variable of what is returned.
     """
 
     def __init__(self, expressions: Expressions, plan: Plan, gone: frozenset[str]) -> None:
