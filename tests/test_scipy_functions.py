@@ -350,6 +350,26 @@ def test_differential_equations(name):
     checked(*EQUATIONS[name], second=False)
 
 
+ALONG = {
+    "limits of an integral": (decay, (1.3, 2.0), (None, 1.0)),
+    "argument of an integral": (decay, (1.3, 2.0), (0.5, None)),
+    "start of odeint": (pendulum, (A, 1.3), (np.array([0.3, -0.1]), None)),
+    "argument of odeint": (pendulum, (A, 1.3), (None, 0.7)),
+    "item of a start": (steps_of_the_solver, (1.0, 0.7, A), (1.0, None, None)),
+    "item and argument": (steps_of_the_solver, (1.0, 0.7, A), (1.0, 0.5, None)),
+}
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_tangents_along_some_inputs(name):
+    """What has no tangent may be all arguments, or an item of a list."""
+    f, args, tangents = ALONG[name]
+    moved = [k for k, t in enumerate(tangents) if t is not None]
+    gradients = srcdiff.grad(f, tuple(moved))(*args)
+    expected = sum(np.sum(g * tangents[k]) for k, g in zip(moved, gradients))
+    assert srcdiff.jvp(f, args, tangents)[1] == pytest.approx(expected, rel=1e-5)
+
+
 def test_the_adjoint_is_stable_where_the_equation_forgets():
     """Run backwards, the equation itself would grow by exp(200)."""
 

@@ -96,6 +96,11 @@ def _together(items: tuple[ir.Atom, ...]) -> ir.Atom:
     return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
 
 
+def _is_no_items(atom: ir.Atom) -> bool:
+    """Whether an item is `*nothing`."""
+    return isinstance(atom, ir.Star) and atom.value is NOTHING
+
+
 class Tangent(Gathered):
     """The lines of a `@forward` template: `d[x]` is the tangent of `x`, and `d[z]` is added to."""
 
@@ -130,11 +135,14 @@ class Tangent(Gathered):
         return NOTHING
 
     def atom(self, atom: ir.Atom) -> ir.Atom:
-        """An atom of the template; nothing among others is zero."""
+        """An atom of the template; nothing among others is zero, `*nothing` adds no items."""
         new = super().atom(atom)
-        if not isinstance(new, ir.Tup) or not any(a is NOTHING for a in new.items):
+        if not isinstance(new, ir.Tup):
             return new
-        return _together(new.items)
+        items = tuple(a for a in new.items if not _is_no_items(a))
+        if items == new.items and not any(a is NOTHING for a in items):
+            return new
+        return _together(items)
 
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """What is made of nothing is nothing."""
