@@ -56,8 +56,13 @@ def compose(typed: Typed, inputs: tuple[str, ...]) -> Typed:
 
 
 def _with_arrays(typed: Typed, inputs: tuple[str, ...]) -> Typed:
-    function = typed.function
-    return typed.then(with_arrays(function, typed.kinds, inputs, selected_names(function)))
+    """The function with arrays for lists, among them those that meet what was a list before."""
+    while True:
+        function = typed.function
+        new = with_arrays(function, typed.kinds, inputs, selected_names(function))
+        if new == function:
+            return typed
+        typed = typed.then(new)
 
 
 def composed(

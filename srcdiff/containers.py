@@ -182,7 +182,7 @@ def _tuple_element_adjoint(
 ) -> ir.Block:
     """`x = (a, b)[k]` with a literal k."""
     if not isinstance(key, ir.Const):
-        raise _unsupported("indexing a tuple display by a variable", stmt.loc)
+        raise InternalError("a display that is indexed by a variable has no name", stmt)
     item = base.items[key.value]
     if not isinstance(item, ir.Name) or item.id not in facts.active:
         return ()

@@ -60,16 +60,17 @@ def _listed(stmt: ir.Stmt, kinds: Kinds) -> tuple[int | str, ...]:
         call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
     ):
         return ()
-    taken = call.args if is_elementwise(call.fn) else flows(call, kinds)
-    places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds)]
+    whole = is_elementwise(call.fn) or call.fn is np.interp  # no list is one of axes
+    taken = call.args if whole else flows(call, kinds)
+    places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
     keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
     return (*places, *keys) if (places or keys) and _computes(call, kinds) else ()
 
 
-def _is_list(atom: ir.Atom, kinds: Kinds) -> bool:
-    """Whether an operand is a list that may hold numbers with a derivative."""
+def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
+    """Whether an operand is a list of numbers: of any (`whole`), or of ones with a derivative."""
     kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup)) else None
-    return isinstance(kind, (List, Tuple)) and is_active_kind(kind)
+    return isinstance(kind, (List, Tuple)) and (whole or is_active_kind(kind))
 
 
 def _computes(call: ir.Call, kinds: Kinds) -> bool:

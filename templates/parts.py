@@ -43,27 +43,39 @@ def put_along_axis(arr, indices, values, axis):
 
 
 @composed(np.put, mutates="a")
-@samples("A(4), [0, 2], A(2)", "A(2, 3), np.array([1, 5]), A()", "A(4), 1, A()")
+@samples(
+    "A(4), [0, 2], A(2)", "A(2, 3), np.array([1, 5]), A()", "A(4), 1, A()", "A(4), [0, -1], A(3)",
+    "A(2, 2), [[0], [-1], [2]], A(2)",
+)  # fmt: skip
 def put(a, ind, v):
-    a[np.unravel_index(ind, np.shape(a))] = v
+    places = np.arange(np.size(a))[np.ravel(ind)]
+    a[np.unravel_index(places, np.shape(a))] = np.resize(v, np.size(places))
 
 
 @composed(np.ndarray.put, mutates="a")
-@samples("A(4), [0, 2], A(2)")
+@samples("A(4), [0, 2], A(2)", "A(4), [0, -1], A(1)")
 def put_method(a, indices, values):
-    a[np.unravel_index(indices, np.shape(a))] = values
+    np.put(a, indices, values)
 
 
 @composed(np.putmask, mutates="a")
-@samples("A(3), np.array([True, False, True]), A(3)", "A(3), np.array([True, False, True]), A()")
+@samples(
+    "A(3), np.array([True, False, True]), A(3)", "A(3), np.array([True, False, True]), A()",
+    "A(2, 2), np.array([[1, 0], [1, 1]]), A(3)",
+)  # fmt: skip
 def putmask(a, mask, values):
-    a[mask] = values if np.ndim(values) == 0 else values[mask]
+    chosen = np.asarray(mask, bool)
+    a[chosen] = values if np.ndim(values) == 0 else np.resize(values, np.shape(a))[chosen]
 
 
 @composed(np.place, mutates="arr")
-@samples("A(3), np.array([True, False, True]), A(2)")
+@samples(
+    "A(3), np.array([True, False, True]), A(2)", "A(4), np.array([1, 0, 1, 1]), A(2)",
+    "A(4), np.array([True, False, True, False]), A(3)",
+)  # fmt: skip
 def place(arr, mask, vals):
-    arr[mask] = vals
+    chosen = np.asarray(mask, bool)
+    arr[chosen] = np.resize(vals, np.count_nonzero(chosen))
 
 
 @composed(np.ndarray.choose)

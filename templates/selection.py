@@ -105,7 +105,10 @@ def conjugate(x):
 def real(val):
     z = np.real(val)
     yield z
-    d[val] += d[z]
+    if iscomplex(val):
+        d[val] += d[z] + 0j
+    else:
+        d[val] += d[z]
 
 
 @rule(np.imag, np.ndarray.imag, view="val")

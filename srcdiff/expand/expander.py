@@ -91,10 +91,21 @@ class Expander(Writer):
         """The statements of the adjoint."""
         if self.result is None and self.rule.mutates is None:
             return ()
+        self._note_written()
         self.block(self._recomputed())
         self.block(self.template.below)
         self.undo()
         return _without_dead(tuple(self.out), self.called)
+
+    def _note_written(self) -> None:
+        """Note that the adjoint of what a call writes into is complex where that is.
+
+        What comes from there to a real operand is made real (`z[i] = abs(z[i])`).
+        """
+        written = self.env.get(str(self.rule.mutates))
+        if isinstance(written, ir.Name) and self.active(written.id):
+            if self.folder.is_complex(written):
+                self.folder.complex.add(self.facts.adjoint(written.id).id)
 
     def undo(self) -> None:
         """Behind `x[i] = old` lines read `x` as it was before the call."""

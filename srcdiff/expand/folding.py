@@ -32,7 +32,7 @@ from srcdiff.analyses.kind_types import (
 )  # fmt: skip
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.device import on_device
-from srcdiff.ir import Atom, Attr, Call, Const, Method, Name, Ref, Rhs, Slice, Star, Tup, names
+from srcdiff.ir import Atom, Attr, Call, Const, Method, Name, Ref, Rhs, Slice, Star, Tup, atoms
 from srcdiff.rules import notation
 from srcdiff.rules.arguments import as_atom
 
@@ -130,7 +130,7 @@ class Folder:
         """Remember whether a new temporary may be complex."""
         if isinstance(rhs, Call) and rhs.fn in (np.abs, np.real, np.imag, np.shape):
             return
-        read = [Name(n) for n in names(rhs)]
+        read = [a for a in atoms(rhs) if isinstance(a, (Name, Const))]
         if any(map(self.is_complex, read)):
             self.complex.add(name.id)
 

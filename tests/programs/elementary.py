@@ -259,3 +259,37 @@ def sum_times_itself(x, y):
 
 
 sample(sum_times_itself, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
+
+
+def real_parts_stored(z):
+    """Real numbers that are stored in complex arrays, item by item and whole."""
+    w = z.copy()
+    w[0] = abs(w[0])
+    w[1] += w[2].real ** 2
+    u = np.zeros(3, complex)
+    u[:] = w.real**3
+    return u * w
+
+
+sample(real_parts_stored, lambda r: (r.standard_normal(3) + 1j * r.standard_normal(3),))
+
+
+def complex_after_real(z):
+    """An adjoint to which a real number is added first, then complex ones."""
+    r = np.abs(z)
+    y = r**1.5 * z
+    w = z.copy()
+    w[2] = np.max(z.real)
+    return w * (y.real @ r)
+
+
+sample(complex_after_real, lambda r: (r.standard_normal(3) + 1j * r.standard_normal(3),))
+
+
+def lists_of_integers(x):
+    """Lists among the operands, which a rule has to compute with."""
+    y = np.power(x, [2, 3]) + np.power([2, 3], x) * np.arctan2([1, 2], x)
+    return y - np.interp(x, [0, 9], [1, 5])
+
+
+sample(lists_of_integers, lambda r: (r.uniform(0.3, 2.0, 2),))
