@@ -211,9 +211,11 @@ def _agree(problem: Problem, direction: Any, cotangent: Any, slope: float) -> bo
 
 def _overflows(problem: Problem) -> bool:
     """Whether a number becomes nan, or too large for its dtype, on the way to the result."""
+    told = copy.copy(problem)  # Python's own floats overflow without a word
+    told.names = {n: np.float64(v) if type(v) is float else v for n, v in problem.names.items()}
     try:
         with np.errstate(over="raise", invalid="raise"):
-            problem.output()
+            told.output()
     except FloatingPointError:
         return True
     return False
