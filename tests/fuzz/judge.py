@@ -211,14 +211,21 @@ def _agree(problem: Problem, direction: Any, cotangent: Any, slope: float) -> bo
 
 def _overflows(problem: Problem) -> bool:
     """Whether a number becomes nan, or too large for its dtype, on the way to the result."""
-    told = copy.copy(problem)  # Python's own floats overflow without a word
-    told.names = {n: np.float64(v) if type(v) is float else v for n, v in problem.names.items()}
     try:
         with np.errstate(over="raise", invalid="raise"):
-            told.output()
+            problem.output(_told(problem.at))
     except FloatingPointError:
         return True
     return False
+
+
+def _told(value: Any) -> Any:
+    """Values with numbers of NumPy in place of Python's own, which overflow without a word."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_told, value))
+    if isinstance(value, dict):
+        return {key: _told(item) for key, item in value.items()}
+    return np.float64(value) if type(value) is float else value
 
 
 def _jumps(problem: Problem, g: Callable[..., Any], cotangent: Any, direction: Any) -> bool:
