@@ -8,6 +8,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
 from srcdiff.callees import resolved
+from srcdiff.columns import with_columns
 from srcdiff.composed import without_functionals
 from srcdiff.free import check_reads
 from srcdiff.inline import inline
@@ -31,7 +32,10 @@ def with_bodies(
 def _once(
     function: ir.Function, params: Mapping[str, Kind], origin: object, inputs: tuple[str, ...]
 ) -> ir.Function:
-    function = without_functionals(inline(function, origin), origin, inputs)
+    function = inline(function, origin)
+    while (written := with_columns(function, inputs)) != function:
+        function = inline(written, origin)
+    function = without_functionals(function, origin, inputs)
     function = resolved(function, params, origin)
     check_reads(function, origin)
     check_first_order(function)

@@ -25,19 +25,19 @@ def met_calls(
     function: ir.Function, inputs: Iterable[str], wanted: Callable[[ir.Call | None], bool]
 ) -> list[ir.Call]:
     """Those of the wanted calls that meet something that depends on an input."""
-    varied = _varied(function, inputs)
+    changing = varied(function, inputs)
     found: list[ir.Call] = []
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         if call is None or not wanted(call):
             continue
         made = frozenset(ir.writes(stmt))
-        if not varied.isdisjoint(ir.names(call)) or _meets(function, made, varied):
+        if not changing.isdisjoint(ir.names(call)) or _meets(function, made, changing):
             found.append(call)
     return found
 
 
-def _varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
+def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
     """The names that may depend on an input, or share memory with what does."""
     found = edges(function.body, {}, Aliases(), flows)
     for stmt in ir.walk(function.body):

@@ -224,10 +224,13 @@ def basis_of(x: Any) -> Any:
     """The unit vectors of the space of a real number or array.
 
     Raises:
-        TypeError: it is complex.
+        TypeError: it is something else.
     """
-    if np.iscomplexobj(x):
-        raise TypeError("second derivatives at the solution of an equation are for real numbers")
+    if np.iscomplexobj(x) or isinstance(x, (dict, list, tuple)):
+        raise TypeError(
+            "second derivatives of solutions, and derivatives of Jacobians, are by real numbers "
+            "and arrays"
+        )
     return np.reshape(np.eye(np.size(x), dtype=np.result_type(x)), (np.size(x), *np.shape(x)))
 
 

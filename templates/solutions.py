@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff import grad
+from srcdiff import grad, hessian, jacobian
 from srcdiff.rules import composed, d, forward, known, nondifferentiable, rule, samples, unsupported
 from srcdiff.solutions import (
     basis_of,
@@ -119,3 +119,8 @@ nondifferentiable(basis_of)
 unsupported(
     "Differentiate the gradient instead: srcdiff.jvp of srcdiff.grad.", pushed
 )
+unsupported(
+    "Where it is differentiated, it is of a function that captures nothing, by one array or number "
+    "and without other options, and its value is one array or number.",
+    jacobian, hessian,
+)  # fmt: skip

@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.columns import columns_of, product_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, forward_of
 from srcdiff.api.made import made_once
@@ -46,6 +48,20 @@ class Jacobian:
             return by_columns(point, inputs)
         return by_rows(inputs, output, pull)
 
+    def by_columns(self) -> Any:
+        """A Python function that computes the same, to be read; None where it would not.
+
+        It is for one array or number as the input, and one output.
+        """
+        plain = isinstance(self.options.inputs, (int, str)) and self.options.outputs is None
+        if not plain or self.sparsity is not None:
+            return None
+        return columns_of(self._differentiated(), self.options.inputs)
+
+    def _differentiated(self) -> Any:
+        """The function whose tangents the columns are."""
+        return self.primal
+
     @property
     def source(self) -> str:
         """The text that computes one row, or in forward mode one column."""
@@ -76,6 +92,10 @@ class Hessian(Jacobian):
         """The Hessian at these arguments."""
         point = Point(self.gradient, self.options, args, kwargs)
         return by_columns(point, real(point.inputs, "the input"))
+
+    def _differentiated(self) -> Any:
+        """The gradient."""
+        return self.gradient
 
     @property
     def source(self) -> str:
@@ -166,6 +186,10 @@ def hessian(f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any =
     return (lambda g: Hessian(g, options)) if f is None else Hessian(f, options)
 
 
+for _matrix in (jacobian, hessian):
+    _matrix.__srcdiff_matrix__ = True  # type: ignore[attr-defined]
+
+
 def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:
     """The product of the Hessian of a function with a vector, by one forward-over-reverse run.
 
@@ -187,6 +211,22 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     options = Options(inputs)
     point = Point(_gradient(f, options), options, tuple(args), kwargs)
     return point.along(v)[1]
+
+
+def _direct(f: Any, call: ir.Call) -> ir.Call | None:
+    """`hvp(f, (x, n), v)` in a differentiated function as a call of what computes it."""
+    primals = call.args[1] if len(call.args) == 3 else ir.NONE
+    if call.kwargs or not isinstance(primals, ir.Tup):
+        return None
+    count = len(primals.items)
+    if not count or any(isinstance(a, ir.Star) for a in primals.items):
+        return None
+    gradient = _gradient(f, Options(0))
+    made = made_once(gradient, ("product", count), lambda: product_of(gradient, count))
+    return ir.Call(made, (*primals.items, call.args[2]))
+
+
+hvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
 
 
 def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:

@@ -23,6 +23,7 @@ from srcdiff.analyses import kind_types
 from srcdiff.analyses.kind_types import Kind, class_of, inside
 from srcdiff.analyses.kind_values import key_of
 from srcdiff.codes import all_codes
+from srcdiff.columns import is_jacobian
 from srcdiff.free import Variable, WithFree
 from srcdiff.inline import is_foreign, is_user_function
 from srcdiff.nested import is_derivative
@@ -184,6 +185,8 @@ class _Walk:
             self.container(value)
         elif is_user_function(value) or is_derivative(value) or _is_python_callable(value):
             self.callable(value)
+        elif is_jacobian(value):
+            self.callable(value.primal)
 
     def module(self, module: types.ModuleType, names: tuple[str, ...]) -> None:
         """The attributes of a module."""

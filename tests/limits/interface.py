@@ -7,6 +7,22 @@ def f(x):
 
 srcdiff.grad(srcdiff.jacobian(f))(np.ones(2))
 """,
+    "A Jacobian inside of a function that captures something": """
+def f(x):
+    return np.sum(srcdiff.jacobian(lambda y: x * y)(x))
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "A pullback inside": """
+def g(x):
+    return x * x
+
+def f(x):
+    value, pull = srcdiff.vjp(g, x)
+    return np.sum(pull(value))
+
+srcdiff.grad(f)(np.ones(2))
+""",
     "An integer input": """
 def f(x):
     return x * x

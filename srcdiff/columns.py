@@ -1,0 +1,83 @@
+"""Jacobians in differentiated functions: written out, a column for every element of the input.
+
+`srcdiff.jacobian(f)(x)` stays a call where nothing in it depends on an input.  Where something
+does, it becomes the call of a Python function that stacks the tangents of `f` along unit vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.known import derivative
+from srcdiff.lower import Closure
+from srcdiff.lower.lifted import lifted_closure
+from srcdiff.met import varied
+from srcdiff.nested import is_transform
+
+
+def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
+    """The function with the Jacobians that depend on an input as calls of Python functions."""
+    own: dict[str, Any] = {}
+    for statement in ir.walk(function.body):
+        found = _made(statement, own)
+        if found is not None and isinstance(statement, ir.Assign):
+            own[statement.target.id] = found
+    made = {n: v for n, v in own.items() if is_jacobian(v)}
+    if not made and not any(_calls_jacobian(s) for s in ir.walk(function.body)):
+        return function
+    changing = varied(function, inputs)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(s)
+        if isinstance(s, ir.Assign) and call is not None and changing & {*ir.names(call)}:
+            return replace(s, rhs=_written(call, made))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    body = tuple(map(stmt, function.body))
+    return replace(function, body=_without(body, made.keys() - ir.used(body)))
+
+
+def _without(block: ir.Block, gone: Set[str]) -> ir.Block:
+    """A block that does not make some Jacobians, which nothing uses any more."""
+    kept = (s for s in block if not (isinstance(s, ir.Assign) and s.target.id in gone))
+    return tuple(ir.map_blocks(s, lambda b: _without(b, gone)) for s in kept)
+
+
+def _made(stmt: ir.Stmt, own: Mapping[str, Any]) -> Any:
+    """The function that a statement makes, if that is known, None for anything else.
+
+    That is one which captures nothing, a derivative or a Jacobian; `own` are those made before.
+    """
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, Closure):
+        return lifted_closure(rhs) if rhs.function is not None and rhs.variables == {} else None
+    if not isinstance(rhs, ir.Call) or not (_makes_jacobian(rhs.fn) or is_transform(rhs.fn)):
+        return None
+    refs = {n: ir.Ref(n, value) for n, value in own.items()}
+    found = derivative(rhs, refs)
+    return found.value if isinstance(found, ir.Ref) else None
+
+
+def _makes_jacobian(fn: Any) -> bool:
+    """Whether a callee is `srcdiff.jacobian` or `srcdiff.hessian`."""
+    return hasattr(fn, "__srcdiff_matrix__")
+
+
+def is_jacobian(fn: Any) -> bool:
+    """Whether a callee is what `srcdiff.jacobian` or `srcdiff.hessian` makes."""
+    return hasattr(type(fn), "by_columns")
+
+
+def _calls_jacobian(stmt: ir.Stmt) -> bool:
+    call = ir.call_of(stmt)
+    return call is not None and is_jacobian(call.fn)
+
+
+def _written(call: ir.Call, made: Mapping[str, Any]) -> ir.Call:
+    """A call of a Jacobian as that of the function that computes the same."""
+    fn: Any = made.get(call.fn.id) if isinstance(call.fn, ir.Name) else call.fn
+    found = fn.by_columns() if is_jacobian(fn) else None
+    return call if found is None else replace(call, fn=found, text=None)
