@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff import ir
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, Unknown
+from srcdiff.analyses.links import stored_names
 from srcdiff.errors import InternalError
 from srcdiff.facts import Facts
 from srcdiff.tape.needs import Item
+
+Kinds = Mapping[str, Kind]
 
 
 @dataclass(frozen=True)
@@ -21,30 +26,58 @@ class Trip:
     needed: frozenset[Item] = frozenset()
 
 
-def countable(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
+def countable(function: ir.Function, facts: Facts) -> ir.Block:
     """A Pair tree in which every loop can be run backwards and every test stays as it was.
 
     A loop that may be left early counts its iterations: the first statement of its body adds one to
     a counter.  Bounds that the body changes, and tests that the branches change, are copied before.
+    Of lists and arrays that are tests (`if stack:`) and written into, only the answer is kept.
     """
-    return tuple(s for stmt in block for s in _countable(stmt, fresh))
+    return _block(function.body, facts.fresh, _written_tests(function.body, facts.kinds))
 
 
-def _countable(stmt: ir.Stmt, fresh: ir.Fresh) -> ir.Block:
+def _block(block: ir.Block, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
+    return tuple(s for stmt in block for s in _countable(stmt, fresh, written))
+
+
+def _countable(stmt: ir.Stmt, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
     if isinstance(stmt, ir.If):
-        body, orelse = countable(stmt.body, fresh), countable(stmt.orelse, fresh)
-        copies, test = _copied(stmt.test, ir.bound(body) | ir.bound(orelse), fresh, stmt.loc)
+        body, orelse = _block(stmt.body, fresh, written), _block(stmt.orelse, fresh, written)
+        copies: ir.Block = ()
+        test = stmt.test
+        if isinstance(test, ir.Name) and test.id in written:
+            copies, test = _kept(ir.Call(bool, (test,), text="bool"), fresh, stmt.loc)
+        else:
+            copies, test = _copied(test, ir.bound(body) | ir.bound(orelse), fresh, stmt.loc)
         return (*copies, replace(stmt, test=test, body=body, orelse=orelse))
     if isinstance(stmt, ir.For):
-        return _countable_for(stmt, fresh)
+        return _countable_for(stmt, fresh, written)
     if isinstance(stmt, ir.While):
-        return _counting(stmt, countable(stmt.body, fresh), fresh)
+        return _counting(stmt, _block(stmt.body, fresh, written), fresh)
     return (stmt,)
 
 
-def _countable_for(stmt: ir.For, fresh: ir.Fresh) -> ir.Block:
+def _written_tests(body: ir.Block, kinds: Kinds) -> frozenset[str]:
+    """The names of tests that are lists or arrays which the function may write into."""
+    stored = frozenset[str]().union(*stored_names(tuple(_primals(body)), kinds))
+    tests = {s.test.id for s in ir.walk(body) if isinstance(s, ir.If) and type(s.test) is ir.Name}
+    # What is known to have memory may have it under another name too.
+    held = {n for n in tests if stored and not isinstance(kinds.get(n, UNKNOWN), (Scalar, Unknown))}
+    return frozenset((tests & stored) | held)
+
+
+def _primals(block: ir.Block) -> Iterator[ir.Stmt]:
+    """The statements of the function itself in a Pair tree, but for its control flow."""
+    for stmt in block:
+        if isinstance(stmt, ir.Pair):
+            yield from () if stmt.primal is None else (stmt.primal,)
+        for inner in () if isinstance(stmt, ir.Pair) else ir.blocks(stmt):
+            yield from _primals(inner)
+
+
+def _countable_for(stmt: ir.For, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
     """A `for` with bounds that its body does not change, counted if it can be left early."""
-    body = countable(stmt.body, fresh)
+    body = _block(stmt.body, fresh, written)
     copies: list[ir.Stmt] = []
     changed = ir.bound(body) | {stmt.target.id}
     if isinstance(stmt.iter, ir.Call):
@@ -65,8 +98,13 @@ def _copied(
     """An atom, copied to a name of its own if one of its names changes."""
     if not changed & set(ir.names(atom)):
         return (), atom
+    return _kept(atom, fresh, loc)
+
+
+def _kept(value: ir.Rhs, fresh: ir.Fresh, loc: ir.Loc) -> tuple[ir.Block, ir.Name]:
+    """A value in a name of its own."""
     copy = fresh("_kept")
-    return (ir.Pair(ir.Assign(copy, atom, loc), (), loc),), copy
+    return (ir.Pair(ir.Assign(copy, value, loc), (), loc),), copy
 
 
 def _counting(stmt: ir.For | ir.While, body: ir.Block, fresh: ir.Fresh) -> ir.Block:

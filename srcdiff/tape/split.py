@@ -41,7 +41,7 @@ class Parts:
 
 def split(function: ir.Function, facts: Facts) -> Parts:
     """The forward and the backward part of a paired function."""
-    body = countable(function.body, facts.fresh)
+    body = countable(function, facts)
     adjoint_names = facts.value_adjoints
     steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)

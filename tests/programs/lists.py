@@ -689,3 +689,55 @@ def list_of_rows_solved(x):
 
 
 sample(list_of_rows_solved, lambda r: (r.uniform(0.3, 0.7, 3),))
+
+
+def stack_that_is_asked(x):
+    """A list is the test of branches that change it."""
+    stack, seen, s = [x[0]], [], x[1]
+    for v in x:
+        if stack:
+            s = s * 2.0 + stack.pop()
+        else:
+            s = s * v
+        if seen:
+            s = s * 0.5
+        else:
+            seen.append(v)
+    return s * seen[0]
+
+
+sample(stack_that_is_asked, lambda r: (r.standard_normal(4),))
+
+
+def view_that_is_asked(x):
+    """An array of one element is the test of a branch that writes into it, by another name."""
+    w = x * 1.0
+    first, s = w[:1], x[1]
+    for _ in range(3):
+        if first:
+            s = s * 2.0
+            w[0] = 0.0
+        else:
+            s = s * 3.0
+    return s + w @ x
+
+
+sample(view_that_is_asked, lambda r: (r.standard_normal(4),))
+
+
+def list_that_is_asked(x):
+    """A list without derivatives is a test, and changed by the statements behind the branches."""
+    marks, s = [], x[0]
+    for v in x:
+        if marks:
+            s = s * 2.0
+        else:
+            s = s * 3.0
+        if v > 0.0 and not marks:
+            marks.append(1)
+        elif marks:
+            marks.pop()
+    return s
+
+
+sample(list_that_is_asked, lambda r: (r.standard_normal(5),))
