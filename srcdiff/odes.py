@@ -150,7 +150,7 @@ def ode_along(
         raise TypeError("the derivatives of differential equations are for real solutions")
     t_y, t_t, *t_args = absent(moved)
     size = len(y[0])
-    start = np.zeros(size) if t_y is None else _full(t_y)
+    start = np.zeros(size) if t_y is None else np.array(t_y, float)
     if t_t is not None:
         start = start - t_t[0] * work.slope(t[0], y[0])
 
@@ -227,12 +227,6 @@ def _shaped(adjoint: Any, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(float(a) for a in adjoint)
     return np.reshape(adjoint, np.shape(value)).astype(np.result_type(value), copy=False)
-
-
-def _full(t: Any) -> Any:
-    """The tangent of the start as an array; that of a list or tuple may have None for zero."""
-    items = [0.0 if one is None else one for one in t] if isinstance(t, (list, tuple)) else t
-    return np.array(items, float)
 
 
 def _like(g: Any, x: Any) -> Any:

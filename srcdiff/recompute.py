@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from srcdiff.errors import UnsupportedError
+from srcdiff.records import FOREIGN
 from srcdiff.solutions import with_source
-from srcdiff.trees import like_sequence
+from srcdiff.trees import like_sequence, zero_tree
 
 
 def checkpoint(f: Callable[..., Any], preserve_rng_state: bool = True) -> Callable[..., Any]:
@@ -55,6 +56,8 @@ def checkpoint(f: Callable[..., Any], preserve_rng_state: bool = True) -> Callab
     def again(*args: Any) -> Any:
         return run_again(f, Before(preserve_rng_state, *args), *args)
 
+    if str(again.__module__).split(".")[0] in FOREIGN:  # this is no part of that module
+        again.__module__ = ""
     return again
 
 
@@ -132,10 +135,12 @@ def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any)
     """The tangent of a call, which runs once more, along tangents of its arguments."""
     from srcdiff.api.forward import jvp
 
+    moved = absent_inside(t)
+    still = all(one is None for one in moved)
     with _as_before(f, before, args) as check:
-        value, tangent = jvp(f, args, absent_inside(t))
+        value, tangent = (f(*args), None) if still else jvp(f, args, moved)
         check(value)
-    return tangent
+    return zero_tree(value) if still else tangent
 
 
 # --- derivatives of the derivatives ---------------------------------------------------------------

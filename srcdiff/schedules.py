@@ -153,7 +153,8 @@ def pushed_steps(
     assert held.start is not None, "the loop has run"
     with held.start.restored(rest):
         for i in held.steps:
-            state, moved = jvp(step, (i, *state, *rest), (None, *moved, *fixed))
+            if any(one is not None for one in (*moved, *fixed)):
+                state, moved = jvp(step, (i, *state, *rest), (None, *moved, *fixed))
     return tuple(zeros_like(v) if d is None else d for v, d in zip(state, moved))
 
 

@@ -166,3 +166,22 @@ def outer_plain(w, x):
 
 def test_a_checkpoint_inside_of_another_at_order_two():
     close(*(srcdiff.hessian(f, ("w", "x"))(X, X + 1.0) for f in (outer, outer_plain)))
+
+
+def of_primitives(x):
+    y = srcdiff.checkpoint(np.multiply)(x, srcdiff.checkpoint(np.tanh)(x))
+    return srcdiff.checkpoint(np.linalg.norm)(y) * srcdiff.checkpoint(abs)(x[0])
+
+
+def of_a_number(x):
+    y = srcdiff.checkpoint(lambda v: v * v)(x[0]) * x[1]
+    for _ in srcdiff.checkpointed(range(3), slots=2):
+        y = np.sin(y) * 1.1
+    return y * x[1]
+
+
+@pytest.mark.parametrize("f", [of_primitives, of_a_number])
+def test_primitives_and_numbers_without_a_tangent(f):
+    """Functions of NumPy and builtins; and directions in which an argument does not move."""
+    x = np.array([0.3, 1.2])
+    assert srcdiff.gradcheck(f, (x,), check_forward_ad=True) and srcdiff.gradgradcheck(f, (x,))
