@@ -28,7 +28,8 @@ from srcdiff.device import on_device
 from srcdiff.facts import Facts
 from srcdiff.lines import Lines
 from srcdiff.places import item_at
-from srcdiff.request import Input, Member, Request
+from srcdiff.request import Input, Request
+from srcdiff.restore import step
 from srcdiff.reverse import through_views
 from srcdiff.tape import Parts
 from srcdiff.tape.needs import exposed
@@ -240,7 +241,7 @@ def _gradient(
         part, like = facts.fresh("_grad"), facts.fresh("_like")
         index = ir.Const(str(key) if isinstance(key, str) else key)
         out.append(ir.Assign(part, ir.Call(operator.getitem, (adjoint, index)), loc))
-        out.append(ir.Assign(like, ir.Call(operator.getitem, (param, index)), loc))
+        out.append(ir.Assign(like, step(param, key), loc))
         adjoint, param = part, like
     out.append(ir.Assign(grad, ir.Call(trees.like_tree, (adjoint, param)), loc))
     if again:
@@ -282,10 +283,7 @@ def _like(
         inner = {path[1:]: grad for path, grad in found.items() if path[0] == key}
         part = facts.fresh("_part")
         if () not in inner:
-            step = ir.Call(operator.getitem, (base, ir.Const(key)))
-            if isinstance(key, Member):
-                step = ir.Call(ir.Attr(str(key)), (base,))
-            out.append(ir.Assign(part, step, loc))
+            out.append(ir.Assign(part, step(base, key), loc))
         parts[key] = _like(part, item_at(kind, key), inner, facts, out, loc)
     if isinstance(kind, Tuple):
         return ir.Tup(tuple(parts.values()))

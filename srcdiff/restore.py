@@ -72,7 +72,7 @@ class _Unfold:
         root, path = self.places[rhs.id]
         base = self.read((root, path[:-1]), stmt.loc, before)
         assert isinstance(stmt, ir.Assign)
-        return [*before, replace(stmt, rhs=_step(base, path[-1]))]
+        return [*before, replace(stmt, rhs=step(base, path[-1]))]
 
     def while_(self, stmt: ir.While) -> ir.While:
         """A loop whose condition may read attributes."""
@@ -92,14 +92,14 @@ class _Unfold:
         """What is at a place, in a temporary."""
         found = ir.Name(place[0])
         for key in place[1]:
-            step = self.fresh()
-            out.append(ir.Assign(step, _step(found, key), loc))
-            found = step
+            held = self.fresh()
+            out.append(ir.Assign(held, step(found, key), loc))
+            found = held
         return found
 
 
-def _step(base: ir.Name, key: object) -> ir.Call:
-    """An attribute or an item."""
+def step(base: ir.Name, key: object) -> ir.Call:
+    """An attribute or an item of a value."""
     if isinstance(key, Member):
         return ir.Call(ir.Attr(str(key)), (base,))
     return ir.Call(operator.getitem, (base, ir.Const(key)))

@@ -399,3 +399,31 @@ def copied(p, x):
     return q.a * p.a + np.sum(q.b) * x
 
 
+
+
+class Unit:
+    def __init__(self, w):
+        self.w = w
+
+
+class Chain:
+    def __init__(self):
+        self.units = [Unit(np.array([0.3, 0.5])), Unit(np.array([-0.2, 0.7]))]
+
+    def apply(self, x):
+        for unit in self.units:
+            x = np.tanh(unit.w * x)
+        return x
+
+
+@pytest.mark.parametrize("inputs", ["self.units[0].w", ("self.units[1].w", "x")])
+def test_pullbacks_by_a_path_through_objects_in_a_list(inputs):
+    x = np.array([1.0, 2.0])
+    expected = srcdiff.grad(Chain.apply, inputs)(Chain(), x, grad_outputs=x)
+    _, pullback = srcdiff.vjp(Chain.apply, Chain(), x, inputs=inputs)
+    np.testing.assert_array_equal(pullback(x), expected)
+    jacobian = srcdiff.jacobian(Chain.apply, inputs, mode="reverse")(Chain(), x)
+    rows = jacobian if isinstance(inputs, tuple) else (jacobian,)
+    wanted = expected if isinstance(inputs, tuple) else (expected,)
+    for row, one in zip(rows, wanted, strict=True):
+        np.testing.assert_allclose(x @ row, one, rtol=1e-14)
