@@ -107,8 +107,11 @@ def interpolant_(k, x, y, t, nu=0, *, inside=False):
 unsupported(
     "Interpolate by `CubicSpline`, `make_interp_spline` or `interp1d`, or multiply the values by "
     "the matrix of the curve, which is what it makes of `np.eye(n)`.",
-    interpolate.BSpline, interpolate.PchipInterpolator, interpolate.Akima1DInterpolator,
-    interpolate.UnivariateSpline, interpolate.InterpolatedUnivariateSpline,
+    interpolate.BSpline, interpolate.InterpolatedUnivariateSpline,
     interpolate.BarycentricInterpolator, interpolate.splrep, interpolate.splev,
     interpolate.RegularGridInterpolator, interpolate.griddata, interpolate.RBFInterpolator,
+)  # fmt: skip
+unsupported(
+    "It is not linear in the values: use `CubicSpline`, `make_interp_spline` or `interp1d`.",
+    interpolate.PchipInterpolator, interpolate.Akima1DInterpolator, interpolate.UnivariateSpline,
 )  # fmt: skip
