@@ -147,9 +147,7 @@ def cotangents(
         items = ((k, given.get(k), v, f"{path}[{k!r}]") for k, v in output.items())
         return {k: cotangents(g, v, batch, where, convert) for k, g, v, where in items}
     if records.is_record(type(output)):
-        attributes = records.attributes
-        given = attributes(grad_outputs) if records.is_record(type(grad_outputs)) else grad_outputs
-        return cotangents(given, attributes(output), batch, path, convert)
+        return cotangents(*by_attribute(grad_outputs, output), batch, path, convert)
     if isinstance(output, (list, tuple)):
         given = trees.items_like(grad_outputs, output, path, "output")
         pairs = enumerate(zip(given, output))
@@ -160,6 +158,14 @@ def cotangents(
     if grad_outputs is None:
         return repeated(one, batch)
     return convert(grad_outputs, np.result_type(one))
+
+
+def by_attribute(given: Any, output: Any) -> tuple[Any, Any]:
+    """A cotangent and its output; of a dataclass or object both by the names of attributes."""
+    if not records.is_record(type(output)):
+        return given, output
+    known = records.is_record(type(given))
+    return (records.attributes(given) if known else given), records.attributes(output)
 
 
 def given_cotangents(grad_outputs: Any, output: Any, batch: int) -> Any:

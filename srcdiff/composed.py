@@ -21,7 +21,7 @@ from srcdiff.analyses.complexes import has_complex, is_complex_kind
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, rank_of
 from srcdiff.analyses.typed import Typed
-from srcdiff.displays import displays
+from srcdiff.displays import displays, with_names
 from srcdiff.errors import MissingRuleError
 from srcdiff.expand import flows
 from srcdiff.inline import inline, lowered, written_out
@@ -51,7 +51,7 @@ def compose(typed: Typed, inputs: tuple[str, ...]) -> Typed:
         new = composed(function, typed.kinds, inputs, selected_names(function))
         if new == function:
             break
-        typed = _with_arrays(typed.then(webs(prepare(displays(new)))), inputs)
+        typed = _with_arrays(typed.then(webs(prepare(with_names(displays(new))))), inputs)
     return typed
 
 

@@ -29,6 +29,30 @@ def displays(function: ir.Function) -> ir.Function:
     return replace(function, body=_block(function.body, _uses(function.body)))
 
 
+def with_names(function: ir.Function) -> ir.Function:
+    """The function with a name for every display that is indexed by a variable."""
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in inner:
+            call = ir.call_of(stmt)
+            if isinstance(stmt, ir.Assign) and call is not None and _is_open_item(call):
+                held = fresh()
+                out.append(ir.Assign(held, call.args[0], stmt.loc))
+                stmt = replace(stmt, rhs=replace(call, args=(held, call.args[1])))
+            out.append(ir.map_blocks(stmt, block))
+        return tuple(out)
+
+    return replace(function, body=block(function.body))
+
+
+def _is_open_item(call: ir.Call) -> bool:
+    if call.fn is not operator.getitem or not isinstance(call.args[0], ir.Tup):
+        return False
+    return not isinstance(call.args[1], ir.Const)
+
+
 def _uses(block: ir.Block) -> Mapping[str, int]:
     """How often each name is read."""
     count: Counter[str] = Counter()

@@ -106,7 +106,7 @@ def real(val):
     z = np.real(val)
     yield z
     if iscomplex(val):
-        d[val] += d[z] + 0j
+        d[val] += d[z] + np.zeros_like(val)
     else:
         d[val] += d[z]
 

@@ -303,6 +303,11 @@ def test_a_parameter_that_is_written_into_takes_one_run():
     np.testing.assert_allclose(rows, srcdiff.jacobian(kernel, "a", "b", "forward")(V, W))
 
 
+def test_outputs_that_are_objects():
+    program = next(p for p in PROGRAMS if p.name == "objects-returned_dataclass")
+    assert_same_as_one_by_one(program.function, program.arguments(), program.inputs)
+
+
 def test_residuals_are_not_used_up():
     _, pull = srcdiff.vjp(loop_of_numbers, V, W, inputs=("x", "y"))
     first = pull.many(np.eye(3), 3)

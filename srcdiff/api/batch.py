@@ -13,7 +13,7 @@ import numpy as np
 from srcdiff.api.many import CANNOT
 from srcdiff.api.point import Path, at, leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
-from srcdiff.batches import rows
+from srcdiff.batches import by_attribute, rows
 from srcdiff.device import is_device_array
 from srcdiff.errors import CotangentError
 
@@ -112,6 +112,7 @@ def as_arrays(given: Any, output: Any) -> Any:
     """A batch of cotangents with arrays for leaves, in the structure of the output."""
     if given is None:
         return None
+    given, output = by_attribute(given, output)
     if isinstance(output, dict):
         return {key: as_arrays(given[key], value) for key, value in output.items()}
     if isinstance(output, (list, tuple)):
@@ -154,6 +155,7 @@ def _sizes(given: Any, output: Any, path: str, sizes: dict[str, int]) -> None:
     """The length of the first axis of every cotangent, whose other axes are the output's."""
     if given is None:
         return
+    given, output = by_attribute(given, output)
     if isinstance(output, (dict, list, tuple)):
         keys = output if isinstance(output, dict) else range(len(output))
         if isinstance(given, Mapping) != isinstance(output, dict) or len(given) != len(output):
@@ -175,6 +177,7 @@ def item(given: Any, output: Any, k: int) -> Any:
     """The cotangent of one item of the batch."""
     if given is None:
         return None
+    given, output = by_attribute(given, output)
     if isinstance(output, dict):
         return {key: item(given[key], value, k) for key, value in output.items()}
     if isinstance(output, (list, tuple)):

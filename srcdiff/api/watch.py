@@ -27,7 +27,7 @@ from srcdiff.columns import is_jacobian
 from srcdiff.free import Variable, WithFree
 from srcdiff.inline import is_foreign, is_user_function
 from srcdiff.nested import is_derivative
-from srcdiff.rules import registry
+from srcdiff.rules import user_rules
 
 Read = Callable[[], Any]
 
@@ -50,7 +50,7 @@ class Watch:
 def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
     """Everything outside a function that its derivative for arguments of some kinds depends on."""
     walk = _Walk()
-    walk.reads.append((registry, registry()))
+    walk.reads.append((user_rules, user_rules()))  # ours are only read when they are needed
     while isinstance(f, WithFree) or is_derivative(f):
         if isinstance(f, WithFree):  # what are parameters may change
             walk.free = f.variables

@@ -50,7 +50,7 @@ __all__ = [
     "composed", "conj", "d", "discrete", "distinct", "elementwise", "find", "forward", "given",
     "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known", "linear", "load_rules",
     "lookup", "nondifferentiable", "picks_one", "rank", "read_extras", "refuse", "registry",
-    "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported",
+    "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported", "user_rules",
 ]  # fmt: skip
 
 # --- declaring rules ---------------------------------------------------------------------------
@@ -321,6 +321,11 @@ def registry() -> Registry:
     """All rules: the project's own, and the user's above them."""
     with _lock:
         return builtin().extended(_user)
+
+
+def user_rules() -> tuple[Rule, ...]:
+    """The user's rules, the same object as long as none is declared."""
+    return _user
 
 
 def lookup(function: Any) -> Rule | None:
