@@ -6,7 +6,7 @@ is the gradient of `f` by its parameter `k`, generated for the kinds of these ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,13 +46,7 @@ def alone(function: ir.Function, kinds: Kinds) -> ir.Function:
     if not slopes:
         return function
     body = _Alone(slopes, kinds).block(function.body)
-    return replace(function, body=_without(body, slopes.keys() - ir.used(body)))
-
-
-def _without(block: ir.Block, gone: Set[str]) -> ir.Block:
-    """A block that does not bind some names."""
-    kept = (s for s in block if not (isinstance(s, ir.Assign) and s.target.id in gone))
-    return tuple(ir.map_blocks(s, lambda b: _without(b, gone)) for s in kept)
+    return replace(function, body=ir.without(body, slopes.keys() - ir.used(body)))
 
 
 def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:

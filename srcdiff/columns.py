@@ -6,7 +6,7 @@ does, it becomes the call of a Python function that stacks the tangents of `f` a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -37,13 +37,7 @@ def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
         return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     body = tuple(map(stmt, function.body))
-    return replace(function, body=_without(body, made.keys() - ir.used(body)))
-
-
-def _without(block: ir.Block, gone: Set[str]) -> ir.Block:
-    """A block that does not make some Jacobians, which nothing uses any more."""
-    kept = (s for s in block if not (isinstance(s, ir.Assign) and s.target.id in gone))
-    return tuple(ir.map_blocks(s, lambda b: _without(b, gone)) for s in kept)
+    return replace(function, body=ir.without(body, made.keys() - ir.used(body)))
 
 
 def _made(stmt: ir.Stmt, own: Mapping[str, Any]) -> Any:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.curves import interpolant
 
 from .check import close
 
@@ -458,6 +459,13 @@ def knots(x):
 
 def outside(x):
     return interpolate.interp1d(X, x, fill_value=0.0)(0.3)
+
+
+def test_derivatives_of_an_order_above_the_degree_are_zeros():
+    """SciPy 1.15 aborts when it is asked for some of them."""
+    for nu in range(2, 6):
+        found = interpolant(1, X, np.stack([X, 1j * X], -1), np.ones((2, 3)), nu)
+        assert found.shape == (2, 3, 2) and found.dtype == complex and not found.any()
 
 
 @pytest.mark.parametrize(

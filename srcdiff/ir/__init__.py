@@ -79,6 +79,7 @@ from srcdiff.ir.rebuild import (
     map_stmt,
     rebuilt,
     rename,
+    without,
 )
 from srcdiff.ir.text import rename_text
 
@@ -91,5 +92,6 @@ __all__ = [
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
     "itself_mentions", "make_dict", "make_function", "make_list", "map_atom", "map_blocks",
     "map_opaque", "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts",
-    "reads", "rebuilt", "rename", "rename_text", "said", "set_attr", "used", "walk", "writes",
+    "reads", "rebuilt", "rename", "rename_text", "said", "set_attr", "used", "walk", "without",
+    "writes",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -208,6 +208,12 @@ def rename(block: Block, new: Mapping[str, str]) -> Block:
         return tuple(map_stmt(s, one, one, many) for s in inner)
 
     return many(block)
+
+
+def without(block: Block, gone: Set[str]) -> Block:
+    """A block that does not assign to some names."""
+    kept = (s for s in block if not (isinstance(s, Assign) and s.target.id in gone))
+    return tuple(map_blocks(s, lambda b: without(b, gone)) for s in kept)
 
 
 class Fresh:
