@@ -10,6 +10,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.callees import resolved
 from srcdiff.columns import with_columns
 from srcdiff.composed import without_functionals
+from srcdiff.displays import returned
 from srcdiff.free import check_reads
 from srcdiff.inline import inline
 from srcdiff.nested import generated, has_derivatives
@@ -26,6 +27,7 @@ def with_bodies(
     while has_derivatives(function):
         named = webs(prepare(function))
         function = _once(generated(named, infer(named, params)), params, origin, inputs)
+        function = returned(function)
     return function
 
 

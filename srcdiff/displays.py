@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.lower.settled import definitions
 from srcdiff.rules import lookup
 
 # To these a list is an index of elements, a tuple is one of axes.
@@ -27,6 +28,33 @@ _JOINING = (operator.add, operator.mul)
 def displays(function: ir.Function) -> ir.Function:
     """The function with list displays put into the calls that read them."""
     return replace(function, body=_block(function.body, _uses(function.body)))
+
+
+def returned(function: ir.Function) -> ir.Function:
+    """The function with the tuple that it returns in its `return`, not in a variable before.
+
+    Through a variable its items would seem to be one another.
+    """
+    before, last = function.body[:-1], function.body[-1]
+    value = last.value if isinstance(last, ir.Return) else None
+    made = {s.target: (k, s.rhs) for k, s in enumerate(before) if isinstance(s, ir.Assign)}
+    count = definitions(function.body, (p.name for p in function.params))
+    while isinstance(value, ir.Name) and value in made and count[value.id] == 1:
+        at, rhs = made[value]
+        items = ir.names(rhs)
+        if not isinstance(rhs, (ir.Name, ir.Tup)) or not ir.bound(before[at:]).isdisjoint(items):
+            break
+        value = rhs
+    if not isinstance(value, ir.Tup):
+        return function
+    body = (*before, ir.Return(value, last.loc))
+    return replace(function, body=ir.without(body, _copies(before) - ir.used(body)))
+
+
+def _copies(block: ir.Block) -> frozenset[str]:
+    """The names that a block binds to tuples and to other names."""
+    plain = (s for s in block if isinstance(s, ir.Assign) and isinstance(s.rhs, (ir.Name, ir.Tup)))
+    return frozenset(s.target.id for s in plain)
 
 
 def with_names(function: ir.Function) -> ir.Function:

@@ -94,7 +94,9 @@ def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
     signature: inspect.Signature = fn.unbound.call_signature()
-    kwargs = {str(k): v for k, v in call.kwargs if k != SEED}
+    call = replace(call, kwargs=tuple(kv for kv in call.kwargs if kv != (SEED, ir.NONE)))
+    asked = (kv for kv in call.kwargs if kv[0] != SEED or SEED in signature.parameters)
+    kwargs = {str(k): v for k, v in asked}
     args = (*(ir.Ref(type(x).__name__.lower(), x) for x in fn.receiver), *call.args)
     call = replace(call, args=args)
     bound = signature.bind(*args, **kwargs)
@@ -110,6 +112,14 @@ def _kind(atom: Any, kinds: Mapping[str, Kind]) -> Kind:
     if isinstance(atom, ir.Name):
         return kinds.get(atom.id, UNKNOWN)
     return kind_of(atom.value, "x") if isinstance(atom, (ir.Const, ir.Ref)) else UNKNOWN
+
+
+def seed_free(function: ir.Function) -> ir.Function:
+    """The function without a variable of the name of the cotangent, which is a parameter later."""
+    if SEED not in ir.bound(function.body):
+        return function
+    new = ir.Fresh(ir.all_names(function))(SEED).id
+    return replace(function, body=ir.rename(function.body, {SEED: new}))
 
 
 def without_seed(function: ir.Function) -> ir.Function:

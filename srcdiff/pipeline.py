@@ -47,6 +47,7 @@ from srcdiff.nested import (
     detached,
     is_derivative,
     is_detached,
+    seed_free,
     without_seed,
 )
 from srcdiff.onecall import as_call, is_one_call
@@ -126,7 +127,7 @@ def lower_pass(state: State) -> State:
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     inputs = tuple(p for i in state.request.inputs for p in i.params)
-    function = with_bodies(state.function, state.params, state.origin, inputs)
+    function = seed_free(with_bodies(state.function, state.params, state.origin, inputs))
     state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
         return state

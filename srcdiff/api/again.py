@@ -8,6 +8,7 @@ from typing import Any
 
 from srcdiff.api.derivative import Derivative
 from srcdiff.backends.numpy import compile_text
+from srcdiff.nested import SEED
 from srcdiff.onecall import signature_of
 
 
@@ -16,18 +17,22 @@ def with_cotangent(made: Derivative, given: Container[str]) -> tuple[Any, str]:
 
     It has the parameters that are `given` an argument.
     """
-    params = [p for p in signature_of(made.primal).parameters.values() if p.name in given]
     seed = "cotangents"
-    while any(p.name == seed for p in params):
+    while seed in signature_of(made.primal).parameters:
         seed += "_"
+    heads, uses = heads_and_uses(made.primal, given, seed)
+    name = f"{made.request.name}_again"
+    text = f"def {name}({', '.join(heads)}):\n    return g_({', '.join(uses)}, {SEED}={seed})\n"
+    return compile_text(text, {"g_": made}, name, made.primal), seed
+
+
+def heads_and_uses(f: Any, given: Container[str], seed: str) -> tuple[list[str], list[str]]:
+    """The parameters of `f` that are given an argument, with another one, and how to pass them."""
+    params = [p for p in signature_of(f).parameters.values() if p.name in given]
     heads = [str(p.replace(annotation=p.empty, default=p.empty)) for p in params]
     uses = [_use(p, head) for p, head in zip(params, heads)]
     last = [heads.pop()] if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else []
-    heads = _with_star(params, heads)
-    name = f"{made.request.name}_again"
-    head = ", ".join([*heads, seed, *last])
-    text = f"def {name}({head}):\n    return g_({', '.join(uses)}, grad_outputs={seed})\n"
-    return compile_text(text, {"g_": made}, name, made.primal), seed
+    return [*_with_star(params, heads), seed, *last], uses
 
 
 def _use(param: inspect.Parameter, head: str) -> str:

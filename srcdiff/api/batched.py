@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Kind, NoneKind
 from srcdiff.api.batch import batched
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
+from srcdiff.api.reach import reached
+from srcdiff.api.repeated import check_repeatable
+from srcdiff.api.rows import rows_of
 from srcdiff.errors import CotangentError, UnsupportedError, placed
+from srcdiff.nested import SEED
 from srcdiff.onecall import place_of
 
 
@@ -41,17 +46,37 @@ class Batched(Derivative):
         """The options for one cotangent."""
         return replace(self.options, is_grads_batched=False, value=False)
 
+    @functools.cached_property
+    def unbound(self) -> Batched:
+        """The same of the function behind a method."""
+        return Batched(self.origin, self._own) if self.receiver else self
+
+    def call_signature(self) -> inspect.Signature:
+        """The parameters of the function, and the cotangents, which have a structure."""
+        return self.__signature__
+
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
-        """Nothing: there is no function of one text for a batch.
+        """A function that takes the gradients one by one, for arguments of these kinds.
 
         Raises:
-            UnsupportedError: always.
+            UnsupportedError: the function may give something else each time that it runs.
         """
-        raise UnsupportedError(
-            "gradients for a batch of cotangents (`is_grads_batched`) are not differentiated again",
-            place_of(self.primal),
-            remedy="Take the gradient for each cotangent, in a loop.",
-        )
+        kinds = dict(kinds)
+        seed = kinds.pop(SEED, NoneKind())
+        if self.options.has_aux:
+            raise UnsupportedError(
+                "gradients for a batch of cotangents (`is_grads_batched`) with `has_aux` are not "
+                "differentiated again",
+                place_of(self.primal),
+                remedy="Let the function return its output alone.",
+            )
+        single = Derivative(self.primal, self._single)
+        check_repeatable(single.for_kinds(kinds), self.primal)
+        keep = self.options.materialize_grads or not self.options.allow_unused
+        params = frozenset(i.param for i in single.request.inputs)
+        completed = single.completed(kinds)
+        used = params if keep else reached(single, single.request.outputs, completed)
+        return rows_of(single, self.options.value, kinds, seed, used)
 
     @property
     def source(self) -> str:

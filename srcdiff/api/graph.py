@@ -12,10 +12,11 @@ from srcdiff.api.accumulate import add_into
 from srcdiff.api.again import with_cotangent
 from srcdiff.api.backward import store_key
 from srcdiff.api.batch import as_arrays, batch_size, in_parts, item, stacked, widest
+from srcdiff.api.batched import Batched
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, check_unused_options
-from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
+from srcdiff.api.point import Path, Point, at, leaves, zeros, zeros_of_batch
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
 from srcdiff.batches import cotangents
@@ -163,20 +164,24 @@ def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
     """
     if run.pull.many_source is None:
         return None
-    zero = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(run.returned)}
-    total: Any = None
-    for output, given in seeds:
-        where = spelled("grad_outputs", output.path)
-        checked = cotangents(as_arrays(given, output.value), output.value, size, where)
-        base = with_leaves(run.returned, zero)
-        total = add_tree(total, _with_part(base, output.path, checked, run.returned))
-    selection = _selection(seeds)
+    total, selection = _seed_of_batch(run, seeds, size), _selection(seeds)
     with np.errstate(all="warn" if selection is None else "ignore"):
         inputs = tuple(run.point.values[p] for p in run.inputs)
         found = in_parts(run.pull, total, inputs, size, widest(inputs, run.returned))
     gradients: dict[str, Any] = dict(zip(run.inputs, found))
     finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
     return gradients if selection is None or finite else None
+
+
+def _seed_of_batch(run: Run, seeds: Seeds, size: int) -> Any:
+    """The cotangents of all that a run returned, for a batch: zero for what is not selected."""
+    total = zeros_of_batch(run.returned, size)
+    for output, given in seeds if size else ():
+        where = spelled("grad_outputs", output.path)
+        checked = cotangents(as_arrays(given, output.value), output.value, size, where)
+        base = zeros_of_batch(run.returned, size)
+        total = add_tree(total, _with_part(base, output.path, checked, run.returned))
+    return total
 
 
 def _nothing(inputs: dict[str, Any], used: frozenset[str] | None, run: Run) -> dict[str, Any]:
@@ -258,10 +263,7 @@ def _materialized(
         return gradient
     run, (name, path) = next((r, p[k][0]) for r, p in places.items() if p[k])
     value = at(run.point.values[name], path)
-    if size is None:
-        return zeros(value)
-    new = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(value)}
-    return with_leaves(value, new)
+    return zeros(value) if size is None else zeros_of_batch(value, size)
 
 
 # --- gradients that are outputs again ----------------------------------------------------------
@@ -271,19 +273,23 @@ def _again(
     runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: bool, materialize: bool
 ) -> list[Any]:
     """The gradients as outputs of a run of the gradient function."""
-    if len(runs) > 1 or batch:
+    if len(runs) > 1:
         raise UnsupportedError(
-            "create_graph=True takes outputs of one run, without a batch",
-            remedy="Take the gradients of each run, or of each item of the batch, by themselves.",
+            "create_graph=True takes outputs of one run",
+            remedy="Take the gradients of each run by themselves.",
         )
     ((run, seeds),) = runs.items()
     point, selection = run.point, _selection(seeds)
-    options = Options(point.options.inputs, selection, True, materialize)
-    made = made_once(point.f, ("again", repr(options)), lambda: Derivative(point.f, options))
+    options = Options(point.options.inputs, selection, True, materialize, is_grads_batched=batch)
+    kind = Batched if batch else Derivative
+    made = made_once(point.f, ("again", repr(options)), lambda: kind(point.f, options))
     key = "with cotangent", repr(options), tuple(point.values)
     function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
     used = frozenset(run.inputs) if materialize else _used(run, seeds)
-    seed = _as_given(_seed(run, seeds), run)
+    if batch:
+        seed = _seed_of_batch(run, seeds, _size(seeds))
+    else:
+        seed = _as_given(_seed(run, seeds), run)
     if selection is not None:
         seed = tuple(at(seed, path) for path in selection)
     new = Run(function, point.args, {**point.kwargs, name: seed})

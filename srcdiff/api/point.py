@@ -226,6 +226,12 @@ def zeros(tree: Any) -> Any:
     return with_leaves(tree, {path: zero(leaf) for path, leaf in leaves(tree)})
 
 
+def zeros_of_batch(tree: Any, size: int) -> Any:
+    """Zero of a structure with a batch axis, None where it holds no floating point number."""
+    new = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(tree)}
+    return with_leaves(tree, new)
+
+
 def zero(leaf: Any) -> Any:
     """Zero like an array or number."""
     return np.zeros_like(leaf) if is_any_array(leaf) else type(leaf)(0)

@@ -332,8 +332,28 @@ def f(x):
 
 srcdiff.grad(f, "global:w", is_grads_batched=True)
 """,
-    "A batch of cotangents in a differentiated function": """
-rows = srcdiff.grad(lambda x: x * x, is_grads_batched=True)
+    "A batch of cotangents of a function with `has_aux`, in a differentiated one": """
+rows = srcdiff.grad(lambda x: (x * x, len(x)), has_aux=True, is_grads_batched=True)
+
+def f(x):
+    return np.sum(rows(x, grad_outputs=np.eye(3)))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A batch of cotangents for a list of any length, in a differentiated function": """
+rows = srcdiff.grad(lambda xs: xs[0] * xs[1], is_grads_batched=True)
+
+def f(x, n):
+    xs = [x * k for k in range(n)]
+    return np.sum(rows(xs, grad_outputs=np.eye(3))[0])
+
+srcdiff.grad(f)(np.ones(3), 2)
+""",
+    "A batch of cotangents of a function that draws random numbers, in a differentiated one": """
+def noisy(x):
+    return x * np.random.normal()
+
+rows = srcdiff.grad(noisy, is_grads_batched=True)
 
 def f(x):
     return np.sum(rows(x, grad_outputs=np.eye(3)))

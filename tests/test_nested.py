@@ -1,0 +1,227 @@
+"""Derivatives inside of differentiated functions, and derivatives of what they make."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff import autograd
+
+X, W = np.array([0.3, 1.2, -0.4]), np.array([1.0, 2.0, 0.5])
+V, U = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]]), np.array([[0.3, 0.2, 0.1], [1.0, 2.0, -1.0]])
+
+
+def slopes(f, x, e=1e-6):
+    """The gradient of a function of one real output by central differences."""
+    steps = e * np.eye(x.size).reshape(x.size, *x.shape)
+    return np.reshape([(f(x + s) - f(x - s)) / (2 * e) for s in steps], x.shape)
+
+
+def assert_right(f, *args):
+    """The gradients by all arguments are those of differences, and so are second derivatives."""
+    assert_gradient(f, args)
+    first = srcdiff.grad(f, materialize_grads=True)
+    assert_gradient(first, args, np.cos(3.0 * args[0] + 1.0))
+
+
+def assert_gradient(f, args, weights=1.0):
+    for k, x in enumerate(args):
+        one = slopes(lambda v, k=k: np.sum(weights * f(*args[:k], v, *args[k + 1 :])), x)
+        g = srcdiff.grad(f, k, materialize_grads=True)
+        found = g(*(np.copy(a) for a in args), grad_outputs=weights)
+        np.testing.assert_allclose(found, one, rtol=1e-6, atol=1e-7)
+
+
+# --- batches of cotangents -----------------------------------------------------------------------
+
+
+def curve(y):
+    return np.sin(y) * np.roll(y, 1)
+
+
+def several(y, z):
+    return {"a": np.sum(y * z), "b": y * z * z}
+
+
+def tree(p, n):
+    return p["w"] * p["b"][0] ** n
+
+
+rows_of_curve = srcdiff.grad(curve, is_grads_batched=True)
+rows_of_several = srcdiff.grad(several, (0, 1), is_grads_batched=True)
+rows_by_key = srcdiff.grad(several, {"p": "z"}, outputs="b", is_grads_batched=True)
+rows_of_tree = srcdiff.grad(tree, is_grads_batched=True)
+with_value = srcdiff.value_and_grad(curve, is_grads_batched=True)
+unused = srcdiff.grad(lambda a, b: a * a, (0, 1), allow_unused=True, is_grads_batched=True)
+
+
+def batch(x, v):
+    return np.sum(rows_of_curve(x, grad_outputs=v * x) ** 2)
+
+
+def batch_of_dict(x, v):
+    a, b = rows_of_several(x, x * x, grad_outputs={"a": v[:, 0] * x[0], "b": v * x})
+    return np.sum(a * b)
+
+
+def batch_of_one_output(x, v):
+    return np.sum(rows_by_key(x, x * x, grad_outputs=v)["p"] ** 2)
+
+
+def batch_of_container(x, v):
+    found = rows_of_tree({"w": x, "b": [x[0], 3]}, 2, grad_outputs=v)
+    assert found["b"][1] is None
+    return np.sum(found["w"] ** 2) + np.sum(found["b"][0])
+
+
+def batch_with_value(x, v):
+    value, rows = with_value(x, grad_outputs=v)
+    return np.sum(value * rows)
+
+
+def batch_of_a_closure(x, v):
+    return np.sum(srcdiff.grad(lambda y: y * y * x, is_grads_batched=True)(x, grad_outputs=v) ** 2)
+
+
+def batch_without_items(x, v):
+    return np.sum(rows_of_curve(x, grad_outputs=v[:0])) + x[0] * np.sum(v)
+
+
+def batch_of_unused(x, v):
+    a, b = unused(x, x, grad_outputs=v)
+    return np.sum(a**2) if b is None else 0.0
+
+
+BATCHES = (
+    batch, batch_of_dict, batch_of_one_output, batch_of_container, batch_with_value,
+    batch_of_a_closure, batch_without_items, batch_of_unused,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", BATCHES, ids=lambda f: f.__name__)
+def test_batches_inside(f):
+    assert_right(f, X, V)
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    def forward(self, x):
+        return np.tanh(self.w * x)
+
+
+def test_batches_of_a_method():
+    rows = srcdiff.grad(Model(W).forward, is_grads_batched=True)
+    assert_right(lambda x, v: np.sum(rows(x, grad_outputs=v) ** 2), X, V)
+
+
+def test_batches_of_what_draws_random_numbers():
+    def noisy(y):
+        return y * y * np.random.normal()
+
+    rows = srcdiff.grad(noisy, is_grads_batched=True)
+    with pytest.raises(srcdiff.UnsupportedError, match="runs more than once here"):
+        srcdiff.grad(lambda x: np.sum(rows(x, grad_outputs=V)))(X)
+
+
+def test_unequal_batches_inside():
+    def f(x):
+        a, b = rows_of_several(x, x, grad_outputs={"a": np.ones(3), "b": V})
+        return np.sum(a + b)
+
+    with pytest.raises(ValueError, match="one size of the batch axis"):
+        srcdiff.grad(f)(X)
+
+
+def test_a_variable_that_is_called_grad_outputs():
+    def f(x):
+        grad_outputs = x * 2.0
+        return grad_outputs * x
+
+    def g(x):
+        return srcdiff.grad(lambda y: (y * y, y + 1.0))(x, grad_outputs=(x, x * 2.0))
+
+    np.testing.assert_allclose(srcdiff.grad(f)(X, grad_outputs=W), 4.0 * X * W)
+    np.testing.assert_allclose(srcdiff.vjp(g, X)[1](W), (4.0 * X + 2.0) * W)
+
+
+def test_no_cotangent_inside():
+    def f(x):
+        return srcdiff.grad(lambda y: np.sum(y**3))(x, grad_outputs=None)
+
+    np.testing.assert_allclose(srcdiff.grad(f)(X, grad_outputs=W), 6.0 * X * W)
+
+
+# --- batches over runs: create_graph -------------------------------------------------------------
+
+
+def outputs(x, w):
+    return np.sin(x) * w, np.sum(x * x * w)
+
+
+SELECTIONS = (((0,), (V,)), ((1,), (V[:, 0],)), ((0, 1), (V, V[:, 0])))
+SELECTED = ("the first", "the second", "both")
+
+
+@pytest.mark.parametrize(("chosen", "cotangents"), SELECTIONS, ids=SELECTED)
+def test_batches_that_are_outputs_again(chosen, cotangents):
+    run = srcdiff.run(outputs, X, W)
+    many = autograd.grad(
+        [run[k] for k in chosen], ["x", "w"], cotangents, create_graph=True, is_grads_batched=True
+    )
+    for k in range(2):
+        single = autograd.grad(
+            [run[j] for j in chosen], ["x", "w"], [c[k] for c in cotangents], create_graph=True
+        )
+        for one, row in zip(single, many):
+            np.testing.assert_allclose(row.value[k], one.value, rtol=1e-14)
+            mask = np.zeros((2, 3))
+            mask[k] = U[k]
+            options = {"retain_graph": True, "allow_unused": True}
+            expected = autograd.grad(one, ["x", "w"], U[k], **options)
+            found = autograd.grad(row, ["x", "w"], mask, **options)
+            assert_same(found, expected)
+
+
+def assert_same(found, expected):
+    assert [g is None for g in found] == [g is None for g in expected]
+    for one, other in zip(found, expected):
+        if one is not None:
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+def test_a_batch_of_none_that_is_an_output_again():
+    run = srcdiff.run(outputs, X, W)
+    (rows,) = autograd.grad(run[0], "x", V[:0], create_graph=True, is_grads_batched=True)
+    assert rows.value.shape == (0, 3)
+    np.testing.assert_array_equal(autograd.grad(rows, "x", V[:0])[0], np.zeros(3))
+
+
+@pytest.mark.oracles
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("chosen", "cotangents"), SELECTIONS, ids=SELECTED)
+def test_batches_that_are_outputs_again_in_torch(chosen, cotangents):
+    torch = pytest.importorskip("torch")
+    x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
+    theirs = (torch.sin(x) * w, (x * x * w).sum())
+    run = srcdiff.run(outputs, X, W)
+    again = {"create_graph": True, "is_grads_batched": True}
+    ours = autograd.grad([run[k] for k in chosen], ["x", "w"], cotangents, **again)
+    theirs = torch.autograd.grad(
+        [theirs[k] for k in chosen], [x, w], [torch.tensor(c) for c in cotangents], **again
+    )
+    assert_same([g.value for g in ours], [g.detach().numpy() for g in theirs])
+    for one, other in zip(ours, theirs):
+        for extra in ({}, {"is_grads_batched": True}):
+            seed = np.stack([U, 2.0 * U * U]) if extra else U
+            more = {"retain_graph": True, "allow_unused": True, **extra}
+            found = autograd.grad(one, ["x", "w"], seed, **more)
+            expected = torch.autograd.grad(other, [x, w], torch.tensor(seed), **more)
+            assert_same(found, [None if g is None else g.numpy() for g in expected])
+    more = {"retain_graph": True, "allow_unused": True}
+    second = autograd.grad(ours[0], "x", np.stack([U, U * U]), **more, **again)
+    seed = torch.tensor(np.stack([U, U * U]))
+    expected = torch.autograd.grad(theirs[0], x, seed, **more, **again)
+    found = autograd.grad(second[0], ["x", "w"], V, allow_unused=True)
+    expected = torch.autograd.grad(expected[0], [x, w], torch.tensor(V), allow_unused=True)
+    assert_same(found, [None if g is None else g.numpy() for g in expected])
