@@ -30,6 +30,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
 )
 from srcdiff.analyses.kinds import infer
+from srcdiff.analyses.links import groups, is_marked, links_of, stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
 from srcdiff.lower.targets import length_check
@@ -181,9 +182,26 @@ class _Listed(_Pass):
         taken = (_base(s) for s in stmt.body if _mark(s) == LOOP)
         for base in dict.fromkeys(taken):
             if self.needs_list(base):
+                self.check_unchanged(base, stmt)
                 keys = self.counted(base, stmt.loc, out)
                 stmt = replace(stmt, body=_instead(stmt.body, base, keys))
         out.append(stmt)
+
+    def check_unchanged(self, base: ir.Atom, loop: ir.For) -> None:
+        """Refuse a loop that writes into what it runs over, which a list would not show it."""
+        if isinstance(atom_kind(base, self.kinds), Dict):
+            return  # whose keys cannot be written into
+        links = links_of(self.whole.body, self.kinds, False)
+        # Writing into an item changes the item, which the list holds too.
+        same = groups(k for k in links if not (_mark(k.stmt) == LOOP and _base(k.stmt) == base))
+        over = {same.get(n, n) for n in ir.names(base)}
+        for stmt in ir.walk(loop.body):
+            if any(same.get(n, n) in over for n in _written(stmt, self.kinds)):
+                raise UnsupportedError(
+                    "this may write into what the loop runs over, whose kind is not known",
+                    stmt.loc,
+                    remedy="Loop over a copy, or by index.",
+                )
 
     def counted(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
         """The list of what a loop runs over, made before its length is taken."""
@@ -197,6 +215,14 @@ class _Listed(_Pass):
         assert isinstance(rest[0], ir.Assign)
         out += [replace(rest[0], rhs=ir.Call(len, (made,), text="len")), *rest[1:]]
         return made
+
+
+def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
+    """The names that a statement may write into, those of operators in place included."""
+    arrays, containers = stored_names((stmt,), kinds)
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    marked = ir.names(rhs.args[0]) if rhs is not None and is_marked(rhs) else ()  # type: ignore[union-attr]
+    return frozenset({*arrays, *containers, *marked})
 
 
 def endless(loc: ir.Loc) -> UnsupportedError:

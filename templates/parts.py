@@ -75,7 +75,7 @@ def putmask(a, mask, values):
 )  # fmt: skip
 def place(arr, mask, vals):
     chosen = np.asarray(mask, bool)
-    arr[chosen] = np.resize(vals, np.count_nonzero(chosen))
+    arr[chosen] = np.resize(vals, int(np.count_nonzero(chosen)))
 
 
 @composed(np.ndarray.choose)

@@ -70,7 +70,7 @@ def of_srcdiff(f, inputs, outputs, cotangents, options):
 
 @pytest.mark.parametrize("name", BODIES)
 def test_grad_is_that_of_torch(name):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     f = made(BODIES[name], np, srcdiff)
     g = made(BODIES[name].replace("np.clip", "np.clamp"), torch, torch)
     for inputs, asked, options in itertools.product(INPUTS, COTANGENTS, OPTIONS):
@@ -128,7 +128,7 @@ def gradients(grad, given, inputs, options, order):
 
 @pytest.mark.parametrize(("body", "path"), SELECTED)
 def test_outputs_of_runs_are_those_of_torch(body, path):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     f, g = made(body, np, srcdiff), made(body, torch, torch)
     shape = np.shape(part(f(X, Y), path))
     for inputs, options, order in itertools.product(INPUTS, OPTIONS, (1, 2, "batch")):

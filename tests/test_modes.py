@@ -170,7 +170,7 @@ def test_a_mode_is_stop_gradient_of_what_is_computed(name):
 @pytest.mark.oracles
 @pytest.mark.parametrize("name", SAME)
 def test_modes_mean_what_they_mean_to_torch(name):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     body, _ = SAME[name]
     f, g = made(body, np=np, G=srcdiff), made(body, np=torch, G=torch)
     x = torch.tensor(X, requires_grad=True)
@@ -271,7 +271,7 @@ def test_a_hook_changes_the_adjoint():
 @pytest.mark.oracles
 @pytest.mark.parametrize("hook", [lambda d: 3.0 * d, lambda d: None])
 def test_hooks_of_torch(hook):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
 
     def f(x):
         y = srcdiff.hook(x * x, hook)

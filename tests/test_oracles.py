@@ -190,7 +190,7 @@ def ours(f, args, inputs, cotangent):
 
 def torch_gradients(f, args, inputs, cotangent, second=None):
     """Torch's gradients; with `second`, those of <gradients, second>."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     names = list(inspect.signature(f).parameters)
     values = [
         torch.tensor(np.asarray(a)) if isinstance(a, (np.ndarray, float)) else a for a in args
@@ -208,7 +208,7 @@ def torch_gradients(f, args, inputs, cotangent, second=None):
 
 @functools.cache
 def jax_modules():
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="JAX is not installed: extra oracles")
     jax.config.update("jax_enable_x64", True)
     import jax.numpy
 
@@ -243,7 +243,7 @@ def check_expression(expression, args, spelled, inputs=None, second=True):
     cotangent = np.asarray(rng.standard_normal(np.shape(f(*args))))
     found = ours(f, args, inputs, cotangent)
     if spelled.get("torch", "") is not None:
-        torch = pytest.importorskip("torch")
+        torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
         theirs = function(spelled.get("torch", expression), torch)
         compare(found, torch_gradients(theirs, args, inputs, cotangent))
         if second:
@@ -288,7 +288,7 @@ def test_function(name):
 
 @pytest.mark.parametrize("name", sorted(KINKS))
 def test_convention_at_a_kink(name):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     expression, at = KINKS[name]
     x = np.array(at)
     f = function(expression, np, "x")
@@ -380,7 +380,7 @@ def check_program(program, gradients, module):
 
 @pytest.mark.parametrize("function", WITH_TORCH, ids=lambda f: f.__name__)
 def test_program_with_torch(function):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     (program,) = programs_of((function,))
     check_program(program, torch_gradients, torch)
 

@@ -310,7 +310,8 @@ def browser_command():
     return [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
 
 
-@pytest.mark.parametrize("width, beside, scheme", [(1300, True, "light"), (600, False, "dark")])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width, beside", [(1300, True), (600, False)])
 def test_in_a_browser(width, beside, scheme, tmp_path):
     """Partners light up, keys move the focus, nothing is wider than the window, colours fit."""
     text = pages()(relax, inputs=("x", "b"), example=EXAMPLE)

@@ -132,7 +132,7 @@ def test_generated_code():
 
 @pytest.mark.oracles
 def test_lambdify():
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="SymPy is not installed: extra oracles")
     x, y = sympy.symbols("x y")
     f = sympy.lambdify((x, y), sympy.sin(x) * y + sympy.sin(x) ** 2, "numpy", cse=True)
     exact = 2.0 * math.cos(1.0) + 2.0 * math.sin(1.0) * math.cos(1.0)

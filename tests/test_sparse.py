@@ -9,7 +9,7 @@ import srcdiff
 from srcdiff.api import matrices
 from srcdiff.api.sparse import colours
 
-sparse = pytest.importorskip("scipy.sparse")
+sparse = pytest.importorskip("scipy.sparse", reason="SciPy is an extra")
 
 N = 30
 X = np.random.default_rng(0).standard_normal(N)

@@ -14,7 +14,7 @@ Y = np.array([2.0, 3.0, 4.0])
 
 @pytest.fixture(scope="module")
 def torch():
-    return pytest.importorskip("torch")
+    return pytest.importorskip("torch", reason="torch is not installed: extra oracles")
 
 
 def vector(x):

@@ -53,7 +53,7 @@ def linked_names(
     links = links_of(function.body, kinds, False)
     found = {*others, *(n for k in links for n in (k.target, k.source))}
     # What an operator in place on a shared array gives is that array.
-    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _is_marked(s.rhs)]
+    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_marked(s.rhs)]
     while True:
         more = {s.target.id for s in marks if found & set(ir.names(s.rhs.args[0]))} - found  # type: ignore[union-attr]
         if not more:
@@ -61,7 +61,7 @@ def linked_names(
         found |= more
 
 
-def _is_marked(rhs: ir.Rhs) -> bool:
+def is_marked(rhs: ir.Rhs) -> bool:
     """Whether an expression stands for an operator in place (see `prepare`)."""
     return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
 

@@ -123,6 +123,19 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "What a loop runs over and writes into, where its kind is not known": """
+import numpy as np
+
+def f(x):
+    held = {"u": x}
+    held.update({"v": x})
+    found = held.get("w", x)
+    for v in found:
+        found += v
+    return np.sum(found)
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "A loop over a generator expression": """
 def f(x):
     total = 0.0
