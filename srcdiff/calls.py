@@ -217,7 +217,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """An active call as pairs: the forward part runs; its backward part is the adjoint."""
     call = stmt.rhs
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
-    key = call.fn.key
+    key = call.fn.key.within(facts.complex)
     params = [name for name, _ in key.kinds]
     active = [p for p, a in zip(params, call.args) if any(n in facts.active for n in ir.names(a))]
     kinds = dict(key.kinds)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from srcdiff import ir
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import Aliases
-from srcdiff.analyses.complexes import has_complex
+from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Kind,
@@ -28,11 +28,13 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.links import written_classes
 from srcdiff.calls import is_user_call, item_of, unmarked
+from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
 from srcdiff.request import Request
 from srcdiff.strange import check_callees
+from srcdiff.summaries import computes_complex
 from srcdiff.tangents import Scribe, call_tangent, check_objects, effect_tangent
 
 
@@ -55,7 +57,7 @@ def tangent_facts(
     plain = frozenset(n for n in active if not n.startswith("_"))
     names = adjoint_names(function, plain, fresh, "t_")
     names.update((n, fresh().id) for n in sorted(active - plain))
-    mixed = has_complex(function, kinds)
+    mixed = request.mixed or computes_complex(function, kinds)
     return Facts(kinds, shared, active, names, fresh, theirs=theirs, complex=mixed)
 
 
@@ -172,7 +174,8 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return (stmt,)
     value = scribe.tangent(stmt.value) if active or _in_container(stmt, facts) else ir.Const(0.0)
     store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
-    return (stmt, *scribe.out, store)
+    cut = cut_tangent(stmt.base, stmt.index, ir.names(stmt.value), facts, stmt.loc)
+    return (stmt, *scribe.out, store, *cut)
 
 
 def _scaled(stmt: ir.SetItem, active: bool, scribe: Scribe) -> ir.Block:
@@ -212,7 +215,10 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
         same = ir.Effect(_on_container(call, scribe), stmt.loc)
         return (stmt, *scribe.out, same)
     first, lines = effect_tangent(stmt, call, scribe)
-    return (*lines, stmt) if first else (stmt, *lines)
+    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    cuts = (cut_tangent(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
+    after = tuple(s for cut in cuts for s in cut)
+    return (*lines, stmt, *after) if first else (stmt, *lines, *after)
 
 
 _CONTENTS = frozenset({"append", "extend", "pop", "clear", "reverse", "update"})
@@ -373,7 +379,7 @@ def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """A call of a recursive function: of its own forward-mode function."""
     call = stmt.rhs
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
-    scribe, key = Scribe(facts, stmt.loc), call.fn.key
+    scribe, key = Scribe(facts, stmt.loc), call.fn.key.within(facts.complex)
     names = [name for name, _ in key.kinds]
     pairs = list(zip(names, call.args))
     active = [(p, a) for p, a in pairs if any(n in facts.active for n in ir.names(a))]

@@ -125,6 +125,7 @@ def _part_request(key: Key, base: str, part: str) -> Request:
         written=key.written,
         allow_unused=True,
         materialize=True,
+        mixed=key.mixed,
     )
 
 

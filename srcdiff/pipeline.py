@@ -12,7 +12,6 @@ from srcdiff.accumulate import accumulate
 from srcdiff.alone import alone
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import aliases
-from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_types import Kind, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.typed import Typed
@@ -65,6 +64,7 @@ from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.strange import check_callees
+from srcdiff.summaries import computes_complex
 from srcdiff.tape import Parts, split
 from srcdiff.unreached import unused_input
 from srcdiff.unrecorded import without_modes
@@ -210,7 +210,7 @@ def analyse_pass(state: State) -> State:
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
-    mixed = has_complex(function, kinds)
+    mixed = state.request.mixed or computes_complex(function, kinds)
     facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, mixed)
     facts = replace(facts, strong=state.request.strong_zeros)
     return replace(state, facts=with_shadows(facts))

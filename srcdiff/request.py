@@ -67,6 +67,7 @@ class Request:
     checks: str = ""  # what adjoints are checked for: "nan", "inf" or "nan or inf"
     strong_zeros: bool = False
     saves: bool = False  # what is saved goes through `saved_hooks`
+    mixed: bool = False  # what has no known dtype may be complex
     alone: bool = False  # for a file: nothing is generated when it is needed
 
     def listed(self, tree: Any) -> list[Any]:

@@ -25,6 +25,7 @@ from srcdiff.containers import (
     pop_adjoint,
     store_adjoint,
 )
+from srcdiff.cuts import cut_adjoint
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import expand
 from srcdiff.facts import Facts, with_alias
@@ -251,10 +252,12 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
     block = expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+    cut = cut_adjoint(stmt.base, stmt.index, ir.names(stmt.value), facts, stmt.loc)
     if not _may_hold_itself(stmt, facts):
-        return block
+        return (*cut, *block)
     # What was stored may be a part of the same memory: it takes its adjoint after the clearing.
     return (
+        *cut,
         *(s for s in block if not isinstance(s, ir.Accum)),
         *(s for s in block if isinstance(s, ir.Accum)),
     )
@@ -307,7 +310,8 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     if written and not facts.active.intersection(written):
         return ()  # no output depends on what is written into
     bound = find(call, facts.kinds, stmt.loc)
-    return expand(bound, stmt, facts).adjoint
+    cuts = (cut_adjoint(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
+    return (*(s for cut in cuts for s in cut), *expand(bound, stmt, facts).adjoint)
 
 
 def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:

@@ -373,6 +373,11 @@ def last_writes(x: Any, i: Any) -> Any:
     return owner[i] == place
 
 
+def is_discrete(x: Any) -> bool:
+    """Whether an array holds whole numbers: what is stored into it is cut off."""
+    return getattr(x, "dtype", np.dtype(float)).kind in "biu"
+
+
 # --- markers -----------------------------------------------------------------------------------
 
 

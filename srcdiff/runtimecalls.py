@@ -20,9 +20,9 @@ from srcdiff.expand import flows
 from srcdiff.facts import Facts
 from srcdiff.lower import Closure
 from srcdiff.strange import carries, declined
+from srcdiff.summaries import AT_RUN_TIME
 
 Kinds = Mapping[str, Kind]
-PART = "at run time"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
             assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
             active = {n for n in ir.names(ir.Tup(call.args)) if n in varied and carries(n, kinds)}
             if active and call.fn.id not in unfit:
-                fn = ir.Derived(call.fn.id, PART, Nothing())
+                fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
                 return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
         return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
@@ -71,7 +71,8 @@ def _is_candidate(stmt: ir.Stmt, kinds: Kinds) -> bool:
 
 def is_at_run_time(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is a marked call."""
-    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == PART
+    fn = rhs.fn if isinstance(rhs, ir.Call) else None
+    return isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME
 
 
 def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.analyses.complexes import has_complex, is_complex_kind
 from srcdiff.analyses.kind_atoms import kind_of_call
 from srcdiff.analyses.kind_join import join, join_all
 from srcdiff.analyses.kind_types import (
@@ -20,6 +21,7 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Tuple,
     contents,
+    inside,
     is_scalar,
 )
 from srcdiff.analyses.kind_values import kind_of
@@ -29,12 +31,13 @@ from srcdiff.analyses.typed import Typed
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
 from srcdiff.errors import TransformError
-from srcdiff.inline import function_of, inline, is_user_function
+from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
+AT_RUN_TIME = "at run time"  # the part of what only the running program knows
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Key:
     """A function for arguments of some kinds, the active ones named, and the kind of the result.
 
     `written` are the parameters whose final contents it returns behind its result; `returned`
-    those whose memory the result may share.
+    those whose memory the result may share.  `mixed`: what has no known dtype may be complex.
     """
 
     function: Any
@@ -52,6 +55,11 @@ class Key:
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = field(default=(), compare=False)
     taken: bool = field(default=False, compare=False)  # its caller copies what it returns
+    mixed: bool = False
+
+    def within(self, mixed: bool) -> Key:
+        """The same, called where complex numbers may occur."""
+        return replace(self, mixed=mixed and any(may_be_complex(k) for _, k in self.kinds))
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,13 @@ class Summary:
     result: Kind
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = ()
+
+
+def may_be_complex(kind: Kind) -> bool:
+    """Whether a value may be complex, or hold what is, where complex numbers occur."""
+    if isinstance(kind, (Scalar, Array)):
+        return kind.dtype is None or is_complex_kind(kind)
+    return kind == UNKNOWN or any(map(may_be_complex, inside(kind)))
 
 
 class Near:
@@ -154,6 +169,25 @@ def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:
         if calls_function(stmt) and call is not None and call.fn not in seen | {fn}:
             if reshapes(call.fn, seen | {fn}):
                 return True
+    return False
+
+
+def computes_complex(
+    function: ir.Function, kinds: Kinds, seen: frozenset[Any] = frozenset()
+) -> bool:
+    """Whether complex numbers may occur in a function, or in those whose calls stay calls."""
+    if has_complex(function, kinds):
+        return True
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        fn: Any = None if call is None else call.fn
+        if isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME:
+            return True
+        fn = fn.key.function if isinstance(fn, ir.Derived) and fn.part == "primal" else fn
+        if fn is None or fn in seen or not is_user_function(fn) or lowered(fn) is None:
+            continue
+        if computes_complex(inline(function_of(fn), fn), {}, seen | {fn}):
+            return True
     return False
 
 

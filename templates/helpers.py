@@ -18,6 +18,7 @@ from srcdiff.runtime import (
     einsum_subscripts,
     inside,
     inverse_axes,
+    is_discrete,
     keep_axes,
     last_writes,
     log_or_zero,
@@ -287,6 +288,6 @@ def cofactor_(a):
 
 
 nondifferentiable(
-    along, axis_size, einsum_plain, einsum_subscripts, inside, inverse_axes, last_writes, negated,
-    other_axes, positions, stop_gradient, winners,
+    along, axis_size, einsum_plain, einsum_subscripts, inside, inverse_axes, is_discrete,
+    last_writes, negated, other_axes, positions, stop_gradient, winners,
 )  # fmt: skip

@@ -211,6 +211,14 @@ def from_an_argument(x, table, k):
     return np.sum(y * x)
 
 
+TURNS = {k: (lambda k: lambda x: 1j * x + k * x**2)(k) for k in range(20)}
+
+
+def complex_from_an_argument(x, table, k):
+    z = table[k](x)
+    return np.sum(np.abs(z * z + x * z * z * z))
+
+
 class Scaled:
     """An object that can be called."""
 
@@ -226,6 +234,7 @@ AT_RUN_TIME = [
     (from_a_large_table, (X, ["f3", "f7"]), 0),
     (two_arguments, (0.7, 1.3, "g4"), (0, 1)),
     (from_an_argument, (X, BY_NAME, 5), 0),
+    (complex_from_an_argument, (X, TURNS, 3), 0),
 ]
 
 

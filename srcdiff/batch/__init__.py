@@ -44,7 +44,8 @@ def batch_backward(
     rest = replace(function, body=tuple(s for s in function.body if s not in unpacked))
     ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
     theirs = {n for s in unpacked for n in ir.writes(s)} - ours
-    rest, kinds = gathered(rest, with_axis(rest, kinds, frozenset({seed}) | ours), kinds)
+    names = with_axis(rest, kinds, frozenset({seed}) | ours)
+    rest, kinds = gathered(rest, names, kinds, unpacked)
     b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs)
     body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
     params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))

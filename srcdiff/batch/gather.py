@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,10 +35,13 @@ Products = Mapping[str, _Product]
 
 
 def gathered(
-    function: ir.Function, names: frozenset[str], kinds: Mapping[str, Kind]
+    function: ir.Function,
+    names: frozenset[str],
+    kinds: Mapping[str, Kind],
+    before: Sequence[ir.Stmt] = (),
 ) -> tuple[ir.Function, dict[str, Kind]]:
-    """The function, and the kinds of its names."""
-    bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    """The function, and the kinds of its names; the statements `before` it bind some as well."""
+    bound = Counter(n for s in (*before, *ir.walk(function.body)) for n in ir.writes(s))
     bound.update(p.name for p in function.params)
     written = written_into(function, kinds)
     gather = _Gather(names, written, bound, dict(kinds), ir.Fresh(ir.all_names(function)))

@@ -110,7 +110,8 @@ def unary(b: Builder, node: Node) -> Rhs:
     if kind == "USub" and type(operand).__name__ == "Constant" and type(operand.value) in _NUMBERS:
         return Const(-operand.value)
     atom = b.atom(operand)
-    if kind == "USub" and isinstance(atom, Ref) and atom.value == math.inf:
+    value = atom.value if isinstance(atom, Ref) else None
+    if kind == "USub" and isinstance(value, float) and value == math.inf:
         return Const(-math.inf)
     return Call(UNARY[kind], (atom,))
 

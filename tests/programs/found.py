@@ -647,3 +647,92 @@ def added_where_nobody_looks(x, y, m, s):
 
 
 sample(added_where_nobody_looks, four, ("y", "m"))
+
+
+def factor_that_a_loop_loads_again(x):
+    first = functools.reduce(lambda a, b: a * b + 1, x)
+    total = x[0] * x[1]
+    return total * x[2] * first
+
+
+sample(factor_that_a_loop_loads_again, lambda r: (r.standard_normal(4),))
+
+
+def spun(x):
+    """Real numbers of an array of length one, else complex ones."""
+    n = len(x)
+    if n == 1:
+        return x
+    return np.concatenate([spun(x[: n // 2]) * (1 + 0.5j), spun(x[n // 2 :])])
+
+
+def squared_often(z, n):
+    if n <= 0:
+        return z
+    return z * squared_often(z, n - 1) * z
+
+
+def complex_in_recursion(x):
+    z = spun(x)
+    return np.sum(np.abs(z * z + x * z * z * z))
+
+
+def complex_for_a_recursion(x, n):
+    return np.sum(np.abs(squared_often(spun(x), n) + x))
+
+
+def complex_in_a_nested_recursion(x):
+    def fft(x):
+        n = len(x)
+        if n == 1:
+            return x
+        even, odd = fft(x[::2]), fft(x[1::2])
+        turned = np.exp(-2j * np.pi * np.arange(n // 2) / n) * odd
+        return np.concatenate([even + turned, even - turned])
+
+    return np.abs(fft(x)) ** 2
+
+
+sample(complex_in_recursion, lambda r: (r.standard_normal(4),), order2=False)
+sample(complex_for_a_recursion, lambda r: (r.standard_normal(4), 2), order2=False)
+sample(complex_in_a_nested_recursion, lambda r: (r.standard_normal(4),), order2=False)
+
+offsets = np.array([1, 0, 2])
+
+
+def minus_an_array_from_outside(x):
+    return x * -offsets
+
+
+sample(minus_an_array_from_outside, lambda r: (r.standard_normal(3),))
+
+
+def cut_by_whole_numbers(x, kept):
+    a = np.array(kept) * 1
+    a[1] = x[0] * 5
+    a[2:4] = x[2:4]
+    b = np.zeros_like(kept)
+    b.fill(x[3] * 4)
+    b[:2] = x[:2]
+    return a * x + b * x
+
+
+def cut_in_a_loop(x, kept):
+    a = np.zeros_like(kept)
+    total = 0.0
+    for i in range(5):
+        a[i] = x[i] ** 2
+        total += a[i] * x[i - 1]
+        if i:
+            a[i] = a[i - 1] * x[i]
+    return a * total
+
+
+def five(r, kept):
+    """Five numbers away from steps, and five more."""
+    return np.array([1.3, -2.4, 0.6, 3.4, -1.6]) + 0.05 * r.standard_normal(5), kept
+
+
+for _kept in ([1, 2, 3, 4, 5], [1.0, 2.0, 3.0, 4.0, 5.0]):
+    sample(cut_by_whole_numbers, lambda r, k=_kept: five(r, k), "x", order2=False)
+    sample(cut_in_a_loop, lambda r, k=_kept: five(r, k), "x", order2=False)
