@@ -73,6 +73,9 @@ class _Split:
         self.adjoint_names = adjoint_names
         self.uses = uses
         self.stable = stable
+        self.classes: dict[str, set[str]] = {}
+        for name, rep in facts.aliases.classes.items():
+            self.classes.setdefault(rep, set()).add(name)
 
     def block(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
         """A block; backward statements come out last statement first."""
@@ -159,14 +162,18 @@ class _Split:
     def loop(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
         """A loop to a fixpoint of what is needed at the start of its body."""
         entry = needed
+        own = self.own_names(stmt)
+        local = self.local_contents(own)
         fresh = self.facts.fresh.state()
         while True:
             inner = slots.enter()
-            body = self.loop_body(stmt, needed, inner)
-            if body.needed <= needed:
+            body = self.loop_body(stmt, own, needed, inner)
+            if body.needed - local <= needed:
                 break
-            needed |= body.needed
+            needed |= body.needed - local
             self.facts.fresh.reset(fresh)
+        # Those of the last iteration can be overwritten after the loop.
+        needed |= body.needed & self.outliving(local, stmt.body)
         if not body.backward:
             parts = Parts((self.forward_loop(stmt, body.forward),), (), needed)
             return _with_old_target(parts, stmt, entry, slots)
@@ -192,29 +199,39 @@ class _Split:
         assert not lost, "the condition of a loop has an adjoint"
         return replace(stmt, cond=primal_only(stmt.cond), body=body)
 
-    def loop_body(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
+    def loop_body(
+        self, stmt: ir.For | ir.While, own: frozenset[str], needed: Needed, slots: Slots
+    ) -> Parts:
         """The body of a loop, with its local values kept per iteration."""
         part = self.block(stmt.body, needed, slots)
-        target = {stmt.target.id} if isinstance(stmt, ir.For) else set()
-        own = self.own_names(stmt.body) - target
         if isinstance(stmt, ir.While):
             part = replace(part, needed=part.needed - ir.bound(stmt.cond))
-        kept = self.kept(stmt.body, part, frozenset(own), slots)
-        return replace(kept, needed=(kept.needed - target) - self.local_contents(own))
+        kept = self.kept(stmt.body, part, own, slots)
+        return replace(kept, needed=kept.needed - _target(stmt))
 
-    def own_names(self, body: ir.Block) -> frozenset[str]:
+    def own_names(self, stmt: ir.For | ir.While) -> frozenset[str]:
         """The names of which no iteration sees the value that another one, or nobody, gave it."""
-        up, sure = exposed(body)
-        inside = count_uses(body)
-        bound = ir.bound(body) - up
+        up, sure = exposed(stmt.body)
+        inside = count_uses(stmt.body)
+        bound = ir.bound(stmt.body) - up - _target(stmt)
         return frozenset(n for n in bound if n in sure or inside.get(n, 0) == self.uses.get(n, 0))
 
     def local_contents(self, own: frozenset[str]) -> Needed:
         """Contents of arrays that every iteration makes anew: a later one cannot overwrite them."""
-        classes: dict[str, set[str]] = {}
-        for name, rep in self.facts.aliases.classes.items():
-            classes.setdefault(rep, set()).add(name)
-        return frozenset(Contents(rep) for rep, members in classes.items() if members <= own)
+        return frozenset(Contents(rep) for rep, names in self.classes.items() if names <= own)
+
+    def outliving(self, contents: Needed, body: ir.Block) -> Needed:
+        """Those contents that something outside of a loop's body mentions too."""
+        inside = count_uses(body)
+        outside = {n for n, k in self.uses.items() if inside.get(n, 0) != k}
+        return frozenset(
+            c for c in contents if isinstance(c, Contents) and outside & self.classes[c.name]
+        )
+
+
+def _target(stmt: ir.For | ir.While) -> frozenset[str]:
+    """The target of a `for`."""
+    return frozenset({stmt.target.id}) if isinstance(stmt, ir.For) else frozenset()
 
 
 def _with_old_target(

@@ -38,6 +38,7 @@ TOPICS = (
     "numpy_options",
     "factorised",
     "found",
+    "left_by_loops",
     "golden_programs",
     "published_models",
     "published_stats",
