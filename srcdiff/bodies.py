@@ -10,6 +10,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.callees import resolved
 from srcdiff.columns import with_columns
 from srcdiff.composed import without_functionals
+from srcdiff.direct import with_copies_of_now
 from srcdiff.displays import returned
 from srcdiff.free import check_reads
 from srcdiff.inline import inline
@@ -28,7 +29,7 @@ def with_bodies(
         named = webs(prepare(function))
         function = _once(generated(named, infer(named, params)), params, origin, inputs)
         function = returned(function)
-    return function
+    return with_copies_of_now(function, params)
 
 
 def _once(

@@ -17,14 +17,25 @@ from typing import TypeVar
 from srcdiff import ir
 from srcdiff.augmented import together
 from srcdiff.bind import bind_displays, takes_rest
+from srcdiff.direct import at_call, direct, is_direct, keeps_first, with_first_kept
 from srcdiff.errors import TransformError
 from srcdiff.free import WithFree, freed, with_parameters
-from srcdiff.known import Derived, Known, Made, applied, is_partial, meaning, partial, spread, truth
+from srcdiff.known import (
+    Derived,
+    Known,
+    Made,
+    applied,
+    is_partial,
+    item,
+    meaning,
+    partial,
+    spread,
+    truth,
+)
 from srcdiff.lifting import with_lifted
 from srcdiff.lower import Closure, Lifted, lower
 from srcdiff.lower.lifted import defaults_now, passing
 from srcdiff.lower.settled import MARK, settled
-from srcdiff.nested import direct
 from srcdiff.parse import parse
 from srcdiff.records import FOREIGN
 from srcdiff.rules import find
@@ -108,14 +119,25 @@ class _Inline:
                 assert isinstance(stmt.rhs, ir.Call)
                 before, closure = partial(stmt, stmt.rhs, self.fresh)
                 return self.block((*before, replace(stmt, rhs=closure)))
+            taken = item(stmt.rhs, self.known)
+            if taken is not None:
+                stmt = replace(stmt, rhs=taken)
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             stmt = ir.rebuilt(stmt, rhs=self.resolved(stmt.rhs))
             assert isinstance(stmt.rhs, ir.Call)
+            if keeps_first(stmt.rhs.fn):
+                return self.kept_first(stmt, stmt.rhs)
             body = self.body_of(stmt.rhs, stmt)
             if body is not None:
                 return body
         self.learn(stmt)
         return (stmt,)
+
+    def kept_first(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
+        """The statements of a call that keeps what its first argument, a function, reads now."""
+        before, call = with_first_kept(call, self.known, self.fresh, stmt.loc)
+        body = self.body_of(call, stmt)
+        return (*before, *((replace(stmt, rhs=call),) if body is None else body))
 
     def nested(self, stmt: ir.If | ir.For | ir.While) -> ir.Stmt:
         """A statement with blocks: what they bind is not known at the head of a loop or after."""
@@ -135,7 +157,9 @@ class _Inline:
 
     def forget(self, names: Iterable[str]) -> None:
         """These names are bound anew."""
-        for name in names:
+        gone = frozenset(names)
+        held = (n for n, v in self.known.items() if isinstance(v, ir.Tup) and gone & {*ir.names(v)})
+        for name in (*gone, *held):
             self.known.pop(name, None)
 
     def learn(self, stmt: ir.Stmt) -> None:
@@ -154,7 +178,7 @@ class _Inline:
             return call if variables is None else passing(found.closure, found.derivative, call)
         if isinstance(found, ir.Ref):
             call = replace(call, fn=found.value, text=found.text)
-        if hasattr(call.fn, "__srcdiff_direct__"):
+        if is_direct(call.fn):
             return direct(call, self.known)
         call = applied(call) if isinstance(call.fn, functools.partial) else call
         return with_lifted(call, self.known)
@@ -175,7 +199,7 @@ class _Inline:
             return None
         if not is_written_out(call) and not takes_rest(callee, call):
             return None
-        callee = freed(callee, fn, self.stack[0])
+        callee = at_call(freed(callee, fn, self.stack[0]), fn, stmt.loc)
         bound = bind_displays(callee, call, stmt.loc)
         return self.renamed(callee, bound, target, (*self.stack, fn), stmt.loc)
 

@@ -31,7 +31,7 @@ class Derived:
     closure: Closure
 
 
-Known = Union[Made, Derived, ir.Ref, ir.Const]
+Known = Union[Made, Derived, ir.Ref, ir.Const, ir.Tup]
 Names = Mapping[str, Known]
 
 
@@ -45,9 +45,31 @@ def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | Non
         return rhs
     if rhs == ir.NONE:
         return ir.NONE
+    if isinstance(rhs, ir.Tup) and any(_is_function(a, known) for a in rhs.items):
+        return rhs
     if isinstance(rhs, ir.Call) and is_transform(rhs.fn):
         return derivative(rhs, known)
     return None
+
+
+def _is_function(atom: ir.Atom, known: Names) -> bool:
+    """Whether a name stands for a function or a derivative."""
+    found = known.get(atom.id) if isinstance(atom, ir.Name) else None
+    return isinstance(found, (Made, Derived, ir.Ref))
+
+
+def item(rhs: ir.Rhs, known: Names) -> ir.Atom | None:
+    """What `pair[1]` is, of a tuple that holds functions and is known; None for anything else."""
+    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+        return None
+    base, key = rhs.args
+    held = known.get(base.id) if isinstance(base, ir.Name) else None
+    number = key.value if isinstance(key, ir.Const) else None
+    if not isinstance(held, ir.Tup) or type(number) is not int:
+        return None
+    count = len(held.items)
+    plain = not any(isinstance(a, ir.Star) for a in held.items)
+    return held.items[number] if plain and -count <= number < count else None
 
 
 def derivative(call: ir.Call, known: Names) -> Known | None:
@@ -62,8 +84,8 @@ def derivative(call: ir.Call, known: Names) -> Known | None:
         elif isinstance(found, Derived):
             closure = found.closure
             values.append(found.derivative)
-        elif found is not None and _is_constant(found):
-            values.append(_value(found))
+        elif found is not None and is_constant(found):
+            values.append(constant(found))
         else:
             return None
     count = len(call.args)
@@ -72,14 +94,15 @@ def derivative(call: ir.Call, known: Names) -> Known | None:
     return ir.Ref("derivative", made) if closure is None else Derived(made, closure)
 
 
-def _is_constant(atom: ir.Atom) -> bool:
+def is_constant(atom: ir.Atom) -> bool:
+    """Whether an atom reads no names."""
     return all(isinstance(a, (ir.Ref, ir.Const, ir.Tup)) for a in ir.atoms(atom))
 
 
-def _value(atom: ir.Atom) -> object:
+def constant(atom: ir.Atom) -> object:
     """The value of an atom without names."""
     if isinstance(atom, ir.Tup):
-        return tuple(map(_value, atom.items))
+        return tuple(map(constant, atom.items))
     assert isinstance(atom, (ir.Ref, ir.Const))
     return atom.value
 
@@ -188,7 +211,7 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
         for key, value in old.kwargs:
             if key is None and isinstance(value, ir.Name) and value.id in kwargs:
                 pairs = kwargs[value.id].args
-                new = {_value(k): v for k, v in zip(pairs[::2], pairs[1::2])}
+                new = {constant(k): v for k, v in zip(pairs[::2], pairs[1::2])}
                 keywords = [(k, v) for k, v in keywords if k not in new]
                 keywords += [(str(k), v) for k, v in new.items()]
             else:

@@ -18,6 +18,8 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.runtime import stop_gradient
 
 SEED = "grad_outputs"
+TANGENT = "_tangent_of_"
+"""What the keywords of tangents in a call start with."""
 
 
 def is_derivative(fn: Any) -> bool:
@@ -28,20 +30,6 @@ def is_derivative(fn: Any) -> bool:
 def is_transform(fn: Any) -> bool:
     """Whether a callee makes a derivative (`srcdiff.grad`)."""
     return bool(getattr(fn, "__srcdiff_transform__", False))
-
-
-def direct(call: ir.Call, known: Mapping[str, Any]) -> ir.Call:
-    """A call of a transform with the arguments of the function (`srcdiff.jvp(f, (x,), (v,))`).
-
-    `known` are the functions that names stand for.
-    """
-    fn: Any = call.fn
-    first = call.args[0] if call.args else ir.NONE
-    found = known.get(first.id) if isinstance(first, ir.Name) else first
-    if not isinstance(found, ir.Ref):
-        return call
-    made: ir.Call | None = fn.__srcdiff_direct__(found.value, call)
-    return call if made is None else made
 
 
 def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:

@@ -132,6 +132,11 @@ def kept(x: Any) -> Any:
     return np.copy(x) if is_array(x) else x
 
 
+def as_now(x: Any) -> Any:
+    """`x`, to be read later as it is now: copied where something writes into it before that."""
+    return kept(x)
+
+
 def on_copies(fn: Any, at: tuple[int, ...], *args: Any) -> tuple[Any, ...]:
     """What `fn` returns, and what it leaves in the arguments at some positions, given as copies."""
     own = [layout.laid_copy(a) if k in at else a for k, a in enumerate(args)]

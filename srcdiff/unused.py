@@ -21,7 +21,9 @@ def without_unused(function: ir.Function) -> ir.Function:
         aliases = {
             s.target.id
             for s in ir.walk(function.body)
-            if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Name) and s.rhs.id in made
+            if isinstance(s, ir.Assign)
+            and isinstance(s.rhs, (ir.Name, ir.Tup))
+            and not made.isdisjoint(ir.names(s.rhs))
         }
         gone = (made | aliases) - used
         if not gone:
@@ -43,7 +45,7 @@ def _without(block: ir.Block, gone: set[str]) -> ir.Block:
 def _only_names_function(stmt: ir.Stmt, gone: set[str]) -> bool:
     if not isinstance(stmt, ir.Assign) or stmt.target.id not in gone:
         return False
-    return isinstance(stmt.rhs, (Closure, ir.Name)) or _makes_derivative(stmt)
+    return isinstance(stmt.rhs, (Closure, ir.Name, ir.Tup)) or _makes_derivative(stmt)
 
 
 def _makes_derivative(stmt: ir.Stmt) -> bool:

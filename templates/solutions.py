@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff import grad, hessian, jacobian
+from srcdiff import grad, hessian, hvp, jacobian, jvp, linearize, vhp, vjp
 from srcdiff.rules import composed, d, forward, known, nondifferentiable, rule, samples, unsupported
 from srcdiff.solutions import (
     basis_of,
@@ -123,4 +123,9 @@ unsupported(
     "Where it is differentiated, it is of a function that captures nothing, by one array or number "
     "and without other options, and its value is one array or number.",
     jacobian, hessian,
+)  # fmt: skip
+unsupported(
+    "Where it is differentiated, it is of a function that is known there, and its arguments are "
+    "written out one by one; names and positions are constants.",
+    vjp, jvp, linearize, hvp, vhp,
 )  # fmt: skip

@@ -18,6 +18,7 @@ from srcdiff.trees import (
     add_into,
     add_numbers,
     add_tree,
+    as_now,
     check_adjoint,
     copy_tree,
     cotangent,
@@ -41,6 +42,14 @@ nondifferentiable(check_adjoint, note_value, nothing_seen, order, zero_tree, zer
 @samples("A(3)", "A()")
 def kept_(x):
     z = kept(x)
+    yield z
+    d[x] += d[z]
+
+
+@linear(as_now)
+@samples("A(3)", "A()")
+def as_now_(x):
+    z = as_now(x)
     yield z
     d[x] += d[z]
 

@@ -225,3 +225,199 @@ def test_batches_that_are_outputs_again_in_torch(chosen, cotangents):
     found = autograd.grad(second[0], ["x", "w"], V, allow_unused=True)
     expected = torch.autograd.grad(expected[0], [x, w], torch.tensor(V), allow_unused=True)
     assert_same(found, [None if g is None else g.numpy() for g in expected])
+
+
+# --- vjp, linearize, jvp, hvp and vhp inside -----------------------------------------------------
+
+
+def power(y, n, k=1.0):
+    return np.sum(y**n * k)
+
+
+def pullback_inside(x):
+    value, pull = srcdiff.vjp(curve, x)
+    return np.sum(pull(value) * pull(x * x))
+
+
+def pullback_of_a_closure(x):
+    value, pull = srcdiff.vjp(lambda y: curve(x * y), x)
+    return np.sum(pull(value) * pull(x * x))
+
+
+def pullback_in_a_loop(x):
+    _, pull = srcdiff.vjp(curve, x)
+    total = 0.0
+    for k in range(3):
+        total = total + np.sum(pull(x * k) ** 2)
+    return total
+
+
+def pullback_before_a_write(x):
+    _, pull = srcdiff.vjp(lambda y: np.sum(curve(y * 2.0)), x)
+    x[0] = x[1]
+    return np.sum(pull() * x)
+
+
+def pullback_before_a_captured_name_is_bound_again(x):
+    a = x * 2.0
+    value, pull = srcdiff.vjp(lambda y: curve(a * y), x)
+    a = x * 5.0
+    return np.sum(pull(a * value))
+
+
+def pullback_of_what_writes_into_its_argument(x):
+    def inplace(y):
+        y[0] = y[1] * y[2]
+        return y * y
+
+    value, pull = srcdiff.vjp(inplace, x)
+    return np.sum(pull(value) * x)
+
+
+def pullback_without_the_integers(x):
+    value, pull = srcdiff.vjp(power, x, 3, k=x[0])
+    return np.sum(pull(retain_graph=True) ** 2) * value
+
+
+def pullback_of_one_output(x):
+    _, pull = srcdiff.vjp(lambda y, z: {"s": y * z, "t": np.sum(z)}, x, x * x, outputs="s")
+    a, b = pull(x)
+    return np.sum(a * b * b)
+
+
+def pullback_by_names(x):
+    pair = srcdiff.vjp(lambda y, z: y * z * z, x, x * x, inputs=("z", "y"))
+    b, a = pair[1](grad_outputs=x)
+    return np.sum(a * b * b * pair[0])
+
+
+def pullback_kept_in_a_list(x):
+    pulls = []
+    pulls.append(srcdiff.vjp(curve, x)[1])
+    return np.sum(pulls[0](x))
+
+
+def pullback_in_a_pullback(x):
+    _, pull = srcdiff.vjp(lambda y: srcdiff.vjp(curve, y)[1](y * x), x)
+    return np.sum(pull(x) ** 2)
+
+
+def pullback_of_a_gradient(x):
+    return np.sum(srcdiff.vjp(srcdiff.grad(lambda y: np.sum(y**3) * x[1]), x)[1](x))
+
+
+def linear_inside(x):
+    value, push = srcdiff.linearize(curve, x)
+    return np.sum(push(value) * push(x))
+
+
+def linear_of_a_closure(x):
+    a = 2.0 * x
+    value, push = srcdiff.linearize(lambda y: curve(a * y), x)
+    a = 7.0 * x  # a linear function runs its function again
+    x[1] = 3.0
+    return np.sum(push(value) * a * x)
+
+
+def linear_with_an_integer(x):
+    value, push = srcdiff.linearize(power, x, 3)
+    return push(x * x, None) * value
+
+
+def linear_of_a_gradient(x):
+    return np.sum(srcdiff.linearize(srcdiff.grad(power), x, 3)[1](x, None))
+
+
+def tangent_of_a_closure(x):
+    return np.sum(srcdiff.jvp(lambda y, n=2: curve(x * y) ** n, (x, 3), (x * x, None))[1] ** 2)
+
+
+def tangent_of_a_gradient_of_a_closure(x):
+    return np.sum(srcdiff.jvp(srcdiff.grad(lambda y: np.sum(curve(x * y))), (x,), (x * x,))[1] ** 2)
+
+
+def hessian_product(x):
+    return np.sum(srcdiff.hvp(power, (x, 3), x * x)) + np.sum(srcdiff.vhp(power, (x, 3), x * x))
+
+
+def hessian_product_of_a_closure(x):
+    return np.sum(srcdiff.hvp(lambda y: np.sum(curve(y * x)), (x,), x * x))
+
+
+def vector_hessian_product_of_a_closure(x):
+    return np.sum(srcdiff.vhp(lambda y: np.sum(curve(y * x)), (x,), x * x))
+
+
+def hessian_products_by_two(x):
+    def f(y, z):
+        return np.sum(curve(y * x) * z)
+
+    a, b = srcdiff.hvp(f, (x, x), (x * x, x), inputs=(0, 1))
+    c, e = srcdiff.vhp(f, (x, x), v=(x * x, x), inputs=("y", "z"))
+    return np.sum(a * b + c * e * x)
+
+
+INSIDE = (
+    pullback_inside, pullback_of_a_closure, pullback_in_a_loop, pullback_before_a_write,
+    pullback_before_a_captured_name_is_bound_again, pullback_of_what_writes_into_its_argument,
+    pullback_without_the_integers, pullback_of_one_output, pullback_by_names,
+    pullback_kept_in_a_list, pullback_in_a_pullback, pullback_of_a_gradient, linear_inside,
+    linear_of_a_closure, linear_with_an_integer, linear_of_a_gradient, tangent_of_a_closure,
+    tangent_of_a_gradient_of_a_closure, hessian_product, hessian_product_of_a_closure,
+    vector_hessian_product_of_a_closure, hessian_products_by_two,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", INSIDE, ids=lambda f: f.__name__)
+def test_direct_transforms_inside(f):
+    before = X.copy()
+    assert_right(lambda x: f(np.array(x)), X)
+    found, value = srcdiff.jvp(lambda x: f(np.array(x)), (X,), (W,)), f(X.copy())
+    np.testing.assert_allclose(found[0], value, rtol=1e-12)
+    one = np.sum(srcdiff.grad(f)(X) * W)
+    np.testing.assert_allclose(found[1], one, rtol=1e-10)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_a_pullback_sees_what_its_function_read():
+    def f(x):
+        _, pull = srcdiff.vjp(lambda y: np.sum(curve(x * y)), x)
+        x[0] = x[1]
+        return np.sum(pull() * x)
+
+    def g(x):
+        held = np.copy(x)
+        _, pull = srcdiff.vjp(lambda y: np.sum(curve(held * y)), x)
+        x[0] = x[1]
+        return np.sum(pull() * x)
+
+    np.testing.assert_allclose(srcdiff.grad(f)(X), srcdiff.grad(g)(X), rtol=1e-14)
+
+
+def test_nothing_is_copied_where_nothing_is_written():
+    assert "copy" not in srcdiff.source(pullback_of_a_closure, example=(X,))
+    assert "copy" in srcdiff.source(pullback_before_a_write, example=(X,))
+
+
+def returned(x):
+    value, pull = srcdiff.vjp(curve, x)
+    return np.sum(value), pull
+
+
+def draws(y):
+    return y * y * np.random.normal()
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda x: returned(x)[1], "the nested function `pullback` is used as a value"),
+        (lambda x: np.sum(srcdiff.vjp(draws, x)[1](x)), "runs more than once here"),
+        (lambda x: np.sum(srcdiff.linearize(draws, x)[1](x)), "runs more than once here"),
+        (lambda x: np.sum(srcdiff.vjp(curve, x, inputs=len(x) - 3)[1](x)), "are constants"),
+    ],
+    ids=["escapes", "random pullback", "random linear", "inputs"],
+)
+def test_what_is_refused_inside(f, words):
+    with pytest.raises(srcdiff.UnsupportedError, match=words):
+        srcdiff.grad(f)(X)

@@ -149,6 +149,7 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     layout.laid_like: _second,
     layout.view_like: _last,
     trees.kept: _copy,
+    trees.as_now: lambda args, kwargs: args[0],
     saving.packed: _packed,
     saving.unpacked: _unpacked,
     trees.like_tree: _gradient,

@@ -3,14 +3,15 @@
 from srcdiff.api.anomaly import detect_anomaly
 from srcdiff.api.backward import backward
 from srcdiff.api.check import gradcheck, gradgradcheck
-from srcdiff.api.dense import hessian, hvp, jacobian, vhp
+from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.differentiable import Differentiable, differentiable
-from srcdiff.api.forward import jvp, linearize
+from srcdiff.api.forward import jvp
 from srcdiff.api.generate import generate
 from srcdiff.api.generated import generated
+from srcdiff.api.inside import hvp, linearize, vhp, vjp
 from srcdiff.api.profile import profile
-from srcdiff.api.pullback import Pullback, vjp
+from srcdiff.api.pullback import Pullback
 from srcdiff.api.run import Run, run
 from srcdiff.api.transforms import grad, source, stages, value_and_grad
 

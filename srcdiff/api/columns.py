@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.forward import jvp
+from srcdiff.api.forward import jvp_again
 from srcdiff.api.made import made_once
 from srcdiff.columns import is_jacobian
 from srcdiff.onecall import signature_of
@@ -20,7 +20,7 @@ if isinstance({columns}[0], (tuple, list, dict)) or {np}.iscomplexobj({columns}[
     raise TypeError("the derivative of a Jacobian is for one real output")
 return {np}.reshape({np}.stack({columns}, -1), {np}.shape({columns}[0]) + {np}.shape({x}))[()]
 """
-_GLOBALS: dict[str, Any] = {"np": np, "jvp": jvp, "basis_of": basis_of}
+_GLOBALS: dict[str, Any] = {"np": np, "jvp": jvp_again, "basis_of": basis_of}
 
 
 def columns_of(f: Any, item: Any) -> Any:
@@ -48,14 +48,6 @@ def _made(f: Any, params: Mapping[str, Any], x: str) -> Any:
     body = _BODY.format(primals=", ".join(params), tangents=tangents, x=x, **names)
     space = {names[base]: value for base, value in {**_GLOBALS, "f": f}.items()}
     return with_source(f"def jacobian({', '.join(params)}):", body.splitlines(), space)
-
-
-def product_of(gradient: Any, count: int) -> Any:
-    """`(*args, v)`: the product of the derivative of a gradient by its first argument with `v`."""
-    params = ", ".join(f"x{k}" for k in range(count))
-    still = "None, " * (count - 1)
-    body = [f"return jvp(gradient, ({params},), (v, {still}))[1]"]
-    return with_source(f"def product({params}, v):", body, {"jvp": jvp, "gradient": gradient})
 
 
 def _untaken(name: str, params: Mapping[str, Any]) -> str:

@@ -6,9 +6,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from srcdiff import ir
 from srcdiff.api.bound import Bound, found_as
-from srcdiff.api.columns import columns_of, product_of
+from srcdiff.api.columns import columns_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, forward_of
 from srcdiff.api.made import made_once
@@ -114,6 +113,14 @@ def _gradient(f: Any, options: Options) -> Derivative:
     return _once(f, Options(options.inputs, options.outputs, materialize_grads=True))
 
 
+def gradient(f: Any, inputs: Any) -> Derivative:
+    """The gradient whose derivatives are those of a Hessian."""
+    return _gradient(f, Options(inputs))
+
+
+gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+
+
 def _once(f: Any, options: Options) -> Derivative:
     """A derivative, made once."""
     return made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
@@ -211,22 +218,6 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     options = Options(inputs)
     point = Point(_gradient(f, options), options, tuple(args), kwargs)
     return point.along(v)[1]
-
-
-def _direct(f: Any, call: ir.Call) -> ir.Call | None:
-    """`hvp(f, (x, n), v)` in a differentiated function as a call of what computes it."""
-    primals = call.args[1] if len(call.args) == 3 else ir.NONE
-    if call.kwargs or not isinstance(primals, ir.Tup):
-        return None
-    count = len(primals.items)
-    if not count or any(isinstance(a, ir.Star) for a in primals.items):
-        return None
-    gradient = _gradient(f, Options(0))
-    made = made_once(gradient, ("product", count), lambda: product_of(gradient, count))
-    return ir.Call(made, (*primals.items, call.args[2]))
-
-
-hvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
 
 
 def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,8 +17,10 @@ from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, parameter_names
+from srcdiff.api.repeated import check_repeatable
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
+from srcdiff.nested import TANGENT
 from srcdiff.trees import check_leaf, items_like, kept, like_sequence
 
 
@@ -71,10 +74,24 @@ class Forward(Derivative):
 
     def _tangents(self) -> list[str]:
         """Keywords for the tangents of the inputs."""
-        return [f"_tangent_of_{i.param}" for i in self.request.inputs]
+        return [f"{TANGENT}{i.param}" for i in self.request.inputs]
 
 
-def _direct(f: Any, call: ir.Call) -> ir.Call | None:
+class ForwardAgain(Forward):
+    """The same of a function that runs more than once."""
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated function for arguments of these kinds.
+
+        Raises:
+            UnsupportedError: the function may give something else each time that it runs.
+        """
+        function = super().for_kinds(kinds)
+        check_repeatable(function, self.primal)
+        return function
+
+
+def _direct(f: Any, call: ir.Call, kind: type[Forward] = Forward) -> ir.Call | None:
     """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
     given = dict(call.kwargs)
     sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
@@ -84,7 +101,7 @@ def _direct(f: Any, call: ir.Call) -> ir.Call | None:
     primals, tangents = plain
     names = parameter_names(f)
     pairs = [(n, t) for n, t in zip(names, tangents.items) if t != ir.NONE]
-    made = forward_of(f, tuple(n for n, _ in pairs))
+    made = forward_of(f, tuple(n for n, _ in pairs), kind=kind)
     kwargs = tuple((k, t) for k, (_, t) in zip(made._tangents(), pairs))
     return ir.Call(made, primals.items, kwargs)
 
@@ -95,10 +112,12 @@ def _last_params(function: Any, count: int) -> list[str]:
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount][-count:])
 
 
-def forward_of(f: Any, inputs: tuple[Any, ...], outputs: Any = None) -> Forward:
+def forward_of(
+    f: Any, inputs: tuple[Any, ...], outputs: Any = None, kind: type[Forward] = Forward
+) -> Forward:
     """The forward-mode function of `f`, made once as long as `f` lives."""
-    key = "forward", inputs, repr(outputs)
-    return made_once(f, key, lambda: Forward(f, inputs, outputs))
+    key = kind.__name__, inputs, repr(outputs)
+    return made_once(f, key, lambda: kind(f, inputs, outputs))
 
 
 def jvp(
@@ -145,6 +164,14 @@ def jvp(
 
 
 jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
+
+
+def jvp_again(f: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """`jvp` of a function that runs more than once, which must give the same each time."""
+    return jvp(f, primals, tangents)
+
+
+jvp_again.__srcdiff_direct__ = functools.partial(_direct, kind=ForwardAgain)  # type: ignore[attr-defined]
 
 
 def _checked_pair(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

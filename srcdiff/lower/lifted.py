@@ -36,7 +36,7 @@ from srcdiff.ir import bound as bound_names
 from srcdiff.lower import local
 from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.lower.scope import Scan, parameters, scan_function
-from srcdiff.nested import SEED
+from srcdiff.nested import SEED, TANGENT
 
 
 class Lifted:
@@ -165,8 +165,9 @@ def passing(closure: Captures, callee: Any, call: Call) -> Call:
     """A call of a derivative of a closure, with what the closure captures as arguments."""
     inner, variables = closure.function, closure.variables
     assert inner is not None and variables is not None
-    seed = tuple((k, v) for k, v in call.kwargs if k == SEED)
-    kwargs = tuple((closure.keywords.get(str(k), k), v) for k, v in call.kwargs if k != SEED)
+    seed = tuple((k, v) for k, v in call.kwargs if str(k).startswith((SEED, TANGENT)))
+    rest = tuple(kv for kv in call.kwargs if kv not in seed)
+    kwargs = tuple((closure.keywords.get(str(k), k), v) for k, v in rest)
     head_of = Function(inner.name, defaults_now(inner.params, variables), ())
     bound = bind(head_of, replace(call, kwargs=kwargs), inner.loc)
     return Call(callee, (*bound.values(), *variables.values()), seed)

@@ -13,15 +13,22 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(2))
 """,
-    "A pullback inside": """
+    "A pullback that leaves the differentiated function": """
 def g(x):
     return x * x
 
 def f(x):
     value, pull = srcdiff.vjp(g, x)
+    return value, pull
+
+srcdiff.grad(f, outputs=0)(np.ones(2))
+""",
+    "A pullback by inputs that are computed": """
+def f(x, k):
+    value, pull = srcdiff.vjp(lambda y, z: y * z, x, x, inputs=k)
     return np.sum(pull(value))
 
-srcdiff.grad(f)(np.ones(2))
+srcdiff.grad(f)(np.ones(2), 1)
 """,
     "An integer input": """
 def f(x):

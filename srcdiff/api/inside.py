@@ -1,0 +1,199 @@
+"""`vjp`, `linearize`, `hvp` and `vhp` where they stand in differentiated functions.
+
+A call of one of them becomes that of a Python function, written here for its arguments, which is
+inlined like any other.  A pullback runs its function again each time that it is called.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import Kind, is_active_kind
+from srcdiff.api.dense import gradient, hvp, vhp
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.forward import jvp, jvp_again, linearize
+from srcdiff.api.made import made_once
+from srcdiff.api.options import Options, parameter_names
+from srcdiff.api.pullback import vjp
+from srcdiff.api.repeated import check_repeatable
+from srcdiff.api.transforms import grad
+from srcdiff.known import constant, is_constant
+from srcdiff.solutions import with_source
+from srcdiff.trees import as_now
+
+# --- what a pullback computes --------------------------------------------------------------------
+
+
+class Pulled(Derivative):
+    """The gradient by those of the arguments from `start` to `stop` that can carry a derivative.
+
+    With other inputs among the `options`, by these.
+    """
+
+    def __init__(self, primal: Any, options: Options, start: int, stop: int) -> None:
+        self._asked = options
+        first = start if options.inputs is None else options.inputs
+        super().__init__(primal, replace(options, inputs=first))
+        self._start, self._stop = start, stop
+
+    @functools.cached_property
+    def unbound(self) -> Derivative:
+        """The same of the function behind a method."""
+        if not self.receiver:
+            return self
+        inputs = None if self._asked.inputs is None else self._own.inputs
+        more = len(self.receiver)
+        options = replace(self._asked, inputs=inputs)
+        return Pulled(self.origin, options, self._start + more, self._stop + more)
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated function for arguments of these kinds.
+
+        Raises:
+            UnsupportedError: the function may give something else each time that it runs.
+        """
+        options = self._asked
+        if options.inputs is None:
+            names = parameter_names(self.primal)[self._start : self._stop]
+            found = [n for n in names if n in kinds and is_active_kind(kinds[n])]
+            options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
+        function = Derivative(self.primal, options).for_kinds(kinds)
+        check_repeatable(function, self.primal)
+        return function
+
+
+def pulled(f: Any, count: int, inputs: Any, outputs: Any) -> Pulled:
+    """The gradient that a pullback of `f` at so many positional arguments computes."""
+    options = Options(inputs, outputs, materialize_grads=True)
+    make = functools.partial(Pulled, f, options, 0, count)
+    return made_once(f, ("pulled", count, repr(options)), make)
+
+
+pulled.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+
+
+# --- functions for calls -------------------------------------------------------------------------
+
+
+_SPACE = {
+    "as_now": as_now, "pulled": pulled, "jvp": jvp, "jvp_again": jvp_again, "gradient": gradient,
+    "grad": grad,
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=256)
+def _written(head: str, lines: tuple[str, ...], keeps_first: bool) -> Any:
+    """A function; what its first argument reads is to be as it is now."""
+    made = with_source(f"def {head}:", list(lines), dict(_SPACE))
+    made.__srcdiff_keeps_first__ = keeps_first
+    return made
+
+
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{k}" for k in range(count)]
+
+
+def _vjp(call: ir.Call) -> ir.Call | None:
+    """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
+    given = dict(call.kwargs)
+    inputs, outputs = (given.pop(k, ir.NONE) for k in ("inputs", "outputs"))
+    if not _is_plain(call) or not (is_constant(inputs) and is_constant(outputs)):
+        return None
+    f, *args = call.args
+    x, y = _names("x", len(args)), _names("y", len(given))
+    options = f"{constant(inputs)!r}, {constant(outputs)!r}"
+    lines = [f"kept_{n} = as_now({n})" for n in (*x, *y)]
+    lines += [f"value = f({_given(x, given, y, 'as_now({})')})"]
+    lines += ["def pullback(grad_outputs=None, retain_graph=True):"]
+    lines += [f"    g = pulled(k, {len(args)}, {options})"]
+    lines += [f"    return g({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"]
+    made = _written(_head("vjp", "k", "f", *x, *y), (*lines, "return value, pullback"), True)
+    return ir.Call(made, (f, f, *args, *given.values()))
+
+
+def _given(x: list[str], keywords: Mapping[str | None, Any], y: list[str], form: str) -> str:
+    """The arguments of a call, each in a form."""
+    named = (f"{key}={form.format(n)}" for key, n in zip(keywords, y))
+    return ", ".join([*map(form.format, x), *named])
+
+
+def _linearize(call: ir.Call) -> ir.Call | None:
+    """`linearize(f, x, y)`: `f` runs again for each call of the linear function."""
+    if not _is_plain(call) or call.kwargs:
+        return None
+    f, *args = call.args
+    x, t = _names("x", len(args)), _names("t", len(args))
+    lines = [f"kept_{n} = as_now({n})" for n in x]
+    lines += [f"value = f({_given(x, {}, [], 'as_now({})')})"]
+    lines += [f"def {_head('linear', *t)}:"]
+    lines += [f"    return jvp_again(f, ({_listed(f'kept_{n}' for n in x)}), ({_listed(t)}))[1]"]
+    made = _written(_head("linearize", "f", *x), (*lines, "return value, linear"), False)
+    return ir.Call(made, call.args)
+
+
+def _hvp(call: ir.Call) -> ir.Call | None:
+    """`hvp(f, (x, n), v)`, the inputs by their positions."""
+    bound = _bound(call)
+    if bound is None:
+        return None
+    f, args, v, inputs = bound
+    places = inputs if isinstance(inputs, tuple) else (inputs,)
+    if not all(type(k) is int and 0 <= k < len(args) for k in places):
+        return None
+    x, t = _names("x", len(args)), ["None"] * len(args)
+    for k, place in enumerate(places):
+        t[place] = f"v[{k}]" if isinstance(inputs, tuple) else "v"
+    line = f"return jvp(gradient(f, {inputs!r}), ({_listed(x)}), ({_listed(t)}))[1]"
+    return ir.Call(_written(_head("hvp", "f", *x, "v"), (line,), False), (f, *args, v))
+
+
+def _vhp(call: ir.Call) -> ir.Call | None:
+    """`vhp(f, (x, n), v)`."""
+    bound = _bound(call)
+    if bound is None:
+        return None
+    f, args, v, inputs = bound
+    x = _names("x", len(args))
+    outer = f"grad(gradient(f, {inputs!r}), {inputs!r}, materialize_grads=True)"
+    line = f"return {outer}({', '.join(x)}, grad_outputs=v)"
+    return ir.Call(_written(_head("vhp", "f", *x, "v"), (line,), False), (f, *args, v))
+
+
+def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any] | None:
+    """The function, its arguments, the vector and the inputs of a product with a Hessian."""
+    given = dict(call.kwargs)
+    given.update(zip(("f", "args", "v", "inputs"), call.args))
+    inputs = given.pop("inputs", ir.Const(0))
+    args = given.get("args")
+    listed = isinstance(args, ir.Tup) and not any(isinstance(a, ir.Star) for a in args.items)
+    if not _is_plain(call) or given.keys() != {"f", "args", "v"} or not is_constant(inputs):
+        return None
+    return (given["f"], args.items, given["v"], constant(inputs)) if listed else None  # type: ignore[union-attr]
+
+
+def _is_plain(call: ir.Call) -> bool:
+    """Whether a call has arguments, all written out."""
+    stars = any(isinstance(a, ir.Star) for a in call.args) or None in dict(call.kwargs)
+    return bool(call.args or call.kwargs) and not stars
+
+
+def _head(name: str, *params: str) -> str:
+    return f"{name}({', '.join(params)})"
+
+
+def _listed(items: Any) -> str:
+    """The items of a tuple display."""
+    return "".join(f"{item}, " for item in items)
+
+
+_WRITTEN: tuple[tuple[Any, Any], ...] = (
+    (vjp, _vjp), (linearize, _linearize), (hvp, _hvp), (vhp, _vhp),
+)  # fmt: skip
+for _transform, _write in _WRITTEN:
+    _transform.__srcdiff_written__ = _write
+
+__all__ = ["hvp", "linearize", "vhp", "vjp"]
