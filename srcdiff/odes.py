@@ -7,12 +7,12 @@ the equation itself backwards would be unstable where it forgets its past.  The 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from srcdiff.recompute import absent
+from srcdiff.solutions import vjp_by, with_source
 
 Args = tuple[Any, ...]
 
@@ -53,7 +53,6 @@ def ivp_adjoint(
     t_span: Any,
     y0: Any,
     t: Any,
-    y: Any,
     args: Args,
     *,
     method: Any = "RK45",
@@ -62,22 +61,25 @@ def ivp_adjoint(
     first_step: float | None = None,
     max_step: float = np.inf,
 ) -> tuple[Any, ...]:
-    """The gradients of `ivp_values` by the start and some of `args`, from that of its values."""
-    nothing, start = np.zeros(len(d)), np.asarray(y0)
-    times, rows = np.append(t_span[0], t), np.vstack((start, np.transpose(y)))
-    d_y0, _, *found = ode_adjoint(
-        f, places, np.vstack((nothing, np.transpose(d))), times, rows, args,
-        method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
+    """The gradients of `ivp_values` by the start, the times and some of `args`.
+
+    That by the times has the start of the span before all others.
+    """
+    times = np.concatenate((np.reshape(t_span[0], (1,)), t))
+    rows = np.concatenate((np.zeros((1, np.size(y0))), np.transpose(d)))
+    found: tuple[Any, ...] = ode_adjoint(
+        f, places, rows, y0, times, args, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
     )  # fmt: skip
-    return d_y0, *found
+    return found
 
 
 def ivp_along(
     f: Any,
+    places: tuple[int, ...],
     t_span: Any,
     y0: Any,
     t: Any,
-    y: Any,
     args: Args,
     moved: tuple[Any, ...],
     *,
@@ -86,82 +88,192 @@ def ivp_along(
     atol: Any = 1e-6,
     first_step: float | None = None,
     max_step: float = np.inf,
-) -> tuple[Any, Any]:
-    """The tangent of `ivp_values` along those of the start and of the arguments."""
-    times = np.append(t_span[0], t)
-    rows = np.vstack((np.asarray(y0), np.transpose(y)))
-    t_y0, *t_args = moved
+) -> Any:
+    """The tangent of the values of `ivp_values` along those of the start and of some of `args`."""
+    times = np.concatenate((np.reshape(t_span[0], (1,)), t))
     found = ode_along(
-        f, times, rows, args, (t_y0, 0.0, *t_args),
-        method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
+        f, places, y0, times, args, moved, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
     )  # fmt: skip
-    return np.zeros(len(t)), found[1:].T
+    return np.transpose(found[1:])
+
+
+def ode_values(
+    f: Any, y0: Any, t: Any, args: Args = (), *, first: str = "t", **options: Any
+) -> Any:
+    """A solution: a row for every time, of which the first is that of the start `y0`."""
+    work = _Equation(f, args, first == "t", options)
+    start = _start(y0)
+    return work.solved(work.slope, t[0], t[-1], start, dense=True).sol(t).T
 
 
 def ode_adjoint(
     f: Any,
     places: tuple[int, ...],
     d: Any,
+    y0: Any,
     t: Any,
-    y: Any,
     args: Args,
     *,
     first: str = "t",
     **options: Any,
 ) -> tuple[Any, ...]:
-    """The gradients of a solution `y`, a row for every time: by its start, `t` and some of `args`.
+    """The gradients of a solution, a row for every time: by its start, `t` and some of `args`.
 
     `places` are the positions of the arguments; `first` says whether the function takes the time
     or the state first.
     """
     work = _Equation(f, args, first == "t", options)
     d, t = np.asarray(d), np.asarray(t)
-    if np.iscomplexobj(y):
-        raise TypeError("the derivatives of differential equations are for real solutions")
+    start = _start(y0)
     like = [np.asarray(args[k], float) for k in places]
     adjoint, rest = np.array(d[-1]), np.zeros(sum(a.size for a in like))
-    path = work.solved(lambda s, z: work.slope(s, z), t[0], t[-1], y[0], dense=True).sol
+    path = work.solved(work.slope, t[0], t[-1], start, dense=True).sol
     last = len(t) - 1
     for i in [*(k for k in range(last - 1, 0, -1) if np.any(d[k])), 0]:
         back = work.adjoint_slope(path, places, adjoint.size)
-        start = np.concatenate((adjoint, rest))
-        end = work.solved(back, t[last], t[i], start).y[:, -1] if t[last] != t[i] else start
+        both = np.concatenate((adjoint, rest))
+        end = work.solved(back, t[last], t[i], both).y[:, -1] if t[last] != t[i] else both
         adjoint, rest, last = end[: adjoint.size] + d[i], end[adjoint.size :], i
-    moved = np.array([d[i] @ work.slope(t[i], y[i]) for i in range(len(t))])
-    moved[0] -= adjoint @ work.slope(t[0], y[0])
+    moved = np.array([d[i] @ work.slope(t[i], path(t[i])) for i in range(len(t))])
+    moved[0] -= adjoint @ work.slope(t[0], start)
     parts = np.split(rest, np.cumsum([a.size for a in like])[:-1]) if like else []
     found = (_like(p, args[k]) for p, k in zip(parts, places, strict=True))
-    return adjoint, moved, *found
+    return np.reshape(adjoint, np.shape(y0))[()], moved, *found
+
+
+# --- along a direction: an equation of twice the size -----------------------------------------
 
 
 def ode_along(
     f: Any,
+    places: tuple[int, ...],
+    y0: Any,
     t: Any,
-    y: Any,
     args: Args,
     moved: tuple[Any, ...],
     *,
     first: str = "t",
-    **options: Any,
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
 ) -> Any:
-    """The tangent of a solution along those of its start, of the times and of the arguments."""
-    work = _Equation(f, args, first == "t", options)
-    if np.iscomplexobj(y):
-        raise TypeError("the derivatives of differential equations are for real solutions")
-    t_y, t_t, *t_args = absent(moved)
-    size = len(y[0])
-    start = np.zeros(size) if t_y is None else np.array(t_y, float)
-    if t_t is not None:
-        start = start - t_t[0] * work.slope(t[0], y[0])
+    """The tangent of a solution along those of its start, of `t` and of some of `args`.
 
-    def slope(s: float, z: Any) -> Any:
-        return np.concatenate(work.along(s, z[:size], z[size:], t_args))
+    What has no tangent may have the number zero for it.
+    """
+    plain, n = slope_of(f, len(args), first), np.size(y0)
+    t, start = np.asarray(t, float), np.ravel(y0) + 0.0
+    w = np.ravel(moved[1]) + np.zeros(len(t))
+    ahead = t[:1], np.reshape(start, (1, -1))
+    both = np.concatenate((start, np.ravel(moved[0]) - w[0] * at_rows(plain, ahead, args)[0]))
+    way, given = along_of(f, places, len(args), first), args + moved[2:]
+    z = ode_values(
+        way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
+        max_step=max_step,
+    )  # fmt: skip
+    return z[:, n:] + np.reshape(w, (-1, 1)) * at_rows(plain, (t, z[:, :n]), args)
 
-    both = np.concatenate((y[0], start))
-    found = work.solved(slope, t[0], t[-1], both, dense=True).sol(t)[size:].T
-    if t_t is None:
-        return found
-    return found + np.array([t_t[i] * work.slope(t[i], y[i]) for i in range(len(t))])
+
+def ode_curved(
+    f: Any,
+    places: tuple[int, ...],
+    d: Any,
+    y0: Any,
+    t: Any,
+    args: Args,
+    moved: tuple[Any, ...],
+    by: tuple[int, ...],
+    *,
+    first: str = "t",
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `d * ode_along(...)`: by the start, `t` and `args` at `by`.
+
+    The second derivatives of a solution are symmetric, so that these are the tangents of
+    `ode_adjoint` as well.
+    """
+    plain, n = slope_of(f, len(args), first), np.size(y0)
+    t, start = np.asarray(t, float), np.ravel(y0) + 0.0
+    w = np.ravel(moved[1]) + np.zeros(len(t))
+    ahead = t[:1], np.reshape(start, (1, -1))
+    both = np.concatenate((start, np.ravel(moved[0]) - w[0] * at_rows(plain, ahead, args)[0]))
+    way, given = along_of(f, places, len(args), first), args + moved[2:]
+    z = ode_values(
+        way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
+        max_step=max_step,
+    )  # fmt: skip
+    rows, c = (t, z[:, :n]), (np.reshape(w, (-1, 1)) * d,)
+    pulled = np.concatenate((at_rows(vjp_by(plain, 1), rows, args, c), d), axis=1)
+    found = ode_adjoint(
+        way, by, pulled, both, t, given, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    back = (-w[0] * np.reshape(found[0][n:], (1, -1)),)
+    by_start = found[0][:n] + at_rows(vjp_by(plain, 1), ahead, args, back)[0]
+    by_time = at_rows(vjp_by(plain, 0), ahead, args, back)
+    by_times = found[1] + at_rows(vjp_by(plain, 0), rows, args, c)
+    second: tuple[Any, ...] = (
+        np.reshape(by_start, np.shape(y0))[()],
+        np.concatenate((by_times[:1] + by_time, by_times[1:])),
+    )
+    for k in range(len(by)):
+        slope = vjp_by(plain, 2 + by[k])
+        along = np.sum(at_rows(slope, rows, args, c), axis=0)
+        second = second + (found[2 + k] + along + at_rows(slope, ahead, args, back)[0],)
+    return second
+
+
+def at_rows(f: Any, rows: Args, args: Args, more: Args = ()) -> Any:
+    """`f(*rows, *args, *more)` for every row of `rows` and `more`."""
+    count = range(len(rows[0]))
+    return np.stack([f(*(a[i] for a in rows), *args, *(a[i] for a in more)) for i in count])
+
+
+def slope_of(f: Any, count: int, first: str) -> Any:
+    """The right side as a function of the time, the state and so many arguments: a vector."""
+    given = "t, y" if first == "t" else "y, t"
+    line = f"return np.reshape(np.asarray(f({_listed(given, 'a', range(count))})), np.shape(y))"
+    head = f"def slope({_listed('t, y', 'a', range(count))}):"
+    return _written(f, (first, count), head, [line], {"f": f})
+
+
+def along_of(f: Any, places: tuple[int, ...], count: int, first: str) -> Any:
+    """The right side of an equation and of that of its tangents, as one equation.
+
+    Behind its arguments it takes the tangents of those at `places`; a number stands for an array
+    of such numbers.
+    """
+    slope = slope_of(f, count, first)
+    ways = (f"np.zeros(np.shape(a{k})) + b{k}" if k in places else "None" for k in range(count))
+    given = _listed("", "a", range(count))
+    lines = [
+        "n = len(y) // 2",
+        f"both = jvp(slope, (t, y[:n], {given}), (None, y[n:], {', '.join(ways)}))",
+        "return np.concatenate(both)",
+    ]
+    params = _listed(_listed("t, y", "a", range(count)), "b", places)
+    return _written(slope, ("along", places), f"def along({params}):", lines, {"slope": slope})
+
+
+def _listed(start: str, letter: str, numbers: Iterable[int]) -> str:
+    """Names in a list behind others."""
+    return ", ".join(n for n in (start, *(f"{letter}{k}" for k in numbers)) if n)
+
+
+def _written(f: Any, key: Any, head: str, lines: list[str], space: dict[str, Any]) -> Any:
+    """A function that is written here, once for a function and a key."""
+    from srcdiff.api.forward import jvp
+    from srcdiff.api.made import made_once
+
+    names = {"np": np, "jvp": jvp, **space}
+    return made_once(f, ("equation", *key), lambda: with_source(head, lines, names))
 
 
 class _Equation:
@@ -196,16 +308,6 @@ class _Equation:
 
         return slope
 
-    def along(self, t: float, y: Any, t_y: Any, t_args: list[Any]) -> tuple[Any, Any]:
-        """The right side and its tangent."""
-        from srcdiff.api.forward import jvp
-
-        first = (None, t_y) if self.time_first else (t_y, None)
-        given = self.given(float(t), y)
-        still = [None] * (len(given) - len(first) - len(t_args))  # where no argument has a tangent
-        value, tangent = jvp(self.f, given, (*first, *t_args, *still))
-        return np.ravel(np.asarray(value, float)), np.ravel(np.asarray(tangent, float))
-
     def solved(
         self, slope: Any, start: float, end: float, y: Any, dense: bool = False
     ) -> Any:
@@ -220,6 +322,17 @@ class _Equation:
         if not found.success:
             raise ArithmeticError(f"the adjoint equation is not solved: {found.message}")
         return found
+
+
+def _start(y0: Any) -> Any:
+    """The start of a solution as a vector.
+
+    Raises:
+        TypeError: it is complex.
+    """
+    if np.iscomplexobj(y0):
+        raise TypeError("the derivatives of differential equations are for real solutions")
+    return np.array(y0, float).reshape(-1)
 
 
 def _shaped(adjoint: Any, value: Any) -> Any:

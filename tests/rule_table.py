@@ -25,7 +25,7 @@ it so.
 
 Every function in the tables has derivatives of any order, in reverse and in forward mode, in
 single and double precision, for numbers and for arrays of any layout (`scipy.integrate.odeint` and
-`solve_ivp`: the first, in double precision). *Rule* is how:
+`solve_ivp`: in double precision). *Rule* is how:
 **elementwise** and **linear** functions and general **rules** are templates, a **definition**
 says which other functions a call stands for. *Also* are arguments beside those that every
 function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*

@@ -257,6 +257,14 @@ ROOTS = {
 }
 
 
+@pytest.mark.parametrize("tangents", [(None, 1.0), (0.5, None)])
+def test_tangents_of_integrals_along_some_inputs(tangents):
+    """The limits alone, or an argument alone."""
+    both = zip(srcdiff.grad(decay, (0, 1))(1.3, 2.0), tangents, strict=True)
+    expected = sum(g * t for g, t in both if t is not None)
+    assert srcdiff.jvp(decay, (1.3, 2.0), tangents)[1] == pytest.approx(expected, rel=1e-7)
+
+
 @pytest.mark.parametrize("name", ROOTS)
 def test_roots(name):
     checked(*ROOTS[name])
@@ -276,16 +284,6 @@ def test_complex_arguments(f):
     checked(f, (1.2 + 0.5j,), 0, second=False)
 
 
-def test_differential_equations_are_real():
-    def f(k):
-        y = integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0 + 0.0j])).y
-        return np.abs(y[0, -1])
-
-    for k in (1.0, 1.0 + 0.5j):
-        with pytest.raises(TypeError, match="are for real"):
-            srcdiff.grad(f)(k)
-
-
 def test_the_text_of_a_root():
     text = srcdiff.source(bracketed, ("a", "b"), example=(1.3, 2.0))
     assert "t = optimize.brentq(f, 0.0, 3.0, args=(a, b))" in text
@@ -298,120 +296,6 @@ def test_no_root_is_an_error():
     f = srcdiff.grad(lambda a: optimize.root(lambda v: v * v + a, np.ones(1)).x[0])
     with pytest.raises(ArithmeticError, match="no root is found"):
         f(1.0)
-
-
-# --- differential equations -----------------------------------------------------------------------
-
-
-def pendulum(y0, k):
-    def slope(y, t):
-        return [y[1], -k * np.sin(y[0]) - 0.1 * y[1]]
-
-    y = integrate.odeint(slope, y0, np.linspace(0.0, 2.0, 5), rtol=1e-11, atol=1e-11)
-    return np.sum(y[1:, 0] ** 2)
-
-
-def at_times(y0, k, c, t):
-    def slope(y, t, c):
-        return -k * y * y + c * t
-
-    y = integrate.odeint(slope, y0, t, args=(c,), rtol=1e-11, atol=1e-11)
-    return np.sum(y[-1] * y[1]) + y[0, 0]
-
-
-def oscillator(y0, k):
-    """Values between the ends, and the times among them."""
-    found = integrate.solve_ivp(
-        lambda t, y: np.array([y[1], k * (1.0 - y[0] ** 2) * y[1] - y[0]]), (0.0, 2.0), y0,
-        t_eval=[0.5, 1.0, 1.7], rtol=1e-10, atol=1e-10,
-    )  # fmt: skip
-    if not found.success:
-        raise ArithmeticError("not solved")
-    return np.sum(found.y[0] * found.t) + found.y[1, -1]
-
-
-def steps_of_the_solver(y0, k, rates):
-    found = integrate.solve_ivp(
-        lambda t, y, k: -k * y * rates, (0.0, 2.0), [y0, 2.0], "LSODA", args=(k,), rtol=1e-10,
-        atol=1e-10,
-    )  # fmt: skip
-    return found.y[0, -1] + found.y[1, -1] ** 2
-
-
-EQUATIONS = {
-    "odeint": (pendulum, (A, 1.3), (0, 1)),
-    "times": (at_times, (A, 1.3, 0.4, np.array([0.1, 0.4, 1.1])), (0, 1, 2, 3)),
-    "solve_ivp": (oscillator, (A, 1.2), (0, 1)),
-    "steps": (steps_of_the_solver, (1.0, 0.7, A), (0, 1, 2)),
-}
-
-
-@pytest.mark.parametrize("name", EQUATIONS)
-def test_differential_equations(name):
-    checked(*EQUATIONS[name], second=False)
-
-
-ALONG = {
-    "limits of an integral": (decay, (1.3, 2.0), (None, 1.0)),
-    "argument of an integral": (decay, (1.3, 2.0), (0.5, None)),
-    "start of odeint": (pendulum, (A, 1.3), (np.array([0.3, -0.1]), None)),
-    "argument of odeint": (pendulum, (A, 1.3), (None, 0.7)),
-    "item of a start": (steps_of_the_solver, (1.0, 0.7, A), (1.0, None, None)),
-    "item and argument": (steps_of_the_solver, (1.0, 0.7, A), (1.0, 0.5, None)),
-}
-
-
-@pytest.mark.parametrize("name", ALONG)
-def test_tangents_along_some_inputs(name):
-    """What has no tangent may be all arguments, or an item of a list."""
-    f, args, tangents = ALONG[name]
-    moved = [k for k, t in enumerate(tangents) if t is not None]
-    gradients = srcdiff.grad(f, tuple(moved))(*args)
-    expected = sum(np.sum(g * tangents[k]) for k, g in zip(moved, gradients))
-    assert srcdiff.jvp(f, args, tangents)[1] == pytest.approx(expected, rel=1e-5)
-
-
-def test_the_adjoint_is_stable_where_the_equation_forgets():
-    """Run backwards, the equation itself would grow by exp(200)."""
-
-    def f(y0, k):
-        y = integrate.odeint(lambda y, t: -200.0 * (y - k * t), y0, [0.0, 1.0], rtol=1e-9)
-        return y[-1, 0]
-
-    by_start, by_k = srcdiff.grad(f, (0, 1))(2.0, 3.0)
-    assert abs(by_start) < 1e-8 and by_k == pytest.approx(1.0 - 1.0 / 200.0, rel=1e-6)
-
-
-def test_large_constants_are_not_integrated():
-    text = srcdiff.source(steps_of_the_solver, "k", example=(1.0, 0.7, A))
-    assert "found = ivp_adjoint(f, (0,), d_y, (0.0, 2.0), [y0, 2.0], t, y, (k, rates)" in (
-        text.replace("\n        ", " ").replace("( f", "(f").replace("(y0, 2.0)", "[y0, 2.0]")
-    )
-
-
-def dense(y0):
-    return integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), y0, dense_output=True).sol(0.5)
-
-
-def until(end):
-    return integrate.solve_ivp(lambda t, y: -y, (0.0, end), [1.0]).y[0, -1]
-
-
-def twice(y0):
-    return integrate.odeint(lambda y, t: -y * y0, A, [0.0, 1.0])[-1, 0]
-
-
-@pytest.mark.parametrize(
-    "f, x, reason",
-    [
-        (dense, A, "`dense_output`"),
-        (until, 1.0, "no derivative for the argument `t_span`"),
-        (srcdiff.grad(twice), 1.0, "`ode_adjoint` is not differentiated"),
-    ],
-)
-def test_what_is_not_followed_is_refused(f, x, reason):
-    with pytest.raises(srcdiff.MissingRuleError, match=reason):
-        srcdiff.grad(f)(x)
 
 
 # --- curves ---------------------------------------------------------------------------------------

@@ -78,10 +78,13 @@ def test_templates_are_short():
 
 # They go backwards over a loop that has run; test_schedules differentiates them.
 OF_LOOPS = {"reversed_steps_", "pushed_steps_"}
+# The derivatives of `odeint` and `ivp_values` are made of them; test_odes differentiates them.
+OF_EQUATIONS = {"ivp_adjoint", "ivp_along", "ode_along", "ode_curved"}
+ELSEWHERE = {*MAKERS_OF_OBJECTS, *OF_LOOPS, *OF_EQUATIONS}
 
 
 def makes_object(rule):
-    return rule.name in {*MAKERS_OF_OBJECTS, *OF_LOOPS} or rule.name.startswith("frozen_")
+    return rule.name in ELSEWHERE or rule.name.startswith("frozen_")
 
 
 @pytest.mark.parametrize("rule", rules.builtin().rules, ids=lambda r: r.name)
@@ -141,7 +144,7 @@ def norm_of(value):
 
 
 # Both modes choose steps of their own.
-SOLVED_IN_STEPS = ("odeint", "ivp_values_")
+SOLVED_IN_STEPS = ("odeint", "ivp_values_", "ode_values_", "ode_adjoint_")
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
@@ -174,8 +177,8 @@ def test_forward_mode(sample):
         assert close(found, slope(along), 1e-3 if single else TOLERANCE)
 
 
-# Its step needs source, which a sample has only as a program.
-WITH_SOURCE = [s for s in TEMPLATES if s.rule.name != "run_steps_"]
+# What they call needs source, which a sample has only as a program.
+WITH_SOURCE = [s for s in TEMPLATES if s.rule.name not in ("run_steps_", "ode_adjoint_")]
 
 
 @pytest.mark.parametrize("sample", WITH_SOURCE, ids=lambda s: s.id)
@@ -223,13 +226,14 @@ def is_complex(sample):
 
 
 # The gradient of a call that runs again runs a function that is in no text.
-FIRST_ORDER_ONLY = ("run_again_", "run_steps_", *SOLVED_IN_STEPS)
+FIRST_ORDER_ONLY = ("run_again_", "run_steps_")
 MORE = [s for s in ONCE if s.rule.name not in FIRST_ORDER_ONLY]
 TWICE = [s for s in MORE if not (s.rule.name in ONCE_ONLY and is_complex(s))]
 # The second derivative of a linear function is zero, elementwise ones and definitions have those
 # of the functions that they are made of: one sample of each of the others.
 RULES = [s for s in TEMPLATES if s.rule.flavour == "rule" and not is_complex(s)]
-RULES = [s for s in RULES if s.rule.name not in FIRST_ORDER_ONLY]
+# That of `ode_adjoint` would be the fourth of a solution.
+RULES = [s for s in RULES if s.rule.name not in (*FIRST_ORDER_ONLY, "ode_adjoint_")]
 # Of bands of unknown rank the third derivative is refused: a loop over what may be no array.
 THRICE = {s.rule.name: s for s in reversed(RULES)}
 

@@ -149,13 +149,36 @@ def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 _TIMES, _VALUES = Array("float64", (None,)), Array("float64", (None, None))
 
 
-def _adjoint_of_ode(args: Args, given: Kind, before: int) -> Kind | None:
-    """The gradients by the start, perhaps the times, and some of the arguments."""
-    places, rest = getattr(args[1], "items", None), getattr(given, "items", None)
-    if places is None or rest is None:
+def _adjoint_of_ode(start: Kind, places: Kind, given: Kind) -> Kind | None:
+    """The gradients by the start, the times and some of the arguments."""
+    numbers, rest = getattr(places, "items", None), getattr(given, "items", None)
+    if numbers is None or rest is None:
         return None
-    found = (_gradient(rest[p.value]) or UNKNOWN for p in places)
-    return Tuple((*(_TIMES for _ in range(before)), *found))
+    first: Kind = _TIMES
+    if isinstance(start, Scalar):
+        first = _NUMBER
+    elif isinstance(start, Array):
+        first = Array("float64", start.dims)
+    found = (_gradient(rest[p.value]) or UNKNOWN for p in numbers)
+    return Tuple((first, _TIMES, *found))
+
+
+def _at_rows(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A vector for every row, or the gradients by something that is given to the function."""
+    f, *rest = args
+    given: list[Any] = [getattr(a, "items", None) for a in rest]
+    if not isinstance(f, Object) or any(items is None for items in given):
+        return None
+    if f.type == "equation":
+        return _VALUES
+    rows, plain, *more = given
+    place = f.value - len(rows)
+    if 0 <= place < len(plain):
+        one = plain[place]
+        dims = () if isinstance(one, Scalar) else getattr(one, "dims", None)
+        return None if dims is None else Array("float64", (None, *dims))
+    found: Kind = rows[f.value] if place < 0 else more[0][place - len(plain)]
+    return found
 
 
 _BRACKETED = ("brentq", "brenth", "bisect", "ridder", "toms748")
@@ -197,10 +220,14 @@ FUNCTIONS: dict[Any, Any] = {
     curves.spline: _curve,
     curves.interpolant: _curve,
     odes.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
-    odes.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args, args[5], 2),
+    odes.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args[3], args[1], args[5]),
+    odes.slope_of: lambda args, kwargs: Object("equation"),
+    odes.at_rows: _at_rows,
     odes.ode_along: lambda args, kwargs: _VALUES,
-    odes.ivp_adjoint: lambda args, kwargs: _adjoint_of_ode(args, args[7], 1),
-    odes.ivp_along: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
+    odes.ivp_adjoint: lambda args, kwargs: _adjoint_of_ode(args[4], args[1], args[6]),
+    odes.ode_curved: lambda args, kwargs: _adjoint_of_ode(args[3], args[7], args[5]),
+    odes.ivp_along: lambda args, kwargs: _VALUES,
+    odes.ode_values: lambda args, kwargs: _VALUES,
     roots.found_root: lambda args, kwargs: _iterated(args[1]),
     roots.found_root_scalar: lambda args, kwargs: _NUMBER,
     solutions.solve_adjoint: _like_third,

@@ -8,7 +8,7 @@ import numpy as np
 
 from srcdiff import ir, runtime
 from srcdiff.analyses.effects import is_pure
-from srcdiff.analyses.kind_types import Scalar
+from srcdiff.analyses.kind_types import Scalar, is_active_kind
 from srcdiff.facts import Facts
 from srcdiff.rules import Bound, notation
 
@@ -179,9 +179,16 @@ class Expander(Writer):
 
     def places(self, atom: ir.Atom) -> ir.Tup:
         """The positions of what is active among several arguments."""
-        items = atom.items if isinstance(atom, ir.Tup) else ()
-        some = (k for k, a in enumerate(items) if any(map(self.active, ir.names(a))))
-        return ir.Tup(tuple(map(ir.Const, some)))
+        if isinstance(atom, ir.Tup) and not any(isinstance(a, ir.Star) for a in atom.items):
+            found = [any(map(self.active, ir.names(a))) for a in atom.items]
+        elif any(map(self.active, ir.names(atom))):
+            kinds = getattr(self.folder.kind(atom), "items", None)
+            if kinds is None or isinstance(atom, ir.Tup):
+                raise self.error("needs to know how many arguments it passes on")
+            found = [is_active_kind(kind) for kind in kinds]
+        else:
+            found = []
+        return ir.Tup(tuple(ir.Const(k) for k, is_active in enumerate(found) if is_active))
 
     def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
         """A call of a function that is an argument."""

@@ -106,7 +106,13 @@ def _getitem(folder: Folder, call: Call) -> Any:
     at = folder.static(index)
     if not isinstance(base, Tup) or not isinstance(at, (int, slice)):
         return UNSET
-    return Tup(base.items[at]) if isinstance(at, slice) else base.items[at]
+    known = base.items
+    if any(isinstance(item, Star) for item in known):  # how many it stands for is not known
+        known = known[: [isinstance(item, Star) for item in known].index(True)]
+        end = at.stop if isinstance(at, slice) else at
+        if not isinstance(end, int) or not 0 <= end < len(known) + isinstance(at, slice):
+            return UNSET
+    return Tup(known[at]) if isinstance(at, slice) else known[at]
 
 
 def _conj(folder: Folder, call: Call) -> Any:
@@ -118,6 +124,8 @@ def _add(folder: Folder, call: Call) -> Any:
     a, b = call.args
     if a == Const(0) or b == Const(0):
         return b if a == Const(0) else a
+    if isinstance(a, Tup) and isinstance(b, Tup):
+        return Tup((*a.items, *b.items))
     return UNSET
 
 

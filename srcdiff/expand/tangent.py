@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from srcdiff import ir, trees
 from srcdiff.facts import Facts
-from srcdiff.rules import Bound
+from srcdiff.rules import Bound, notation
 
 from .contribute import Statement, adjoint_of
 from .expander import Expander
@@ -150,6 +150,8 @@ class Tangent(Gathered):
             items = self.atom(ir.Tup(rhs.args))
             return ir.Call(rhs.fn, items.items) if isinstance(items, ir.Tup) else items
         if isinstance(rhs, ir.Call):
+            if rhs.fn is notation.known and self.atom(rhs.args[0]) is NOTHING:
+                return ir.Const(True)
             if any(self.atom(a) is NOTHING for a in (*rhs.args, *(v for _, v in rhs.kwargs))):
                 return NOTHING
         return super().rhs(rhs)

@@ -35,6 +35,20 @@ srcdiff.grad(f, "x")(sparse.csr_array(np.eye(2)), np.ones(2))
 
 srcdiff.grad(f)(np.ones(2))
 """,
+    "An unknown number of arguments of an equation": """
+from scipy.integrate import odeint
+
+def slope(y, t, a, b):
+    return a * y + b
+
+def f(p):
+    args = []
+    for k in range(len(p)):
+        args.append(p[k])
+    return odeint(slope, 1.0, [0.0, 1.0], args=tuple(args))[-1, 0]
+
+srcdiff.grad(f)(np.ones(2))
+""",
     "A method of an object of SciPy": """
 from scipy.interpolate import CubicSpline
 

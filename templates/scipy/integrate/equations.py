@@ -3,17 +3,42 @@
 import numpy as np
 from scipy import integrate
 
-from srcdiff.odes import ivp_adjoint, ivp_along, ivp_values, ode_adjoint, ode_along
-from srcdiff.rules import active, composed, d, forward, refuse, rule, samples, unsupported
+from srcdiff.odes import (
+    along_of,
+    at_rows,
+    ivp_adjoint,
+    ivp_along,
+    ivp_values,
+    ode_adjoint,
+    ode_along,
+    ode_curved,
+    ode_values,
+    slope_of,
+)  # fmt: skip
+from srcdiff.rules import (
+    active,
+    composed,
+    d,
+    forward,
+    known,
+    nondifferentiable,
+    refuse,
+    rule,
+    samples,
+)  # fmt: skip
+from srcdiff.solutions import vjp_by
 
 DECAY = "lambda y, t, k, c: -k * y + c * np.cos(t)"
+LOGISTIC = "lambda t, y, k: k * y - y * y * t"
 TIMES = "np.array([0.0, 0.3, 1.0])"
+EXACT = "rtol=1e-11, atol=1e-11"
+SMOOTH = f"method='DOP853', {EXACT}"
 
 
 @rule(integrate.odeint, calls=("func", "Dfun", "args"))
 @samples(
-    f"{DECAY}, P(2), {TIMES}, (P(2), P())",
-    f"{DECAY}, P(2), V([0.0, 0.3, 1.0]), (P(), 0.5), rtol=1e-10, atol=1e-10",
+    f"{DECAY}, P(2), {TIMES}, (P(2), P()), {EXACT}",
+    f"{DECAY}, P(2), V([0.0, 0.3, 1.0]), (P(), 0.5), {EXACT}",
 )  # fmt: skip
 def odeint(
     func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None,
@@ -25,10 +50,10 @@ def odeint(
         refuse("`full_output`: take the solution alone")
     places = active(args)
     found = ode_adjoint(
-        func, places, d[y], t, y, args, first="y", method="LSODA",
+        func, places, d[y], y0, t, args, first="y", method="LSODA",
         rtol=1.49e-8 if rtol is None else rtol, atol=1.49e-8 if atol is None else atol,
     )  # fmt: skip
-    d[y0] += np.reshape(found[0], np.shape(y0))
+    d[y0] += found[0]
     d[t] += found[1]
     for k in range(len(places)):
         d[args][places[k]] += found[2 + k]
@@ -41,8 +66,12 @@ def odeint_tangent(
 ):  # fmt: skip
     y = integrate.odeint(func, y0, t, args, Dfun, rtol=rtol, atol=atol)
     yield y
+    places = active(args)
+    moved = (d[y0], d[t], *d[args])[:2]
+    for k in range(len(places)):
+        moved = moved + (d[args][places[k]],)
     d[y] += ode_along(
-        func, t, y, args, (d[y0], d[t], *d[args]), first="y", method="LSODA",
+        func, places, y0, t, args, moved, first="y", method="LSODA",
         rtol=1.49e-8 if rtol is None else rtol, atol=1.49e-8 if atol is None else atol,
     )  # fmt: skip
 
@@ -73,8 +102,8 @@ def solve_ivp(
 
 @rule(ivp_values, calls=("f", "args"))
 @samples(
-    "lambda t, y, k: -k * y, (0.0, 1.0), P(2), (P(),), t_eval=np.array([0.0, 0.5, 1.0]), "
-    "rtol=1e-10, atol=1e-10",
+    "lambda t, y, k: -k * y * y, (0.0, 1.0), P(2), (P(),), t_eval=np.array([0.0, 0.5, 1.0]), "
+    f"{SMOOTH}",
 )  # fmt: skip
 def ivp_values_(
     f, t_span, y0, args=(), *, t_eval=None, method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
@@ -87,12 +116,18 @@ def ivp_values_(
     yield t, y
     places = active(args)
     found = ivp_adjoint(
-        f, places, d[y], t_span, y0, t, y, args, method=method, rtol=rtol, atol=atol,
+        f, places, d[y], t_span, y0, t, args, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
     d[y0] += found[0]
+    if t_eval is None:  # between its ends the solver chooses the times: they are constants
+        d[t_span][0] += found[1][0] + found[1][1] + d[t][0]
+        d[t_span][1] += found[1][-1] + d[t][-1]
+    else:
+        d[t_span][0] += found[1][0]
+        d[t_eval] += found[1][1:] + d[t]
     for k in range(len(places)):
-        d[args][places[k]] += found[1 + k]
+        d[args][places[k]] += found[2 + k]
 
 
 @forward(ivp_values)
@@ -105,13 +140,160 @@ def ivp_values_tangent(
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
     yield z
-    d[z] += ivp_along(
-        f, t_span, y0, z[0], z[1], args, (d[y0], *d[args]), method=method, rtol=rtol, atol=atol,
+    places = active(args)
+    times, later = 0.0, np.zeros(len(z[0]))
+    if not known(d[t_span]):
+        times = _at_ends(len(later), d[t_span][0], d[t_span][1], t_eval is None)
+        later = times[1:]
+    if not known(d[t_eval]):
+        times = times + np.concatenate((np.zeros(1), d[t_eval]))
+        later = times[1:]
+    moved = (d[y0], times, *d[args])[:2]
+    for k in range(len(places)):
+        moved = moved + (d[args][places[k]],)
+    along = ivp_along(
+        f, places, t_span, y0, z[0], args, moved, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    d[z] += (later, along)
+
+def _at_ends(count, start, end, chosen):
+    """Tangents of the start and of so many times, where those of the ends of the span are given."""
+    k = np.arange(1 + count)
+    if chosen:  # the times begin and end as the span does
+        return np.where(k < 2, start, 0.0) + np.where(k == count, end, 0.0)
+    return np.where(k < 1, start, 0.0)
+
+
+# Their derivatives are those of equations of twice the size.
+
+composed(ivp_adjoint)(ivp_adjoint)
+composed(ivp_along)(ivp_along)
+composed(ode_along)(ode_along)
+composed(ode_curved)(ode_curved)
+nondifferentiable(slope_of, along_of)
+
+
+@rule(ode_values)
+@samples(f"{LOGISTIC}, P(1), V([0.0, 0.3, 1.0]), (P(),), {SMOOTH}")
+def ode_values_(
+    f, y0, t, args=(), *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
+    max_step=np.inf,
+):  # fmt: skip
+    y = ode_values(f, y0, t, args, first=first, method=method, rtol=rtol, atol=atol)
+    yield y
+    places = active(args)
+    found = ode_adjoint(
+        f, places, d[y], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    d[y0] += found[0]
+    d[t] += found[1]
+    for k in range(len(places)):
+        d[args][places[k]] += found[2 + k]
+
+
+@forward(ode_values)
+def ode_values_tangent(
+    f, y0, t, args=(), *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
+    max_step=np.inf,
+):  # fmt: skip
+    y = ode_values(f, y0, t, args, first=first, method=method, rtol=rtol, atol=atol)
+    yield y
+    places = active(args)
+    moved = (d[y0], d[t], *d[args])[:2]
+    for k in range(len(places)):
+        moved = moved + (d[args][places[k]],)
+    d[y] += ode_along(
+        f, places, y0, t, args, moved, first=first,
+        method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
     )  # fmt: skip
 
 
-unsupported(
-    "It has first derivatives only: step with a loop of your own.",
-    ivp_adjoint, ivp_along, ode_adjoint, ode_along,
-)  # fmt: skip
+@rule(ode_adjoint)
+@samples(f"{LOGISTIC}, (0,), A(3, 2), P(2), V([0.0, 0.3, 1.0]), (P(),), {SMOOTH}")
+def ode_adjoint_(
+    f, places, w, y0, t, args, *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
+    max_step=np.inf,
+):  # fmt: skip
+    found = ode_adjoint(
+        f, places, w, y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
+    )  # fmt: skip
+    yield found
+    moved = (d[found][0], d[found][1])
+    for k in range(len(places)):
+        moved = moved + (d[found][2 + k],)
+    d[w] += ode_along(
+        f, places, y0, t, args, moved, first=first, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    by = active(args)
+    second = ode_curved(
+        f, places, w, y0, t, args, moved, by, first=first, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    d[y0] += second[0]
+    d[t] += second[1]
+    for k in range(len(by)):
+        d[args][by[k]] += second[2 + k]
+
+
+@forward(ode_adjoint)
+def ode_adjoint_tangent(
+    f, places, w, y0, t, args, *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
+    max_step=np.inf,
+):  # fmt: skip
+    found = ode_adjoint(
+        f, places, w, y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
+    )  # fmt: skip
+    yield found
+    d[found] += ode_adjoint(
+        f, places, d[w], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    by = active(args)
+    moved = (d[y0], d[t], *d[args])[:2]
+    for k in range(len(by)):
+        moved = moved + (d[args][by[k]],)
+    d[found] += ode_curved(
+        f, by, w, y0, t, args, moved, places, first=first,
+        method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+
+
+@rule(at_rows)
+@samples("lambda t, y, k, v: k * y * t + v, (A(2), A(2, 1)), (P(),), (A(2, 1),)")
+def at_rows_(f, rows, args, more=()):
+    z = at_rows(f, rows, args, more)
+    yield z
+    for k in range(len(rows)):
+        d[rows][k] += at_rows(vjp_by(f, k), rows, args, (*more, d[z]))
+    for k in range(len(args)):
+        at = len(rows) + k
+        d[args][k] += np.sum(at_rows(vjp_by(f, at), rows, args, (*more, d[z])), axis=0)
+    for k in range(len(more)):
+        at = len(rows) + len(args) + k
+        d[more][k] += at_rows(vjp_by(f, at), rows, args, (*more, d[z]))
+
+
+@forward(at_rows)
+def at_rows_tangent(f, rows, args, more=()):
+    z = at_rows(f, rows, args, more)
+    yield z
+    for k in range(len(rows)):
+        if not known(d[rows][k]):
+            d[z] += _pushed_rows(f, k, rows, args, more, z, d[rows][k])
+    for k in range(len(args)):
+        if not known(d[args][k]):
+            moved = np.broadcast_to(d[args][k], (len(z), *np.shape(d[args][k])))
+            d[z] += _pushed_rows(f, len(rows) + k, rows, args, more, z, moved)
+    for k in range(len(more)):
+        if not known(d[more][k]):
+            at = len(rows) + len(args) + k
+            d[z] += _pushed_rows(f, at, rows, args, more, z, d[more][k])
+
+
+def _pushed_rows(f, k, rows, args, more, z, moved):
+    """Products with the Jacobian, as the derivatives of those with its transpose."""
+    back = vjp_by(vjp_by(f, k), len(rows) + len(args) + len(more))
+    return at_rows(back, rows, args, (*more, np.zeros_like(z), moved))
