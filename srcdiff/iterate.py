@@ -30,7 +30,14 @@ from srcdiff.analyses.kind_types import (
     Tuple,
 )
 from srcdiff.analyses.kinds import infer
-from srcdiff.analyses.links import groups, is_marked, links_of, stored_names
+from srcdiff.analyses.links import (
+    Link,
+    groups,
+    is_marked,
+    links_of,
+    named_container,
+    stored_names,
+)
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
 from srcdiff.lower.targets import length_check
@@ -191,17 +198,29 @@ class _Listed(_Pass):
         """Refuse a loop that writes into what it runs over, which a list would not show it."""
         if isinstance(atom_kind(base, self.kinds), Dict):
             return  # whose keys cannot be written into
-        links = links_of(self.whole.body, self.kinds, False)
         # Writing into an item changes the item, which the list holds too.
-        same = groups(k for k in links if not (_mark(k.stmt) == LOOP and _base(k.stmt) == base))
-        over = {same.get(n, n) for n in ir.names(base)}
+        links = [
+            k
+            for k in links_of(self.whole.body, self.kinds, False)
+            if not (_mark(k.stmt) == LOOP and _base(k.stmt) == base)
+        ]
         for stmt in ir.walk(loop.body):
-            if any(same.get(n, n) in over for n in _written(stmt, self.kinds)):
-                raise UnsupportedError(
-                    "this may write into what the loop runs over, whose kind is not known",
-                    stmt.loc,
-                    remedy="Loop over a copy, or by index.",
-                )
+            for name in _written(stmt, self.kinds):
+                same = groups(k for k in links if not self.is_held(k, name))
+                if any(same.get(n, n) == same.get(name, name) for n in ir.names(base)):
+                    raise UnsupportedError(
+                        "this may write into what the loop runs over, whose kind is not known",
+                        stmt.loc,
+                        remedy="Loop over a copy, or by index.",
+                    )
+
+    def is_held(self, link: Link, name: str) -> bool:
+        """Whether a link says only that a container holds something."""
+        if not named_container(name, self.kinds):
+            return False
+        return (link.how, link.target) == ("stored", name) or (
+            (link.how, link.source) == ("element", name)
+        )
 
     def counted(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
         """The list of what a loop runs over, made before its length is taken."""
@@ -218,10 +237,16 @@ class _Listed(_Pass):
 
 
 def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
-    """The names that a statement may write into, those of operators in place included."""
+    """The names that a statement writes into, by operators in place too.
+
+    Functions of the user's stand in the text already, but for recursive ones.
+    """
+    call = ir.call_of(stmt)
+    if call is not None and is_user_function(call.fn):
+        return frozenset()
     arrays, containers = stored_names((stmt,), kinds)
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    marked = ir.names(rhs.args[0]) if rhs is not None and is_marked(rhs) else ()  # type: ignore[union-attr]
+    marked = ir.names(rhs.args[0]) if isinstance(rhs, ir.Call) and is_marked(rhs) else ()
     return frozenset({*arrays, *containers, *marked})
 
 
