@@ -174,7 +174,8 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return (stmt,)
     value = scribe.tangent(stmt.value) if active or _in_container(stmt, facts) else ir.Const(0.0)
     store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
-    cut = cut_tangent(stmt.base, stmt.index, ir.names(stmt.value), facts, stmt.loc)
+    stored = () if stmt.op is not None else ir.names(stmt.value)
+    cut = cut_tangent(stmt.base, stmt.index, stored, facts, stmt.loc)
     return (stmt, *scribe.out, store, *cut)
 
 

@@ -252,7 +252,8 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
     block = expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
-    cut = cut_adjoint(stmt.base, stmt.index, ir.names(stmt.value), facts, stmt.loc)
+    stored = () if stmt.op is not None else ir.names(stmt.value)  # `+=` with fractions fails
+    cut = cut_adjoint(stmt.base, stmt.index, stored, facts, stmt.loc)
     if not _may_hold_itself(stmt, facts):
         return (*cut, *block)
     # What was stored may be a part of the same memory: it takes its adjoint after the clearing.

@@ -32,6 +32,16 @@ def real_like(d: Any, x: Any) -> Any:
     return d if same else np.real(d)
 
 
+def is_discrete(x: Any) -> bool:
+    """Whether an array holds whole numbers: what is stored into it is cut off."""
+    return getattr(x, "dtype", np.dtype(float)).kind in "biu"
+
+
+def uncut(d: Any, x: Any) -> Any:
+    """`d`, zero where `x` was cut off to whole numbers."""
+    return np.zeros_like(d) if is_discrete(x) else d
+
+
 def keep_axes(d: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`d`, the result of a reduction over `axis`, with the axes that were reduced put back."""
     return d if axis is None or keepdims else np.expand_dims(d, axis)
@@ -371,11 +381,6 @@ def last_writes(x: Any, i: Any) -> Any:
     owner = np.empty(np.shape(x), place.dtype)
     owner[i] = place
     return owner[i] == place
-
-
-def is_discrete(x: Any) -> bool:
-    """Whether an array holds whole numbers: what is stored into it is cut off."""
-    return getattr(x, "dtype", np.dtype(float)).kind in "biu"
 
 
 # --- markers -----------------------------------------------------------------------------------

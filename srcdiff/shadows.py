@@ -25,6 +25,7 @@ from srcdiff.analyses.kind_types import (
     contents,
     is_active_kind,
     is_container,
+    is_float,
     is_scalar,
 )
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
@@ -185,8 +186,10 @@ class _Mirror:
         name = stmt.target
         if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn is layout.laid_copy:
             return ir.Call(layout.laid_like, (ir.Const(0.0), name))
-        array = is_array(self.facts.kinds.get(name.id))
-        return ir.Call(np.zeros_like if array else trees.zero_tree, (name,))
+        kind = self.facts.kinds.get(name.id, UNKNOWN)
+        if is_array(kind) and not is_float(kind):
+            return ir.Call(trees.zeros_like, (name,))  # that of whole numbers has fractions
+        return ir.Call(np.zeros_like if is_array(kind) else trees.zero_tree, (name,))
 
     def if_copied(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """The adjoint of what turns out to be a copy and no view."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, runtime, trees
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
@@ -88,11 +88,13 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
     if bound.rule.template is None:
         return None
     if bound.rule.tangent is not None or bound.rule.flavour == "linear":
-        if not flows_here(bound, stmt, facts):
+        here = lines_here(bound, stmt, facts)
+        if not here:
             return None
-        if bound.rule.tangent is None:
+        if bound.rule.tangent is not None:
+            return written_tangent(bound, stmt, scribe)
+        if not any(map(_cuts, ir.walk(here))):
             return mirrored(call, bound.rule, scribe)
-        return written_tangent(bound, stmt, scribe)
     several = isinstance(bound.rule.lowered.result, ir.Tup)
     elementwise = bound.rule.flavour == "elementwise" and not several
     if elementwise and not _is_complex(stmt, call, facts):
@@ -111,13 +113,19 @@ def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     return any(folder.is_complex(ir.Name(n)) for n in (stmt.target.id, *ir.names(call)))
 
 
-def flows_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> bool:
-    """Whether the rule has backward lines for this call (it may refuse it), not none on purpose."""
+def _cuts(stmt: ir.Stmt) -> bool:
+    """Whether a backward line is for what may be cut off to whole numbers, as a tangent may not."""
+    call = ir.call_of(stmt)
+    return call is not None and call.fn is runtime.uncut
+
+
+def lines_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> ir.Block:
+    """The backward lines of the rule for this call (it may refuse it), none on purpose."""
     names = {n for o in ir.operands(stmt) for n in ir.names(o) if n in facts.active}
     names |= {*ir.writes(stmt)}
     own = {n: facts.fresh("_d").id for n in sorted(names)}
     inner = replace(facts, active=frozenset(names), adjoints=own)
-    return bool(expand(bound, stmt, inner).adjoint)
+    return expand(bound, stmt, inner).adjoint
 
 
 # --- a function that is its own tangent --------------------------------------------------------
@@ -227,7 +235,7 @@ def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool
     rule = bound.rule
     if rule.template is None:
         return False, ()
-    flows_here(bound, stmt, scribe.facts)
+    lines_here(bound, stmt, scribe.facts)
     if rule.tangent is not None:
         written_tangent(bound, stmt, scribe)
         return True, tuple(scribe.out)

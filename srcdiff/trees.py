@@ -74,7 +74,7 @@ def _bad(x: Any, what: str, name: str) -> Iterator[tuple[str, str]]:
 def zeros_like(x: Any) -> Any:
     """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
     if is_array(x):
-        return np.zeros_like(x)
+        return np.zeros_like(x, dtype=float if x.dtype.kind in "biu" else None)
     if isinstance(x, (bool, str, bytes)) or x is None:
         return None
     if isinstance(x, (int, float, complex, np.generic)):
@@ -158,6 +158,16 @@ def add_at(a: Any, key: Any, b: Any) -> None:
     """Add `b` at a place of the adjoint of a container, or of an array, at every one of several."""
     if is_array(a):
         np.add.at(a, key, b)
+    else:
+        a[key] = add_tree(a[key], b)
+
+
+def add_shared(a: Any, key: Any, b: Any) -> None:
+    """Add `b` to an item of the shadow of a container, in the memory that others may hold."""
+    if is_array(a[key]) and b is not None:
+        a[key][...] += b
+    elif isinstance(a[key], (list, dict)):
+        add_into(a[key], b)
     else:
         a[key] = add_tree(a[key], b)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import d, isscalar, known, linear, refuse, rule, samples
-from srcdiff.runtime import along, inside, negated, positions, scatter
+from srcdiff.runtime import along, inside, negated, positions, scatter, uncut
 
 
 @linear(np.concatenate, np.concat)
@@ -281,7 +281,7 @@ def insert(arr, obj, values, axis=None):
     old = np.insert(positions(arr), obj, -1, axis)
     new = np.insert(np.full(np.shape(arr), -1), obj, positions(values), axis)
     d[arr] += scatter(d[z][old >= 0], old[old >= 0], arr)
-    d[values] += scatter(d[z][new >= 0], new[new >= 0], values)
+    d[values] += scatter(uncut(d[z], z)[new >= 0], new[new >= 0], values)
 
 
 @rule(np.sort)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import composed, d, discrete, iscomplex, isscalar, linear, samples
-from srcdiff.runtime import other_axes, scatter, unbroadcast
+from srcdiff.runtime import other_axes, scatter, unbroadcast, uncut
 
 
 @linear(np.array, np.asarray, np.asanyarray, view="object")
@@ -11,8 +11,10 @@ from srcdiff.runtime import other_axes, scatter, unbroadcast
 def array(object, dtype=None):
     z = np.asarray(object, dtype)
     yield z
-    if not discrete(dtype):
+    if dtype is None:
         d[object] += d[z]
+    elif not discrete(dtype):
+        d[object] += uncut(d[z], z)
 
 
 @composed(np.fromiter)
@@ -46,7 +48,7 @@ def astype(x, dtype, *, copy=True):
     z = x.astype(dtype)
     yield z
     if not discrete(dtype):
-        d[x] += d[z]
+        d[x] += uncut(d[z], z)
 
 
 @linear(np.ndarray.item)
@@ -78,8 +80,10 @@ def number(x):
 def full(shape, fill_value, dtype=None):
     z = np.full(shape, fill_value, dtype)
     yield z
-    if not discrete(dtype):
+    if dtype is None:
         d[fill_value] += unbroadcast(d[z], fill_value)
+    elif not discrete(dtype):
+        d[fill_value] += unbroadcast(uncut(d[z], z), fill_value)
 
 
 @linear(np.full_like)
@@ -89,7 +93,7 @@ def full_like(a, fill_value, dtype=None):
     yield z
     d[a] += 0.0
     if not discrete(dtype):
-        d[fill_value] += unbroadcast(d[z], fill_value)
+        d[fill_value] += unbroadcast(uncut(d[z], z), fill_value)
 
 
 @linear(np.linspace)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples
-from srcdiff.runtime import real_like
+from srcdiff.runtime import real_like, uncut
 
 
 @elementwise(np.where)
@@ -70,9 +70,15 @@ def clip(a, a_min=None, a_max=None):
     else:
         d[a] += d[z] * ((a_min <= a) & (a <= a_max))
     if a_min is not None:
-        d[a_min] += d[z] * (a < a_min)
+        if a_max is None:
+            d[a_min] += d[z] * (a < a_min)
+        else:
+            d[a_min] += d[z] * ((a < a_min) & (a_min < a_max))
     if a_max is not None:
-        d[a_max] += d[z] * (a > a_max)
+        if a_min is None:
+            d[a_max] += d[z] * (a > a_max)
+        else:
+            d[a_max] += d[z] * ((a > a_max) | (a_min > a_max))
 
 
 @elementwise(np.copysign, math.copysign)
@@ -163,4 +169,13 @@ def real_like_(g, x):
     z = real_like(g, x)
     yield z
     d[g] += d[z]
+    d[x] += 0.0
+
+
+@linear(uncut, view="d_")
+@samples("A(3), A(3)", "C(3), A(3)")
+def uncut_(d_, x):
+    z = uncut(d_, x)
+    yield z
+    d[d_] += uncut(d[z], x)
     d[x] += 0.0

@@ -17,6 +17,7 @@ from srcdiff.trees import (
     add_at,
     add_into,
     add_numbers,
+    add_shared,
     add_tree,
     as_now,
     check_adjoint,
@@ -117,6 +118,14 @@ def add_tree_(x, y):
 @samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), 1, A()")
 def add_at_(x, key, y):
     add_at(x, key, y)
+    yield
+    d[y] += copy_tree(d[x][key])
+
+
+@linear(add_shared, mutates="x")
+@samples("[A(3), A(3)], 1, A(3)")
+def add_shared_(x, key, y):
+    add_shared(x, key, y)
     yield
     d[y] += copy_tree(d[x][key])
 

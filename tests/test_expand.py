@@ -8,6 +8,7 @@ import pytest
 
 import srcdiff
 from srcdiff import ir, ir_text, rules
+from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.kind_types import NUMERIC, Array, List, NoneKind, Scalar, Sym, Tuple
 from srcdiff.errors import MissingRuleError
 from srcdiff.expand import expand, flows
@@ -34,7 +35,7 @@ def adjoint(call, kinds=None, active="xy", target="z"):
     kinds = {"z": NUMERIC, "x": NUMERIC, "y": NUMERIC, **(kinds or {})}
     taken = {*kinds, "d_x", "d_y", "d_z"}
     adjoints = {n: f"d_{n}" for n in kinds}
-    facts = Facts(kinds, None, frozenset({*active, target}), adjoints, ir.Fresh(taken))
+    facts = Facts(kinds, Aliases(), frozenset({*active, target}), adjoints, ir.Fresh(taken))
     stmt = ir.Assign(Name(target), call, HERE) if target else ir.Effect(call, HERE)
     if isinstance(call, ir.SetItem):
         rule = rules.lookup(rules.Store(call.op, call.index is None))

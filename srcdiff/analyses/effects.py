@@ -49,8 +49,8 @@ IN_PLACE_OPERATORS = frozenset(
 
 IN_PLACE_FUNCTIONS = frozenset(
     {
-        trees.add_at, trees.add_into, trees.add_numbers, trees.put_back, np.copyto, np.put,
-        np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
+        trees.add_at, trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back,
+        np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
     }
 )  # fmt: skip
 
@@ -353,7 +353,7 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 
 _VIEWING_HELPERS = (
-    "hook", "stop_gradient", "unbroadcast", "real_like", "spread", "keep_axes", "rows",
+    "hook", "stop_gradient", "unbroadcast", "real_like", "uncut", "spread", "keep_axes", "rows",
     "unrows", "matmul_left", "matmul_right", "dot_left", "dot_right", "beside", "own_numbers",
     "unbroadcast_each", "broadcast_each", "keep_axes_each", "spread_each",
 )  # fmt: skip

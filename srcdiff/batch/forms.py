@@ -196,6 +196,7 @@ FORMS: Mapping[Any, Form] = {
     runtime.keep_axes: _helper(batches.keep_axes_each),
     runtime.scatter: _helper(batches.scatter_each),
     runtime.real_like: same,
+    runtime.uncut: same,
     trees.add_tree: _add_tree,
     trees.like_tree: _with_size(batches.like_each),
     trees.cotangent: _with_size(batches.cotangents),

@@ -85,7 +85,7 @@ class Writer:
         assert isinstance(target, ir.Name)
         kind = self.folder.kind(target)
         if isinstance(kind, (List, Tuple)):
-            self.add_items(self.demand(target), kind, value, target)
+            self.add_items(self.demand(target), kind, value, target, self.is_shadow(target))
             return
         value = self.fitted(value, target, param)
         self.out.append(ir.Accum(self.facts.adjoint(target.id), value, target, self.loc))
@@ -125,32 +125,46 @@ class Writer:
         return [self.folder.kind(a) for a in found]
 
     def add_items(
-        self, adjoint: ir.Name, kind: List | Tuple, value: ir.Atom, like: ir.Atom
+        self,
+        adjoint: ir.Name,
+        kind: List | Tuple,
+        value: ir.Atom,
+        like: ir.Atom,
+        shared: bool,
     ) -> None:
-        """Add the items of an array to those of the adjoint of a list."""
+        """Add the items of an array to those of the adjoint of a list; `shared`: of a shadow."""
         if kind.items is not None:
             for k, item in enumerate(kind.items):
-                self.add_item(adjoint, ir.Const(k), item, self.item(value, ir.Const(k)))
+                self.add_item(adjoint, ir.Const(k), item, self.item(value, ir.Const(k)), shared)
             return
         inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
         saved, self.out = self.out, []
         at = self.facts.fresh("_k")
-        self.add_item(adjoint, at, inner, self.item(value, at))
+        self.add_item(adjoint, at, inner, self.item(value, at), shared)
         body, self.out = tuple(self.out), saved
         length = self.temp(ir.Call(len, (like,), text="len"), "_n")
         loop = ir.Call(range, (length,), text="range")
         self.out.append(ir.For(at, loop, body, None, self.loc))
 
-    def add_item(self, adjoint: ir.Name, key: ir.Atom, kind: Kind, value: ir.Atom) -> None:
+    def add_item(
+        self, adjoint: ir.Name, key: ir.Atom, kind: Kind, value: ir.Atom, shared: bool
+    ) -> None:
         """`adjoint[key] += value`, of an item of a given kind."""
         if isinstance(kind, (List, Tuple)):
-            self.add_items(self.item(adjoint, key), kind, value, value)
+            self.add_items(self.item(adjoint, key), kind, value, value, shared)
+        elif shared and (not is_numeric(kind) or getattr(kind, "dtype", None) is None):
+            call = ir.Call(trees.add_shared, (adjoint, key, value))
+            self.out.append(ir.Effect(call, self.loc))
         elif not is_numeric(kind) or getattr(kind, "dtype", None) is None:
             # What may be an integer need not have an adjoint.
             total = self.temp(ir.Call(trees.add_tree, (self.item(adjoint, key), value)))
             self.out.append(ir.SetItem(adjoint, key, total, None, self.loc))
         elif is_active_kind(kind):
             self.out.append(ir.SetItem(adjoint, key, value, "+", self.loc))
+
+    def is_shadow(self, target: ir.Name) -> bool:
+        """Whether the adjoint of a name is a variable of the forward part."""
+        return target.id in self.facts.shadowed
 
     def demand(self, target: ir.Name) -> ir.Name:
         """The adjoint of a name, as a buffer from here on."""
@@ -176,7 +190,8 @@ class Writer:
             return
         adjoint = self.demand(target)
         if isinstance(kind, (List, Tuple)) and index is not None:
-            self.add_item(adjoint, index, self.item_kind(kind, index), value)
+            found = self.item_kind(kind, index)
+            self.add_item(adjoint, index, found, value, self.is_shadow(target))
         else:
             self.out.append(ir.SetItem(adjoint, index, value, op, self.loc))
 

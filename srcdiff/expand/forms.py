@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Tuple,
     Unknown,
+    is_float,
     rank_of,
 )
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Name, Ref, Rhs, Slice, Star, Tup, make_list
@@ -171,6 +172,11 @@ def _keep_axes(folder: Folder, call: Call) -> Any:
     return Call(np.expand_dims, (value, axis), text="np.expand_dims")
 
 
+def _uncut(folder: Folder, call: Call) -> Any:
+    """`uncut(d, x)` as `d` where `x` is known to have fractions."""
+    return call.args[0] if is_float(folder.kind(call.args[1])) else UNSET
+
+
 def _spread(folder: Folder, call: Call) -> Any:
     value, x, axis, keepdims = (*call.args, NONE, Const(False))[:4]
     if isinstance(folder.kind(x), Scalar):
@@ -222,6 +228,7 @@ _FORMS: Mapping[Any, Any] = {
     notation.conj: _conj,
     runtime.keep_axes: _keep_axes,
     runtime.spread: _spread,
+    runtime.uncut: _uncut,
     runtime.axis_size: _axis_size,
     runtime.along: _along,
 }

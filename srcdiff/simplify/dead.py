@@ -23,7 +23,9 @@ from srcdiff.analyses.effects import (
 from srcdiff.analyses.kind_types import Kind, holds_memory
 from srcdiff.analyses.liveness import reads_of
 from srcdiff.simplify.sharers import Sharers
-from srcdiff.trees import cotangent
+from srcdiff.trees import add_into, add_shared, cotangent, put_back
+
+_INTO_ITEMS = (add_into, add_shared, put_back)
 
 
 def remove_dead(
@@ -82,9 +84,16 @@ def _private(function: ir.Function, kinds: Mapping[str, Kind]) -> frozenset[str]
 def _written_through(statements: Sequence[ir.Stmt], kinds: Mapping[str, Kind]) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
+    bases.update(n for s in statements for n in _items_written(s))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
     return {n for n in bases if (n not in arrays if n in open_ else holds_memory(kinds[n]))}
+
+
+def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The container into whose items a call writes, where they are."""
+    call = ir.call_of(stmt)
+    return ir.names(call.args[0]) if call is not None and call.fn in _INTO_ITEMS else ()
 
 
 def _makes_array(stmt: ir.Stmt) -> bool:

@@ -736,3 +736,61 @@ def five(r, kept):
 for _kept in ([1, 2, 3, 4, 5], [1.0, 2.0, 3.0, 4.0, 5.0]):
     sample(cut_by_whole_numbers, lambda r, k=_kept: five(r, k), "x", order2=False)
     sample(cut_in_a_loop, lambda r, k=_kept: five(r, k), "x", order2=False)
+
+
+def cut_when_made(x, kept):
+    dtype = np.asarray(kept).dtype
+    return x.astype(dtype) * x + np.full_like(kept, x[1]) * x
+
+
+def cut_by_branches(x, whole):
+    a = np.zeros(5, int)
+    b = np.zeros(5)
+    c = a if whole else b
+    c[0] = x[1] ** 2
+    c[1:3] = x[:2]
+    rows = []
+    for n in range(3):
+        row = np.zeros(5, int) if (n == 1) == whole else np.zeros(5)
+        row[n] = x[n] * 2.5
+        rows.append(row)
+    return np.stack(rows) * x + c * x + a + b
+
+
+for _kept in ([1, 2, 3, 4, 5], [1.0, 2.0, 3.0, 4.0, 5.0]):
+    sample(cut_when_made, lambda r, k=_kept: five(r, k), "x")
+for _whole in (True, False):
+    sample(cut_by_branches, lambda r, k=_whole: five(r, k), "x", order2=False)
+
+
+def items_of_unknown_dtype_with_two_names(x, kept):
+    rows = []
+    again = []
+    for n in range(3):
+        b = np.zeros_like(kept)
+        b[n] = x[n] ** 2
+        rows.append(b)
+        again.append(b)
+    t = np.stack(rows)
+    for n in range(3):
+        again.pop()[n] = 1.0
+    c = np.ones_like(kept)
+    c[1] = x[1] ** 2
+    pair = [c]
+    u = np.concatenate(pair)
+    c[1] = 2.0
+    return np.sum(t * x) + np.sum(u * x)
+
+
+sample(items_of_unknown_dtype_with_two_names, lambda r: five(r, [0.0] * 5), "x", order2=False)
+
+
+def bounds_that_cross(x, low, high):
+    return np.clip(x, low, high) * x + np.clip(2.25, low, high)
+
+
+sample(
+    bounds_that_cross,
+    lambda r: (r.standard_normal(6) * 3, np.array([0.0, 1, 2, 3, 4, 5]), np.full(6, 2.5)),
+    (0, 1, 2),
+)
