@@ -164,12 +164,9 @@ def add_at(a: Any, key: Any, b: Any) -> None:
 
 def add_shared(a: Any, key: Any, b: Any) -> None:
     """Add `b` to an item of the shadow of a container, in the memory that others may hold."""
-    if is_array(a[key]) and b is not None:
-        a[key][...] += b
-    elif isinstance(a[key], (list, dict)):
-        add_into(a[key], b)
-    else:
-        a[key] = add_tree(a[key], b)
+    held = [a[key]]
+    add_into(held, [b])
+    a[key] = copy_tree(b) if held[0] is None else held[0]
 
 
 def add_into(a: Any, b: Any) -> None:
