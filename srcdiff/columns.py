@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.errors import UnsupportedError
 from srcdiff.known import derivative
-from srcdiff.lower import Closure
+from srcdiff.lower import Closure, Lifted
 from srcdiff.lower.lifted import lifted_closure
 from srcdiff.met import varied
-from srcdiff.nested import is_transform
+from srcdiff.nested import is_transform, makes_matrix
+from srcdiff.onecall import place_of
 
 
 def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
@@ -32,8 +34,9 @@ def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
-        if isinstance(s, ir.Assign) and call is not None and changing & {*ir.names(call)}:
-            return replace(s, rhs=_written(call, made))
+        meets = call is not None and (changing & {*ir.names(call)} or _is_of_text(call))
+        if isinstance(s, ir.Assign) and call is not None and meets:
+            return replace(s, rhs=_written(call, made, s.loc))
         return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
 
     body = tuple(map(stmt, function.body))
@@ -48,16 +51,11 @@ def _made(stmt: ir.Stmt, own: Mapping[str, Any]) -> Any:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, Closure):
         return lifted_closure(rhs) if rhs.function is not None and rhs.variables == {} else None
-    if not isinstance(rhs, ir.Call) or not (_makes_jacobian(rhs.fn) or is_transform(rhs.fn)):
+    if not isinstance(rhs, ir.Call) or not (makes_matrix(rhs.fn) or is_transform(rhs.fn)):
         return None
     refs = {n: ir.Ref(n, value) for n, value in own.items()}
     found = derivative(rhs, refs)
     return found.value if isinstance(found, ir.Ref) else None
-
-
-def _makes_jacobian(fn: Any) -> bool:
-    """Whether a callee is `srcdiff.jacobian` or `srcdiff.hessian`."""
-    return hasattr(fn, "__srcdiff_matrix__")
 
 
 def is_jacobian(fn: Any) -> bool:
@@ -65,13 +63,38 @@ def is_jacobian(fn: Any) -> bool:
     return hasattr(type(fn), "by_columns")
 
 
+def written_columns(made: Any, loc: ir.Loc | None = None) -> Any:
+    """The Python function that computes what `srcdiff.jacobian` made computes.
+
+    Raises:
+        UnsupportedError: it is for other inputs or outputs than one array or number.
+    """
+    found = made.by_columns()
+    if found is None:
+        name = type(made).__name__.lower()
+        raise UnsupportedError(
+            f"this `srcdiff.{name}` is not differentiated",
+            place_of(made.primal) if loc is None else loc,
+            remedy="Let it be by one array or number, without `outputs` and `sparsity`, of a "
+            "function whose parameters have no defaults or stars.",
+        )
+    return found
+
+
 def _calls_jacobian(stmt: ir.Stmt) -> bool:
     call = ir.call_of(stmt)
     return call is not None and is_jacobian(call.fn)
 
 
-def _written(call: ir.Call, made: Mapping[str, Any]) -> ir.Call:
+def _is_of_text(call: ir.Call) -> bool:
+    """Whether a call is of the Jacobian of a function made here, which is only compiled."""
+    return is_jacobian(call.fn) and isinstance(call.fn.primal, Lifted)  # type: ignore[union-attr]
+
+
+def _written(call: ir.Call, made: Mapping[str, Any], loc: ir.Loc) -> ir.Call:
     """A call of a Jacobian as that of the function that computes the same."""
+    if _is_of_text(call):
+        return replace(call, fn=written_columns(call.fn, loc), text=None)
     fn: Any = made.get(call.fn.id) if isinstance(call.fn, ir.Name) else call.fn
     found = fn.by_columns() if is_jacobian(fn) else None
     return call if found is None else replace(call, fn=found, text=None)

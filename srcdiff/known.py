@@ -11,7 +11,7 @@ from typing import Any, Union
 from srcdiff import ir
 from srcdiff.lower import Closure
 from srcdiff.lower.lifted import lifted_closure
-from srcdiff.nested import is_transform
+from srcdiff.nested import is_transform, makes_matrix
 from srcdiff.rules.arguments import named_constant
 
 
@@ -49,6 +49,9 @@ def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | Non
         return rhs
     if isinstance(rhs, ir.Call) and is_transform(rhs.fn):
         return derivative(rhs, known)
+    if isinstance(rhs, ir.Call) and makes_matrix(rhs.fn):
+        found = derivative(rhs, known)  # of what captures nothing it may stay what it is
+        return found if isinstance(found, Derived) and found.closure.variables else None
     return None
 
 

@@ -32,6 +32,11 @@ def is_transform(fn: Any) -> bool:
     return bool(getattr(fn, "__srcdiff_transform__", False))
 
 
+def makes_matrix(fn: Any) -> bool:
+    """Whether a callee makes a Jacobian (`srcdiff.jacobian`, `srcdiff.hessian`)."""
+    return hasattr(fn, "__srcdiff_matrix__")
+
+
 def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with calls of derivatives as calls of generated functions."""
     fresh = ir.Fresh(ir.all_names(function))

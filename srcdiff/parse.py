@@ -123,13 +123,18 @@ def parse(f: Callable[..., Any]) -> Source:
     """The source of a function, or a TransformError that says why there is none."""
     function, receiver = _python_function(f)
     if receiver and type(receiver[0]).__module__.startswith("srcdiff."):
-        name = type(receiver[0]).__name__.lower()
-        raise UnsupportedError(
-            f"what `srcdiff.{name}` makes is not differentiated again",
-            remedy="Use nested `srcdiff.grad`, or `srcdiff.jvp` of a gradient.",
-        )
+        raise of_ours(receiver[0])
     with shallow(function):
         return _parse(function, receiver)
+
+
+def of_ours(made: Any) -> UnsupportedError:
+    """The error for the derivative of what a transform makes that is no derivative."""
+    plain = f"what `srcdiff.{type(made).__name__.lower()}` makes"
+    return UnsupportedError(
+        f"{getattr(made, 'described', plain)} is not differentiated again",
+        remedy="Use nested `srcdiff.grad`, or `srcdiff.jvp` of a gradient.",
+    )
 
 
 @contextlib.contextmanager

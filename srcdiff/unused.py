@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.lower import Closure
-from srcdiff.nested import is_transform
+from srcdiff.nested import is_transform, makes_matrix
 
 
 def without_unused(function: ir.Function) -> ir.Function:
@@ -50,4 +50,4 @@ def _only_names_function(stmt: ir.Stmt, gone: set[str]) -> bool:
 
 def _makes_derivative(stmt: ir.Stmt) -> bool:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and is_transform(rhs.fn)
+    return isinstance(rhs, ir.Call) and (is_transform(rhs.fn) or makes_matrix(rhs.fn))

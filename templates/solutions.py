@@ -120,7 +120,7 @@ unsupported(
     "Differentiate the gradient instead: srcdiff.jvp of srcdiff.grad.", pushed
 )
 unsupported(
-    "Where it is differentiated, it is of a function that captures nothing, by one array or number "
+    "Where it is differentiated, it is of a function that is known there, by one array or number "
     "and without other options, and its value is one array or number.",
     jacobian, hessian,
 )  # fmt: skip

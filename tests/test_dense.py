@@ -326,12 +326,11 @@ def with_backward(x):
     return STORED({"a": x, "b": x}, 2.0, into={}) * x
 
 
-@pytest.mark.parametrize("f", [THIRD, with_backward])
-def test_matrices_are_not_differentiated_again(f):
-    """Nor taken for the functions that they are made of."""
+def test_what_backward_makes_is_not_differentiated_again():
+    """Nor taken for the function that it is made of."""
     for transform in (srcdiff.grad, srcdiff.jacobian, srcdiff.hessian):
         with pytest.raises(srcdiff.UnsupportedError):
-            transform(f)(X)
+            transform(with_backward)(X)
 
 
 class Cubes:
@@ -450,14 +449,14 @@ def test_jacobians_inside_of_numbers_and_dtypes():
 
 def test_jacobians_inside_that_are_refused():
     def capturing(x):
-        return np.sum(srcdiff.jacobian(lambda y: x * y)(x))
+        return np.sum(srcdiff.jacobian(lambda y: (x * y, y), outputs=0)(x))
 
     def with_options(x):
         return np.sum(srcdiff.jacobian(pair, outputs=0)(x))
 
     x = np.ones(2)
     for f in (capturing, with_options):
-        with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
+        with pytest.raises(srcdiff.UnsupportedError, match="is not differentiated") as info:
             srcdiff.grad(f)(x)
         assert info.value.loc.line == f.__code__.co_firstlineno + 1
     with pytest.raises(TypeError, match="one real output"):

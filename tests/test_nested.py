@@ -421,3 +421,151 @@ def draws(y):
 def test_what_is_refused_inside(f, words):
     with pytest.raises(srcdiff.UnsupportedError, match=words):
         srcdiff.grad(f)(X)
+
+
+# --- every transform of what every transform makes -----------------------------------------------
+
+
+def vector(x):
+    return x * x * np.sin(x[0])
+
+
+def number(x):
+    return np.sum(vector(x) * x)
+
+
+INNER = {
+    "grad": srcdiff.grad(number),
+    "value_and_grad": srcdiff.value_and_grad(number),
+    "vjp": lambda x: srcdiff.vjp(vector, x)[1](W),
+    "jvp": lambda x: srcdiff.jvp(vector, (x,), (W,))[1],
+    "linearize": lambda x: srcdiff.linearize(vector, x)[1](W),
+    "jacobian": srcdiff.jacobian(vector),
+    "hessian": srcdiff.hessian(number),
+    "hvp": lambda x: srcdiff.hvp(number, (x,), W),
+}
+
+
+def flat(tree):
+    items = tree if isinstance(tree, tuple) else (tree,)
+    return np.concatenate([np.ravel(item) for item in items])
+
+
+def matrix(f, e=1e-5):
+    """The Jacobian of all that a function returns, by differences."""
+    return np.stack([(flat(f(X + s)) - flat(f(X - s))) / (2 * e) for s in e * np.eye(X.size)], -1)
+
+
+def seed_like(tree):
+    if isinstance(tree, tuple):
+        return tuple(map(seed_like, tree))
+    return np.cos(np.arange(np.size(tree))).reshape(np.shape(tree)) if np.ndim(tree) else 0.5
+
+
+def outer_grad(f):
+    seed = seed_like(f(X))
+    return srcdiff.grad(f)(X, grad_outputs=seed), flat(seed) @ matrix(f)
+
+
+def outer_value_and_grad(f):
+    seed = seed_like(f(X))
+    value, found = srcdiff.value_and_grad(f)(X, grad_outputs=seed)
+    np.testing.assert_allclose(flat(value), flat(f(X)), rtol=1e-12)
+    return found, flat(seed) @ matrix(f)
+
+
+def outer_vjp(f):
+    value, pull = srcdiff.vjp(f, X)
+    np.testing.assert_allclose(flat(value), flat(f(X)), rtol=1e-12)
+    return pull(seed_like(value)), flat(seed_like(value)) @ matrix(f)
+
+
+def outer_jvp(f):
+    return srcdiff.jvp(f, (X,), (W,))[1], matrix(f) @ W
+
+
+def outer_linearize(f):
+    return srcdiff.linearize(f, X)[1](W), matrix(f) @ W
+
+
+def outer_jacobian(f):
+    found = srcdiff.jacobian(f)(X)
+    if not isinstance(found, tuple):
+        assert found.shape == (*np.shape(f(X)), 3)
+    return found, matrix(f)
+
+
+def total(f):
+    """A function of one output that calls another."""
+    if isinstance(f(X), tuple):
+        return lambda x: f(x)[0] + np.sum(f(x)[1] ** 2)
+    return lambda x: np.sum(f(x) ** 2)
+
+
+def outer_hessian(f):
+    return srcdiff.hessian(total(f))(X), matrix(srcdiff.grad(total(f)))
+
+
+def outer_hvp(f):
+    return srcdiff.hvp(total(f), (X,), W), matrix(srcdiff.grad(total(f))) @ W
+
+
+OUTER = (
+    outer_grad, outer_value_and_grad, outer_vjp, outer_jvp, outer_linearize, outer_jacobian,
+    outer_hessian, outer_hvp,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("outer", OUTER, ids=lambda f: f.__name__)
+def test_pairs(outer, inner):
+    found, expected = outer(INNER[inner])
+    np.testing.assert_allclose(flat(found), np.ravel(expected), rtol=1e-6, atol=1e-7)
+
+
+def test_jacobians_of_jacobians():
+    third = srcdiff.jacobian(srcdiff.jacobian(srcdiff.jacobian(lambda x: x**4)))(X)
+    expected = np.zeros((3, 3, 3, 3))
+    expected[np.diag_indices(3, 4)] = 24.0 * X
+    np.testing.assert_allclose(third, expected, atol=1e-13)
+    assert srcdiff.jacobian(srcdiff.jacobian(lambda x: x**3))(2.0) == 12.0
+    again = srcdiff.jacobian(srcdiff.jacobian(vector, mode="reverse"), mode="forward")(X)
+    np.testing.assert_allclose(again, srcdiff.jacobian(srcdiff.jacobian(vector))(X), rtol=1e-13)
+
+
+def jacobian_of_a_closure(x):
+    return np.sum(srcdiff.jacobian(lambda y: x * y * np.roll(y, 1))(x) ** 2)
+
+
+def hessian_of_a_closure(x):
+    return np.sum(srcdiff.hessian(lambda y: np.sum(x * y**3) * y[0])(x * x) ** 2)
+
+
+def jacobians_of_a_closure_with_an_integer(x):
+    jacobian = srcdiff.jacobian(lambda y, n: (x * y) ** n)
+    return np.sum(jacobian(x, 3) * jacobian(x * x, 2))
+
+
+def jacobian_of_a_jacobian_of_a_closure(x):
+    return np.sum(srcdiff.jacobian(srcdiff.jacobian(lambda y: x * y**3 * y[0]))(x * x) ** 2)
+
+
+def jacobian_of_a_constant(x):
+    c = np.array([1.0, 2.0, 3.0])
+    return np.sum(srcdiff.jacobian(lambda y: c * y**3 * y[0])(np.ones(3)) * x * x)
+
+
+JACOBIANS = (
+    jacobian_of_a_closure, hessian_of_a_closure, jacobians_of_a_closure_with_an_integer,
+    jacobian_of_a_jacobian_of_a_closure, jacobian_of_a_constant,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", JACOBIANS, ids=lambda f: f.__name__)
+def test_jacobians_inside(f):
+    assert_right(f, X)
+
+
+def test_a_jacobian_of_what_draws_random_numbers():
+    with pytest.raises(srcdiff.UnsupportedError, match="runs more than once here"):
+        srcdiff.grad(lambda x: np.sum(srcdiff.jacobian(draws)(x)))(X)

@@ -12,6 +12,7 @@ from typing import Any
 
 from srcdiff import records
 from srcdiff.api.options import Options
+from srcdiff.columns import is_jacobian, written_columns
 from srcdiff.device import canonical
 from srcdiff.errors import UnsupportedError
 from srcdiff.nested import is_derivative
@@ -21,6 +22,8 @@ def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
     """The function that a method or callable object calls, and the object, its first argument."""
     if is_derivative(f):
         return (f.unbound, f.receiver) if f.receiver else (f, ())
+    if is_jacobian(f):
+        return written_columns(f), ()
     found = f = canonical(f) if isinstance(f, types.FunctionType) else f
     while isinstance(found, Bound) or "__srcdiff_primal__" in vars(type(found)):
         found = found.__srcdiff_primal__

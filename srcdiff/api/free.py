@@ -11,7 +11,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.errors import UnsupportedError
 from srcdiff.free import PREFIX, WithFree
-from srcdiff.onecall import place_of
+from srcdiff.onecall import place_of, signature_of
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:
@@ -41,6 +41,8 @@ def _plain(inputs: Any) -> Any:
 class FreeDerivative:
     """A derivative that reads the variables when it is called."""
 
+    described = "a gradient by a variable (`global:`)"
+
     def __init__(self, f: Any, options: Options) -> None:
         self.options = options
         self.primal = f
@@ -49,6 +51,8 @@ class FreeDerivative:
         inner: Any = f.made if free else self.variables
         self.made = Derivative(inner, replace(options, inputs=_plain(options.inputs)))
         functools.update_wrapper(self, f, updated=())
+        del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
+        self.__signature__ = signature_of(f)
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments and for what the variables hold."""

@@ -10,6 +10,7 @@ from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.onecall import named, place_of, signature_of
+from srcdiff.parse import of_ours
 from srcdiff.places import item_at
 from srcdiff.request import Input, Member, Request, parse_path, spelled
 
@@ -95,6 +96,8 @@ def _checks(options: Options) -> list[str]:
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
     """The parameters leave room for the cotangent, and there are some."""
+    if SEED in names and type(f).__module__.startswith("srcdiff."):
+        raise of_ours(f)
     if SEED in names:
         raise TransformError(
             f"`{_base_name(f)}` has a parameter called `{SEED}`, which is the name of the "

@@ -1,15 +1,30 @@
 """Inputs, outputs and functions that are refused before anything is read."""
 
 ARGUMENTS = {
-    "The gradient of a Jacobian": """
+    "The gradient of a Jacobian by several inputs": """
+def f(x, y):
+    return x * y
+
+srcdiff.grad(srcdiff.jacobian(f, ("x", "y")))(np.ones(2), np.ones(2))
+""",
+    "The tangent of a gradient by a variable": """
+w = np.ones(3)
+
+def f(x):
+    return np.sum(w * x * x)
+
+srcdiff.jvp(srcdiff.grad(f, "global:w"), (np.ones(3),), (np.ones(3),))
+""",
+    "The gradient of what `backward` makes": """
 def f(x):
     return x * x
 
-srcdiff.grad(srcdiff.jacobian(f))(np.ones(2))
+srcdiff.grad(srcdiff.backward(f))(np.ones(2))
 """,
-    "A Jacobian inside of a function that captures something": """
+    "A Jacobian by several inputs inside of a function": """
 def f(x):
-    return np.sum(srcdiff.jacobian(lambda y: x * y)(x))
+    by_x, by_y = srcdiff.jacobian(lambda x, y: x * y, (0, 1))(x, x)
+    return np.sum(by_x * by_y)
 
 srcdiff.grad(f)(np.ones(2))
 """,
