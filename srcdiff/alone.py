@@ -15,7 +15,7 @@ from srcdiff.analyses.kind_types import Kind, Scalar
 from srcdiff.errors import TransformError
 from srcdiff.inline import function_of
 from srcdiff.integrals import integral
-from srcdiff.solutions import vjp_by
+from srcdiff.solutions import pulled, vjp_by, with_source
 from srcdiff.summaries import kind_of_atom, plain_kind
 
 Kinds = Mapping[str, Kind]
@@ -46,7 +46,10 @@ def alone(function: ir.Function, kinds: Kinds) -> ir.Function:
     if not slopes:
         return function
     body = _Alone(slopes, kinds).block(function.body)
-    return replace(function, body=ir.without(body, slopes.keys() - ir.used(body)))
+    for name in reversed(slopes):  # those of others before these
+        if name not in ir.used(body):
+            body = ir.without(body, {name})
+    return replace(function, body=body)
 
 
 def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:
@@ -56,9 +59,24 @@ def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and call is not None and call.fn is vjp_by:
             fn, place = call.args
-            if isinstance(fn, ir.Ref) and isinstance(place, ir.Const):
-                found[stmt.target.id] = fn.value, place.value
+            value = fn.value if isinstance(fn, ir.Ref) else None
+            if isinstance(fn, ir.Name) and fn.id in found:
+                value = _written(*found[fn.id])
+            if value is not None and isinstance(place, ir.Const):
+                found[stmt.target.id] = value, place.value
     return found
+
+
+def _written(fn: Any, place: int) -> Any:
+    """The gradient of a function as a function with source, None if it cannot be written."""
+    params = _plain_params(fn)
+    if params is None:
+        return None
+    fresh = ir.Fresh({*params, "pulled", "function"})
+    seed, name = fresh("d").id, f"{fn.__name__}_grad_{params[place]}"
+    line = f"return pulled(function, {place}, {', '.join([seed, *params])})"
+    space = {"function": fn, "pulled": pulled}
+    return with_source(f"def {name}({', '.join([*params, seed])}):", [line], space)
 
 
 @dataclass
@@ -76,16 +94,21 @@ class _Alone:
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement."""
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.Assign) and call is not None and call.fn is integral:
-            found = self.gradient(call)
-            if found is not None:
-                args = (ir.Ref(found.__name__, found), *call.args[1:])
-                return replace(stmt, rhs=replace(call, args=args))
+        if isinstance(stmt, ir.Assign) and call is not None:
+            if call.fn is integral:
+                given = call.args[3] if len(call.args) > 3 else ir.NONE
+                found = self.gradient(call.args[0], given)
+                if found is not None:
+                    args = (ir.Ref(found.__name__, found), *call.args[1:])
+                    return replace(stmt, rhs=replace(call, args=args))
+            elif isinstance(call.fn, ir.Name) and call.args and not call.kwargs:  # at a limit
+                found = self.gradient(call.fn, ir.Tup(call.args[1:]))
+                if found is not None:
+                    return replace(stmt, rhs=ir.Call(found, call.args, text=found.__name__))
         return ir.map_blocks(stmt, self.block)
 
-    def gradient(self, call: ir.Call) -> Gradient | None:
-        """What is integrated, None if it stays a derivative that is generated when it is needed."""
-        slope, given = call.args[0], call.args[3] if len(call.args) > 3 else ir.NONE
+    def gradient(self, slope: ir.Atom, given: ir.Atom) -> Gradient | None:
+        """A derivative for some arguments, None if it stays one that is generated when needed."""
         if not isinstance(slope, ir.Name) or slope.id not in self.slopes:
             return None
         if not isinstance(given, ir.Tup) or any(isinstance(a, ir.Star) for a in given.items):

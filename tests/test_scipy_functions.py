@@ -135,10 +135,37 @@ def test_files_of_integrals(name):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"order": 2}, {"mode": "forward"}])
-def test_files_that_generate_derivatives_of_integrands_are_refused(options):
+TWICE = {
+    "decay": (decay, (1.3, 2.0), (0, 1), (0.4, -0.7)),
+    "one input": (decay, (1.3, 2.0), 0, 1.0),
+    "infinite": (over_everything, (0.3, 1.2), (0, 1), (0.4, -0.7)),
+    "loop": (in_a_loop, (0.7,), 0, 1.0),
+    "arrays": (
+        made_of_integrals, (np.array([0.4, -1.2]), 1.5), (0, 1), (np.array([0.3, 0.8]), -0.7)
+    ),
+    "nested": (nested, (0.8,), 0, 1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_files_of_second_derivatives_of_integrals(name):
+    """The gradient of the gradient of the integrand is a function of the file."""
+    f, args, inputs, way = TWICE[name]
+    text = srcdiff.generate(f, inputs=inputs, example=args, order=2)
+    assert "import srcdiff" not in text and "from srcdiff" not in text and "vjp_by" not in text
+    space = {"__name__": "alone"}
+    exec(compile(text, "alone.py", "exec"), space)
+    found = space[f"{f.__name__}_grad_grad"](*args, grad_outputs=way)
+    found = found if isinstance(inputs, tuple) else (found,)
+    both = (inputs, way) if isinstance(inputs, tuple) else ((inputs,), (way,))
+    expected = srcdiff.hvp(f, args, both[1], inputs=both[0])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
+def test_files_that_generate_tangents_of_integrands_are_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="needs srcdiff itself"):
-        srcdiff.generate(decay, inputs="k", example=(1.3, 2.0), **options)
+        srcdiff.generate(decay, inputs="k", example=(1.3, 2.0), mode="forward")
 
 
 def test_a_variable_outside_of_the_integrand():

@@ -172,7 +172,7 @@ class Standalone:
                 "derivative is generated then: that needs srcdiff itself",
                 self.place,
                 "Call functions by their names, with `if` to choose between them. Integrals have "
-                "gradients of first order in files, solutions of equations none.",
+                "gradients in files and no forward mode, solutions of equations neither.",
             )
         free = frozenset(n for n in copies.free_names(text) if n in space and n != name)
         try:

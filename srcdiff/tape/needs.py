@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from srcdiff import ir, runtime, trees
+from srcdiff import ir, odes, runtime, solutions, trees
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_device import is_transfer
@@ -148,6 +148,10 @@ _CHEAP = {
 }  # fmt: skip
 
 
+_KEPT = (range, solutions.vjp_by, odes.slope_of, odes.along_of)
+"""What makes a range, or looks up a function that is made once."""
+
+
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether computing a value again costs no more than saving it: reads, views, indices."""
     if not isinstance(rhs, ir.Call):
@@ -163,7 +167,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return target not in facts.shadows or not may_copy(rhs)
     kind = facts.kinds.get(target)
     if kind is None or not is_scalar(kind):
-        return rhs.fn is range
+        return rhs.fn in _KEPT
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
