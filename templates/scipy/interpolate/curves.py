@@ -109,7 +109,9 @@ unsupported(
     "the matrix of the curve, which is what it makes of `np.eye(n)`.",
     interpolate.BSpline, interpolate.InterpolatedUnivariateSpline,
     interpolate.BarycentricInterpolator, interpolate.splrep, interpolate.splev,
-    interpolate.RegularGridInterpolator, interpolate.griddata, interpolate.RBFInterpolator,
+    interpolate.KroghInterpolator, interpolate.CubicHermiteSpline,
+    interpolate.RegularGridInterpolator, interpolate.RectBivariateSpline, interpolate.interpn,
+    interpolate.LinearNDInterpolator, interpolate.griddata, interpolate.RBFInterpolator,
 )  # fmt: skip
 unsupported(
     "It is not linear in the values: use `CubicSpline`, `make_interp_spline` or `interp1d`.",
