@@ -19,6 +19,7 @@ from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, at_path, part_of, request_of
+from srcdiff.api.outside import read_names
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
@@ -65,6 +66,11 @@ class CompiledPair:
     consumes: bool
     many: Many  # the backward part for a batch of cotangents
     seeded: Callable[[Any], Any] = one_cotangent
+
+    @functools.cached_property
+    def outside(self) -> tuple[str, ...]:
+        """The variables with memory that the backward part reads from outside."""
+        return read_names(self.forward, self.backward)
 
 
 @dataclass

@@ -15,12 +15,14 @@ from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options
+from srcdiff.api.outside import Snapshot, as_then, snapshot
 from srcdiff.api.residuals import copied
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
 
+_NOTHING: Snapshot = {}
 _CACHED = 100_000
 """How many numbers of a batch are computed with at a time, so that they stay in the cache."""
 
@@ -28,8 +30,8 @@ _CACHED = 100_000
 class Pullback:
     """The backward part of one run: maps a cotangent of the output to gradients of the inputs."""
 
-    def __init__(self, made: CompiledPair, residuals: Any) -> None:
-        self._made = made
+    def __init__(self, made: CompiledPair, residuals: Any, then: Snapshot = _NOTHING) -> None:
+        self._made, self._then = made, then
         self._backward: Callable[..., Any] | None = made.backward
         self._residuals = residuals
 
@@ -40,7 +42,8 @@ class Pullback:
         try:
             if self._made.scalar:
                 grad_outputs = 1.0 if grad_outputs is None else self._made.seeded(grad_outputs)
-            result = self._backward(self._own_residuals(retain_graph), grad_outputs)
+            backward = as_then(self._backward, self._then) if self._then else self._backward
+            result = backward(self._own_residuals(retain_graph), grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None
         except Exception as error:
@@ -59,8 +62,8 @@ class Pullback:
         if self._backward is None:
             raise _released()
         many = self._made.many
-        if many.generated is None:
-            return CANNOT
+        if many.generated is None or not self._is_as_then:
+            return CANNOT  # one by one, with what was there then
         if self._made.scalar:
             cotangent(grad_outputs[0], 1.0)
             grad_outputs = np.array(grad_outputs, np.float64)
@@ -80,13 +83,18 @@ class Pullback:
     @property
     def many_source(self) -> str | None:
         """The text behind `many`, None where there is none."""
-        generated = self._made.many.generated
+        generated = self._made.many.generated if self._is_as_then else None
         return None if generated is None else generated[1]
 
     def _own_residuals(self, retain_graph: bool) -> Any:
         """The residuals; a copy if the backward part uses them up and is to run again."""
         used_up = self._made.consumes and retain_graph
         return copied(self._residuals) if used_up else self._residuals
+
+    @property
+    def _is_as_then(self) -> bool:
+        """Whether nobody has written into what the backward part reads from outside."""
+        return as_then(self._made.backward, self._then) is self._made.backward
 
     @property
     def weight(self) -> int:
@@ -158,11 +166,12 @@ def recorded(
         raise
     if at_once and not pair.consumes:
         return value, Pullback(pair, residuals)
+    then = snapshot(pair.backward, pair.outside) if pair.outside else _NOTHING
     theirs = [*_arrays(args), *_arrays(kwargs), *_arrays(value)]
     mine = _arrays(residuals)
     if any(np.may_share_memory(a, b) for a in mine for b in theirs):
         residuals = copied(residuals)
-    return value, Pullback(pair, residuals)
+    return value, Pullback(pair, residuals, then)
 
 
 _NUMBERS = frozenset({float, int, bool, np.float64, complex})
