@@ -92,7 +92,7 @@ def newton_sqrt(a):
     return x
 
 
-sample(newton_sqrt, lambda r: (2.3,), tolerance=1e-5)
+sample(newton_sqrt, lambda r: (2.3,))
 
 
 def while_true(x):
@@ -123,7 +123,7 @@ def while_else(x, n):
 
 
 sample(while_else, lambda r: (1.2, 4))
-sample(while_else, lambda r: (5.2, 4), gradient=lambda x, n, ct: 0.0, order2=False)
+sample(while_else, lambda r: (5.2, 4), gradient=lambda x, n, ct: 0.0)
 
 
 def bisection(f0, n):

@@ -631,7 +631,7 @@ def rows_of_a_slice(x):
     return L[2][2] + L[1][1]
 
 
-sample(rows_of_a_slice, lambda r: (r.standard_normal(3),), order2=False)
+sample(rows_of_a_slice, lambda r: (r.standard_normal(3),))
 
 
 def rows_turned_round(x):
@@ -654,7 +654,7 @@ def copied_list_of_lists(x):
     return rows[0][1] * same[0][0] + rows[1][0] + same[1][2] ** 2
 
 
-sample(copied_list_of_lists, lambda r: (r.standard_normal(3),), order2=False)
+sample(copied_list_of_lists, lambda r: (r.standard_normal(3),))
 
 
 def copied_dict_of_lists(x):
@@ -665,7 +665,7 @@ def copied_dict_of_lists(x):
     return one["a"][0] * two["a"][0] * two["b"][0] * one["b"][0]
 
 
-sample(copied_dict_of_lists, lambda r: (r.standard_normal(3),), order2=False)
+sample(copied_dict_of_lists, lambda r: (r.standard_normal(3),))
 
 
 def list_as_an_array(x):

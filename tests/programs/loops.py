@@ -16,7 +16,6 @@ sample(recurrence, lambda r: (r.standard_normal(5), 5))
 sample(
     recurrence,
     lambda r: (r.standard_normal(5), 0),
-    order2=False,
     gradient=lambda x, n, ct: 0 * x,
 )
 

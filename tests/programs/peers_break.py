@@ -198,7 +198,6 @@ sample(
     zero_times_nan,
     lambda r: (np.array([1.0, np.nan, 2.0]),),
     gradient=lambda x, ct: 0.0 * np.ones(3) * ct,
-    order2=False,
 )
 
 

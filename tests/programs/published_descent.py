@@ -32,7 +32,6 @@ sample(
     backtracking_descent,
     lambda r: (r.standard_normal(3), np.diag([1.0, 2.0, 5.0]), r.standard_normal(3)),
     ("x", "A", "b"),
-    tolerance=1e-5,
 )
 
 

@@ -19,7 +19,6 @@ sample(
     monte_carlo_call,
     lambda r: (100.0, 95.0, 1.0, 0.03, 0.2, r.standard_normal((3, 6))),
     ("S0", "K", "T", "r", "sigma"),
-    order2=False,
 )
 
 
@@ -80,7 +79,6 @@ sample(
     binomial_american_put,
     lambda r: (1.02, 1.1, 1.0, 0.05, 0.3, 4),
     ("S", "K", "T", "r", "sigma"),
-    tolerance=1e-5,
 )
 
 
@@ -105,7 +103,6 @@ sample(
     longstaff_schwartz,
     lambda r: (1 + 0.2 * r.standard_normal((4, 8)), 1.05, 0.97),
     ("S", "strike", "discount"),
-    tolerance=1e-5,
 )
 
 
@@ -146,7 +143,6 @@ sample(
     implied_volatility,
     lambda r: (0.12, 1.0, 1.05, 1.0, 0.03),
     ("price", "S", "K", "T", "r"),
-    tolerance=1e-4,
 )
 
 

@@ -51,7 +51,6 @@ sample(
         r.standard_normal((1, 1, 2, 2)),
     ),
     ("input", "conv1", "conv2", "conv3"),
-    tolerance=1e-4,
 )
 
 
@@ -249,5 +248,4 @@ sample(
         np.array([0.1, 0.05, 0.0]),
     ),
     ("origin", "radius", "center"),
-    tolerance=1e-4,
 )

@@ -79,7 +79,6 @@ sample(
     nmf,
     lambda r: (r.random((4, 5)), r.random((4, 2)), r.random((2, 5))),
     ("V", "W", "H"),
-    tolerance=1e-5,
 )
 
 
@@ -235,5 +234,4 @@ sample(
     contour_integral,
     lambda r: (3, 2, 2, _complex(r, 3, 3, 3), _complex(r, 3), _complex(r, 3, 2)),
     ("Ham", "Y"),
-    tolerance=1e-5,
 )

@@ -22,7 +22,6 @@ sample(
     runge_kutta_4,
     lambda r: (lorenz, r.standard_normal(3), 0.0, 0.1, 3, 10.0, 28.0, 2.5),
     ("y0", "t1"),
-    tolerance=1e-5,
     order2=False,
 )
 
@@ -40,7 +39,6 @@ sample(
     lorenz_endpoint,
     lambda r: (np.array([1.0, 2.0, 3.0]), 10.0, 28.0, 8.0 / 3.0),
     ("y0", "sigma", "rho", "beta"),
-    tolerance=1e-5,
 )
 
 
@@ -203,7 +201,6 @@ sample(
         5.0,
     ),
     ("x", "v", "epsilon", "sigma"),
-    tolerance=1e-5,
 )
 
 
@@ -282,7 +279,7 @@ def ballistic_range(angle, speed, drag, dt=0.05):
     return x_old + fraction * (x - x_old)
 
 
-sample(ballistic_range, lambda r: (0.7, 5.03, 0.02), ("angle", "speed", "drag"), tolerance=1e-5)
+sample(ballistic_range, lambda r: (0.7, 5.03, 0.02), ("angle", "speed", "drag"))
 
 
 def double_pendulum(theta, omega, lengths, masses, g=9.81, dt=0.01, steps=4):

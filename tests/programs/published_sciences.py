@@ -140,7 +140,6 @@ sample(
         2,
     ),
     ("spheres", "light"),
-    tolerance=1e-5,
     order2=False,
 )
 
@@ -157,7 +156,7 @@ def mandelbrot(re, im, maxiter, horizon):
     return np.abs(Z), N
 
 
-sample(mandelbrot, lambda r: (r.random(3), r.random(2), 4, 2.0), ("re", "im"), tolerance=1e-5)
+sample(mandelbrot, lambda r: (r.random(3), r.random(2), 4, 2.0), ("re", "im"))
 
 
 def go_fast(a):

@@ -115,7 +115,6 @@ sample(
     summed_or_none,
     lambda r: ([r.standard_normal(3) for _ in range(3)], 0.7),
     ("arrays", "scale"),
-    order2=False,
 )
 
 

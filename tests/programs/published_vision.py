@@ -157,7 +157,6 @@ sample(
     inverse_kinematics,
     lambda r: (np.array([1.0, 1.2]), np.array([1.0, 0.8, 0.5]), r.standard_normal(3)),
     ("target", "lengths", "angles"),
-    tolerance=1e-5,
 )
 
 

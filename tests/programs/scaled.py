@@ -140,7 +140,7 @@ def moved_to_and_fro(x):
     return np.sum(d["u"] ** 2) * d["n"] + out
 
 
-sample(moved_to_and_fro, vector, tolerance=1e-5, order2=False)
+sample(moved_to_and_fro, vector, order2=False)
 
 
 def numbers_unpacked_beside_a_write(x, y):
