@@ -187,13 +187,11 @@ def _scaled(stmt: ir.SetItem, active: bool, scribe: Scribe) -> ir.Block:
         return (scale,)
     at = ir.Const(...) if stmt.index is None else stmt.index
     old: ir.Atom = scribe.temp(ir.Call(operator.getitem, (stmt.base, at)))
-    if stmt.op == "/":
+    for _ in range(2 if stmt.op == "/" else 0):
         old = scribe.temp(ir.Call(operator.truediv, (old, stmt.value)))
     change = scribe.temp(ir.Call(operator.mul, (old, scribe.tangent(stmt.value))))
-    if stmt.op == "/":
-        return (*scribe.out, replace(scale, value=change, op="-"), scale)
-    # The tangent of v may be a view of that of x.
-    return (*scribe.out, scale, replace(scale, value=change, op="+"))
+    # The tangent of v may be a view of that of x; real items take the real part of either term.
+    return (*scribe.out, scale, replace(scale, value=change, op="-" if stmt.op == "/" else "+"))
 
 
 def _in_container(stmt: ir.SetItem, facts: Facts) -> bool:

@@ -127,8 +127,9 @@ def divide_item(x, i, v):
     x[i] /= v
     yield
     x[i] = old
+    # v first: an adjoint of real items drops the imaginary part of what is stored into it
+    d[v] += unbroadcast(-d[x][i] * conj(x[i] / v / v), v)
     d[x][i] /= conj(v)
-    d[v] += unbroadcast(-d[x][i] * conj(x[i] / v), v)
 
 
 @rule(Store("*", whole=True), mutates="x")

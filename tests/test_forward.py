@@ -13,11 +13,14 @@ from .check import (
     Problem,
     assert_slope,
     assert_unchanged,
+    check_gradient,
+    check_second_order,
     is_scalar,
     positional,
     with_cotangent,
 )
 from .programs import PROGRAMS
+from .programs.registry import Program
 
 # Their objects are constant, or hold nothing that forward mode would have to follow.
 FOLLOWED = {
@@ -135,3 +138,26 @@ def forward_function(program, args, moves):
     given = [tangent_like(t, x, "t") for t, x in zip(moves, args, strict=True) if t is not None]
     last = list(inspect.signature(made).parameters)[-len(names) :]
     return made, dict(zip(last, given, strict=True)), names
+
+
+def real_items_by_complex_numbers(x, v):
+    """NumPy keeps the real part of what is stored, and warns of it."""
+    z = x * 1.0
+    z[0] *= v
+    z[1] /= v
+    z[2] -= v * z[1]
+    z[-1] /= v * z[0]
+    z[1] **= v
+    return z
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
+def test_real_items_by_complex_numbers():
+    """Adjoints and tangents of real items drop imaginary parts; no other operand's may go there."""
+    sample = Program(
+        real_items_by_complex_numbers, lambda r: (r.uniform(1.0, 2.0, 4), 0.7 + 0.5j), (0, 1)
+    )
+    check_gradient(sample.function, sample.arguments(), sample.inputs)
+    check_second_order(sample.function, sample.arguments(), sample.inputs)
+    test_along_a_direction(sample)
+    test_modes_over_modes(sample)
