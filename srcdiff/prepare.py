@@ -30,6 +30,7 @@ from srcdiff.analyses.kind_types import (
     sure,
 )
 from srcdiff.analyses.links import linked_names
+from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.silent import returns_nothing
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.device import on_device
@@ -118,8 +119,8 @@ def inplace(
     fresh = ir.Fresh(ir.all_names(function))
     held = shared_elements(function, kinds)
     shared = linked_names(function, kinds, lent) | reshaped_names(function)
-    body = _inplace(function.body, kinds, shared, held, fresh)
-    return replace(function, body=_one_name(body, _in_place_pairs(function)))
+    new = replace(function, body=_inplace(function.body, kinds, shared, held, fresh))
+    return _one_name(new, _in_place_pairs(function))
 
 
 def _in_place_pairs(function: ir.Function) -> frozenset[tuple[str, str]]:
@@ -130,21 +131,42 @@ def _in_place_pairs(function: ir.Function) -> frozenset[tuple[str, str]]:
     return frozenset((new, old) for new, old in pairs if not {new, old} & params)
 
 
-def _one_name(body: ir.Block, pairs: frozenset[tuple[str, str]]) -> ir.Block:
+def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Function:
     """Where an array was written in place the variable keeps its name."""
     new: dict[str, str] = {}
+    names: dict[str, frozenset[str]] = {}
 
     def first(name: str) -> str:
         while name in new:
             name = new[name]
         return name
 
-    for stmt in ir.walk(body):
+    for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
             one, two = first(stmt.target.id), first(stmt.rhs.id)
             if (stmt.target.id, stmt.rhs.id) in pairs and one != two:
-                new[one] = two
-    return _without_copies(ir.rename(body, {n: first(n) for n in new})) if new else body
+                together = names.get(one, frozenset({one})) | names.get(two, frozenset({two}))
+                if not _in_the_way(together, function):
+                    new[one], names[two] = two, together
+    if not new:
+        return function
+    renamed = ir.rename(function.body, {n: first(n) for n in new})
+    return replace(function, body=_without_copies(renamed))
+
+
+def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
+    """Whether one of the names is bound while another one is read later (`a, x = x, a`)."""
+    for stmt in ir.walk(function.body):
+        bound = names.intersection(ir.writes(stmt))
+        if bound:
+            same = ir.names(stmt.rhs) if isinstance(stmt, ir.Assign) and _is_name(stmt.rhs) else ()
+            if live_after(function, stmt) & (names - bound).difference(same):
+                return True
+    return False
+
+
+def _is_name(rhs: ir.Rhs) -> bool:
+    return isinstance(rhs, ir.Name)
 
 
 def _without_copies(block: ir.Block) -> ir.Block:

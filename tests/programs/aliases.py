@@ -392,3 +392,42 @@ sample(
     lambda r: ({"w": r.standard_normal(3)}, r.standard_normal(3)),
     ("p", "x"),
 )
+
+
+def swapped_after_operators_in_place(x, y, n):
+    a = y
+    for _ in range(n):
+        a *= 2.0
+        x -= a
+        a, x = x, a
+    return a * x
+
+
+def swapped_in_turn(x, y, n):
+    a, b, c = x.copy(), y.copy(), x * y
+    for _ in range(n):
+        a += c
+        b *= a
+        c -= 0.5 * b
+        a, b, c = c, a, b
+    return a + 2.0 * b + 3.0 * c
+
+
+def swapped_where_one_is_kept(x, y, n):
+    a, b = x.copy(), y.copy()
+    held = [a]
+    for _ in range(n):
+        a *= 1.5
+        b += a
+        if np.sum(a) > 0.0:
+            a, b = b, a
+    return a * held[0] - b
+
+
+for _swap in (swapped_after_operators_in_place, swapped_in_turn, swapped_where_one_is_kept):
+    for _turns in (2, 3):
+        sample(
+            _swap,
+            lambda r, n=_turns: (r.uniform(0.2, 1.2, 4), r.uniform(0.2, 1.2, 4), n),
+            ("x", "y"),
+        )
