@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import choices, ir
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Callable,
     Dict,
@@ -28,17 +29,48 @@ from srcdiff.lower import Closure
 from srcdiff.lower.settled import definitions
 from srcdiff.namespaces import passes_modules, read_of_modules
 from srcdiff.objects import Members
-from srcdiff.places import has_objects, mentions_objects
+from srcdiff.places import has_objects, mentions_objects, stores
 from srcdiff.strange import refuse_receiver, refuse_strange
 
 Kinds = Mapping[str, Kind]
+Attributes = frozenset[tuple[type, str]]
 
 _ROUNDS = 60
 """How deep methods may lie in each other that are found by the kinds of objects."""
 
 
 def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Function:
-    """The function with callees and arguments in place of what is known to stand for them."""
+    """The function with callees and arguments in place of what is known to stand for them.
+
+    Where a method that was not seen yet stores an attribute that was read from the class, all is
+    done again with that as an attribute of the objects.
+    """
+    own: Attributes = frozenset()
+    while True:
+        taken: set[tuple[type, str]] = set()
+        done = _resolved(function, params, origin, own, taken)
+        more = taken & _stored(done, params) if taken else set()
+        if not more:
+            return done
+        own |= more
+
+
+def _stored(function: ir.Function, params: Kinds) -> set[tuple[type, str]]:
+    """The attributes that are stored, and the classes of their objects."""
+    found = list(stores(function.body))
+    kinds = infer(function, params) if found else {}
+    classes = ((class_of(atom_kind(base, kinds)), str(key.value)) for _, base, key in found)
+    return {(cls, name) for cls, name in classes if cls is not None}
+
+
+def _resolved(
+    function: ir.Function,
+    params: Kinds,
+    origin: object,
+    own: Attributes,
+    taken: set[tuple[type, str]],
+) -> ir.Function:
+    """The function after all rounds; `taken` takes what is read from classes."""
     objects = any(map(has_objects, params.values()))
     modules = passes_modules(function, params)
     assumed: dict[str, tuple[type, ir.Loc]] = {}
@@ -47,7 +79,7 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
         if not objects and not modules and not any(_is_open(c) for c in _calls(function.body)):
             break
         function = choices.marked(function)
-        new = _round(function, params, origin, objects, assumed)
+        new = _round(function, params, origin, objects, assumed, own, taken)
         if new == function:
             break
         function = inline(new, origin)
@@ -74,13 +106,17 @@ def _round(
     origin: object,
     objects: bool,
     assumed: dict[str, tuple[type, ir.Loc]],
+    own: Attributes,
+    taken: set[tuple[type, str]],
 ) -> ir.Function:
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
     function = read_of_modules(function, kinds)
     new = _Resolve(function, kinds, _dicts(function, params)).function()
     if new == function and objects:
-        new = Members(function, kinds, {}).function()
+        members = Members(function, kinds, {}, own)
+        new = members.function()
+        taken |= members.taken
     if new == function:
         new = inline(function, origin, rest=True)
     if new == function:
@@ -88,8 +124,9 @@ def _round(
     if new == function:
         new = choices.chosen(function, kinds)
     if new == function and objects:
-        members = Members(function, kinds, infer(function, params, hope=True))
+        members = Members(function, kinds, infer(function, params, hope=True), own)
         new = members.function()
+        taken |= members.taken
         assumed.update(members.assumed)
     return new
 

@@ -145,6 +145,8 @@ class _Split(Variables):
 
     def taken(self, stmt: ir.Assign, place: Place) -> None:
         """`x = y.name`: the variable of that place; a temporary is just another name of it."""
+        if place[1] and self.kind_at(place) is None and (first := self.class_value(place)):
+            return self.out.append(replace(stmt, rhs=first))
         if class_of(self.kind_at((place[0], place[1][:-1]))) is not None:
             self.check_there(place, stmt.loc)
         rhs = self.value(place, stmt.loc)
@@ -181,6 +183,7 @@ class _Split(Variables):
         """A variable becomes an object."""
         rhs, place = stmt.rhs, (stmt.target.id, ())
         if isinstance(rhs, ir.Call) and rhs.fn is ir.new_object:
+            self.defaults(place, stmt.loc)
             return
         fields = records.plain_fields(rhs.fn) if isinstance(rhs, ir.Call) else None
         if fields is not None:
@@ -197,6 +200,23 @@ class _Split(Variables):
             self.unpacked(rhs, place, stmt.loc)
         else:
             raise strange(stmt.loc)
+
+    def defaults(self, place: Place, loc: ir.Loc) -> None:
+        """The attributes of a new object start with the values that its class has."""
+        kind = self.kind_at(place)
+        assert isinstance(kind, Dict)
+        for key, inner in kind.items:
+            value = self.class_value(below(place, key))
+            if value is not None and class_of(inner) is None:
+                self.out.append(ir.Assign(self.variable(below(place, key)), value, loc))
+
+    def class_value(self, place: Place) -> ir.Ref | None:
+        """What an attribute is while the class alone has it; None where that is no plain value."""
+        cls = class_of(self.kind_at((place[0], place[1][:-1])))
+        name = str(place[1][-1])
+        if cls is None or records.default(cls, name) is records.MISSING:
+            return None
+        return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
 
     def copy(self, source: Place, target: Place, loc: ir.Loc) -> None:
         """Every attribute of an object under another name."""
@@ -294,7 +314,12 @@ class _Split(Variables):
         out: list[ir.Stmt] = []
         for place, name in self.variables.items():
             kind = self.kind_given(place)
-            if place[0] not in self.params or kind is None:
+            if place[0] not in self.params:
+                continue
+            if kind is None:
+                value = self.class_value(place)
+                if value is not None:
+                    out.append(ir.Assign(ir.Name(name), value, self.whole_function.loc))
                 continue
             leaf = self.leaf(place)
             rhs: ir.Rhs = leaf
@@ -317,7 +342,8 @@ class _Split(Variables):
                 and k.value == place[1][-1]
                 for s, b, k in stores(self.whole_function.body)
             )  # fmt: skip
-            if always or self.kind_given(place) is not None:
+            given = self.kind_given(place) is not None or self.class_value(place) is not None
+            if always or given:
                 base = (place[0], place[1][:-1])
                 dotted = spelled(*base)
                 self.passive[dotted] = base

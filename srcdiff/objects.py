@@ -187,7 +187,7 @@ class Members(Unroller, questions.Truthful):
         own = records.member(cls, fn.name, fn.after)
         if isinstance(own, property) and isinstance(own.fget, types.FunctionType):
             return ir.Call(own.fget, (base,))
-        if self.has(base, fn.name) and fn.after is None:
+        if fn.after is None and (self.has(base, fn.name) or (cls, fn.name) in self.own):
             return None
         return self.from_class(base, cls, own, fn.name)
 
@@ -203,6 +203,7 @@ class Members(Unroller, questions.Truthful):
             return self.bound_method(base, own, name)
         if own is MISSING or hasattr(type(own), "__get__"):
             return None
+        self.taken.add((cls, name))
         return ir.Ref(f"{cls.__name__}.{name}", own)
 
     def bound_method(self, base: ir.Atom, fn: types.FunctionType, name: str) -> ir.Rhs | None:

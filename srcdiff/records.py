@@ -93,6 +93,13 @@ def member(cls: type, name: str, after: type | None = None) -> Any:
     return MISSING
 
 
+def default(cls: type, name: str) -> Any:
+    """What an attribute of objects is while the class alone has it; MISSING for no plain value."""
+    filled = is_dataclass_made(cls) and any(f.name == name for f in dataclasses.fields(cls))
+    own = MISSING if filled else member(cls, name)
+    return own if own is None or type(own) in (bool, int, float, complex, str) else MISSING
+
+
 def can_store(cls: type) -> bool:
     """Whether an attribute of an object of this class can be assigned without further ado."""
     plain = member(cls, "__setattr__") is object.__dict__["__setattr__"]

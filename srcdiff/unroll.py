@@ -29,14 +29,23 @@ class Known:
     """What is known of the values of a function.
 
     `hopes` are kinds that hold as long as the calls that are not resolved yet change nothing.
-    Methods are looked up by them; `assumed` are the classes that have to turn out right.
+    Methods are looked up by them; `assumed` are the classes that have to turn out right.  `own` are
+    attributes of classes that their objects may have as well, `taken` those read as the class's.
     """
 
-    def __init__(self, function: ir.Function, kinds: Kinds, hopes: Kinds) -> None:
+    def __init__(
+        self,
+        function: ir.Function,
+        kinds: Kinds,
+        hopes: Kinds,
+        own: frozenset[tuple[type, str]] = frozenset(),
+    ) -> None:
         self.whole = function
         self.kinds = kinds
         self.hopes = hopes
         self.assumed: dict[str, tuple[type, ir.Loc]] = {}
+        self.own = own
+        self.taken: set[tuple[type, str]] = set()
         self.loc = ir.NOWHERE
         self.fresh = ir.Fresh(ir.all_names(function))
         self.out: list[ir.Stmt] = []

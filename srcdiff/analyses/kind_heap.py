@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from srcdiff import ir
+from srcdiff import ir, records
 from srcdiff.analyses.effects import ELEMENT_METHODS, LIST_MUTATORS
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_join import join
@@ -35,6 +35,7 @@ from srcdiff.analyses.kind_types import (
     maybe,
     sure,
 )
+from srcdiff.analyses.kind_values import kind_of
 
 
 class Heap:
@@ -228,7 +229,11 @@ class Heap:
     def attribute(
         self, base: Dict, key: Kind, value: Kind, op: Kind | None = None
     ) -> None:
-        """`base.key = value`, `base.key op= value`."""
+        """`base.key = value`, `base.key op= value`; it was what the class has before."""
+        if base.cls is not None and isinstance(key, Text):
+            first = records.default(base.cls, str(key.value))
+            if first is not records.MISSING:
+                self.store(base, key, kind_of(first, str(key.value)))
         if isinstance(op, Text) and op.value is not None:
             old = call_kind(operator.getitem, (self.resolve(base), key))
             new = call_kind(ir.OPERATORS[op.value], (old, self.resolve(value)))

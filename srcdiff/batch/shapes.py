@@ -130,7 +130,8 @@ def shape_behind(b: Context, shape: ir.Atom) -> ir.Tup | None:
 def _reshape(b: Context, call: ir.Call) -> ir.Rhs | None:
     """`np.reshape` and `d.reshape`."""
     items = call.args[1:]
-    if not _plain(b, call, len(call.args)) or not items:
+    ordered = call.fn is np.reshape and len(items) > 1
+    if not _plain(b, call, len(call.args)) or not items or ordered:
         return None
     shape = shape_behind(b, items[0] if len(items) == 1 else ir.Tup(items))
     return None if shape is None else ir.Call(np.reshape, (call.args[0], shape))

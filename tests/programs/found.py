@@ -795,3 +795,61 @@ sample(
     lambda r: (r.standard_normal(6) * 3, np.array([0.0, 1, 2, 3, 4, 5]), np.full(6, 2.5)),
     (0, 1, 2),
 )
+
+
+class Counted:
+    """Attributes that the class has until an object has its own."""
+
+    calls = 0
+    total = 0.0
+    last = None
+
+    def __call__(self, x):
+        self.calls += 1
+        self.total += x * self.calls
+        if self.last is None:
+            self.last = x
+        else:
+            self.last = self.last * x
+        return self.total * self.last
+
+
+def attributes_of_the_class_first(x):
+    made = Counted()
+    return made(x) * made(x * 2.0) + made(x) * made.calls
+
+
+sample(attributes_of_the_class_first, lambda r: (1.5 + 0.1 * r.standard_normal(),))
+
+
+def raveled_by_columns(x):
+    return np.ravel(x, order="F") * np.arange(6.0) + x.reshape(6, order="F") ** 2
+
+
+sample(raveled_by_columns, lambda r: (r.standard_normal((2, 3)),))
+
+
+class Setting:
+    """Methods that store what the class has before."""
+
+    factor = 2.0
+    count = 0
+
+    def set(self, v):
+        self.factor = v
+        self.count = self.count + 1
+
+    def __call__(self, v):
+        self.set(v)
+        return v
+
+
+def attributes_stored_by_methods(x):
+    one = Setting()
+    before = one.factor * x
+    one.set(x)
+    other = Setting()
+    return one.factor * x * one.count + other(x) * other.factor * before + Setting().factor * x
+
+
+sample(attributes_stored_by_methods, lambda r: (1.5 + 0.1 * r.standard_normal(),))
