@@ -43,27 +43,34 @@ class TransformError(SrcdiffError, RuntimeError):
 
     def __str__(self) -> str:
         """The reason under its place, the source line with a caret, and the remedy."""
-        parts = [_where(self.loc) + self.reason, *_excerpt(self.line, self.loc)]
+        column = _column(self.line, self.loc)
+        parts = [_where(self.loc, column) + self.reason, *_excerpt(self.line, column)]
         parts += [f"  {text}" for text in self.remedy.splitlines()]
         return "\n".join(parts)
 
 
-def _where(loc: Place | None) -> str:
+def _column(line: str | None, loc: Place | None) -> int:
+    """The column of a place; where none is known, that of the first word of its line."""
+    if loc is None or loc.col > 0 or loc.line <= 0 or not line or not line.strip():
+        return 0 if loc is None else loc.col
+    return len(line) - len(line.lstrip()) + 1
+
+
+def _where(loc: Place | None, column: int) -> str:
     """The prefix `file:line:col: `, as far as it is known."""
     if loc is None or loc.line <= 0:
         return ""
-    column = f":{loc.col}" if loc.col > 0 else ""
-    return f"{loc.file}:{loc.line}{column}: "
+    return f"{loc.file}:{loc.line}{f':{column}' if column > 0 else ''}: "
 
 
-def _excerpt(line: str | None, loc: Place | None) -> list[str]:
+def _excerpt(line: str | None, column: int) -> list[str]:
     """The source line, and a caret under its column."""
     if not line or not line.strip():
         return []
     text = line.strip()
-    if loc is None or loc.col <= 0:
+    if column <= 0:
         return [f"    {text}"]
-    before = line[: loc.col - 1].lstrip()
+    before = line[: column - 1].lstrip()
     # Tabs are kept, so that the caret stands right however wide they are shown.
     return [f"    {text}", "    " + "".join("\t" if c == "\t" else " " for c in before) + "^"]
 
@@ -98,9 +105,16 @@ def placed(error: CotangentError, returns: Sequence[Place]) -> CotangentError:
     lines = [error.args[0]]
     for loc in returns:
         if "\n" not in lines[0] and loc.line > 0:
-            text = linecache.getline(loc.file, loc.line).strip()
-            lines.append(f"  {loc.file}:{loc.line}: {text}")
+            text = linecache.getline(loc.file, loc.line)
+            column = _column(text, loc)
+            lines += [f"  {_where(loc, column)}{text.strip()}".rstrip(), *_under(text, loc, column)]
     return type(error)("\n".join(lines))
+
+
+def _under(line: str, loc: Place, column: int) -> list[str]:
+    """A caret under the column of a line that stands behind its place."""
+    shown = _excerpt(line, column)[1:]
+    return ["  " + " " * len(_where(loc, column)) + caret[4:] for caret in shown]
 
 
 class CotangentTypeError(CotangentError, TypeError):

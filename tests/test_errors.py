@@ -104,7 +104,18 @@ def test_lambda_picked_by_column():
 def test_unknown_input_name():
     text = "def f(alpha, beta):\n    return alpha * beta\n"
     message = refusal(text, srcdiff.TransformError, inputs="gamma", args=(1.0, 2.0))
-    assert "gamma" in message and "alpha" in message and "beta" in message
+    assert_located(message, 1, "def f(alpha, beta):", "def f")
+    assert "`f` has no input 'gamma'" in message and "alpha, beta." in message
+
+
+@pytest.mark.parametrize("given", [None, np.ones(2), np.ones(3) * 1j, "text"])
+def test_cotangent_that_does_not_fit(given):
+    f = define("def f(x):\n    y = x * x\n    return y\n", "f", {})
+    with pytest.raises(srcdiff.CotangentError) as info:
+        srcdiff.grad(f)(np.ones(3), grad_outputs=given)
+    reason, shown, under = str(info.value).splitlines()
+    assert "grad_outputs" in reason
+    assert ":3:5: " in shown and shown[under.index("^") :] == "return y"
 
 
 def test_unknown_method():

@@ -169,7 +169,7 @@ def test_layout_without_place():
     loc = ir.Loc("nowhere.py", 3, 5)
     assert str(errors.UnsupportedError("why", loc)) == "nowhere.py:3:5: why"
     text = str(errors.TransformError("why", ir.Loc("a.py", 3), "what", "    x = 1\n"))
-    assert text == "a.py:3: why\n    x = 1\n  what"
+    assert text == "a.py:3:5: why\n    x = 1\n    ^\n  what"
 
 
 def test_line_is_read_from_the_file():

@@ -432,9 +432,10 @@ def test_real_cotangent_of_a_complex_output(given):
 def test_expected_and_given_and_the_return_line():
     with pytest.raises(srcdiff.CotangentError) as info:
         srcdiff.grad(models.vector)(X, grad_outputs=np.ones((3, 1)))
-    first, line = str(info.value).splitlines()
+    first, line, caret = str(info.value).splitlines()
     assert first == "grad_outputs: expected shape (3,), given shape (3, 1)"
-    assert "models.py:" in line and line.endswith("return x * x")
+    assert "models.py:" in line and line.endswith(":5: return x * x")
+    assert caret.strip() == "^" and line[caret.index("^") :] == "return x * x"
 
 
 def test_an_error_never_releases():
