@@ -587,3 +587,82 @@ def test_items_that_were_replaced_stay_items():
         return x * d["b"]
 
     assert 'return x * d["b"]' in simplified(before, x=np.ones(3))
+
+
+# --- what is asked for its shape alone ------------------------------------------------------------
+
+
+def swept(u, f, steps):
+    u = u.copy()
+    v = np.zeros_like(u)
+    for _ in range(steps):
+        v[1:-1] = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
+        u, v = v, u
+    return u
+
+
+def scattered(x, at):
+    out = np.zeros(7)
+    for k in range(len(x)):
+        out[at[k]] += 2.0 * x[k]
+    return out
+
+
+def into(A, B, steps):
+    for _ in range(steps):
+        B[1:-1] = 0.3 * (A[:-2] + A[2:])
+        A[1:-1] = 0.3 * (B[:-2] + B[2:])
+
+
+U, AT = np.linspace(0.1, 0.7, 5), np.array([0, 2, 2, 6, 1])
+
+
+@pytest.mark.parametrize(
+    "function, outputs, args",
+    [(swept, None, (U, U + 1.0, 3)), (scattered, None, (U, AT)), (into, "A", (U, U + 1.0, 3))],
+    ids=["swept", "scattered", "into"],
+)
+def test_adjoints_of_linear_functions_run_without_them(function, outputs, args):
+    g = srcdiff.grad(function, inputs=0, outputs=outputs)
+    text = getsource(g.specialised(*args))
+    before, _, _ = text.partition("# backward")
+    assert "for " not in before and ".copy()" not in before
+    with pytest.raises(srcdiff.CotangentError, match="shape"):
+        g(*args, grad_outputs=np.ones(4))
+
+
+def nonlinear(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[1:] = np.sin(u[1:]) * u[:-1]
+    return u
+
+
+def resized(x):
+    y = x.copy()
+    y.resize(3, refcheck=False)
+    return y * 1.0
+
+
+def seen_through_a_view(u):
+    y = np.zeros_like(u)
+    view = y[1:]
+    view += u[1:]
+    return y, np.sum(view * view)
+
+
+def swapped_and_looked_at(u, steps):
+    u, v = u.copy(), np.zeros_like(u)
+    for _ in range(steps):
+        v[:] = 0.5 * u
+        u, v = v, u
+    return u * v[0]
+
+
+@pytest.mark.parametrize(
+    "function, args",
+    [(nonlinear, (U, 2)), (seen_through_a_view, (U,)), (swapped_and_looked_at, (U, 3))],
+)
+def test_what_is_looked_at_stays(function, args):
+    verdict = judge(function, args)
+    assert verdict.kind == "RIGHT", verdict

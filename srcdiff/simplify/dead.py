@@ -2,7 +2,8 @@
 
 A name is needed where a path leads to a read of it by a statement that is itself needed.  A list or
 array that only this function has, under one name, is written into for nothing if no needed
-statement looks at it: then its stores, appends and pops go, all of them.
+statement looks at it: then its stores, appends and pops go, all of them.  Who asks for the shape of
+an array does not look at what it holds.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from srcdiff.analyses.effects import (
     mutated_args,
     returns_view,
 )
-from srcdiff.analyses.kind_types import Kind, holds_memory
+from srcdiff.analyses.kind_types import Array, Kind, holds_memory
 from srcdiff.analyses.liveness import reads_of
+from srcdiff.simplify.shapes import asks_form
 from srcdiff.simplify.sharers import Sharers
 from srcdiff.trees import add_into, add_shared, cotangent, put_back
 
@@ -32,11 +34,13 @@ def remove_dead(
     function: ir.Function, kinds: Mapping[str, Kind] | None = None
 ) -> ir.Function:
     """The function without dead statements; `kinds` tell which names cannot share memory."""
-    private = _private(function, kinds or {})
+    swapped = _swapped(function)
+    private = _private(function, kinds or {}, swapped)
+    formed = _formed(function, private, kinds or {})
     needed: set[str] = set()
     sharers = functools.cache(lambda: Sharers(function, kinds or {}))
     while True:
-        sweep = _Sweep(private, needed, sharers)
+        sweep = _Sweep(private, formed, swapped, needed, sharers)
         body = sweep.block(function.body, set())
         # Another sweep leaves out the same, unless a list that was asked for has become needed.
         if not (sweep.needed ^ needed) & sweep.asked:
@@ -65,20 +69,34 @@ def _stored_by(call: ir.Call) -> str | None:
     return written[0].id if writes else None
 
 
-def _private(function: ir.Function, kinds: Mapping[str, Kind]) -> frozenset[str]:
+def _private(
+    function: ir.Function, kinds: Mapping[str, Kind], swapped: Mapping[str, frozenset[str]]
+) -> frozenset[str]:
     """The names of what is written into that are only ever bound to new memory.
 
     Whether it stays private shows later.
     """
     statements = list(ir.walk(function.body))
     stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
+    stored |= {n for name, names in swapped.items() if name in stored for n in names}
     fresh: set[str] = set()
     other: set[str] = set()
     for stmt in statements:
         for name in ir.writes(stmt):
-            if name in stored:
-                (fresh if _makes_new(stmt) else other).add(name)
-    return frozenset(fresh - other - _written_through(statements, kinds))
+            if name in stored and not isinstance(stmt, ir.Permute):
+                (fresh if _makes_new(stmt, kinds) else other).add(name)
+    found = fresh - other - _written_through(statements, kinds)
+    return frozenset(n for n in found if swapped.get(n, frozenset()) <= found)
+
+
+def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
+    """The names that take each other's values, for each of them."""
+    found: dict[str, frozenset[str]] = {}
+    for stmt in (s for s in ir.walk(function.body) if isinstance(s, ir.Permute)):
+        names = frozenset(ir.writes(stmt))
+        names = names.union(*(found.get(n, ()) for n in names))
+        found.update(dict.fromkeys(names, names))
+    return found
 
 
 def _written_through(statements: Sequence[ir.Stmt], kinds: Mapping[str, Kind]) -> set[str]:
@@ -102,23 +120,44 @@ def _makes_array(stmt: ir.Stmt) -> bool:
     return isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", None) == "numpy"
 
 
-def _makes_new(stmt: ir.Stmt) -> bool:
+def _makes_new(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
     """Whether a statement binds a name to memory that nothing else has."""
     if not isinstance(stmt, ir.Assign):
         return False
     if isinstance(stmt.rhs, ir.Call):
         empty = stmt.rhs.fn in (ir.make_list, ir.make_dict) and not stmt.rhs.args
-        return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs))
+        return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs, kinds))
     return isinstance(stmt.rhs, ir.Const)
+
+
+def _formed(
+    function: ir.Function, private: frozenset[str], kinds: Mapping[str, Kind]
+) -> frozenset[str]:
+    """The arrays among the private names whose shape no store changes."""
+    found = {n for n in private if isinstance(kinds.get(n), Array)}
+    if not found:
+        return frozenset()
+    calls = filter(None, map(ir.call_of, ir.walk(function.body)))
+    return frozenset(found - {n for c in calls if c.fn in _RESHAPES for n in ir.names(c.args[0])})
+
+
+_RESHAPES = tuple(ir.Method(name) for name in ("resize", "setfield", "setflags"))
 
 
 class _Sweep:
     """One backward walk with the live names; statements that are not needed are left out."""
 
     def __init__(
-        self, private: frozenset[str], needed: set[str], sharers: Callable[[], Sharers]
+        self,
+        private: frozenset[str],
+        formed: frozenset[str],
+        swapped: Mapping[str, frozenset[str]],
+        needed: set[str],
+        sharers: Callable[[], Sharers],
     ) -> None:
         self.private = private
+        self.formed = formed
+        self.swapped = swapped
         self.sharers = sharers
         self.contents = frozenset(needed)
         self.needed = set(needed)
@@ -150,6 +189,7 @@ class _Sweep:
         live.difference_update(ir.writes(stmt))
         for name in self.looked_at(stmt, base):
             self.need(name, live)
+        live.update(self.forms(stmt))
         if base is not None:
             live.add(base)
         return stmt
@@ -168,6 +208,7 @@ class _Sweep:
         live.add(name)
         if name in self.private:
             self.needed.add(name)
+            self.needed.update(self.swapped.get(name, ()))
 
     def is_needed(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> bool:
         """Whether a plain statement, which writes into `base`, does something that is needed."""
@@ -187,7 +228,8 @@ class _Sweep:
     def looked_at(self, stmt: ir.Stmt, base: str | None) -> Sequence[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
         if base is None or base not in self.private:
-            return reads_of(stmt)
+            forms = self.forms(stmt)
+            return [n for n in reads_of(stmt) if n not in forms] if forms else reads_of(stmt)
         if isinstance(stmt, ir.SetItem):
             index = () if stmt.index is None else ir.names(stmt.index)
             return [*index, *ir.names(stmt.value)]
@@ -196,6 +238,18 @@ class _Sweep:
         # A pop looks at the list.
         seen = ir.names(replace(call, args=call.args[1:]))
         return [*seen, base] if isinstance(stmt, ir.Assign) else list(seen)
+
+    def forms(self, stmt: ir.Stmt) -> frozenset[str]:
+        """The names of which a statement does not look at what they hold."""
+        if isinstance(stmt, ir.Permute):  # what one of them holds any of them may hold
+            return self.formed.intersection(ir.writes(stmt))
+        call = ir.call_of(stmt) if self.formed else None
+        place = asks_form(call) if call is not None else None
+        if call is None or place is None or len(call.args) <= place:
+            return frozenset()
+        others = (*call.args[:place], *call.args[place + 1 :], *(v for _, v in call.kwargs))
+        looked_at = {n for a in others for n in ir.names(a)}
+        return self.formed.intersection(ir.names(call.args[place])) - looked_at
 
     def branch(self, stmt: ir.If, live: set[str]) -> ir.Stmt | None:
         """An `if`, unless nothing is left in it."""

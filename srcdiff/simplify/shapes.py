@@ -21,6 +21,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.kinds import atom_kind
 from srcdiff.simplify.available import Available
+from srcdiff.trees import cotangent
 
 Kinds = Mapping[str, Kind]
 
@@ -128,13 +129,15 @@ def from_another(
     loose: Callable[[str], bool],
 ) -> ir.Call | None:
     """A question about the shape of a loose name, asked of something of the same shape."""
-    place = _asks_shape(call)
-    if place is None or len(call.args) <= place:
+    place = asks_form(call)
+    if place is None or len(call.args) <= place or call.fn is cotangent:
         return None
     atom = call.args[place]
-    if not isinstance(atom, ir.Name) or not loose(atom.id):
+    if not isinstance(atom, ir.Name):
         return None
-    other = _of_same_shape(atom, kinds, available, steady)
+    other = _copied(atom, kinds, available)
+    if loose(atom.id) and call.fn is not len:
+        other = _of_same_shape(atom, kinds, available, steady)
     if call.fn is np.zeros_like and (
         other is None or not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds))
     ):
@@ -145,13 +148,15 @@ def from_another(
     return ir.Call(call.fn, args, call.kwargs, call.text)
 
 
-def _asks_shape(call: ir.Call) -> int | None:
-    """Which argument only the shape of is looked at."""
+def asks_form(call: ir.Call) -> int | None:
+    """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
     if isinstance(call.fn, ir.Attr):
         return 0 if call.fn.name in _SHAPE_ATTRIBUTES else None
-    if call.fn in (np.shape, np.size, np.ndim) or (call.fn is np.zeros_like and not call.kwargs):
+    if call.fn in (np.shape, np.size, np.ndim, len):
         return 0
-    return 1 if call.fn in (runtime.unbroadcast, runtime.spread) else None
+    if call.fn is np.zeros_like and not call.kwargs:
+        return 0
+    return 1 if call.fn in (runtime.unbroadcast, runtime.spread, cotangent) else None
 
 
 def _of_same_shape(
@@ -170,6 +175,18 @@ def _of_same_shape(
             if isinstance(operand, ir.Name) and _is_as(kinds.get(operand.id), kind):
                 return operand
     return None
+
+
+def _copied(atom: ir.Name, kinds: Kinds, available: Available) -> ir.Name | None:
+    """The array that a name is a copy of."""
+    value = available.value(atom)
+    if not isinstance(value, ir.Call) or value.fn not in (ir.Method("copy"), np.copy):
+        return None
+    source = value.args[0]
+    kind = atom_kind(atom, kinds)
+    if not isinstance(source, ir.Name) or not isinstance(kind, Array) or kind.maybe_scalar:
+        return None
+    return source if isinstance(kinds.get(source.id), Array) else None
 
 
 def same_dtype(a: Kind, b: Kind) -> bool:

@@ -6,19 +6,15 @@ def convolve_grad(signal, kernel, grad_outputs=None):
     n = len(signal)
     m = len(kernel)
     out = np.zeros(n - m + 1)
-    t = n - m
-    for i in range(t + 1):
-        for k in range(m):
-            out[i] += signal[i + k] * kernel[k]
     # backward
     d_out = cotangent(grad_outputs, out)
     d_signal = np.zeros_like(signal)
     d_kernel = np.zeros_like(kernel)
-    for i in range(t, -1, -1):
+    for i in range(n - m, -1, -1):
         for k in range(m - 1, -1, -1):
             d_t = d_out[i]
-            t_1 = i + k
+            t = i + k
             d_t_1 = d_t * kernel[k]
-            d_kernel[k] += d_t * signal[t_1]
-            d_signal[t_1] += d_t_1
+            d_kernel[k] += d_t * signal[t]
+            d_signal[t] += d_t_1
     return d_signal, d_kernel
