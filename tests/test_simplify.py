@@ -23,6 +23,7 @@ from srcdiff.webs import webs
 from . import ir_interpreter
 from . import structures as st
 from .check import define
+from .fuzz.judge import judge
 from .programs import PROGRAMS
 from .roundtrip import WHOLE
 
@@ -636,12 +637,6 @@ def nonlinear(u, steps):
     for _ in range(steps):
         u[1:] = np.sin(u[1:]) * u[:-1]
     return u
-
-
-def resized(x):
-    y = x.copy()
-    y.resize(3, refcheck=False)
-    return y * 1.0
 
 
 def seen_through_a_view(u):

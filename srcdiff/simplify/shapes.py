@@ -130,15 +130,15 @@ def from_another(
 ) -> ir.Call | None:
     """A question about the shape of a loose name, asked of something of the same shape."""
     place = asks_form(call)
-    if place is None or len(call.args) <= place or call.fn is cotangent:
+    if place is None or len(call.args) <= place:
         return None
     atom = call.args[place]
     if not isinstance(atom, ir.Name):
         return None
     other = _copied(atom, kinds, available)
-    if loose(atom.id) and call.fn is not len:
+    if loose(atom.id) and call.fn not in (len, cotangent):
         other = _of_same_shape(atom, kinds, available, steady)
-    if call.fn is np.zeros_like and (
+    if call.fn in (np.zeros_like, cotangent) and (
         other is None or not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds))
     ):
         return None
