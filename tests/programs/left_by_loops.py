@@ -104,7 +104,7 @@ def after_a_branch(x, s):
             v = c[1:]
             s = np.sin(np.sum(v * s))
         else:
-            s = s * np.sum(c)
+            s = 0.1 * s * np.sum(c)
     c *= 0.0
     return s * x + c[0]
 
