@@ -222,10 +222,14 @@ class _Split:
 
     def outliving(self, contents: Needed, body: ir.Block) -> Needed:
         """Those contents that something outside of a loop's body mentions too."""
+        if not contents:
+            return contents
         inside = count_uses(body)
-        outside = {n for n, k in self.uses.items() if inside.get(n, 0) != k}
         return frozenset(
-            c for c in contents if isinstance(c, Contents) and outside & self.classes[c.name]
+            c
+            for c in contents
+            if isinstance(c, Contents)
+            and any(inside.get(n, 0) != self.uses.get(n, 0) for n in self.classes[c.name])
         )
 
 
