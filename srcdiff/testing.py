@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
+import types
 from typing import Any
 
 import numpy as np
@@ -50,6 +54,7 @@ def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **k
     if found is None or found.template is None:
         name = getattr(function, "__name__", repr(function))
         raise MissingRuleError(f"`{name}` has no rule", remedy="Write one with @srcdiff.rule.")
+    _check_notation(found, function)
     program = _program(function, len(args), kwargs)
     _check_lines(found, function, args, kwargs)
     gradcheck(
@@ -59,6 +64,40 @@ def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **k
     if order > 1:
         gradgradcheck(program, args, eps=eps, atol=1e-4)
     return True
+
+
+def _check_notation(rule: Rule, function: Any) -> None:
+    """The parameters are those of the function, and every name of the template is used."""
+    wrong = [*_misfits(rule, function), *_unread(rule)]
+    if wrong:
+        raise GradcheckError(f"the rule `{rule.name}`: {'; '.join(wrong)}")
+
+
+def _misfits(rule: Rule, function: Any) -> list[str]:
+    """Parameters that the function and its template do not share."""
+    try:
+        own = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return []
+    if not isinstance(function, types.FunctionType):
+        return []
+    names = [p.name for p in rule.params]
+    extra = [f"the function has no parameter `{n}`" for n in names if n not in own]
+    needed = [n for n, p in own.items() if p.default is p.empty and p.kind not in _STARS]
+    return extra + [f"the template has no parameter `{n}`" for n in needed if n not in names]
+
+
+_STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _unread(rule: Rule) -> list[str]:
+    """Names that the template computes and never reads."""
+    assert rule.template is not None
+    tree = ast.parse(textwrap.dedent(inspect.getsource(rule.template)))
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id != "_"]
+    read = {n.id for n in names if isinstance(n.ctx, ast.Load)}
+    stored = dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Store))
+    return [f"`{n}` is computed and never used" for n in stored if n not in read]
 
 
 def _program(function: Any, count: int, kwargs: dict[str, Any]) -> Any:

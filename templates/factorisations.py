@@ -29,7 +29,7 @@ def cholesky(a):
 
 
 @rule(np.linalg.eigh)
-@samples("S(3)", "S(3), 'U'")
+@samples("S(3)", "S(3), 'U'", "np.stack([S(3), S(3)])")
 def eigh(a, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO)
     yield w, v
@@ -93,7 +93,7 @@ def svdvals(x):
 
 
 @rule(np.linalg.qr)
-@samples("A(4, 3)", "A(3, 3)", "A(3, 5)", "A(2, 4, 3)")
+@samples("A(4, 3)", "A(3, 3)", "A(3, 5)", "A(2, 4, 3)", "C(4, 3)")
 def qr(a):
     q, r = np.linalg.qr(a)
     yield q, r
@@ -120,7 +120,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
 
 
 @rule(np.linalg.lstsq)
-@samples("A(4, 2), A(4)", "A(4, 2), A(4, 3), None", "A(2, 4), A(2), rcond=None")
+@samples("A(4, 2), A(4)", "A(4, 2), A(4, 3), None", "A(2, 4), A(2), rcond=None", "C(4, 2), C(4)")
 def lstsq(a, b, rcond=None):
     x, residuals, count, s = np.linalg.lstsq(a, b, rcond)
     yield x, residuals, count, s
@@ -149,7 +149,7 @@ def matrix_power(a, n):
 
 
 @composed(np.linalg.multi_dot)
-@samples("[A(2, 3), A(3, 4), A(4, 2)]", "(A(3), A(3, 4), A(4))")
+@samples("[A(2, 3), A(3, 4), A(4, 2)]", "(A(3), A(3, 4), A(4))", "[C(2, 3), A(3, 4), C(4, 2)]")
 def multi_dot(arrays):
     z = arrays[0]
     for k in range(1, len(arrays)):
@@ -184,7 +184,7 @@ def tensorsolve(a, b, axes=None):
 @samples(
     "U(3, 3) + np.diag([1.0, 3.0, 6.0])", "A(4, 3)", "U(3, 3) + 2.0 * np.eye(3), 1",
     "U(3, 3) + 2.0 * np.eye(3), 'fro'", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), -2",
-    "U(2, 3, 3) + 2.0 * np.eye(3), np.inf",
+    "U(2, 3, 3) + 2.0 * np.eye(3), np.inf", "C(3, 3)",
 )  # fmt: skip
 def cond(x, p=None):
     if p is None or p == 2 or p == -2:

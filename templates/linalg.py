@@ -221,7 +221,11 @@ def tril(m, k=0):
 
 
 @rule(np.linalg.solve)
-@samples("A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)", "C(3, 3), C(3)")
+@samples(
+    "A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)", "C(3, 3), C(3)",
+    "A(2, 3, 3) + 3 * np.eye(3), A(2, 3, 2)", "A(2, 3, 3) + 3 * np.eye(3), A(3, 2)",
+    "A(3, 3) + 3 * np.eye(3), A(2, 3, 2)",
+)  # fmt: skip
 def solve(a, b):
     z = np.linalg.solve(a, b)
     yield z

@@ -197,3 +197,40 @@ def test_lines_that_compute_something_else():
 
 def np_exp(x):
     return np.exp(x) * x
+
+
+def scaled(x, k):
+    return x * k
+
+
+@rule(scaled)
+def with_another_parameter(x, factor):
+    z = x * factor
+    yield z
+    d[x] += d[z] * factor
+    d[factor] += d[z] * x
+
+
+def halved(x):
+    return x / 2.0
+
+
+@rule(halved)
+def with_a_name_too_many(x):
+    z = x / 2.0
+    yield z
+    g = d[z] / 2.0
+    twice = 2.0 * g  # noqa: F841
+    d[x] += g
+
+
+@pytest.mark.parametrize(
+    ("rule", "args", "words"),
+    [
+        (with_another_parameter, (X, 2.0), "the function has no parameter `factor`"),
+        (with_a_name_too_many, (X,), "`twice` is computed and never used"),
+    ],
+)
+def test_near_misses_of_rules(rule, args, words):
+    with pytest.raises(srcdiff.GradcheckError, match=words):
+        srcdiff.testing.check_rule(rule, *args)

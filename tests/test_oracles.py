@@ -140,6 +140,37 @@ OTHERS = {
     "block": ("np.block([[x, x], [x * x, x]])", NONE),
 }  # fmt: skip
 
+# Functions of SciPy: `s` is scipy.special, torch.special or jax.scipy.special; x is positive,
+# u in (0, 1).
+SPECIAL = {
+    "gammaln": ("s.gammaln(x)", {}),
+    "digamma": ("s.digamma(x)", NONE),  # torch keeps few terms of a series
+    "polygamma": ("s.polygamma(1, x)", {}),
+    "erf": ("s.erf(x)", {}),
+    "erfc": ("s.erfc(x)", {}),
+    "erfinv": ("s.erfinv(u)", {}),
+    "expit": ("s.expit(x)", {}),
+    "logit": ("s.logit(u)", {}),
+    "ndtr": ("s.ndtr(x)", {}),
+    "ndtri": ("s.ndtri(u)", {}),
+    "log_ndtr": ("s.log_ndtr(x)", {}),
+    "i0": ("s.i0(x)", {}),
+    "i0e": ("s.i0e(x)", {}),
+    "i1": ("s.i1(x)", {}),
+    "i1e": ("s.i1e(x)", {}),
+    "xlogy": ("s.xlogy(x, u)", {}),
+    "xlog1py": ("s.xlog1py(x, u)", {}),
+    "entr": ("s.entr(x)", {}),
+    "rel_entr": ("s.rel_entr(x, u)", NONE),
+    "kl_div": ("s.kl_div(x, u)", NONE),
+    "betaln": ("s.betaln(x, u)", NONE),
+    "gammainc": ("s.gammainc(2.0, x)", NONE),
+    "betainc": ("s.betainc(2.0, 1.5, u)", NONE),
+    "logsumexp": ("s.logsumexp(x, axis=1)", {"torch": "s.logsumexp(x, 1)"}),
+    "softmax": ("s.softmax(x, axis=1)", NONE),
+    "log_softmax": ("s.log_softmax(x, axis=1)", NONE),
+}  # fmt: skip
+
 # Conventions at kinks are torch's.
 KINKS = {
     "abs": ("np.abs(x)", [0.0, -1.0, 2.0]),
@@ -284,6 +315,26 @@ def test_function(name):
     expression, spelled = (LINALG | OTHERS)[name]
     args = arguments(np.random.default_rng(5))
     check_expression(expression, args, spelled)
+
+
+@pytest.mark.parametrize("name", sorted(SPECIAL))
+def test_special_function(name):
+    special = pytest.importorskip("scipy.special", reason="SciPy is an extra")
+    expression, spelled = SPECIAL[name]
+    rng = np.random.default_rng(6)
+    args = rng.uniform(0.3, 2.0, (3, 4)), rng.uniform(0.1, 0.9, (3, 4))
+    inputs = tuple(n for n in ("x", "u") if n in expression.replace("xlog", "").split("(", 1)[1])
+    text = "def f(x, u):\n    return {}\n"
+    f = define(text.format(expression), "f", {"s": special})
+    cotangent = rng.standard_normal(np.shape(f(*args)))
+    found = ours(f, args, inputs, cotangent)
+    if spelled.get("torch", "") is not None:
+        torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
+        g = define(text.format(spelled.get("torch", expression)), "f", {"s": torch.special})
+        compare(found, torch_gradients(g, args, inputs, cotangent))
+    jax, _ = jax_modules()
+    g = define(text.format(expression), "f", {"s": jax.scipy.special})
+    compare(found, jax_gradients(g, args, inputs, cotangent))
 
 
 @pytest.mark.parametrize("name", sorted(KINKS))

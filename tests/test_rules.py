@@ -162,6 +162,10 @@ def test_a_user_rule_lies_above_the_others(own_rules):
     assert before.find(np.sinh) is not mine
 
 
+def test_rules_with_a_tangent_are_the_projects_own_too():
+    assert all(map(rules.is_builtin, rules.builtin().by_key.values()))
+
+
 def test_load_rules_reads_a_file_and_a_folder(own_rules, tmp_path):
     text = (
         "import numpy as np\nfrom srcdiff.rules import d, rule\n\n"

@@ -308,7 +308,8 @@ def _registry_of(function: Any) -> Registry:
 
 @functools.cache
 def _builtin_rules() -> frozenset[Rule]:
-    return frozenset(builtin().rules)
+    found = builtin()
+    return frozenset((*found.rules, *found.by_key.values()))  # with and without tangents
 
 
 def is_builtin(rule: Rule) -> bool:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import linalg, special, stats
 
-from srcdiff.rules import composed, rank, refuse, samples
+from srcdiff.rules import composed, rank, refuse, samples, unsupported
 
 
 @composed(stats.poisson.logpmf)
@@ -27,6 +27,13 @@ def poisson_pmf(k, mu, loc=0):
 def poisson_cdf(k, mu, loc=0):
     n = np.floor(k - loc)
     return np.where(n >= 0, special.gammaincc(np.maximum(n, 0.0) + 1.0, mu), 0.0)
+
+
+@composed(stats.poisson.logcdf)
+@samples("np.array([0, 1, 4, -1]), P(4)", "np.array([2, 3]), P()")
+def poisson_logcdf(k, mu, loc=0):
+    none = k < loc
+    return np.where(none, -np.inf, np.log(np.where(none, 1.0, stats.poisson.cdf(k, mu, loc))))
 
 
 @composed(stats.binom.logpmf)
@@ -52,6 +59,13 @@ def binom_cdf(k, n, p, loc=0):
     return np.where(
         hits < 0, 0.0, np.where(hits >= n, 1.0, special.betaincc(inner + 1.0, n - inner, p))
     )
+
+
+@composed(stats.binom.logcdf)
+@samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
+def binom_logcdf(k, n, p, loc=0):
+    none = k < loc
+    return np.where(none, -np.inf, np.log(np.where(none, 1.0, stats.binom.cdf(k, n, p, loc))))
 
 
 @composed(stats.bernoulli.logpmf)
@@ -97,3 +111,9 @@ def dirichlet_logpdf(x, alpha):
 @samples("np.array([0.2, 0.3, 0.5]), P(3)")
 def dirichlet_pdf(x, alpha):
     return np.exp(stats.dirichlet.logpdf(x, alpha))
+
+
+unsupported(
+    "It is an integral of several dimensions. Of independent variables: `stats.norm.cdf` of each.",
+    stats.multivariate_normal.cdf, stats.multivariate_normal.logcdf,
+)  # fmt: skip
