@@ -48,17 +48,25 @@ def pushes(function):
     ]
 
 
+def saved(function):
+    """The names that hold what the gradient of a function keeps: lists, and copies to put back."""
+    final = states(program_of(function))[-1][1].function
+    return sorted(name for name in ir.bound(final.body) if "_saved" in name)
+
+
 @pytest.mark.parametrize(
     "function",
     [golden_programs.jacobi, golden_programs.convolve, linear_algebra.triple_loop_product],
     ids=lambda f: f.__name__,
 )
 def test_linear_loops_save_nothing(function):
-    assert pushes(function) == []
+    assert pushes(function) == [] and saved(function) == []
 
 
 def test_a_tanh_recurrence_saves_one_value_a_step():
     assert len(pushes(golden_programs.tanh_recurrence)) == 1
+    assert saved(golden_programs.tanh_recurrence) == ["x_saved"]
+    assert saved(golden_programs.view_chain) == ["first_saved"]  # a copy to put back counts
 
 
 def test_a_carried_value_is_saved_once():
@@ -80,7 +88,7 @@ def test_a_carried_value_is_saved_once():
 )
 def test_straight_line_code_saves_nothing(function):
     final = states(program_of(function))[-1][1].function
-    assert pushes(function) == []
+    assert pushes(function) == [] and saved(function) == []
     assert not [s for s in ir.walk(final.body) if isinstance(s, (ir.For, ir.While))]
 
 
@@ -91,7 +99,7 @@ def test_straight_line_code_saves_nothing(function):
 )
 def test_a_buffer_written_once_saves_nothing(function):
     """What is needed below still stands in the buffer."""
-    assert pushes(function) == []
+    assert pushes(function) == [] and saved(function) == []
 
 
 def test_no_push_that_nothing_pops():

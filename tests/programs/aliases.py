@@ -431,3 +431,47 @@ for _swap in (swapped_after_operators_in_place, swapped_in_turn, swapped_where_o
             lambda r, n=_turns: (r.uniform(0.2, 1.2, 4), r.uniform(0.2, 1.2, 4), n),
             ("x", "y"),
         )
+
+
+def written_by_a_nested_function(x):
+    y = x * 1.0
+
+    def bump(i):
+        y[i] = y[i - 1] * x[i]
+        return y
+
+    z = bump(1)
+    z[0] += x[2]
+    bump(2)
+    return np.sum(y * z)
+
+
+sample(written_by_a_nested_function, lambda r: (r.standard_normal(3),))
+
+
+def views_from_captured_arrays(x):
+    a = x * 1.0
+    fs = [lambda: a, lambda: a[1:]]
+    fs[1]()[0] *= x[0]
+    b = fs[0]()
+    b[2] += a[1] ** 2
+    return a * b
+
+
+sample(views_from_captured_arrays, lambda r: (r.standard_normal(3),))
+
+
+def _from(a, n):
+    return a[n:]
+
+
+def returned_view_written_in_a_loop(x):
+    a = x * 1.0
+    for i in range(2):
+        v = _from(a, i)
+        v[0] *= x[2]
+        a[-1] += v[0]
+    return a
+
+
+sample(returned_view_written_in_a_loop, lambda r: (r.standard_normal(3),))
