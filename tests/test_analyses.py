@@ -1,0 +1,241 @@
+"""Names that share memory that is written (`aliases`), and that carry a derivative (`activity`)."""
+
+import numpy as np
+import pytest
+
+from srcdiff import ir
+from srcdiff.analyses.activity import activity, edges, reachable
+from srcdiff.analyses.aliases import Aliases, aliases
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.analyses.kinds import infer
+from srcdiff.expand import flows
+from srcdiff.lower import lower
+from srcdiff.parse import parse
+from srcdiff.webs import webs
+
+X = np.ones(3)
+
+
+def lowered(function, *args):
+    """The function, and the kinds of its names for these arguments."""
+    found = webs(lower(parse(function)))
+    given = {p.name: kind_of(v, p.name) for p, v in zip(found.params, args, strict=True)}
+    return found, infer(found, given)
+
+
+def aliases_of(function, *args):
+    return aliases(*lowered(function, *args))
+
+
+def bases(found):
+    return {name: view.base for name, view in found.views.items()}
+
+
+# --- aliases ---
+
+
+def test_memory_that_nothing_writes_into_has_no_class():
+    def read(x):
+        y = x
+        v = y[1:]
+        return np.sum(v)
+
+    assert aliases_of(read, X) == Aliases()
+
+
+def test_a_view_that_is_written_through_is_one_of_its_owner():
+    def written(x):
+        a = x * 1.0
+        v = a[1:]
+        v[0] = x[2]
+        return a
+
+    found = aliases_of(written, X)
+    assert found.classes == {"a": "a", "v": "a"} and found.stored == {"v"}
+    assert bases(found) == {"v": "a"} and found.owner("v") == "a"
+    assert not found.shadows
+
+
+def test_a_view_of_a_view_leads_to_the_owner():
+    def chain(x):
+        a = x * 1.0
+        v = a[1:]
+        w = v[:1]
+        a[1] = x[0]
+        return np.sum(w)
+
+    found = aliases_of(chain, X)
+    assert bases(found) == {"v": "a", "w": "v"}
+    assert found.owner("w") == "a" == found.owner("a")
+
+
+def test_memory_is_moved_from_a_name_that_is_dead():
+    def moved(x):
+        a = x * 1.0
+        b = a
+        b[0] = 2.0
+        return b
+
+    found = aliases_of(moved, X)
+    assert found.classes == {"a": "a", "b": "a"} and found.views == {}
+
+
+def test_a_second_name_of_what_is_used_on_is_a_view():
+    def named_again(x):
+        a = x * 1.0
+        b = a
+        b[0] = x[1]
+        return a + b
+
+    assert bases(aliases_of(named_again, X)) == {"b": "a"}
+
+
+def test_a_copy_has_memory_of_its_own():
+    def copied(x):
+        a = x * 1.0
+        b = a.copy()
+        b[0] = x[1]
+        return a + b
+
+    found = aliases_of(copied, X)
+    assert found.classes == {"b": "b"} and not found.views
+
+
+def one_of_two(x, flag):
+    a = x * 1.0
+    b = x * 2.0
+    c = a
+    if flag:
+        c = b
+    c[0] = x[1]
+    return a + b
+
+
+def last_of_a_loop(x, n):
+    a = x * 1.0
+    v = a[:]
+    for i in range(n):
+        v = a[i:]
+    v[0] = x[2]
+    return a
+
+
+def element_of_a_list(x, n):
+    a = x * 1.0
+    rows = [a]
+    v = rows[n - 1]
+    v[1] = x[2]
+    return a
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [(one_of_two, "abc"), (last_of_a_loop, "av"), (element_of_a_list, ("a", "rows", "v"))],
+)
+def test_what_the_source_does_not_decide_is_shadowed(function, names):
+    found = aliases_of(function, X, 1)
+    assert {*names} <= found.shadows
+    assert all(found.is_unclear(name) for name in names)
+
+
+def test_names_beside_an_unclear_class_stay_clear():
+    def beside(x, flag):
+        a, b = x * 1.0, x * 2.0
+        c = a if flag else b
+        c[0] = x[1]
+        d = x * 3.0
+        v = d[1:]
+        v[0] = x[0]
+        return a + b + d
+
+    found = aliases_of(beside, X, True)
+    assert all(found.is_unclear(name) for name in "abc") and not found.is_unclear("d")
+    assert found.owner("v") == "d" and not {"d", "v"} & found.shadows
+
+
+def test_a_list_that_grows_is_reshaped():
+    def grows(x):
+        rows = []
+        for i in range(3):
+            rows.append(x[i])
+        return rows[0]
+
+    assert aliases_of(grows, X).reshaped == {"rows"}
+
+
+# --- activity ---
+
+
+def active(function, *args, by=None):
+    """The names that lead from a parameter (the first) to what is returned."""
+    found, kinds = lowered(function, *args)
+    returned = [s for s in ir.walk(found.body) if isinstance(s, ir.Return)]
+    outputs = [n for s in returned for n in ir.names(s.value)]
+    all_edges = edges(found.body, kinds, aliases(found, kinds), flows)
+    return activity([by or found.params[0].name], outputs, all_edges)
+
+
+def two_inputs(x, y):
+    a = x * y
+    b = y * 2.0
+    c = a * x  # noqa: F841
+    return a + b
+
+
+def test_names_between_an_input_and_the_output():
+    by_x, by_y = active(two_inputs, X, X), active(two_inputs, X, X, by="y")
+    assert {"x", "a"} <= by_x and not by_x & {"y", "b", "c"}
+    assert {"y", "a", "b"} <= by_y and not by_y & {"x", "c"}
+
+
+def test_whole_numbers_and_steps_carry_nothing():
+    def cut(x):
+        n = int(x[0])
+        y = np.floor(x)
+        z = np.sum(x > 0)
+        return y * z + x * n
+
+    assert not active(cut, X) & {"n", "y", "z"}
+
+
+def test_a_store_makes_its_base_active():
+    def stored(x):
+        out = np.zeros(3)
+        rest = np.zeros(3)
+        out[0] = x[1]
+        rest[0] = 1.0
+        return out + rest
+
+    found = active(stored, X)
+    assert "out" in found and "rest" not in found
+
+
+def test_a_store_into_a_view_makes_its_owner_active():
+    def through(x):
+        out = np.zeros(3)
+        v = out[1:]
+        v[0] = x[1]
+        return out
+
+    assert {"out", "v"} <= active(through, X)
+
+
+def test_what_is_carried_round_a_loop_is_active():
+    def carried(x, n):
+        a = 0.0
+        b = 1.0
+        for i in range(n):
+            b = b + a
+            a = a + x[i]
+        return b
+
+    assert {"a", "b"} <= active(carried, X, 2)
+
+
+def test_edges_are_followed_both_ways():
+    nothing = ir.Comment("")
+    found = [("a", "b", nothing), ("b", "c", nothing), ("d", "c", nothing)]
+    assert reachable(["a"], found) == {"a", "b", "c"}
+    assert reachable(["c"], found, backward=True) == {"a", "b", "c", "d"}
+    assert activity(["d"], ["b"], found) == set()
+    assert activity(["a"], ["b"], found) == {"a", "b"}
