@@ -82,23 +82,18 @@ def test_two_lambdas_that_are_alike_on_one_line():
     namespace = {}
     text = "first, second = (lambda x: x * x), (lambda x: x * x * 1.0)\n"
     define(text, "first", namespace)
-    for name, expected in (("first", 6.0), ("second", 6.0)):
-        try:
-            found = srcdiff.grad(namespace[name])(3.0)
-        except srcdiff.TransformError as error:
-            assert "lambda" in str(error) and ":1:" in str(error)
-        else:
-            assert found == expected
+    for name in ("first", "second"):
+        assert srcdiff.grad(namespace[name])(3.0) == 6.0
+    assert "1.0" in srcdiff.source(namespace["second"])
+    assert "1.0" not in srcdiff.source(namespace["first"])
 
 
-def test_lambda_picked_by_column():
+def test_lambda_picked_by_its_code():
+    """By columns, and on Python 3.10, which has none, by what the lambdas are compiled to."""
     namespace = {}
     define("both = (lambda x: x * x), (lambda x: x * 5.0)\n", "both", namespace)
-    for function, expected in zip(namespace["both"], (6.0, 5.0), strict=True):
-        try:
-            assert srcdiff.grad(function)(3.0) == expected
-        except srcdiff.TransformError as error:  # Python 3.10 has no columns
-            assert "lambda" in str(error)
+    found = [srcdiff.grad(function)(3.0) for function in namespace["both"]]
+    assert found == [6.0, 5.0]
 
 
 def test_unknown_input_name():
