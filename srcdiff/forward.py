@@ -32,6 +32,7 @@ from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
+from srcdiff.outside import check_outside
 from srcdiff.request import Request
 from srcdiff.strange import check_callees
 from srcdiff.summaries import computes_complex
@@ -51,6 +52,7 @@ def tangent_facts(
     check_callees(function, kinds, inputs, outputs)
     shared = Aliases(written_classes(function, kinds))
     found = edges(function.body, kinds, shared, flows)
+    check_outside(function, kinds, inputs, found, shared)
     active = activity(inputs, outputs, found) | {*inputs}
     check_objects(function, active, kinds, request)
     fresh = ir.Fresh(ir.all_names(function))

@@ -51,6 +51,7 @@ from srcdiff.nested import (
 )
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import select, selected_names, with_written
+from srcdiff.outside import check_outside
 from srcdiff.packing import used_residuals, with_hooks
 from srcdiff.parse import parse
 from srcdiff.places import has_objects, mentions_objects
@@ -202,6 +203,7 @@ def analyse_pass(state: State) -> State:
         kinds = state.kinds
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
+    check_outside(function, kinds, tuple(inputs), found, shared)
     active = activity(inputs, outputs, found)
     check_used(function, active)
     unused = [i for i in state.request.inputs if not active & set(i.params)]

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 _FOREIGN = """
     numpy scipy math functools itertools collections random copy srcdiff builtins operator
     typing os sys time warnings enum threading dataclasses cupy cupyx pathlib decimal fractions
@@ -23,6 +25,7 @@ FOREIGN = frozenset(_FOREIGN.split())
 """The modules whose functions and classes nobody looks into."""
 
 MISSING: Any = object()
+_VALUES = (bool, int, float, complex, str, tuple, np.ndarray)
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made by a `class` statement
 # A class made by `exec` may say that it is of `builtins`.
@@ -97,7 +100,7 @@ def default(cls: type, name: str) -> Any:
     """What an attribute of objects is while the class alone has it; MISSING for no plain value."""
     filled = is_dataclass_made(cls) and any(f.name == name for f in dataclasses.fields(cls))
     own = MISSING if filled else member(cls, name)
-    return own if own is None or type(own) in (bool, int, float, complex, str) else MISSING
+    return own if own is None or type(own) in _VALUES else MISSING
 
 
 def can_store(cls: type) -> bool:

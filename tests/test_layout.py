@@ -26,7 +26,7 @@ LAYERS = (
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
     + ("methods", "mappings", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
-    + ("lifting", "cuts", "namespaces", "carried", "entrywise", "kept", "met", "columns")
+    + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("direct",),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")

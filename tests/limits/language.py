@@ -56,6 +56,18 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A store into an array from outside by another name": """
+buffer = np.zeros(2)
+
+def put(place, v):
+    place[0] = v
+
+def f(x):
+    put(buffer, x)
+    return np.sum(buffer) * x
+
+srcdiff.grad(f)(2.0)
+""",
     "`del` of an item of an array": """
 def f(x):
     del x[0]
