@@ -104,6 +104,8 @@ def convolve_mode(a, v, mode="full"):
     n, m = max(len(a), len(v)), min(len(a), len(v))
     if mode == "valid":
         return full[m - 1 : n]
+    if mode == "full":
+        return full
     if mode != "same":
         refuse("the mode must be 'full', 'same' or 'valid'")
     return full[(m - 1) // 2 : (m - 1) // 2 + n]

@@ -169,17 +169,25 @@ def nansum_tangent(a, axis=None, *, keepdims=False):
 def norm_tangent(x, ord=None, axis=None, keepdims=False):
     z = np.linalg.norm(x, ord, axis, keepdims)
     yield z
-    if ord is None or ord == "fro" or (ord == 2 and (axis is not None or rank(x) == 1)):
-        total = np.sum(np.real(conj(x) * d[x]), axis=axis, keepdims=keepdims)
-        d[z] += divide_or_zero(total, z)
-    elif ord == 1:
-        d[z] += np.sum(d[x] * np.sign(x), axis=axis, keepdims=keepdims)
-    elif ord == np.inf:
+    total = np.sum(np.real(conj(x) * d[x]), axis=axis, keepdims=keepdims)
+    d[z] += divide_or_zero(total, z)
+
+
+@forward(np.linalg.vector_norm)
+def vector_norm_tangent(x, *, axis=None, keepdims=False, ord=2):
+    z = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    yield z
+    along = np.real(conj(np.sign(x)) * d[x])
+    if ord == np.inf or ord == -np.inf:
         hit = winners(np.abs(x), keep_axes(z, axis, keepdims), axis)
-        d[z] += np.sum(d[x] * np.sign(x) * hit, axis=axis, keepdims=keepdims)
-    else:
-        powers = np.sign(x) * np.abs(x) ** (ord - 1)
-        total = np.sum(d[x] * powers, axis=axis, keepdims=keepdims)
+        d[z] += np.sum(along * hit, axis=axis, keepdims=keepdims)
+    elif ord == 1:
+        d[z] += np.sum(along, axis=axis, keepdims=keepdims)
+    elif ord == 2:
+        total = np.sum(along * np.abs(x), axis=axis, keepdims=keepdims)
+        d[z] += divide_or_zero(total, z)
+    elif ord != 0:
+        total = np.sum(along * np.abs(x) ** (ord - 1), axis=axis, keepdims=keepdims)
         d[z] += divide_or_zero(total, z ** (ord - 1))
 
 

@@ -32,7 +32,7 @@ def norm_order(x, ord=None, axis=None, keepdims=False):
         return _matrix_norm(x, ord, axis[0], axis[1], keepdims)
     if axis is None and np.ndim(x) == 2:
         return _matrix_norm(x, ord, 0, 1, keepdims)
-    if ord == 2:
+    if ord is None or ord == 2:
         return np.linalg.norm(x, axis=axis, keepdims=keepdims)
     return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 

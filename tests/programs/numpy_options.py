@@ -117,3 +117,19 @@ def from_values(x):
 
 
 sample(from_values, lambda r: (r.standard_normal(3),))
+
+
+def norm_of_an_order(x, order=None):
+    return np.linalg.norm(x, order) * np.linalg.norm(x * x, order, 0)
+
+
+sample(norm_of_an_order, lambda r: (r.standard_normal(4), None))
+sample(norm_of_an_order, lambda r: (r.standard_normal(4), 3))
+
+
+def convolved_as_told(x, y, mode):
+    return np.convolve(x, y, mode) * np.sum(np.correlate(x, y, mode))
+
+
+sample(convolved_as_told, lambda r: (r.standard_normal(5), r.standard_normal(3), "full"), (0, 1))
+sample(convolved_as_told, lambda r: (r.standard_normal(5), r.standard_normal(3), "same"), (0, 1))
