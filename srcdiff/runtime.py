@@ -107,7 +107,8 @@ def positions(x: Any) -> Any:
 def scatter(d: Any, index: Any, x: Any) -> Any:
     """Zeros of the shape of `x` with `d` added at the flat positions `index`, repeats adding up."""
     out = np.zeros(np.size(x), np.result_type(d))
-    np.add.at(out, index, d)
+    if out.size:  # np.resize makes zeros of nothing
+        np.add.at(out, index, d)
     return np.reshape(out, np.shape(x))
 
 

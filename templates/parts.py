@@ -33,6 +33,8 @@ def trim_zeros(filt, trim="fb"):
     if trim != "fb":
         refuse("`trim` must be 'fb'")
     place = np.flatnonzero(filt)
+    if len(place) == 0:
+        return filt[:0]
     return filt[place[0] : place[-1] + 1]
 
 
