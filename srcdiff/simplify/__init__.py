@@ -15,7 +15,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
 from srcdiff.simplify.coalesce import coalesce, with_one_name
-from srcdiff.simplify.copies import without_copies
+from srcdiff.simplify.copies import read_at_once, without_copies
 from srcdiff.simplify.dead import remove_dead
 from srcdiff.simplify.forms import without_outputs
 from srcdiff.simplify.order import reorder
@@ -36,7 +36,7 @@ def simplify(
     kinds = infer(function, params) if kinds is None else kinds
     for _ in range(ROUNDS):
         plain = remove_dead(without_copies(rewrite(function, kinds), kinds), kinds)
-        plain = without_outputs(plain, kinds)
+        plain = read_at_once(without_outputs(plain, kinds), kinds)
         new = reorder(with_one_name(coalesce(plain)), kinds)
         if new in (plain, function):
             return new  # what rewriting has made plain it leaves as it is

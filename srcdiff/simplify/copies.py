@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +13,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind
+from srcdiff.analyses.liveness import uses
 from srcdiff.simplify.rewrite import mark_in
 from srcdiff.simplify.sharers import OwnMemory, gives_view, oddly_bound
 
@@ -26,6 +28,39 @@ def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Funct
     taken = {k for k in copies if taker.may_take(k)}
     body = (*function.body[:cut], *_without(function.body[cut:], taken))
     return replace(function, body=body) if taken else function
+
+
+def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function without copies from which the next statement computes something new."""
+    cut = mark_in(function.body) or 0
+    once = frozenset(n for n, k in Counter(uses(function.body)).items() if k == 1)
+    return replace(
+        function, body=(*function.body[:cut], *_read_at_once(function.body[cut:], once, kinds))
+    )
+
+
+def _read_at_once(block: ir.Block, once: frozenset[str], kinds: Mapping[str, Kind]) -> ir.Block:
+    """A block without copies of which the next statement computes something, and nothing else."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        new = ir.map_blocks(stmt, partial(_read_at_once, once=once, kinds=kinds))
+        last = out[-1] if out else None
+        source = _copied(last, kinds) if isinstance(last, ir.Assign) else None
+        if isinstance(last, ir.Assign) and source is not None and last.target.id in once:
+            call = ir.call_of(new)
+            if call is not None and last.target in call.args and _computes(call):
+                out.pop()
+                new = ir.rename((new,), {last.target.id: source.id})[0]
+        out.append(new)
+    return tuple(out)
+
+
+def _computes(call: ir.Call) -> bool:
+    """Whether a call makes a new array from the elements of its arguments."""
+    return not call.kwargs and (isinstance(call.fn, np.ufunc) or call.fn in _ARITHMETIC)
+
+
+_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
 
 
 def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[int]:

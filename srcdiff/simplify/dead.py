@@ -125,6 +125,8 @@ def _makes_new(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
     if not isinstance(stmt, ir.Assign):
         return False
     if isinstance(stmt.rhs, ir.Call):
+        if stmt.rhs.fn is cotangent:
+            return isinstance(kinds.get(stmt.target.id), Array)
         empty = stmt.rhs.fn in (ir.make_list, ir.make_dict) and not stmt.rhs.args
         return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs, kinds))
     return isinstance(stmt.rhs, ir.Const)

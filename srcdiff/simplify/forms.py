@@ -7,13 +7,15 @@ function runs without the function.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+
+import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Kind, same_shape
 from srcdiff.simplify.dead import remove_dead
-from srcdiff.simplify.shapes import same_dtype
+from srcdiff.simplify.shapes import asks_form, same_dtype
 from srcdiff.trees import cotangent
 
 Kinds = Mapping[str, Kind]
@@ -22,11 +24,56 @@ Kinds = Mapping[str, Kind]
 def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function without what computes an output whose form a parameter has too."""
     steady = [p.name for p in function.params if p.name not in ir.bound(function.body)]
+    function = _without_forms(function, steady, kinds)
     body = tuple(_asking(s, steady, kinds) for s in function.body)
     if body == function.body:
         return function
-    new = remove_dead(replace(function, body=body), kinds)
+    new = _without_forms(remove_dead(replace(function, body=body), kinds), steady, kinds)
     return new if _size(new) + 1 < _size(function) else function  # one is not worth a change
+
+
+def _without_forms(function: ir.Function, steady: list[str], kinds: Kinds) -> ir.Function:
+    """The function without copies of parameters that are asked for their shapes alone."""
+    copies = {n: p for n, p in _copies(function.body, kinds) if p in steady}
+    for stmt in ir.walk(function.body) if copies else ():
+        asked = _asked(stmt)
+        binds = isinstance(stmt, ir.Assign) and stmt.target.id in copies and _copied(stmt)
+        for name in {*ir.reads(stmt), *(() if binds else ir.writes(stmt))} - {asked}:
+            copies.pop(name, None)
+    if not copies:
+        return function
+    kept = tuple(
+        s for s in function.body if not (isinstance(s, ir.Assign) and s.target.id in copies)
+    )
+    return replace(function, body=ir.rename(kept, copies))
+
+
+def _copies(body: ir.Block, kinds: Kinds) -> Iterator[tuple[str, str]]:
+    """The arrays that are bound to a copy of another, and that one."""
+    for stmt in body:
+        if isinstance(stmt, ir.Assign):
+            name, source = stmt.target.id, _copied(stmt)
+            if source and all(isinstance(kinds.get(n), Array) for n in (name, source)):
+                yield name, source
+
+
+def _copied(stmt: ir.Assign) -> str:
+    """The name that a statement makes a copy of, "" if it makes none."""
+    call = ir.call_of(stmt)
+    if call is None or call.fn not in (ir.Method("copy"), np.copy) or len(call.args) != 1:
+        return ""
+    return call.args[0].id if isinstance(call.args[0], ir.Name) else ""
+
+
+def _asked(stmt: ir.Stmt) -> str:
+    """The name that a statement asks for its shape, and looks at nowhere else."""
+    call = ir.call_of(stmt)
+    place = None if call is None else asks_form(call)
+    if call is None or place is None or len(call.args) <= place:
+        return ""
+    name = call.args[place]
+    alone = isinstance(name, ir.Name) and ir.occurrences(call).count(name.id) == 1
+    return name.id if alone and isinstance(name, ir.Name) else ""
 
 
 def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:

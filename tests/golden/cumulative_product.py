@@ -18,7 +18,5 @@ def cumulative_product_grad(x, grad_outputs=None):
         d_t_1 = d_t * x[i]
         d_x[i] += d_t * y[t]
         d_y[t] += d_t_1
-    d_t_2 = d_y[0]
-    d_y[0] = 0.0
-    d_x[0] += d_t_2
+    d_x[0] += d_y[0]
     return d_x

@@ -7,13 +7,11 @@ def jacobi_grad(u, f, sweeps, grad_outputs=None):
     d_u = cotangent(grad_outputs, u)
     d_f = np.zeros_like(f)
     for _ in range(sweeps - 1, -1, -1):
-        d_t = np.copy(d_u[1:-1, 1:-1])
-        d_u[1:-1, 1:-1] = 0.0
-        d_t_1 = d_t * 0.25
-        d_f[1:-1, 1:-1] += d_t_1
+        d_t = d_u[1:-1, 1:-1] * 0.25
+        d_f[1:-1, 1:-1] += d_t
         d_u = np.zeros_like(u)
-        d_u[1:-1, 2:] += d_t_1
-        d_u[1:-1, :-2] += d_t_1
-        d_u[:-2, 1:-1] += d_t_1
-        d_u[2:, 1:-1] += d_t_1
+        d_u[1:-1, 2:] += d_t
+        d_u[1:-1, :-2] += d_t
+        d_u[:-2, 1:-1] += d_t
+        d_u[2:, 1:-1] += d_t
     return d_u, d_f
