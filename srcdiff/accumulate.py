@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import is_pure, makes_new, returns_view
-from srcdiff.analyses.kind_types import Array, is_numeric, is_scalar
+from srcdiff.analyses.kind_types import Array, is_float, is_numeric, is_scalar
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.device import on_device
 from srcdiff.facts import Facts
@@ -120,10 +120,10 @@ class _Accumulate:
         kind = self.facts.kinds.get(like.id)
         if kind is not None and is_scalar(kind):
             return ir.Const(0.0)
-        if isinstance(kind, Array) and not kind.maybe_scalar:
+        if kind is not None and is_array(kind) and is_float(kind):
             return ir.Call(np.zeros_like, (like,))
         if kind is not None and is_numeric(kind):
-            return ir.Call(trees.zeros_like, (like,))
+            return ir.Call(trees.zeros_like, (like,))  # that of whole numbers has fractions
         return ir.Call(trees.zero_tree, (like,))
 
     def adjoint(

@@ -728,6 +728,15 @@ def cut_in_a_loop(x, kept):
     return a * total
 
 
+def slices_cut_in_a_loop(x, kept):
+    a = np.zeros_like(kept)
+    total = 0.0
+    for i in range(2):
+        a[i : i + 2] = x[i : i + 2] ** 2
+        total += np.sum(a[i : i + 2] * x[1:3])
+    return total
+
+
 def five(r, kept):
     """Five numbers away from steps, and five more."""
     return np.array([1.3, -2.4, 0.6, 3.4, -1.6]) + 0.05 * r.standard_normal(5), kept
@@ -736,7 +745,8 @@ def five(r, kept):
 for _kept in ([1, 2, 3, 4, 5], [1.0, 2.0, 3.0, 4.0, 5.0]):
     _float = isinstance(_kept[0], float)
     sample(cut_by_whole_numbers, lambda r, k=_kept: five(r, k), "x", order2=_float)
-    sample(cut_in_a_loop, lambda r, k=_kept: five(r, k), "x", order2=_float)
+    sample(cut_in_a_loop, lambda r, k=_kept: five(r, k), "x")
+    sample(slices_cut_in_a_loop, lambda r, k=_kept: five(r, k), "x")
 
 
 def cut_when_made(x, kept):
