@@ -23,11 +23,13 @@ HEAD = """# What has a derivative
 This page is written by `python -m tests.documents` from the rules in `templates/`; a test keeps
 it so.
 
-Every function in the tables has derivatives of any order, in reverse and in forward mode, in
-single and double precision, for numbers and for arrays of any layout (`scipy.integrate.odeint` and
-`solve_ivp`: in double precision). *Rule* is how:
+Every function in the tables has derivatives of any order (but the vectors of `svd`: of three), in
+reverse and in forward mode, in single and double precision, for numbers and for arrays of any
+layout (`scipy.integrate.odeint` and `solve_ivp`: in double precision). *Rule* is how:
 **elementwise** and **linear** functions and general **rules** are templates, a **definition**
-says which other functions a call stands for. *Also* are arguments beside those that every
+says which other functions a call stands for. *Forward* is where its tangent comes from: it is
+**transposed** from the backward lines of the template, **written** beside them (`@forward`), or
+that of the **steps** of a definition. *Also* are arguments beside those that every
 function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*
 says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm). *CuPy* says that its
 samples are right on the stand-in for CuPy (see `docs/cupy.md`; none has been run on a GPU);
@@ -127,7 +129,10 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
             rows.append(_row(name, function, rule))
     out = [f"\n## {title}"]
     if rows:
-        columns = "\n| function | rule | also | complex | CuPy |", "|---|---|---|---|---|"
+        columns = (
+            "\n| function | rule | forward | also | complex | CuPy |",
+            "|---|---|---|---|---|---|",
+        )
         out += [*columns, *rows]
     if zero:
         out += ["\nZero on purpose: " + ", ".join(zero) + "."]
@@ -143,7 +148,14 @@ def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
     also = ", ".join(f"`{a}`" for a in options)
     found = [*options.values(), *(() if rule is None else (rule,))]
     number = "yes" if any("C(" in s for r in found for s in r.samples) else ""
-    return f"| `{name}` | {flavour} | {also} | {number} | {_on_cupy(function)} |"
+    return f"| `{name}` | {flavour} | {_forward(rule)} | {also} | {number} | {_on_cupy(function)} |"
+
+
+def _forward(rule: rules.Rule | None) -> str:
+    """Where the tangent of a function comes from."""
+    if rule is None or rule.definition is not None:
+        return "its steps"
+    return "transposed" if rule.tangent is None else "written"
 
 
 def _on_cupy(function: Any) -> str:
