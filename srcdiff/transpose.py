@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Kind, Tuple
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, Tuple
 from srcdiff.composed import in_full
 from srcdiff.errors import InternalError, MissingRuleError
 from srcdiff.expand import expand, flows
@@ -215,7 +215,9 @@ class _Transposition:
     def buffer(self, name: str) -> None:
         """Zeros of the shape of a name, to be added to."""
         if name not in self.buffers:
-            self.buffers[name] = self.temp(ir.Call(np.zeros_like, (ir.Name(name),)))
+            several = not isinstance(self.kinds.get(name), (Array, Scalar))
+            zeros = trees.zero_tree if several else np.zeros_like
+            self.buffers[name] = self.temp(ir.Call(zeros, (ir.Name(name),)))
 
 
 def summed(

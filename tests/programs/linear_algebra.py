@@ -177,3 +177,10 @@ def givens(a, b):
 
 
 sample(givens, lambda r: (0.7, -1.1), (0, 1))
+
+
+def eigenpairs_of_a_triangle(x, triangle):
+    return np.linalg.eigh(x @ x.T + np.diag([1.0, 3.0, 9.0]), triangle)
+
+
+sample(eigenpairs_of_a_triangle, lambda r: (r.standard_normal((3, 3)), "U"))
