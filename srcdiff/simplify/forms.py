@@ -7,6 +7,7 @@ function runs without the function.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -35,11 +36,11 @@ def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:
 def _without_forms(function: ir.Function, steady: list[str], kinds: Kinds) -> ir.Function:
     """The function without copies of parameters that are asked for their shapes alone."""
     copies = {n: p for n, p in _copies(function.body, kinds) if p in steady}
+    bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s)) if copies else {}
     for stmt in ir.walk(function.body) if copies else ():
-        asked = _asked(stmt)
-        binds = isinstance(stmt, ir.Assign) and stmt.target.id in copies and _copied(stmt)
-        for name in {*ir.reads(stmt), *(() if binds else ir.writes(stmt))} - {asked}:
+        for name in set(ir.reads(stmt)) - {_asked(stmt)}:
             copies.pop(name, None)
+    copies = {n: p for n, p in copies.items() if bound[n] == 1}
     if not copies:
         return function
     kept = tuple(
@@ -81,7 +82,8 @@ def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:
     call = ir.call_of(stmt)
     if call is None or call.fn is not cotangent or not isinstance(stmt, (ir.Assign, ir.Effect)):
         return stmt
-    output = ir.map_atom(lambda name: _of_same_form(name, steady, kinds), call.args[1])
+    others = [n for n in steady if n not in ir.names(call.args[0])]
+    output = ir.map_atom(lambda name: _of_same_form(name, others, kinds), call.args[1])
     args = (call.args[0], output, *call.args[2:])
     return replace(stmt, rhs=replace(call, args=args))
 

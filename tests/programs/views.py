@@ -154,3 +154,21 @@ def numbers_and_arrays_change_places(x, n):
 
 
 sample(numbers_and_arrays_change_places, lambda r: (r.standard_normal(3), 2))
+
+
+def copies_of_two_asked_for_their_shape(a, b, second):
+    x = a.copy()
+    if second:
+        x = b.copy()
+    n = x.shape[0]
+    out = np.zeros_like(x)
+    out[0] = a[1]
+    return np.sum(a[:n] ** 2) * out + np.sum(b)
+
+
+for _second in (False, True):
+    sample(
+        copies_of_two_asked_for_their_shape,
+        lambda r, s=_second: (r.standard_normal(4), r.standard_normal(3), s),
+        ("a", "b"),
+    )
