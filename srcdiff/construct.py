@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import operator
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 
 from srcdiff import ir, records
 from srcdiff.analyses.effects import module_of
-from srcdiff.analyses.kind_types import Dict, Kind
+from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Scalar, Text, Tuple
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.records import MISSING
 from srcdiff.rules.arguments import named_constant
@@ -137,9 +138,13 @@ def replaced(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
 
 def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     """`copy.copy(x)`: a new object with the same attributes."""
+    if len(call.args) != 1 or call.kwargs:
+        return None
     base = call.args[0]
     cls, kind = m.cls(base), m.kind(base)
-    if cls is None or not isinstance(kind, Dict):
+    if cls is None:
+        return _plain_copy(base, kind, call.fn is copy.deepcopy)
+    if not isinstance(kind, Dict) or call.fn is copy.deepcopy:
         return None
     if records.member(cls, "__copy__") is not MISSING:
         return ir.Call(ir.Method("__copy__"), (base,))
@@ -150,6 +155,16 @@ def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         value = m.temp(ir.Call(ir.Attr(name), (base,)), loc)
         m.out.append(ir.Effect(_store(made, name, value), loc))
     return made
+
+
+def _plain_copy(base: ir.Atom, kind: Kind, deep: bool) -> ir.Rhs | None:
+    """A copy of an array, a number or a container; items of a deep one may be one and the same."""
+    if isinstance(kind, (Scalar, Text, NoneKind)) or (isinstance(kind, Tuple) and not deep):
+        return base
+    array = isinstance(kind, Array) and not kind.maybe_scalar
+    if array or (isinstance(kind, (List, Dict)) and not deep):
+        return ir.Call(ir.Method("copy"), (base,))
+    return None
 
 
 def named_tuple_method(

@@ -7,6 +7,7 @@ or calls is boxed: its object stays an object.
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -33,12 +34,12 @@ def _is_of_class(value: object) -> bool:
 
 
 def mentions_objects(block: ir.Block) -> bool:
-    """Whether a block calls a class, or reads an object from outside."""
+    """Whether a block calls a class, reads an object from outside, or copies what may be one."""
     for stmt in ir.walk(block):
         call = ir.call_of(stmt)
         if call is not None:
             fn = call.fn
-            if fn in (ir.new_object, ir.set_attr) or _is_of_class(fn):
+            if fn in (ir.new_object, ir.set_attr, copy.copy, copy.deepcopy) or _is_of_class(fn):
                 return True
             if any(_is_of_class(a.value) for a in call.args if isinstance(a, ir.Ref)):
                 return True

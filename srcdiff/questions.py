@@ -140,4 +140,5 @@ RULES: dict[Any, Rule] = {
     object.__setattr__: _setattr,
     dataclasses.replace: construct.replaced,
     copy.copy: construct.copied,
+    copy.deepcopy: construct.copied,
 }

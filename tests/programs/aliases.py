@@ -1,5 +1,7 @@
 """Memory of which the source does not decide who holds it: by branches, in containers, in loops."""
 
+import copy
+
 import numpy as np
 
 from .registry import sample
@@ -475,3 +477,17 @@ def returned_view_written_in_a_loop(x):
 
 
 sample(returned_view_written_in_a_loop, lambda r: (r.standard_normal(3),))
+
+
+def copied_by_the_module(x):
+    y, z = copy.copy(x), copy.deepcopy(x)
+    y *= 2.0
+    z[0] = 3.0
+    pair = [x, x * 2.0]
+    other = copy.copy(pair)
+    other[0] = x * 3.0
+    other[1] *= 2.0
+    return y * x + z + pair[0] * pair[1] + other[0]
+
+
+sample(copied_by_the_module, lambda r: (r.standard_normal(3),))
