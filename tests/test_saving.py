@@ -273,4 +273,5 @@ def test_corpus(program):
     point = Point(program.function, made, program.arguments(), {})
     v = st.random_like(np.random.default_rng(3), point.output(value))
     for a, b in zip(st.leaves(pull(v)), st.leaves(plain(v)), strict=True):
-        close(a, b)
+        if a is not None or b is not None:
+            close(a, b)
