@@ -130,7 +130,7 @@ def add_shared_(x, key, y):
     d[y] += copy_tree(d[x][key])
 
 
-@rule(add_into, mutates="x")
+@linear(add_into, mutates="x")
 @samples("[A(3)], [A(3)]")
 def add_into_(x, y):
     add_into(x, y)
