@@ -165,11 +165,8 @@ def ode_along(
     What has no tangent may have the number zero for it.
     """
     plain, n = slope_of(f, len(args), first), np.size(y0)
-    t, start = np.asarray(t, float), np.ravel(y0) + 0.0
-    w = np.ravel(moved[1]) + np.zeros(len(t))
-    ahead = t[:1], np.reshape(start, (1, -1))
-    both = np.concatenate((start, np.ravel(moved[0]) - w[0] * at_rows(plain, ahead, args)[0]))
     way, given = along_of(f, places, len(args), first), args + moved[2:]
+    t, ahead, w, both = widened(plain, y0, t, args, moved)
     z = ode_values(
         way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
         max_step=max_step,
@@ -200,11 +197,8 @@ def ode_curved(
     `ode_adjoint` as well.
     """
     plain, n = slope_of(f, len(args), first), np.size(y0)
-    t, start = np.asarray(t, float), np.ravel(y0) + 0.0
-    w = np.ravel(moved[1]) + np.zeros(len(t))
-    ahead = t[:1], np.reshape(start, (1, -1))
-    both = np.concatenate((start, np.ravel(moved[0]) - w[0] * at_rows(plain, ahead, args)[0]))
     way, given = along_of(f, places, len(args), first), args + moved[2:]
+    t, ahead, w, both = widened(plain, y0, t, args, moved)
     z = ode_values(
         way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
         max_step=max_step,
@@ -228,6 +222,14 @@ def ode_curved(
         along = np.sum(at_rows(slope, rows, args, c), axis=0)
         second = second + (found[2 + k] + along + at_rows(slope, ahead, args, back)[0],)
     return second
+
+
+def widened(plain: Any, y0: Any, t: Any, args: Args, moved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The times, the first row, the tangents of the times, and the start of both equations."""
+    t, start = np.asarray(t, float), np.ravel(y0) + 0.0
+    ahead, w = (t[:1], np.reshape(start, (1, -1))), np.ravel(moved[1]) + np.zeros(len(t))
+    both = np.concatenate((start, np.ravel(moved[0]) - w[0] * at_rows(plain, ahead, args)[0]))
+    return t, ahead, w, both
 
 
 def at_rows(f: Any, rows: Args, args: Args, more: Args = ()) -> Any:

@@ -1,5 +1,7 @@
 """The backward pass for a batch of cotangents: the numbers of one by one, in one run."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from srcdiff.api.point import Point, leaves, with_leaves
 from . import structures as st
 from .programs import PROGRAMS
 
-SAMPLE = PROGRAMS[::37]
+SAMPLE = [p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 37 == 0]
 RNG = np.random.default_rng(7)
 A, B3, V, W = RNG.random((3, 3)) + 0.5, RNG.random((2, 3, 4)), RNG.random(3), RNG.random(3) + 1.0
 I = np.array([0, 2, 0])  # noqa: E741

@@ -1,6 +1,7 @@
 """Forward mode on every program of the corpus: against differences, and against reverse mode."""
 
 import inspect
+import zlib
 
 import numpy as np
 import pytest
@@ -92,7 +93,12 @@ def test_along_a_direction(program):
             assert_slope(found, slope, 1e-2 * scale, program.tolerance)
 
 
-SOME = [p for p in PROGRAMS if p.order2 and not p.name.startswith("objects-")][::8]
+# A part that does not change as programs are added.
+SOME = [
+    p
+    for p in PROGRAMS
+    if p.order2 and not p.name.startswith("objects-") and zlib.crc32(p.name.encode()) % 8 == 0
+]
 
 
 def gradient_at(program, problem, cotangent):

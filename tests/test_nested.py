@@ -201,7 +201,7 @@ def test_a_batch_of_none_that_is_an_output_again():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("chosen", "cotangents"), SELECTIONS, ids=SELECTED)
 def test_batches_that_are_outputs_again_in_torch(chosen, cotangents):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
     theirs = (torch.sin(x) * w, (x * x * w).sum())
     run = srcdiff.run(outputs, X, W)

@@ -1,6 +1,7 @@
 """`saved_hooks`: what goes through the hooks, when, and what comes back."""
 
 import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from .check import close
 from .programs import PROGRAMS
 
 X = np.array([0.5, -1.0, 2.0])
-SAMPLE = PROGRAMS[5::61]
+SAMPLE = [p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 61 == 5]
 
 
 class Log:

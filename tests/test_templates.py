@@ -79,7 +79,7 @@ def test_templates_are_short():
 # They go backwards over a loop that has run; test_schedules differentiates them.
 OF_LOOPS = {"reversed_steps_", "pushed_steps_"}
 # The derivatives of `odeint` and `ivp_values` are made of them; test_odes differentiates them.
-OF_EQUATIONS = {"ivp_adjoint", "ivp_along", "ode_along", "ode_curved"}
+OF_EQUATIONS = {"ivp_adjoint", "ivp_along", "ode_along", "ode_curved", "widened"}
 ELSEWHERE = {*MAKERS_OF_OBJECTS, *OF_LOOPS, *OF_EQUATIONS}
 
 

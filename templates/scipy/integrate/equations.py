@@ -14,6 +14,7 @@ from srcdiff.odes import (
     ode_curved,
     ode_values,
     slope_of,
+    widened,
 )  # fmt: skip
 from srcdiff.rules import (
     active,
@@ -171,6 +172,7 @@ composed(ivp_adjoint)(ivp_adjoint)
 composed(ivp_along)(ivp_along)
 composed(ode_along)(ode_along)
 composed(ode_curved)(ode_curved)
+composed(widened)(widened)
 nondifferentiable(slope_of, along_of)
 
 
