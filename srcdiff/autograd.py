@@ -76,7 +76,8 @@ def backward(
     Args:
         tensors: a `Run`, an output of one, or a sequence of those.
         grad_tensors: the cotangent of each; None where it is one real number.
-        retain_graph, create_graph: as in `grad`.
+        retain_graph: as in `grad`.
+        create_graph: the entries of `.grads` become outputs again.
         grad_variables: the old name of `grad_tensors`, with a FutureWarning.
         inputs: the inputs whose gradients are added up; None for all.
 

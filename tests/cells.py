@@ -119,7 +119,7 @@ PARAMETERS = {
     "create_graph: False": "parameters:a_detached_gradient_has_none_itself "
     "torch_semantics:a_detached_gradient_is_a_constant",
     "create_graph: True on a run": "run:gradients_that_are_outputs_again run:third_order "
-    "torch_semantics:create_graph",
+    "torch_semantics:create_graph accumulated:accumulated_gradients_are_outputs_again",
     "only_inputs": "run:only_inputs_warns torch_semantics:only_inputs",
     "allow_unused: the error with its reason": "semantics:the_reason_why_an_input_is_unused "
     "semantics:unused_input_is_an_error_with_the_reason torch_semantics:errors",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,15 @@ from srcdiff.api.options import Options, check_unused_options
 from srcdiff.api.point import Path, Point, at, leaves, zeros, zeros_of_batch
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
+from srcdiff.api.total import added
 from srcdiff.batches import cotangents
-from srcdiff.errors import CotangentError, EmptyInputsError, UnsupportedError, UnusedInputError
+from srcdiff.errors import (
+    CotangentError,
+    EmptyInputsError,
+    TransformError,
+    UnsupportedError,
+    UnusedInputError,
+)
 from srcdiff.request import Nested, spelled
 from srcdiff.trees import add_tree, cotangent, like_tree
 
@@ -42,14 +49,12 @@ def gradients(
     if not inputs:
         raise EmptyInputsError()
     runs = _grouped(outputs, grad_outputs)
-    places = {run: _places(run, inputs, len(runs) > 1) for run in runs}
+    places = _places(runs, inputs)
     if not (allow_unused or materialize_grads):
         _check_used(runs, places, inputs, is_grads_batched)
-    if create_graph:
-        found = _again(runs, places, is_grads_batched, materialize_grads)
-    else:
-        parts = [_of_run(run, seeds, places[run], is_grads_batched) for run, seeds in runs.items()]
-        found = [_sum([p[k] for p in parts]) for k in range(len(inputs))]
+    options = is_grads_batched, materialize_grads
+    parts = [_of_each(run, runs[run], places[run], create_graph, *options) for run in runs]
+    found = [added(p[k] for p in parts) for k in range(len(inputs))]
     if materialize_grads:
         size = _batch(runs) if is_grads_batched else None
         found = [_materialized(g, k, places, size) for k, g in enumerate(found)]
@@ -68,23 +73,31 @@ def _grouped(outputs: Sequence[Output], grad_outputs: Sequence[Any]) -> dict[Run
         )
     found: dict[Run, Seeds] = {}
     for output, given in zip(outputs, grad_outputs):
-        found.setdefault(output.run, []).append((output, given))
+        for part in output.parts:
+            found.setdefault(part.run, []).append((part, given))
     return found
 
 
-def _places(run: Run, inputs: Sequence[Any], several: bool) -> list[list[Place]]:
-    """Where every input stands in a run."""
-    if not several:
-        return [run.places(item) for item in inputs]
-    return [_places_if_there(run, item) for item in inputs]
+def _places(runs: Iterable[Run], inputs: Sequence[Any]) -> dict[Run, list[list[Place]]]:
+    """Where every input stands in each run."""
+    found: dict[Run, list[list[Place]]] = {run: [] for run in runs}
+    for one in inputs:
+        for run, places in zip(found, _places_of(one, list(found))):
+            found[run].append(places)
+    return found
 
 
-def _places_if_there(run: Run, item: Any) -> list[Place]:
-    """Where an input stands in one of several runs, which need not know it."""
-    try:
-        return run.places(item)
-    except RuntimeError:
-        return []
+def _places_of(one: Any, runs: Sequence[Run]) -> list[list[Place]]:
+    """Where an input stands in some runs, of which one has to know it."""
+    found: list[list[Place]] = []
+    for run in runs:
+        try:
+            found.append(run.places(one))
+        except TransformError:
+            if run is runs[-1] and not any(found):
+                raise
+            found.append([])
+    return found
 
 
 # --- unused inputs -----------------------------------------------------------------------------
@@ -136,6 +149,20 @@ def _selection(seeds: Seeds) -> Any:
 
 
 # --- one run -----------------------------------------------------------------------------------
+
+
+def _of_each(
+    run: Run,
+    seeds: Seeds,
+    places: list[list[Place]],
+    create_graph: bool,
+    batch: bool = False,
+    materialize: bool = False,
+) -> list[Any]:
+    """The gradients of one run, as outputs again with `create_graph`."""
+    if create_graph:
+        return _again(run, seeds, places, batch, materialize)
+    return _of_run(run, seeds, places, batch)
 
 
 def _of_run(run: Run, seeds: Seeds, places: list[list[Place]], batch: bool) -> list[Any]:
@@ -241,18 +268,7 @@ def _with_part(tree: Any, path: Path, part: Any, like: Any) -> Any:
 def _gradient(found: dict[str, Any], places: list[Place], used: frozenset[str] | None) -> Any:
     """The gradient of one input: the sum over the places at which it stands."""
     there = [p for p in places if used is None or p[0] in used]
-    return _sum([at(found.get(name), path) for name, path in there])
-
-
-def _sum(items: list[Any]) -> Any:
-    """The sum of gradients of one structure, None where all are."""
-    there = [g for g in items if g is not None]
-    if len(there) < 2:
-        return there[0] if there else None
-    total = there[0]
-    for one in there[1:]:
-        total = like_tree(add_tree(total, one), total)
-    return total
+    return added(at(found.get(name), path) for name, path in there)
 
 
 def _materialized(
@@ -270,15 +286,9 @@ def _materialized(
 
 
 def _again(
-    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], batch: bool, materialize: bool
+    run: Run, seeds: Seeds, places: list[list[Place]], batch: bool, materialize: bool
 ) -> list[Any]:
-    """The gradients as outputs of a run of the gradient function."""
-    if len(runs) > 1:
-        raise UnsupportedError(
-            "create_graph=True takes outputs of one run",
-            remedy="Take the gradients of each run by themselves.",
-        )
-    ((run, seeds),) = runs.items()
+    """The gradients as outputs of a run of the gradient function, None for an unused input."""
     point, selection = run.point, _selection(seeds)
     options = Options(point.options.inputs, selection, True, materialize, is_grads_batched=batch)
     kind = Batched if batch else Derivative
@@ -292,18 +302,11 @@ def _again(
         seed = _as_given(_seed(run, seeds), run)
     if selection is not None:
         seed = tuple(at(seed, path) for path in selection)
-    new = Run(function, point.args, {**point.kwargs, name: seed})
-    found: list[Any] = []
-    for one in places[run]:
-        there = [p for p in one if p[0] in used]
-        if len(there) > 1:
-            raise UnsupportedError(
-                "create_graph=True: the input is an array that was passed twice",
-                remedy="Name the parameters instead.",
-            )
-        at_place = [(run.inputs.index(n), *path) for n, path in there]
-        found.append(Output(new, at_place[0]) if at_place else None)
-    return found
+    new = Run(function, point.args, {**point.kwargs, name: seed}, of=run)
+    return [
+        added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
+        for one in places
+    ]
 
 
 def _as_given(seed: Any, run: Run) -> Any:
@@ -323,14 +326,34 @@ def accumulate(
     into: Any,
 ) -> None:
     """Add the gradients of outputs into a store, or into `.grads` of their runs."""
+    if create_graph and into is not None:
+        raise UnsupportedError(
+            "create_graph=True: numbers in the buffers of `into` are no outputs of a run",
+            remedy="Leave out `into`; `.grads` of the run holds gradients that are outputs again.",
+        )
     runs = _grouped(outputs, grad_outputs)
+    given = None if inputs is None else _places(runs, inputs)
+    parts = []
     for run, seeds in runs.items():
-        items = list(run.inputs) if inputs is None else list(inputs)
-        places = [run.places(one) for one in items]
-        found = _of_run(run, seeds, places, False)
-        names = list(run.point.values)
-        keys = [store_key(*p[0], names) for p in places]
-        add_into(run.grads if into is None else into, keys, found)
+        places = [run.places(n) for n in run.leaves] if given is None else given[run]
+        parts.append((run, places, _of_each(run, seeds, places, create_graph)))
+    for run, places, found in parts:
+        _store(run, into, places, found)
     if not (create_graph if retain_graph is None else retain_graph):
         for run in runs:
             run.release()
+
+
+def _store(run: Run, into: Any, places: list[list[Place]], found: list[Any]) -> None:
+    """Add gradients into a store, or into `.grads` of a run, where some are outputs."""
+    names = list(run.point.values)
+    there = [(store_key(*p[0], names), g) for p, g in zip(places, found) if p]
+    if into is not None:
+        add_into(into, [keys for keys, _ in there], [g for _, g in there])
+        return
+    for keys, gradient in there:
+        old = run.grads.get(keys[0])
+        if isinstance(old, Output) or isinstance(gradient, Output):
+            run.grads[keys[0]] = added([old, gradient])
+        else:
+            add_into(run.grads, [keys], [gradient])

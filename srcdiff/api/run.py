@@ -32,6 +32,11 @@ class Output:
         """What was returned."""
         return at(self.run.returned, self.path)
 
+    @property
+    def parts(self) -> tuple[Output, ...]:
+        """The outputs of one run each of which this is the sum: itself."""
+        return (self,)
+
     def __getitem__(self, key: Any) -> Output:
         """One output: a position or key of what was returned."""
         value = self.value
@@ -114,7 +119,8 @@ class Output:
     ) -> None:
         """Add the gradients in place into the entries of `into`, or of `.grads` of the run.
 
-        An input that the output does not depend on adds nothing.
+        An input that the output does not depend on adds nothing.  With `create_graph` the entries
+        of `.grads` become outputs again, and `into` is refused.
         """
         from srcdiff.api.graph import accumulate
 
@@ -126,14 +132,18 @@ class Run(Output):
     """One recorded execution: its value, and what is needed for its gradients.
 
     `run[0]` and `run["loss"]` select an output; `.grads` holds what `.backward()` has added up.
+    The run of a gradient (`create_graph=True`) adds to `.grads` of the run that it is `of`.
     """
 
-    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], of: Run | None = None
+    ) -> None:
         super().__init__(self, ())
         names = active_parameters(f, args, kwargs)
         self.point = Point(f, Options(names, allow_unused=True), args, kwargs)
         self.returned, self.pull = self.point.pullback()
-        self.grads: dict[str, Any] = {}
+        self.grads: dict[str, Any] = {} if of is None else of.grads
+        self.leaves: tuple[str, ...] = self.inputs if of is None else of.leaves
 
     @property
     def name(self) -> str:
