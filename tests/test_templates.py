@@ -3,7 +3,6 @@
 A sample becomes a small program (see `samples.py`), which goes through the whole compiler.
 """
 
-import linecache
 import statistics
 
 import numpy as np
@@ -13,7 +12,19 @@ import srcdiff
 from srcdiff import rules, trees
 from srcdiff.errors import UnsupportedError
 from tests import rule_counts
-from tests.samples import Sample, collected, direction, inner, moved, slope
+from tests.sample_checks import (
+    TOLERANCE,
+    close,
+    copies,
+    follow,
+    gradient,
+    in_single,
+    is_complex,
+    leaves,
+    weighted,
+    weights,
+)  # fmt: skip
+from tests.samples import collected, direction, inner, moved, slope
 
 SAMPLES = collected()
 # One function of every rule, where the others would only repeat it.
@@ -21,49 +32,8 @@ ONCE = list({(s.rule.name, s.call): s for s in SAMPLES}.values())
 TEMPLATES = [s for s in ONCE if s.rule.definition is None]
 # Without knowledge of the arguments everything is real.
 REAL = [s for s in ONCE if not any(map(np.iscomplexobj, s.program().args))]
-TOLERANCE = 1e-7
 # Rules that refuse what they cannot tell from the source alone.
 NEEDS_KNOWLEDGE = ("gradient", "kron", "pad", "tolist")
-
-
-def in_single(sample):
-    """Whether a sample computes in single precision."""
-    return "float32" in sample.id or "complex64" in sample.id
-
-
-def weighted(sample: Sample):
-    """The program of a sample as a function of one real number: its weighted sum."""
-    program = sample.program()
-    value = program.function(*copies(program.args))
-    return program, weights(value, np.random.default_rng(1))
-
-
-def weights(value, rng):
-    """Random weights of the structure of a value."""
-    if isinstance(value, (tuple, list)):
-        return [weights(v, rng) for v in value]
-    if np.asarray(value).dtype.kind not in "fc":
-        return None
-    w = rng.standard_normal(np.shape(value))
-    if np.iscomplexobj(value):
-        w = w + 1j * rng.standard_normal(np.shape(value))
-    return w if np.ndim(value) else w[()]
-
-
-def copies(args):
-    """Arguments that may be written into."""
-    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
-
-
-def close(a, b, tolerance=TOLERANCE):
-    """Whether two numbers agree."""
-    return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
-
-
-def gradient(program):
-    """The gradient with respect to all arguments."""
-    inputs = tuple(range(len(program.args)))
-    return srcdiff.grad(program.function, inputs, materialize_grads=True)
 
 
 # They make objects, whose parts `test_scipy_functions` differentiates.
@@ -196,13 +166,6 @@ def test_lines_above_the_yield(sample):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
-def leaves(value):
-    """The arrays and numbers of a structure."""
-    if isinstance(value, (tuple, list)):
-        return [leaf for v in value for leaf in leaves(v)]
-    return [value]
-
-
 @pytest.mark.parametrize("sample", REAL, ids=lambda s: s.id)
 def test_without_knowledge_of_the_arguments(sample):
     program, w = weighted(sample)
@@ -218,11 +181,6 @@ def test_without_knowledge_of_the_arguments(sample):
 
 # SciPy has no trigamma function of complex numbers.
 ONCE_ONLY = ("gamma", "loggamma", "rgamma")
-
-
-def is_complex(sample):
-    """Whether a sample has complex arguments."""
-    return any(map(np.iscomplexobj, sample.program().args))
 
 
 # The gradient of a call that runs again runs a function that is in no text.
@@ -246,33 +204,6 @@ def test_second_derivative(sample):
 @pytest.mark.parametrize("sample", THRICE.values(), ids=lambda s: s.id)
 def test_third_derivative(sample):
     follow(sample, 3, 1e-5)
-
-
-def follow(sample, order, tolerance):
-    """The derivative of the last gradient of some order against differences of it."""
-    program, w = weighted(sample)
-    args = copies(program.args)
-    inputs = tuple(range(len(args)))
-    rng = np.random.default_rng(3)
-    g, f = gradient(program), program.function
-    for _ in range(order - 1):
-        found = g(*args, grad_outputs=w)
-        f = source_of_twice(", ".join(f"p{k}" for k in inputs), g, w)
-        g = srcdiff.grad(f, inputs, materialize_grads=True)
-        w = tuple(weights(d, rng) for d in found)
-    way = [direction(a, rng) for a in args]
-    last = inner(g(*args, grad_outputs=w), way)
-    assert close(last, slope(lambda h: inner(w, f(*moved(args, h, way)))), tolerance)
-
-
-def source_of_twice(names, g, w):
-    """The gradient for fixed weights, as a function with source."""
-    text = f"def twice({names}):\n    return g({names}, grad_outputs=w)\n"
-    file = f"<twice {id(g)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    namespace = {"g": g, "w": w, "__name__": "samples"}
-    exec(compile(text, file, "exec"), namespace)
-    return namespace["twice"]
 
 
 def single(x):

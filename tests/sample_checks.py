@@ -1,0 +1,92 @@
+"""Derivatives of samples as numbers, which the tests of rules compare."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+
+import srcdiff
+from tests.samples import Sample, direction, inner, moved, slope
+
+TOLERANCE = 1e-7
+
+
+def in_single(sample):
+    """Whether a sample computes in single precision."""
+    return "float32" in sample.id or "complex64" in sample.id
+
+
+def weighted(sample: Sample):
+    """The program of a sample as a function of one real number: its weighted sum."""
+    program = sample.program()
+    value = program.function(*copies(program.args))
+    return program, weights(value, np.random.default_rng(1))
+
+
+def weights(value, rng):
+    """Random weights of the structure of a value."""
+    if isinstance(value, (tuple, list)):
+        return [weights(v, rng) for v in value]
+    if np.asarray(value).dtype.kind not in "fc":
+        return None
+    w = rng.standard_normal(np.shape(value))
+    if np.iscomplexobj(value):
+        w = w + 1j * rng.standard_normal(np.shape(value))
+    return w if np.ndim(value) else w[()]
+
+
+def copies(args):
+    """Arguments that may be written into."""
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
+
+
+def close(a, b, tolerance=TOLERANCE):
+    """Whether two numbers agree."""
+    return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+
+
+def gradient(program):
+    """The gradient with respect to all arguments."""
+    inputs = tuple(range(len(program.args)))
+    return srcdiff.grad(program.function, inputs, materialize_grads=True)
+
+
+def leaves(value):
+    """The arrays and numbers of a structure."""
+    if isinstance(value, (tuple, list)):
+        return [leaf for v in value for leaf in leaves(v)]
+    return [value]
+
+
+def is_complex(sample):
+    """Whether a sample has complex arguments."""
+    return any(map(np.iscomplexobj, sample.program().args))
+
+
+def follow(sample, order, tolerance):
+    """The derivative of the last gradient of some order against differences of it."""
+    program, w = weighted(sample)
+    args = copies(program.args)
+    inputs = tuple(range(len(args)))
+    rng = np.random.default_rng(3)
+    g, f = gradient(program), program.function
+    for _ in range(order - 1):
+        found = g(*args, grad_outputs=w)
+        f = source_of_twice(", ".join(f"p{k}" for k in inputs), g, w)
+        g = srcdiff.grad(f, inputs, materialize_grads=True)
+        w = tuple(weights(d, rng) for d in found)
+    way = [direction(a, rng) for a in args]
+    last = inner(g(*args, grad_outputs=w), way)
+    expected = slope(lambda h: inner(w, f(*moved(args, h, way))))
+    assert close(last, expected, tolerance), f"{last}, differences: {expected}"
+
+
+def source_of_twice(names, g, w):
+    """The gradient for fixed weights, as a function with source."""
+    text = f"def twice({names}):\n    return g({names}, grad_outputs=w)\n"
+    file = f"<twice {id(g)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace = {"g": g, "w": w, "__name__": "samples"}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace["twice"]
