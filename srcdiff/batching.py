@@ -33,7 +33,7 @@ def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     shadowed = with_axis(one, known, facts.shadows)
     shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
     many = name(batch_backward(plain, infer(plain, seeds), shadows))
-    return Made(module_text([state.function, many], pair_of, origin), (), (), ())
+    return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 
 
 def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
@@ -46,4 +46,4 @@ def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
     assert state.facts is not None
     tangents = frozenset(tangent_kinds(state.facts, request))
     many = name(batch_forward(state.function, state.kinds, tangents))
-    return Made(module_text([many], pair_of, origin), (), (), ())
+    return Made(module_text([many], pair_of, origin, request), (), (), ())

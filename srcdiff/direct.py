@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from srcdiff import ir, trees
@@ -18,6 +19,8 @@ from srcdiff.known import Derived, Known, Made
 from srcdiff.lower import Closure
 from srcdiff.lower.lifted import lifted_closure, passing
 from srcdiff.lower.settled import MARK, definitions
+
+_PACKAGE = str(Path(__file__).parent)
 
 
 def direct(call: ir.Call, known: Mapping[str, Known]) -> ir.Call:
@@ -138,8 +141,9 @@ def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Func
 
 
 def at_call(function: ir.Function, fn: Any, loc: ir.Loc) -> ir.Function:
-    """A function written for one call, as if it stood at the place of that."""
-    return replace(function, body=_at(function.body, loc)) if is_written(fn) else function
+    """A function of ours, or written for one call, as if it stood at the place of the call."""
+    ours = is_written(fn) or function.loc.file.startswith(_PACKAGE)
+    return replace(function, body=_at(function.body, loc)) if ours else function
 
 
 def is_written(fn: Any) -> bool:

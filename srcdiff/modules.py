@@ -20,11 +20,14 @@ from srcdiff.summaries import Key
 PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
 
 
-def module_text(functions: list[ir.Function], pair_of: PairOf, origin: Any) -> Emitted:
+def module_text(
+    functions: list[ir.Function], pair_of: PairOf, origin: Any, whole: Request
+) -> Emitted:
     """Functions as one text, behind the parts of recursive functions that they call.
 
     `pair_of` makes the forward and the backward part of a function, or its forward-mode function;
-    the global names of `origin`, the user's function, are used as there.
+    the global names of `origin`, the user's function, are used as there.  `whole` is the
+    request for all of it.
     """
     names: dict[Key, str] = {}
     made: list[ir.Function] = []
@@ -34,7 +37,7 @@ def module_text(functions: list[ir.Function], pair_of: PairOf, origin: Any) -> E
         for key, fn in _keys(function):
             if key not in names:
                 names[key] = _untaken(fn.name, {f.name for f in functions}, names)
-                request = _part_request(key, names[key], fn.part)
+                request = _part_request(key, names[key], fn.part, whole.strong_zeros)
                 todo += pair_of(key.function, request, dict(key.kinds))
         made.append(function)
     own = made[len(functions) :]
@@ -107,7 +110,7 @@ def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
     return candidate
 
 
-def _part_request(key: Key, base: str, part: str) -> Request:
+def _part_request(key: Key, base: str, part: str, strong: bool) -> Request:
     """The request for the two parts of a recursive function, or for its forward-mode function."""
     inputs = tuple(Input(p) for p in key.active)
     if part == "primal":
@@ -126,6 +129,7 @@ def _part_request(key: Key, base: str, part: str) -> Request:
         allow_unused=True,
         materialize=True,
         mixed=key.mixed,
+        strong_zeros=strong and mode == "reverse",
     )
 
 

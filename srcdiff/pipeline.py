@@ -65,6 +65,7 @@ from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.strange import check_callees
+from srcdiff.strong import check_strong
 from srcdiff.summaries import computes_complex
 from srcdiff.tape import Parts, split
 from srcdiff.unreached import unused_input
@@ -206,6 +207,7 @@ def analyse_pass(state: State) -> State:
     check_outside(function, kinds, tuple(inputs), found, shared)
     active = activity(inputs, outputs, found)
     check_used(function, active)
+    check_strong(function, active, kinds, state.request)
     unused = [i for i in state.request.inputs if not active & set(i.params)]
     if unused and not state.request.allow_unused:
         raise unused_input(unused[0].param, unused[0].params, function, found)
@@ -353,7 +355,7 @@ class Made:
 def derive(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
-    emitted = module_text([last.function], pair_of, origin)
+    emitted = module_text([last.function], pair_of, origin, request)
     made = ((last.function, last.params),)
     return Made(emitted, last.extra["written"], last.function.returns, made)
 
@@ -362,7 +364,7 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of the forward and the backward part."""
     state = pair_state(origin, request, params)
     extra = state.extra
-    emitted = module_text([state.function, extra["backward"]], pair_of, origin)
+    emitted = module_text([state.function, extra["backward"]], pair_of, origin, request)
     made = (state.function, state.params), (extra["backward"], extra["residuals"])
     return Made(emitted, extra["written"], state.function.returns, made, extra["consumes"])
 

@@ -83,7 +83,8 @@ def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     at = [k for k, a in enumerate(args) if isinstance(a, ir.Name) and a.id in facts.active]
     both, pull, grads = facts.fresh("_both"), facts.fresh("pull"), facts.fresh("_grads")
     places = ir.Tup(tuple(map(ir.Const, at)))
-    forward = ir.Call(trees.call_vjp, (fn, places, *args), text="call_vjp")
+    strong = (("strong_zeros", ir.Const(True)),) if facts.strong else ()
+    forward = ir.Call(trees.call_vjp, (fn, places, *args), strong, text="call_vjp")
     d_target = facts.adjoint(stmt.target.id)
     back = ir.Call(trees.pull_back, (pull, d_target), text="pull_back")
     taken = gradients_taken(grads, [args[k] for k in at], facts, loc)

@@ -341,14 +341,14 @@ def _module(x: Any) -> str:
 # --- functions that only the running program knows ----------------------------------------------
 
 
-def call_vjp(f: Any, active: tuple[int, ...], *args: Any) -> tuple[Any, Any]:
+def call_vjp(f: Any, active: tuple[int, ...], *args: Any, strong_zeros: bool = False) -> Any:
     """`f(*args)`, and what `pull_back` needs for the arguments at the `active` positions.
 
     The derivative of `f` is generated when it is first called: this needs srcdiff itself.
     """
     from srcdiff.api.callback import recorded_call
 
-    return recorded_call(f, active, args)
+    return recorded_call(f, active, args, strong_zeros)
 
 
 def pull_back(pull: Any, d: Any) -> Any:

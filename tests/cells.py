@@ -152,7 +152,8 @@ CONVENTIONS = {
     "arctan2, sinc": "semantics:arctan2_at_zero semantics:kinks torch_semantics:kinks",
     "prod, cumprod": "semantics:product_with_zeros semantics:kinks torch_semantics:kinks",
     "where": "semantics:untaken_branch_of_where_flows torch_semantics:kinks",
-    "strong_zeros": "parameters:strong_zeros parameters:strong_zeros_at_order_two",
+    "strong_zeros": "parameters:strong_zeros parameters:strong_zeros_at_order_two "
+    "parameters:strong_zeros_in_functions_that_are_called",
     "det": "semantics:kinks semantics:second_derivatives_at_singular_spots torch_semantics:kinks",
     "repeated indices, read": "semantics:repeated_indices torch_semantics:kinks",
     "repeated indices, stored": "semantics:repeated_indices "

@@ -220,6 +220,31 @@ def test_strong_zeros_at_order_two():
     close(second(np.array([4.0, 0.0]), grad_outputs=np.ones(2)), [-1.0 / 32.0, 0.0])
 
 
+def masked_again(x, n):
+    return masked(x) if n == 0 else masked_again(x, n - 1) + np.sum(x)
+
+
+def masked_each(functions, x):
+    total = 0.0
+    for f in functions:
+        total = total + f(x)
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_strong_zeros_in_functions_that_are_called():
+    """Recursive ones, and those that only the running program knows."""
+    x = np.array([4.0, 0.0])
+    g = srcdiff.grad(masked_again, strong_zeros=True)
+    close(g(x, 1), [1.25, 1.0])
+    second = srcdiff.grad(g, strong_zeros=True)
+    close(second(x, 1, grad_outputs=np.ones(2)), [-0.03125, 0.0])
+    many = srcdiff.grad(masked_again, strong_zeros=True, is_grads_batched=True)
+    close(many(x, 1, grad_outputs=np.array([1.0, 2.0])), [[1.25, 1.0], [2.5, 2.0]])
+    close(srcdiff.grad(masked_each, 1, strong_zeros=True)([masked, np.sum], x), [1.25, 1.0])
+    assert np.isnan(srcdiff.grad(masked_each, 1)([masked, np.sum], x)[1])
+
+
 def test_strong_zeros_change_nothing_else():
     close(srcdiff.grad(product, strong_zeros=True)(X, Y, grad_outputs=Y), np.cos(X) * Y * Y)
     x32 = X.astype(np.float32)

@@ -95,14 +95,16 @@ def step_back(step: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     return value, back
 
 
-def recorded_call(f: Any, active: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, Pullback]:
+def recorded_call(
+    f: Any, active: tuple[int, ...], args: tuple[Any, ...], strong_zeros: bool = False
+) -> tuple[Any, Pullback]:
     """The value of a call, and its pullback to the arguments at some positions.
 
     Raises:
         UnsupportedError: the function writes into an argument, which its caller could not know.
     """
-    options = Options(active, materialize_grads=True)
-    made = made_once(f, ("call_vjp", active), lambda: Derivative(f, options))
+    options = Options(active, materialize_grads=True, strong_zeros=strong_zeros)
+    made = made_once(f, ("call_vjp", active, strong_zeros), lambda: Derivative(f, options))
     pair = made.pair(*args)
     if pair.written:
         raise UnsupportedError(

@@ -45,6 +45,21 @@ def f(x, k):
 
 srcdiff.grad(f)(np.ones(2), 1)
 """,
+    "`strong_zeros` for a function that is differentiated when it runs": """
+def safe(x):
+    return np.where(x > 0.0, np.sqrt(x), 0.0)
+
+def f(x):
+    return np.sum(srcdiff.checkpoint(safe)(x))
+
+srcdiff.grad(f, strong_zeros=True)(np.zeros(2))
+""",
+    "`strong_zeros` for the steps of a solver": """
+def f(x):
+    return np.sum(srcdiff.fixed_point(lambda z, x: 0.5 * z + np.sqrt(x), x, x))
+
+srcdiff.grad(f, strong_zeros=True)(np.ones(2))
+""",
     "An integer input": """
 def f(x):
     return x * x
