@@ -1,4 +1,4 @@
-"""Derivatives of one order of every sample of every rule, against differences.
+"""Derivatives up to some order of every sample of every rule, against differences.
 
 `python -m tests.rule_orders 3` runs them all (four minutes); words behind the order select
 samples by parts of their names: `python -m tests.rule_orders 4 svd einsum`.
@@ -10,23 +10,41 @@ import argparse
 import time
 import warnings
 from collections import Counter
+from fnmatch import fnmatchcase
 
 import numpy as np
 
 from srcdiff.errors import SrcdiffError
-from tests.sample_checks import follow
+from tests.sample_checks import TOLERANCES, follow
 from tests.samples import Sample, collected
 
-# Differences of derivatives of higher orders are of larger numbers.
-TOLERANCES = {2: 1e-6, 3: 1e-5, 4: 1e-4}
+# Samples, and the order that is refused.
+REFUSED = {
+    "fsolve:*args=(P(3), P()))": 3,  # "may be a view of", which arrays of one array are not
+    "gamma:gamma(C(3))": 2,  # SciPy has no trigamma function of complex numbers
+    "gradient:gradient(A(5), A(*": 3,  # steps of which the program does not say what they are
+    "integral_:*(P(3), P(3)))": 3,  # a function of any number of arguments
+    "loggamma:loggamma(C(3))": 2,  # the same
+    "poly:poly(S(3))": 3,  # "may be a view of"
+    "quad:*args=(P(), P()))": 3,  # a function of any number of arguments
+    "rgamma:rgamma(C(3))": 2,  # the same
+    "run_steps_:*": 3,  # a loop that runs as it is, with tangents
+    "svd_back:*": 3,  # the fourth derivative of the vectors of `svd`
+}
+
+
+def refused(sample: Sample, order: int) -> bool:
+    """Whether a sample stands in the list of what is refused."""
+    return any(order >= n and fnmatchcase(sample.id, name) for name, n in REFUSED.items())
 
 
 def outcome(sample: Sample, order: int) -> tuple[str, str]:
     """Right, refused or wrong, and why."""
     try:
-        follow(sample, order, TOLERANCES[order])
+        follow(sample, order)
     except SrcdiffError as error:
-        return "refused", f"{type(error).__name__}: {error}".splitlines()[0]
+        known = "refused" if refused(sample, order) else "not listed as refused"
+        return known, f"{type(error).__name__}: {error}".splitlines()[0]
     except AssertionError as error:
         return "wrong", " ".join(str(error).split())
     except Exception as error:  # every sample has its line, and the counts say that it is wrong
@@ -52,7 +70,7 @@ def main() -> int:
         if k % 200 == 0:
             print(f"# {k} of {len(samples)}, {time.process_time() - start:.0f} s", flush=True)
     print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
-    return 1 if counts["wrong"] else 0
+    return 0 if {*counts} <= {"right", "refused"} else 1
 
 
 if __name__ == "__main__":

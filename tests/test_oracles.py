@@ -1,5 +1,6 @@
 """Comparisons with torch and JAX: the same text runs in all three (`make oracles`)."""
 
+import ast
 import functools
 import inspect
 import textwrap
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff import rules
 
 from .check import define, with_cotangent
+from .oracle_functions import FUNCTIONS, NONE, WITHOUT
 from .programs import golden_programs, ml, physics, stats
 
 pytestmark = [pytest.mark.oracles, pytest.mark.filterwarnings("default")]
@@ -20,13 +23,19 @@ UNARY = {
     "arccosh": (1.1, 3), "arctanh": (-0.9, 0.9), "exp": (-2, 2), "exp2": (-2, 2),
     "expm1": (-2, 2), "log": (0.2, 3), "log2": (0.2, 3), "log10": (0.2, 3), "log1p": (-0.5, 3),
     "sqrt": (0.2, 3), "square": (-2, 2), "reciprocal": (0.2, 3), "abs": (-2, 2),
-    "negative": (-2, 2), "deg2rad": (-2, 2), "rad2deg": (-2, 2),
+    "negative": (-2, 2), "deg2rad": (-2, 2), "rad2deg": (-2, 2), "absolute": (-2, 2),
+    "acos": (-0.9, 0.9), "acosh": (1.1, 3), "asin": (-0.9, 0.9), "asinh": (-2, 2),
+    "atan": (-2, 2), "atanh": (-0.9, 0.9), "cbrt": (0.2, 3), "degrees": (-2, 2),
+    "fabs": (-2, 2), "positive": (-2, 2), "radians": (-2, 2), "sign": (-2, 2),
 }  # fmt: skip
 BINARY = {
     "add": (-2, 2), "subtract": (-2, 2), "multiply": (-2, 2), "divide": (0.5, 2),
     "hypot": (0.5, 2), "arctan2": (0.5, 2), "maximum": (-2, 2), "minimum": (-2, 2),
-    "logaddexp": (-2, 2), "power": (0.5, 2),
+    "logaddexp": (-2, 2), "power": (0.5, 2), "atan2": (0.5, 2),
+    "float_power": (0.5, 2), "fmax": (-2, 2), "fmin": (-2, 2), "fmod": (0.5, 2),
+    "logaddexp2": (-2, 2), "true_divide": (0.5, 2),
 }  # fmt: skip
+NOT_IN_TORCH = {"cbrt", "degrees", "fabs", "radians"}
 
 # Expressions of x (3, 4), y (4, 3) and v (4): where torch or JAX spell it otherwise, their text.
 EXPRESSIONS = {
@@ -77,7 +86,6 @@ EXPRESSIONS = {
     "sort": ("np.sort(v) * v", {"torch": "np.sort(v)[0] * v"}),
 }  # fmt: skip
 
-NONE = {"torch": None}
 LINALG = {
     "eigh": ("np.linalg.eigh(x @ x.T)[0] * np.sum(x)", {}),
     "eigh_vectors": ("np.linalg.eigh(x @ x.T)[1] ** 2", {}),
@@ -209,8 +217,6 @@ def arguments(rng):
 
 def used(expression):
     """The parameters that an expression reads: the inputs of the comparison."""
-    import ast
-
     names = {n.id for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Name)}
     return tuple(n for n in ("x", "y", "v") if n in names)
 
@@ -292,7 +298,7 @@ def check_expression(expression, args, spelled, inputs=None, second=True):
 def test_unary(name):
     rng = np.random.default_rng(7)
     x = rng.uniform(*UNARY[name], (3, 4))
-    check_expression(f"np.{name}(x)", (x, x, x), {})
+    check_expression(f"np.{name}(x)", (x, x, x), NONE if name in NOT_IN_TORCH else {})
 
 
 @pytest.mark.parametrize("name", sorted(BINARY))
@@ -310,11 +316,39 @@ def test_expression(name):
     check_expression(expression, args, spelled)
 
 
-@pytest.mark.parametrize("name", sorted(LINALG | OTHERS))
+@pytest.mark.parametrize("name", sorted(LINALG | OTHERS | FUNCTIONS))
 def test_function(name):
-    expression, spelled = (LINALG | OTHERS)[name]
+    expression, spelled = (LINALG | OTHERS | FUNCTIONS)[name]
     args = arguments(np.random.default_rng(5))
     check_expression(expression, args, spelled)
+
+
+def compared():
+    """The functions that some expression calls."""
+    rows = [e for e, _ in (EXPRESSIONS | LINALG | OTHERS | FUNCTIONS).values()]
+    nodes = (n for row in rows for n in ast.walk(ast.parse(row)) if isinstance(n, ast.Attribute))
+    return {ast.unparse(n) for n in nodes} | {f"np.{n}" for n in (*UNARY, *BINARY)}
+
+
+def test_every_function_that_they_have_is_compared():
+    """What NumPy, and torch or JAX have, and what has a derivative here."""
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
+    numpy = jax_modules()[1]
+    for part in ("", "linalg", "fft"):
+        ours, *others = (getattr(m, part) if part else m for m in (np, torch, numpy))
+        prefix = f"np.{part}." if part else "np."
+        functions = {n: f for n, f in vars(ours).items() if n[0] != "_" and callable(f)}
+        both = [n for n in functions if any(hasattr(m, n) for m in others)]
+        missing = {prefix + n for n in both if has_derivative(functions[n])} - compared()
+        assert missing <= {*WITHOUT}, sorted(missing - {*WITHOUT})
+
+
+def has_derivative(function):
+    """Whether a function has a rule that says more than that it is zero, or refused."""
+    rule = rules.builtin().find(function)
+    if rule is None:
+        return bool(rules.given(function))
+    return not rule.reason and rule.flavour != "nondifferentiable"
 
 
 @pytest.mark.parametrize("name", sorted(SPECIAL))
