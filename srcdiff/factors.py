@@ -124,6 +124,13 @@ def lu_back(low: Any, u: Any, d_low: Any, d_u: Any) -> Any:
     return np.conj(np.linalg.solve(u, np.conj(left.mT)).mT)
 
 
+def diagonal_places(a: Any) -> Any:
+    """The flat positions of what `np.fill_diagonal` writes into `a`."""
+    hit = np.zeros(np.shape(a), bool)
+    np.fill_diagonal(hit, True)
+    return np.flatnonzero(hit)
+
+
 def pivot_order(piv: Any) -> Any:
     """Where each row goes that LAPACK has exchanged with those in `piv`, one after the other."""
     order = list(range(len(piv)))
@@ -198,15 +205,16 @@ def pinv_back(a: Any, z: Any, d_z: Any) -> Any:
 def lstsq_right(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_residuals: Any) -> Any:
     """The adjoint of `b` in `x, residuals, _, _ = np.linalg.lstsq(a, b)`; `inverse`: of `a`."""
     rest = b - a @ x
-    weights = fitted(d_residuals, np.atleast_1d(rest[0]))
+    weights = fitted(d_residuals, np.atleast_1d(np.zeros(b.shape[1:])))
     weights = weights[0] if b.ndim == 1 else weights
     return np.conj(inverse.mT) @ d_x + 2.0 * rest * weights
 
 
 def lstsq_left(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_b: Any) -> Any:
     """The adjoint of `a` in `x, _, _, _ = np.linalg.lstsq(a, b)`, given that of `b`."""
-    x, d_x, d_b = x.reshape(len(x), -1), d_x.reshape(len(x), -1), d_b.reshape(len(a), -1)
-    rest = b.reshape(len(b), -1) - a @ x
+    if x.ndim == 1:
+        b, x, d_x, d_b = b[:, None], x[:, None], d_x[:, None], d_b[:, None]
+    rest = b - a @ x
     back = np.conj(inverse.mT)
     outside = d_x - inverse @ (a @ d_x)
     d_a = rest @ np.conj((inverse @ (back @ d_x)).mT) - d_b @ np.conj(x.mT)
@@ -311,6 +319,26 @@ def unique_places(x: Any) -> tuple[Any, Any, Any]:
         x, return_index=True, return_inverse=True, return_counts=True
     )
     return index, inverse, counts
+
+
+def leading_zeros(p: Any, most: float = 0.0) -> int:
+    """How many numbers of size `most` or less stand before all others, or before the last one."""
+    rest = np.flatnonzero(~(np.abs(p) <= most))
+    return int(rest[0]) if len(rest) else len(p) - 1
+
+
+def put_places(a: Any, indices: Any, v: Any) -> tuple[Any, ...]:
+    """The index of what `np.put` writes: nothing if there are no values."""
+    places = np.arange(np.size(a))[np.ravel(indices)]
+    return np.unravel_index(places[: np.size(v) * np.size(places)], np.shape(a))
+
+
+def extremes(a: Any) -> tuple[Any, Any]:
+    """One at the first least and at the first greatest element of `a`, zero elsewhere."""
+    low, high = np.zeros_like(a), np.zeros_like(a)
+    if np.size(a):
+        low.flat[np.argmin(a)] = high.flat[np.argmax(a)] = 1.0
+    return low, high
 
 
 def unreduced(g: Any, indices: Any, x: Any, axis: int) -> Any:

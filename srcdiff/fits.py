@@ -42,10 +42,10 @@ def typed(*types: Any) -> Any:
 
 
 def array(dtype: str, *axes: str) -> Any:
-    """A test for arrays of some axes: of length "1", "~1" (not 1), "4:" (4 or more), ":" (any)."""
+    """A test for arrays of some axes: of length "1", "~1" (not 1), "4:" (or more), ":" (any)."""
 
     def fits(axis: str, n: int) -> bool:
-        return {":": True, "1": n == 1, "~1": n != 1, "4:": n >= 4}[axis]
+        return {":": True, "1": n == 1, "~1": n != 1, "2:": n >= 2, "4:": n >= 4}[axis]
 
     def test(x: Any, given: Any) -> str:
         good = is_plain(x) and x.dtype.name == dtype and x.ndim == len(axes)

@@ -52,13 +52,11 @@ def spread(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.broadcast_to(np.asarray(keep_axes(d, axis, keepdims)), np.shape(x))
 
 
-def axis_size(x: Any, axis: Any = None) -> int:
-    """The number of elements of `x` along `axis`: an int, a tuple, or None for all of them."""
+def axis_size(x: Any, axis: Any = None) -> float:
+    """The number of elements of `x` along `axis` (an int, a tuple, None: all), nan if it is 0."""
     shape = np.shape(x)
-    if axis is None:
-        return math.prod(shape)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return math.prod(shape[k] for k in axes)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return float(math.prod(shape[k] for k in axes)) or math.nan
 
 
 def inverse_axes(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
@@ -123,13 +121,14 @@ def shift(x: Any, k: int, axis: int) -> Any:
     return out
 
 
-def undiff(d: Any, n: int, axis: int) -> Any:
-    """The adjoint of `np.diff(x, n, axis)`."""
+def undiff(d: Any, x: Any, n: int, axis: int) -> Any:
+    """The adjoint of `x` in `np.diff(x, n, axis)`."""
+    axis = axis if axis < 0 else axis - np.ndim(d)  # in a batch `x` may be without its axis
     d = np.moveaxis(d, axis, 0)
+    zero = np.zeros_like(d, shape=(1, *d.shape[1:]))
     for _ in range(n):
-        zero = np.zeros_like(d, shape=(1, *d.shape[1:]))
         d = np.concatenate((zero, d)) - np.concatenate((d, zero))
-    return np.moveaxis(d, 0, axis)
+    return np.moveaxis(d[: np.shape(x)[axis]], 0, axis)
 
 
 # --- functions with a value of their own at a singular point ------------------------------------
@@ -201,7 +200,8 @@ def rows(x: Any, axis: Any = None) -> Any:
     if axis is None:
         return np.ravel(x)
     moved = np.moveaxis(x, axis, range(-len(axis), 0))
-    return np.reshape(moved, (*moved.shape[: -len(axis)], -1))
+    kept = moved.shape[: -len(axis)]
+    return np.reshape(moved, (*kept, math.prod(moved.shape[len(kept) :])))
 
 
 def unrows(r: Any, x: Any, axis: Any = None) -> Any:

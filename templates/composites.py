@@ -32,7 +32,7 @@ def diff_append(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
 
 def _column(value, a, axis):
     if np.ndim(value) == 0:
-        return np.broadcast_to(value, np.shape(np.take(a, [0], axis)))
+        return np.broadcast_to(value, np.shape(np.sum(a, axis, keepdims=True)))
     return value
 
 

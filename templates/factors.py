@@ -12,17 +12,21 @@ from srcdiff.factors import (
     band_transposed,
     cofactor_slope,
     cut,
+    diagonal_places,
+    extremes,
     fitted,
     i0_slope,
     kron_shapes,
     last_axes,
     latest,
+    leading_zeros,
     mirrored,
     off_the_cut,
     pad_mode,
     pad_widths,
     pivot_order,
     polygamma,
+    put_places,
     scaled_ends,
     sparse_adjoint,
     swapped_norm,
@@ -174,6 +178,7 @@ def polygamma_(n, x):
 
 
 nondifferentiable(
-    all_axes, along_axis, back_type, kron_shapes, last_axes, latest, mirrored, pad_mode, pad_widths,
-    pivot_order, sparse_adjoint, swapped_norm, unique_places,
+    all_axes, along_axis, back_type, diagonal_places, extremes, kron_shapes, last_axes, latest,
+    leading_zeros, mirrored, pad_mode, pad_widths, pivot_order, put_places, sparse_adjoint,
+    swapped_norm, unique_places,
 )  # fmt: skip

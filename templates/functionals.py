@@ -1,5 +1,7 @@
 """Functions of NumPy that call functions: they are written out before anything else."""
 
+import math
+
 import numpy as np
 
 from srcdiff.rules import composed, refuse, samples
@@ -29,7 +31,7 @@ def _applied(f, x, args):
 @samples("np.sum, 1, A(3, 4)", "np.cumsum, 0, A(3, 4)")
 def apply_along_axis(func1d, axis, arr, *args):
     moved = np.moveaxis(arr, axis, -1)
-    flat = np.reshape(moved, (-1, np.shape(moved)[-1]))
+    flat = np.reshape(moved, (math.prod(np.shape(moved)[:-1]), np.shape(moved)[-1]))
     out = np.stack([func1d(flat[k], *args) for k in range(len(flat))])
     z = np.reshape(out, np.shape(moved)[:-1] + np.shape(out)[1:])
     return np.moveaxis(z, -1, axis) if np.ndim(out) > 1 else z

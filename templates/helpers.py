@@ -93,11 +93,12 @@ def shift_(x, k, axis):
 
 
 @linear(undiff)
-@samples("A(4), 1, -1", "A(3, 4), 2, 0")
-def undiff_(g, n, axis):
-    z = undiff(g, n, axis)
+@samples("A(4), A(5), 1, -1", "A(3, 4), A(5, 4), 2, 0")
+def undiff_(g, x, n, axis):
+    z = undiff(g, x, n, axis)
     yield z
     d[g] += np.diff(d[z], n, axis)
+    d[x] += 0.0
 
 
 @elementwise(power_slope)

@@ -4,14 +4,17 @@ import operator
 
 import numpy as np
 
+from srcdiff.factors import diagonal_places
 from srcdiff.rules import (
     Store,
     basic,
     conj,
     d,
     distinct,
+    isscalar,
     linear,
     picks_one,
+    rank,
     reshapes,
     rule,
     samples,
@@ -212,13 +215,20 @@ def sort_method(a, axis=-1):
 
 
 @linear(np.fill_diagonal, mutates="a")
-@samples("A(3, 3), A()", "A(3, 3), A(3)")
+@samples(
+    "A(3, 3), A()", "A(3, 3), A(3)", "A(5, 3), A(3)", "A(3, 3, 3), A()", "A(3, 3, 3), A(3)",
+    "A(3, 3), A(2)", "A(3, 3), A(2, 2)",
+)  # fmt: skip
 def fill_diagonal(a, val):
     old = np.copy(a)
     np.fill_diagonal(a, val)
     yield
     a[...] = old
-    d[val] += unbroadcast(np.copy(np.diagonal(d[a])), val)
+    if isscalar(val) and rank(a) == 2:
+        d[val] += np.sum(np.diagonal(d[a]))
+    else:
+        places = diagonal_places(a)
+        d[val] += scatter(np.take(d[a], places), np.resize(positions(val), len(places)), val)
     np.fill_diagonal(d[a], 0.0)
 
 

@@ -114,7 +114,6 @@ unsupported(
     "Use the array itself.",
     *of(np.ndarray, "base", "ctypes", "data"), *of(np, "from_dlpack", "frombuffer", "ix_"),
 )  # fmt: skip
-unsupported("Divide the coefficients in a loop.", np.polydiv)
 unsupported("Use `np.ravel(x)`, and `x[i, j] = y` to write.", np.ndarray.flat)
 unsupported("Use `np.polyval` and the functions beside it on coefficients.", *of(np, "poly1d"))
 unsupported(

@@ -40,6 +40,9 @@ def norm_order(x, ord=None, axis=None, keepdims=False):
 def _matrix_norm(x, ord, row, column, keepdims):
     if ord is None or ord == "fro":
         return np.linalg.norm(x, axis=(row, column), keepdims=keepdims)
+    if ord == 1 or ord == 2 or ord == np.inf:
+        if np.size(x) == 0:
+            return np.sum(np.abs(x), axis=(row, column), keepdims=keepdims)
     if ord == 1 or ord == -1:
         sums = np.sum(np.abs(x), axis=row, keepdims=True)
     elif ord == np.inf or ord == -np.inf:

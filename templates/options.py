@@ -71,7 +71,8 @@ def var_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=
     n = np.sum(np.broadcast_to(where, np.shape(a)), axis, keepdims=True)
     mean = np.sum(np.where(where, a, 0.0), axis, keepdims=True) / n
     away = np.where(where, a - mean, 0.0)
-    z = np.sum(np.abs(away) ** 2, axis, keepdims=True) / (n - ddof)
+    count = n if ddof == 0 else np.maximum(n - ddof, 0)
+    z = np.sum(np.abs(away) ** 2, axis, keepdims=True) / count
     return z if keepdims else np.squeeze(z, axis)
 
 
@@ -84,7 +85,8 @@ def var_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
 @composed(np.var, given="mean")
 @samples("A(4), mean=A()", "A(2, 3), 1, ddof=1, mean=A(2, 1)", "C(3), mean=C(1)")
 def var_mean(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, mean=None):
-    return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) / (axis_size(a, axis) - ddof)
+    count = axis_size(a, axis) if ddof == 0 else max(axis_size(a, axis) - ddof, 0)
+    return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) / count
 
 
 @composed(np.std, given="mean")
@@ -122,6 +124,8 @@ def max_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 @composed(np.max, np.amax, np.ndarray.max, given="initial")
 @samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
 def max_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    if np.size(a) == 0:
+        return initial + np.sum(a, axis=axis, keepdims=keepdims)
     return np.maximum(initial, np.max(a, axis=axis, keepdims=keepdims))
 
 
@@ -134,6 +138,8 @@ def min_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 @composed(np.min, np.amin, np.ndarray.min, given="initial")
 @samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
 def min_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    if np.size(a) == 0:
+        return initial + np.sum(a, axis=axis, keepdims=keepdims)
     return np.minimum(initial, np.min(a, axis=axis, keepdims=keepdims))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.factors import along_axis
+from srcdiff.factors import along_axis, put_places
 from srcdiff.rules import composed, refuse, samples
 
 
@@ -50,8 +50,8 @@ def put_along_axis(arr, indices, values, axis):
     "A(2, 2), [[0], [-1], [2]], A(2)",
 )  # fmt: skip
 def put(a, ind, v):
-    places = np.arange(np.size(a))[np.ravel(ind)]
-    a[np.unravel_index(places, np.shape(a))] = np.resize(v, np.size(places))
+    places = put_places(a, ind, v)
+    a[places] = np.resize(v, len(places[0]))
 
 
 @composed(np.ndarray.put, mutates="a")
@@ -66,8 +66,11 @@ def put_method(a, indices, values):
     "A(2, 2), np.array([[1, 0], [1, 1]]), A(3)",
 )  # fmt: skip
 def putmask(a, mask, values):
-    chosen = np.asarray(mask, bool)
-    a[chosen] = values if np.ndim(values) == 0 else np.resize(values, np.shape(a))[chosen]
+    if np.ndim(values) == 0:
+        a[np.asarray(mask, bool)] = values
+    else:
+        chosen = np.asarray(mask, bool) & (np.size(values) > 0)
+        a[chosen] = np.resize(values, np.shape(a))[chosen]
 
 
 @composed(np.place, mutates="arr")

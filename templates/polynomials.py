@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from srcdiff.factors import leading_zeros
 from srcdiff.rules import composed, conj, d, refuse, rule, samples
 
 
@@ -50,9 +51,25 @@ def polysub(a1, a2):
 
 
 @composed(np.polymul)
-@samples("A(3), A(2)")
+@samples("A(3), A(2)", "np.append(0.0, A(3)), np.append([0.0, 0.0], A(2))")
 def polymul(a1, a2):
-    return np.convolve(a1, a2)
+    return np.convolve(_leading(a1), _leading(a2))
+
+
+def _leading(p):
+    return np.zeros(1) if len(p) == 0 else p[leading_zeros(p) :]
+
+
+@composed(np.polydiv)
+@samples("A(4), P(2)", "A(5), P(3)", "A(3), P(1)", "A(2), A(3)", "V([0.0, 0.0, 2.0, 1.0]), P(2)")
+def polydiv(u, v):
+    v = np.asarray(v)
+    r = np.asarray(u) + 0.0 * np.zeros_like(v[:1])
+    q = np.zeros_like(r, shape=max(len(u) - len(v) + 1, 1))
+    for k in range(len(u) - len(v) + 1):
+        q[k] = r[k] / v[0]
+        r[k : k + len(v)] -= q[k] * v
+    return q, r[leading_zeros(r, 1e-8) :]
 
 
 @composed(np.polyfit)
@@ -73,6 +90,8 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
 @composed(np.poly)
 @samples("A(3)", "S(3)")
 def poly(seq_of_zeros):
+    if np.size(seq_of_zeros) == 0:
+        return 1.0
     roots = seq_of_zeros
     if np.ndim(seq_of_zeros) == 2:
         roots = np.linalg.eigvals(seq_of_zeros)
@@ -87,6 +106,8 @@ def poly(seq_of_zeros):
 @composed(np.roots)
 @samples("V([1.0, -3.0, 1.0])", "V([2.0, 1.0, 3.0, 5.0])")
 def roots(p):
+    if len(p) == 0:
+        return np.zeros(0)
     n = len(p)
     z = np.linalg.eigvals(np.eye(n - 1, k=-1) - np.outer(np.arange(n - 1) == 0, p[1:] / p[0]))
     if np.isrealobj(p) and np.all(np.imag(z) == 0.0):  # eigenvalues may be complex all the same

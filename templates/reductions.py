@@ -204,7 +204,7 @@ def cumprod(a, axis=None):
 def diff(a, n=1, axis=-1):
     z = np.diff(a, n, axis)
     yield z
-    d[a] += undiff(d[z], n, axis)
+    d[a] += undiff(d[z], a, n, axis)
 
 
 nondifferentiable(np.any, np.all, np.count_nonzero, np.ndarray.any, np.ndarray.all, any, all)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.factors import unique_places
+from srcdiff.factors import extremes, unique_places
 from srcdiff.rules import composed, conj, d, ignored, linear, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
@@ -69,6 +69,8 @@ def percentile(a, q, axis=None, *, method="linear", keepdims=False):
 def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
     if method != "linear" or np.ndim(q) > 0:
         refuse("only one quantile with linear interpolation has a rule")
+    if np.size(a) == 0:
+        return np.nan + np.sum(a, axis=axis, keepdims=keepdims)
     ordered = np.sort(rows(a, axis), axis=-1)
     at = q * (np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
@@ -137,7 +139,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     if ddof is None:
         ddof = 0 if bias else 1
     centered = x - np.mean(x, axis=1, keepdims=True)
-    return np.squeeze(centered @ conj(centered.T) / (x.shape[1] - ddof))
+    count = x.shape[1] if ddof == 0 else max(x.shape[1] - ddof, 0)
+    return np.squeeze(centered @ conj(centered.T) / count)
 
 
 @composed(np.corrcoef)
@@ -185,8 +188,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     d[weights] += d[z][place] * inside
     if not ignored(edges) and range is None and np.ndim(bins) == 0:
         share = np.arange(len(edges)) / len(z)
-        ends = np.stack((np.sum(d[edges] * (1.0 - share)), np.sum(d[edges] * share)))
-        d[a] += scatter(ends, np.stack((np.argmin(a), np.argmax(a))), a)
+        low, high = extremes(a)
+        d[a] += np.sum(d[edges] * (1.0 - share)) * low + np.sum(d[edges] * share) * high
 
 
 @composed(np.histogram_bin_edges)
@@ -210,7 +213,8 @@ def unique(ar):
 def unique_values(x):
     z = np.unique_values(x)
     yield z
-    d[x] += scatter(d[z], np.argmax(np.equal.outer(z, np.ravel(x)), axis=1), x)
+    _, place = np.unique(x, return_index=True, equal_nan=False)
+    d[x] += scatter(d[z], place[np.argsort(np.argsort(z))], x)
 
 
 @composed(np.unique, given="return_counts")

@@ -48,3 +48,75 @@ def test_empty(expression):
     check_gradient(f, args, (0, 1))
     value, tangent = srcdiff.jvp(f, args, tuple(map(np.ones_like, args)))
     assert np.shape(tangent) == np.shape(value)
+
+
+LINE, TALL = np.zeros((3, 0)), np.zeros((0, 4))
+CUBE, BLOCK = np.zeros((2, 3, 0)), np.zeros((0, 3, 4))
+# Of nothing at all, or over an axis without elements: many are nan, and NumPy warns.
+OF_NOTHING = {
+    "np.mean(x)": (NONE, ROWS, LINE), "np.mean(x, axis=(0, 1))": (ROWS, LINE),
+    "np.mean(x, axis=0)": (NONE, ROWS, WIDE), "np.mean(x, dtype=np.float64)": (NONE,),
+    "np.mean(x[x > 0.0])": (SOME * 0.0, FULL * 0.0, NONE), "np.mean(x[:0])": (SOME, FULL),
+    "np.var(x)": (NONE, ROWS, LINE), "np.var(x, axis=0, ddof=1)": (ROWS, WIDE),
+    "np.var(x, ddof=1)": (NONE,), "np.var(x, dtype=np.float64)": (NONE,),
+    "np.var(x, mean=np.zeros(()))": (NONE,), "np.var(x, 1, ddof=1, mean=np.zeros((2, 1)))": (WIDE,),
+    "np.std(x)": (NONE, ROWS, LINE), "np.std(x, 1, ddof=1, mean=np.zeros((2, 1)))": (WIDE,),
+    "np.nanstd(x, 0, ddof=1)": (TALL,), "np.nanvar(x, 0, ddof=1)": (TALL,),
+    "np.nanmean(x)": (NONE, ROWS), "np.average(x)": (NONE, ROWS, LINE),
+    "np.cov(x)": (NONE, LINE), "np.cov(x, rowvar=False)": (ROWS,), "np.cov(x, x)": (NONE,),
+    "np.diff(x, 2)": (LINE, NONE, np.ones(1), np.ones((2, 1))), "np.diff(x, 3, 0)": (ROWS, SOME),
+    "np.diff(x, prepend=0.0)": (NONE, LINE), "np.diff(x, append=1.0)": (NONE, LINE),
+    "np.diff(x, prepend=x, append=2.0)": (NONE,),
+    "np.ediff1d(x)": (NONE, ROWS, WIDE), "np.ediff1d(x, 1.0, np.zeros(0))": (NONE,),
+    "np.ediff1d(x, 1.0, np.zeros(2))": (NONE,),
+    "np.resize(x, (2, 2))": (ROWS, WIDE), "np.resize(x, 7)": (NONE,),
+    "np.max(x, initial=0.1)": (NONE, ROWS), "np.max(x, 0, initial=0.1)": (ROWS,),
+    "np.min(x, 0, initial=0.1)": (ROWS,), "np.max(x, 0, where=True, initial=0.1)": (ROWS,),
+    "np.min(x, where=x > 0.0, initial=9.0)": (NONE, ROWS),
+    "np.max(x[x > 9.0], initial=0.5)": (SOME,),
+    "np.prod(x, axis=(0, 2))": (CUBE, BLOCK, np.zeros((2, 0, 4))),
+    "np.linalg.norm(x)": (NONE, ROWS), "np.linalg.norm(x, 1)": (LINE,),
+    "np.linalg.norm(x, 2)": (TALL, LINE), "np.linalg.norm(x, np.inf)": (TALL,),
+    "np.linalg.norm(x, 1, (2, 0))": (BLOCK,), "np.linalg.norm(x, 2, (0, 2), True)": (BLOCK, CUBE),
+    "np.linalg.matrix_norm(x, ord=1)": (CUBE,), "np.linalg.norm(x, 'nuc')": (TALL, LINE),
+    "np.linalg.lstsq(x, np.zeros((len(x), 3)), None)[0]": (np.zeros((0, 2)), np.zeros((4, 0))),
+    "np.linalg.lstsq(x, np.zeros(len(x)), None)[0]": (TALL, WIDE),
+    "np.histogram(x, 4)[1]": (NONE, ROWS, WIDE), "np.histogram(x, 3, weights=x)[0]": (NONE,),
+    "np.histogram_bin_edges(x, 4)": (NONE, ROWS),
+    "np.median(x)": (NONE, ROWS), "np.nanmedian(x)": (NONE, ROWS, LINE),
+    "np.nanmedian(x, 1)": (WIDE,), "np.nanquantile(x, 0.4)": (NONE,),
+    "np.nanquantile(x, 0.3, 1)": (WIDE,), "np.nanpercentile(x, 40)": (NONE,),
+    "np.nanmedian(x[x > 9.0])": (SOME,), "np.nanmedian(x, 0, keepdims=True)": (ROWS,),
+    "np.apply_along_axis(np.cumsum, 0, x)": (TALL,), "np.apply_along_axis(np.sum, 1, x)": (LINE,),
+    "np.poly(x)": (NONE,), "np.roots(x)": (NONE,), "np.trim_zeros(x)": (NONE, 0.0 * SOME),
+    "np.polymul(x, x)": (NONE,), "np.polymul(x, np.ones(2))": (NONE,),
+    "np.polymul(np.ones(2), x)": (NONE,), "np.unique(x)": (NONE, ROWS),
+    "np.unique_values(x)": (NONE, ROWS),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("expression", OF_NOTHING)
+def test_of_nothing(expression):
+    if "unique_values" in expression and not hasattr(np, "unique_values"):
+        pytest.skip("a function of a later NumPy")
+    f = define(f"def f(x):\n    return {expression}\n", "f", {"np": np})
+    for x in OF_NOTHING[expression]:
+        expected = f(x)
+        found = srcdiff.grad(f)(x, grad_outputs=np.ones_like(expected))
+        assert found.shape == x.shape and found.dtype == x.dtype
+        assert not found.any() or "nan" in str(expected)
+        value, tangent = srcdiff.jvp(f, (x,), (np.ones_like(x),))
+        np.testing.assert_array_equal(value, expected)
+        assert np.shape(tangent) == np.shape(expected)
+
+
+STORES = ("np.put(x, [0, 2], y)", "np.putmask(x, x > 0.0, y)", "x.put([1], y)")
+
+
+@pytest.mark.parametrize("statement", STORES)
+def test_stores_of_nothing(statement):
+    f = define(f"def f(x, y):\n    x = x * 2.0\n    {statement}\n    return x\n", "f", {"np": np})
+    check_gradient(f, (SOME, NONE), (0, 1))
+    value, _ = srcdiff.jvp(f, (SOME, NONE), (SOME, NONE))
+    np.testing.assert_array_equal(value, 2.0 * SOME)

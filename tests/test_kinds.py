@@ -68,8 +68,9 @@ def test_kinds_without_arguments_are_true(program, monkeypatch):
 
 
 def test_kind_of_an_argument():
-    x = Sym("x.0", 0, True)
+    x = Sym("x.0", 0, True, 2)
     assert kind_of(np.zeros((3, 1)), "x") == Array("float64", (x, 1))
+    assert kind_of(np.zeros(0), "x") == Array("float64", (Sym("x.0", 0, True),))
     assert kind_of(np.zeros((), np.float32), "x") == Array("float32", ())
     assert kind_of(1.5, "x") == Scalar("float64")
     assert kind_of(3, "n") == Scalar("int64", size_of=Sym("n"))
@@ -88,7 +89,8 @@ def test_kind_of_an_argument():
         (np.zeros((3, 1)), np.zeros((2, 1)), True),
         (np.zeros((5, 1)), np.zeros((4, 1)), True),
         (np.zeros((3, 1)), np.zeros((4, 1)), False),
-        (np.zeros((0, 2)), np.zeros((3, 0)), True),
+        (np.zeros((2, 0)), np.zeros((3, 0)), True),
+        (np.zeros((0, 2)), np.zeros((3, 2)), False),
         (np.zeros((3, 1)), np.zeros((3, 2)), False),
         (np.zeros(3), np.zeros(3, np.float32), False),
         (np.zeros(3), np.zeros((3, 3)), False),
@@ -224,9 +226,9 @@ def test_slices_are_shorter_by_a_constant():
         return a, b, c, d, e, f, g
 
     kinds = infer_for(slices, u=np.ones(3))
-    assert {kinds[n].dims for n in "abc"} == {(Sym("u.0", -2),)}
+    assert {kinds[n].dims for n in "abc"} == {(Sym("u.0", -2, False, 2),)}
     assert kinds["f"].dims == kinds["u"].dims
-    assert kinds["g"].dims == (Sym("u.0", 1),)
+    assert kinds["g"].dims == (Sym("u.0", 1, True, 2),)
     assert kinds["d"].dims != kinds["e"].dims
 
 
@@ -281,7 +283,7 @@ def test_dicts_by_key():
         return q
 
     kinds = infer_for(pick, p={"w": np.ones((2, 3))}, x=np.ones(2))
-    assert kinds["q"] == Array("float64", (Sym("p['w'].1", 0, True),))
+    assert kinds["q"] == Array("float64", (Sym("p['w'].1", 0, True, 2),))
 
 
 def test_dtypes_follow_numpy():

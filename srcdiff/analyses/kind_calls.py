@@ -15,7 +15,7 @@ from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_sp
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
-from srcdiff.analyses.kind_index import item_kind, product, size_dim, size_scalar
+from srcdiff.analyses.kind_index import item_kind, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.analyses.kind_types import (
@@ -317,15 +317,7 @@ def _zeros_like(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 
 
 def _axis_size(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    dims = dims_of(args[0])
-    axis = args[1] if len(args) > 1 else kwargs.get("axis", NoneKind())
-    if dims is None:
-        return Scalar("int64")
-    if isinstance(axis, NoneKind):
-        return size_scalar(product(dims))
-    if isinstance(axis, Scalar) and axis.value is not None and -len(dims) <= axis.value < len(dims):
-        return size_scalar(dims[axis.value])
-    return Scalar("int64")
+    return Scalar("float64")
 
 
 def _make_function(args: Args, kwargs: dict[str, Kind]) -> Kind | None:

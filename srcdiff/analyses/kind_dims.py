@@ -4,8 +4,8 @@ A dimension is an `int` (known), a `Sym` (the same unknown length wherever the s
 and offset occur) or None.  `Sym(name, offset)` is `max(0, length(name) + offset)`: the slice
 `x[1:]` of an empty array is empty, it is not of length -1.
 
-"Big" means "known not to be 1", zero included.  Which dimensions of an argument are 1 is part of
-the dispatch key, so it is known for arguments.  So is which are 4 or more (`least`), hence
+"Big" means "known not to be 1", zero included.  Which dimensions of an argument are 0 or 1 is part
+of the dispatch key, so it is known for arguments.  So is which are 4 or more (`least`), hence
 `x[1:-1]` of those is big too.  It decides what broadcasting can do: in an elementwise operation
 that succeeds, an axis of the result has the length of every operand whose length there is not 1.
 If that length is n > 1 or 0, the other operands have n or 1 (0 against 1 gives 0; 0 against n > 1
@@ -48,6 +48,11 @@ BIG = Sym("?", 0, True)
 def is_big(dim: Dim) -> bool:
     """Whether a length is known not to be 1."""
     return dim.big if isinstance(dim, Sym) else dim is not None and dim != 1
+
+
+def is_filled(dim: Dim) -> bool:
+    """Whether a length is known not to be 0."""
+    return dim.least + dim.offset > 0 if isinstance(dim, Sym) else bool(dim)
 
 
 def same_dim(a: Dim, b: Dim) -> bool:

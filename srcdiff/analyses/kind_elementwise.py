@@ -24,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     broadcast_dims,
     contents,
     dims_of,
+    is_filled,
     is_numeric,
 )
 from srcdiff.analyses.probe import probe
@@ -110,7 +111,14 @@ def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     if isinstance(result, Scalar) and result.dtype == "int64" and result.python:
         if result.value is None:
             return size_scalar(_size(fn, args))
+    if fn is operator.eq and Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
+        return Scalar("bool", True, False)
     return result
+
+
+def _is_filled(kind: Kind) -> bool:
+    """Whether a number is a length that is known not to be 0."""
+    return isinstance(kind, Scalar) and is_filled(kind.size_of)
 
 
 def _size(fn: Any, args: Args) -> Dim:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from srcdiff.analyses.kind_join import join_all
@@ -25,6 +26,7 @@ from srcdiff.analyses.kind_types import (
     broadcast_dims,
     contents,
     dims_of,
+    is_filled,
     same_dim,
 )
 
@@ -331,7 +333,11 @@ def product(dims: Sequence[Dim]) -> Dim:
         return number
     if len(rest) == 1 and number == 1:
         return rest[0]
-    return named("*".join([*(dim_text(d) for d in rest), *([str(number)] if number > 1 else [])]))
+    text = "*".join([*(dim_text(d) for d in rest), *([str(number)] if number > 1 else [])])
+    whole = named(text)
+    if isinstance(whole, Sym) and all(map(is_filled, rest)):
+        return replace(whole, least=1)
+    return whole
 
 
 def added(a: Scalar, b: Scalar, sign: int) -> Dim:

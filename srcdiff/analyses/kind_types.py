@@ -12,6 +12,7 @@ from srcdiff.analyses.kind_dims import Sym as Sym
 from srcdiff.analyses.kind_dims import broadcast_dim as broadcast_dim
 from srcdiff.analyses.kind_dims import broadcast_dims as broadcast_dims
 from srcdiff.analyses.kind_dims import is_big as is_big
+from srcdiff.analyses.kind_dims import is_filled as is_filled
 from srcdiff.analyses.kind_dims import join_dim as join_dim
 from srcdiff.analyses.kind_dims import same_dim as same_dim
 from srcdiff.analyses.kind_functions import Callable as Callable

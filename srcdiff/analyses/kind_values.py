@@ -78,9 +78,7 @@ def key_of(value: Any) -> Any:
     """A hashable key: two values with the same key have the same kind."""
     cls = type(value)
     if cls is np.ndarray or cls is np.memmap:
-        return value.dtype, tuple(
-            [1 if n == 1 else LARGE if n >= LARGE else 0 for n in value.shape]
-        )
+        return value.dtype, tuple([n if n < 2 else LARGE if n >= LARGE else 2 for n in value.shape])
     if cls is float or cls is int:
         return cls
     if cls is tuple or cls is list:
@@ -88,7 +86,7 @@ def key_of(value: Any) -> Any:
     if cls is dict:
         return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
     if cls.__name__ == "ndarray" and is_device_array(value):
-        lengths = [1 if n == 1 else LARGE if n >= LARGE else 0 for n in value.shape]
+        lengths = [n if n < 2 else LARGE if n >= LARGE else 2 for n in value.shape]
         return "cupy", value.dtype, tuple(lengths)
     if is_sparse(value):
         return cls, value.dtype
@@ -156,7 +154,7 @@ def _array(value: np.ndarray[Any, Any], name: str) -> Kind:
     if value.dtype.hasobject or value.dtype.names is not None:
         return Object("numpy.ndarray")
     dims: list[Dim] = [
-        1 if n == 1 else Sym(f"{name}.{axis}", 0, True, LARGE if n >= LARGE else 0)
+        1 if n == 1 else Sym(f"{name}.{axis}", 0, True, LARGE if n >= LARGE else min(n, 2))
         for axis, n in enumerate(value.shape)
     ]
     return Array(value.dtype.name, tuple(dims))

@@ -104,7 +104,7 @@ class Tests:
 
 def _axis(dim: Dim) -> str:
     if isinstance(dim, Sym):
-        return "4:" if dim.least else "~1" if dim.big else ":"
+        return f"{dim.least}:" if dim.least else "~1" if dim.big else ":"
     return ":" if dim is None else str(dim)
 
 

@@ -198,12 +198,18 @@ def _diagonal(b: Context, call: ir.Call) -> ir.Rhs | None:
     return ir.Call(np.diagonal, (call.args[0], offset, ir.Const(1), ir.Const(2)))
 
 
-def _move(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`shift` and `undiff`, whose axis comes last."""
-    if not _plain(b, call, 3) or len(call.args) != 3:
-        return None
-    axis = shifted(b, call.args[2])
-    return None if axis is None else replace(call, args=(*call.args[:2], axis))
+def _move(count: int) -> Form:
+    """`shift` and `undiff`, whose axis comes last, after `count` other operands."""
+
+    def form(b: Context, call: ir.Call) -> ir.Rhs | None:
+        d, *rest, axis = call.args
+        plain = replace(call, args=(d, rest[-1], axis))  # of `x` in `undiff` the shape matters
+        if not _plain(b, plain, 3) or len(call.args) != count + 1:
+            return None
+        moved = shifted(b, axis)
+        return None if moved is None else replace(call, args=(d, *rest, moved))
+
+    return form
 
 
 _FFT = tuple(getattr(np.fft, n) for n in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
@@ -223,5 +229,6 @@ SHAPES: Mapping[Any, Form] = {
     **dict.fromkeys((np.concatenate, np.stack), _joined),
     **dict.fromkeys((np.triu, np.tril), _triangle),
     np.diagonal: _diagonal,
-    **dict.fromkeys((runtime.shift, runtime.undiff), _move),
+    runtime.shift: _move(2),
+    runtime.undiff: _move(3),
 }

@@ -22,6 +22,8 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Tuple,
     Unknown,
+    dims_of,
+    is_filled,
     is_float,
     rank_of,
 )
@@ -190,8 +192,13 @@ def _spread(folder: Folder, call: Call) -> Any:
 
 
 def _axis_size(folder: Folder, call: Call) -> Any:
+    """`x.size` or `x.shape[axis]`, where they are known not to be 0."""
     x, axis = (*call.args, NONE)[:2]
-    at = folder.static(axis)
+    at, dims = folder.static(axis), dims_of(folder.kind(x))
+    if dims is None:
+        return UNSET
+    if not all(map(is_filled, dims[at : at + 1 or None] if isinstance(at, int) else dims)):
+        return UNSET
     if at is None:
         return folder.call(Call(np.size, (x,), text="np.size"))
     if not isinstance(at, int):

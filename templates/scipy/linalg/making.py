@@ -44,7 +44,7 @@ def circulant(c):
 @composed(linalg.khatri_rao)
 @samples("A(2, 3), A(4, 3)")
 def khatri_rao(a, b):
-    return np.reshape(a[:, None, :] * b[None, :, :], (-1, np.shape(a)[1]))
+    return np.reshape(a[:, None, :] * b[None, :, :], (len(a) * len(b), np.shape(a)[1]))
 
 
 @composed(linalg.norm)
