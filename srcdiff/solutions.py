@@ -226,12 +226,43 @@ def basis_of(x: Any) -> Any:
     Raises:
         TypeError: it is something else.
     """
-    if np.iscomplexobj(x) or isinstance(x, (dict, list, tuple)):
+    if np.iscomplexobj(x):
+        raise TypeError("derivatives of Jacobians are by real numbers and arrays")
+    return units_of(x)
+
+
+def units_of(x: Any) -> Any:
+    """The unit vectors of the space of a number or array, that of complex ones over real ones.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(x, (dict, list, tuple)):
         raise TypeError(
-            "second derivatives of solutions, and derivatives of Jacobians, are by real numbers "
-            "and arrays"
+            "second derivatives of solutions, and derivatives of Jacobians, are by numbers and "
+            "arrays"
         )
-    return np.reshape(np.eye(np.size(x), dtype=np.result_type(x)), (np.size(x), *np.shape(x)))
+    units = np.eye(np.size(x), dtype=np.result_type(x))
+    if np.iscomplexobj(x):
+        units = np.concatenate([units, 1j * units])
+    return np.reshape(units, (len(units), *np.shape(x)))
+
+
+def as_reals(v: Any, like: Any) -> Any:
+    """A number or array as a vector of real numbers: where `like` is complex, both its parts."""
+    flat = np.ravel(v)
+    if np.iscomplexobj(like):
+        return np.concatenate([np.real(flat), np.imag(flat)])
+    return flat.copy()
+
+
+def of_reals(v: Any, like: Any) -> Any:
+    """A vector of real numbers as a number or array like another one."""
+    if np.iscomplexobj(like):
+        v = v[: np.size(like)] + 1j * v[np.size(like) :]
+    if isinstance(like, (float, complex, np.generic)):
+        return type(like)(v[0])
+    return np.array(np.reshape(v, np.shape(like)))
 
 
 def solved(a: Any, b: Any) -> Any:

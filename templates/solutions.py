@@ -3,18 +3,31 @@
 import numpy as np
 
 from srcdiff import grad, hessian, hvp, jacobian, jvp, linearize, vhp, vjp
-from srcdiff.rules import composed, d, forward, known, nondifferentiable, rule, samples, unsupported
+from srcdiff.rules import (
+    composed,
+    d,
+    forward,
+    known,
+    linear,
+    nondifferentiable,
+    rule,
+    samples,
+    unsupported,
+)
 from srcdiff.solutions import (
+    as_reals,
     basis_of,
     fixed_adjoint,
     fixed_point,
     fixed_tangent,
+    of_reals,
     pulled,
     pushed,
     solution,
     solve_adjoint,
     solve_tangent,
     solved,
+    units_of,
 )  # fmt: skip
 
 SQUARES = "lambda a, b: np.sqrt(a * b), lambda x, a, b: x * x - a * b"
@@ -60,41 +73,68 @@ def fixed_point_tangent(f, x0, *args):
             d[x] += fixed_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
 
 
-# Of their derivatives, dense: the matrix of the system is part of the text.
+# Of their derivatives, dense: the matrix of the system is part of the text.  Complex numbers
+# are pairs of real ones there.
+
+
+@linear(as_reals)
+@samples("A(2, 3), A(2, 3)", "C(3), C(3)", "A(), 2.0")
+def as_reals_(v, like):
+    z = as_reals(v, like)
+    yield z
+    d[v] += of_reals(d[z], v)
+    d[like] += 0.0
+
+
+@linear(of_reals)
+@samples("A(6), A(2, 3)", "A(6), C(3)")
+def of_reals_(v, like):
+    z = of_reals(v, like)
+    yield z
+    d[v] += as_reals(d[z], like)
+    d[like] += 0.0
 
 
 @composed(solve_adjoint, early=True)
 @samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
 def solve_adjoint_(f, x, g, *args):
-    columns = [np.ravel(pulled(f, 0, e, x, *args)) for e in basis_of(x)]
-    return np.reshape(solved(np.stack(columns, axis=1), np.ravel(g)), np.shape(x))[()]
+    columns = [as_reals(pulled(f, 0, e, x, *args), x) for e in units_of(x)]
+    return of_reals(solved(np.stack(columns, axis=1), as_reals(g, x)), x)
 
 
 @composed(solve_tangent, early=True)
 @samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
 def solve_tangent_(f, x, r, *args):
-    rows = [np.ravel(pulled(f, 0, e, x, *args)) for e in basis_of(x)]
-    return np.reshape(solved(np.stack(rows), np.ravel(r)), np.shape(x))[()]
+    rows = [as_reals(pulled(f, 0, e, x, *args), x) for e in units_of(x)]
+    return of_reals(solved(np.stack(rows), as_reals(r, x)), x)
 
 
 @composed(fixed_adjoint, early=True)
 @samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
 def fixed_adjoint_(f, x, g, *args):
-    columns = [np.ravel(e - pulled(f, 0, e, x, *args)) for e in basis_of(x)]
-    return np.reshape(solved(np.stack(columns, axis=1), np.ravel(g)), np.shape(x))[()]
+    columns = [as_reals(e - pulled(f, 0, e, x, *args), x) for e in units_of(x)]
+    return of_reals(solved(np.stack(columns, axis=1), as_reals(g, x)), x)
 
 
 @composed(fixed_tangent, early=True)
 @samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
 def fixed_tangent_(f, x, r, *args):
-    rows = [np.ravel(e - pulled(f, 0, e, x, *args)) for e in basis_of(x)]
-    return np.reshape(solved(np.stack(rows), np.ravel(r)), np.shape(x))[()]
+    rows = [as_reals(e - pulled(f, 0, e, x, *args), x) for e in units_of(x)]
+    return of_reals(solved(np.stack(rows), as_reals(r, x)), x)
 
 
 @composed(pulled, early=True)
 @samples("lambda x, a: x * x * a, 1, A(3), A(3), A(3)", "lambda x, a: x * a, 0, A(3), A(3), A(3)")
 def pulled_(f, k, g, *args):
     return grad(f, k, materialize_grads=True)(*args, grad_outputs=g)
+
+
+@composed(pushed, early=True)
+@samples("lambda x, a: x * x * a, 1, A(3), A(3), A(3)", "lambda x, a: x * a, 0, A(), A(), A()")
+def pushed_(f, k, t, *args):
+    z = f(*args)
+    rows = [as_reals(pulled(f, k, e, *args), args[k]) for e in units_of(z)]
+    return of_reals(np.stack(rows) @ as_reals(t, args[k]), z)
 
 
 @rule(solved)
@@ -115,10 +155,7 @@ def solved_tangent(a, b):
     d[z] += -solved(a, d[a] @ z)
 
 
-nondifferentiable(basis_of)
-unsupported(
-    "Differentiate the gradient instead: srcdiff.jvp of srcdiff.grad.", pushed
-)
+nondifferentiable(basis_of, units_of)
 unsupported(
     "Where it is differentiated, it is of a function that is known there, by one array or number "
     "and without other options, and its value is one array or number.",
