@@ -93,9 +93,9 @@ def svdvals(x):
 
 
 @rule(np.linalg.qr)
-@samples("A(4, 3)", "A(3, 3)", "A(3, 5)", "A(2, 4, 3)", "C(4, 3)")
-def qr(a):
-    q, r = np.linalg.qr(a)
+@samples("A(4, 3)", "A(3, 3)", "A(3, 5)", "A(2, 4, 3)", "C(4, 3)", "A(4, 3), 'reduced'")
+def qr(a, mode="reduced"):
+    q, r = np.linalg.qr(a, mode)
     yield q, r
     d[a] += qr_back(q, r, d[q], d[r])
 
@@ -103,9 +103,13 @@ def qr(a):
 @composed(np.linalg.qr, given="mode")
 @samples("A(4, 3), 'r'", "A(4, 3), mode='r'")
 def qr_mode(a, mode="reduced"):
-    if mode != "r":
+    if not known(mode):
+        refuse("`mode` must be known when generating: write 'reduced' or 'r' in the call")
+    if mode == "r":
+        return np.linalg.qr(a)[1]
+    if mode != "reduced":
         refuse("the mode must be 'reduced' or 'r'")
-    return np.linalg.qr(a)[1]
+    return np.linalg.qr(a)
 
 
 @rule(np.linalg.pinv)

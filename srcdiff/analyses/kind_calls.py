@@ -316,6 +316,11 @@ def _zeros_like(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return kind if isinstance(kind, (List, Dict)) else UNKNOWN
 
 
+def _eigh(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """Which triangle is read makes no difference."""
+    return probed_kind(np.linalg.eigh, args[:1], ()) if len(args) > 1 or kwargs else None
+
+
 def _axis_size(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Scalar("float64")
 
@@ -382,6 +387,7 @@ _SPECIAL: dict[Any, Special] = {
     runtime.spread: _spread,
     trees.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,
+    np.linalg.eigh: _eigh,
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,
     **kind_results.FUNCTIONS,

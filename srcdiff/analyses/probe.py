@@ -102,6 +102,8 @@ def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:
         for python in (kind.python,) if kind.python is not None else (True, False):
             if "int" in dtype and kind.value is None and not any_int:
                 yield from (Scalar(dtype, python, v) for v in (0, 1, 2, -1))
+            elif dtype == "bool" and kind.value is None and not any_int:
+                yield from (Scalar(dtype, python, v) for v in (False, True))  # `keepdims`
             else:
                 yield Scalar(dtype, python, kind.value)
 

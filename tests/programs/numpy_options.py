@@ -133,3 +133,37 @@ def convolved_as_told(x, y, mode):
 
 sample(convolved_as_told, lambda r: (r.standard_normal(5), r.standard_normal(3), "full"), (0, 1))
 sample(convolved_as_told, lambda r: (r.standard_normal(5), r.standard_normal(3), "same"), (0, 1))
+
+
+def eigenvalues_of_a_triangle(x, uplo):
+    a = x @ x.T + np.diag([1.0, 3.0, 6.0])
+    w, v = np.linalg.eigh(a, uplo)
+    return w * v[0] ** 2 + np.linalg.eigh(a, UPLO=uplo).eigenvalues
+
+
+sample(eigenvalues_of_a_triangle, lambda r: (r.standard_normal((3, 3)), "U"))
+
+
+def singular_values_as_told(x, full):
+    parts = np.linalg.svd(x, full)
+    return parts[1] * np.abs(parts[2][0, :3]) + np.abs(np.linalg.svd(x, full)[0][0])
+
+
+sample(singular_values_as_told, lambda r: (r.standard_normal((3, 4)), False))
+sample(singular_values_as_told, lambda r: (r.standard_normal((3, 4)), True))
+
+
+def sums_that_keep_an_axis(x, w, keep):
+    return x * np.sum(x, 0, keepdims=keep) + np.sum(w * np.sum(x, 1, keepdims=keep))
+
+
+sample(
+    sums_that_keep_an_axis,
+    lambda r: (r.standard_normal((2, 3)), r.standard_normal(2), True),
+    (0, 1),
+)
+sample(
+    sums_that_keep_an_axis,
+    lambda r: (r.standard_normal((2, 3)), r.standard_normal(2), False),
+    (0, 1),
+)
