@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Place(Protocol):
@@ -134,7 +138,22 @@ class SavedValueError(SrcdiffError, RuntimeError, TypeError):
 
 
 class AnomalyError(SrcdiffError, RuntimeError, FloatingPointError):
-    """An adjoint is nan."""
+    """An adjoint is nan or infinite.
+
+    Attributes: `file`, `line` and `col` of the primal (line and column from 1), `text` of that
+    line, `variable` whose adjoint it is (None for an intermediate result), and `counters`, the
+    values of the loop variables by name.
+    """
+
+    def __init__(
+        self, message: str, place: str = "", name: str = "", counters: Mapping[str, Any] = _NONE
+    ) -> None:
+        super().__init__(message)
+        found = re.match(r"(.*?):(\d+):(\d+): (.*)", place, re.DOTALL)
+        file, line, col, text = found.groups() if found else ("", "0", "0", place)
+        self.file, self.line, self.col, self.text = str(file), int(line), int(col), str(text)
+        self.variable = name.replace("`", "") if name.startswith("`") else None
+        self.counters = dict(counters)
 
 
 class GradcheckError(SrcdiffError, RuntimeError):

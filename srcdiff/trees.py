@@ -51,7 +51,7 @@ def check_adjoint(
             lines += ["Something is wrong in the forward part already:", *seen]
         else:
             lines.append(f"No value of the forward part that carries a derivative is {what}.")
-        raise AnomalyError("\n".join(lines))
+        raise AnomalyError("\n".join(lines), place, path, counters)
 
 
 def _where(place: str, counters: dict[str, Any]) -> str:

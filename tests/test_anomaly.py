@@ -1,5 +1,6 @@
 """`check_nan`, `check_inf` and `detect_anomaly`: what is said, and when."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -39,8 +40,19 @@ def test_the_line_the_variable_and_the_counters():
         srcdiff.grad(roots, check_nan=True)(BAD)
     first, place, forward = str(info.value).split("\n")
     assert first == "the adjoint of `x` is nan"
-    assert place.endswith("test_anomaly.py:19:21: h = np.sqrt(x[i]), i = 1")
+    assert place.endswith("test_anomaly.py:20:21: h = np.sqrt(x[i]), i = 1")
     assert forward == "No value of the forward part that carries a derivative is nan."
+
+
+def test_the_place_as_attributes():
+    with pytest.raises(srcdiff.AnomalyError) as info:
+        srcdiff.grad(roots, check_nan=True)(BAD)
+    error = info.value
+    assert (error.file, error.line, error.col) == (__file__, 20, 21)
+    assert (error.text, error.variable) == ("h = np.sqrt(x[i])", "x")
+    assert error.counters == {"i": 1}
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) and vars(again) == vars(error)
 
 
 def test_the_forward_value_that_was_bad_already():
@@ -49,7 +61,7 @@ def test_the_forward_value_that_was_bad_already():
     text = str(info.value)
     assert ", k = 1, j = 0\n" in text
     assert "forward part already:\nthe value of `y` is nan\n" in text
-    assert text.endswith(":25:5: y = np.log(x)")
+    assert text.endswith(":26:5: y = np.log(x)")
 
 
 def test_infinity():

@@ -133,6 +133,34 @@ def test_a_dtype_that_is_wrong_is_found(monkeypatch):
     assert srcdiff.gradcheck(models.vector, x)
 
 
+def test_an_array_stands_for_itself_alone():
+    assert srcdiff.gradcheck(lambda x: np.sum(x * x), X)
+
+
+def test_a_batch_of_tangents_that_is_wrong_is_found(monkeypatch):
+    options = {"check_forward_ad": True, "check_batched_forward_grad": True}
+    assert srcdiff.gradcheck(lambda x: np.sin(x) * x, (X,), **options)
+    monkeypatch.setattr("srcdiff.api.check.pushed", lambda point, t, *rest: 2.0 * t[0])
+    with pytest.raises(srcdiff.GradcheckError, match="batched tangent of the output differs"):
+        srcdiff.gradcheck(lambda x: np.sin(x) * x, (X,), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"check_backward_ad": False}, "at least one of check_forward_ad or check_backward_ad"),
+        ({"check_batched_forward_grad": True}, "requires check_forward_ad to be True"),
+        (
+            {"check_forward_ad": True, "check_backward_ad": False, "check_batched_grad": True},
+            "requires check_backward_ad to be True",
+        ),
+    ],
+)
+def test_checks_that_would_check_nothing(options, words):
+    with pytest.raises(ValueError, match=words):
+        srcdiff.gradcheck(wrong_square, (X,), **options)
+
+
 def test_the_step():
     assert srcdiff.gradcheck(models.scalar, (2.0,), eps=1e-4)
     assert not srcdiff.gradcheck(models.scalar, (2.0,), eps=0.5, raise_exception=False)

@@ -484,3 +484,17 @@ def test_jacobians_inside_are_made_anew_when_something_outside_changes(monkeypat
     assert gradient(1.0) == 12.0
     monkeypatch.setitem(globals(), "SCALE", 3.0)
     assert gradient(1.0) == 18.0
+
+
+def test_a_vector_that_is_not_given_is_one():
+    assert srcdiff.hvp(lambda x: x**3, (2.0,), None) == 12.0
+    close(srcdiff.hvp(lambda x: np.sum(x**3), (np.array([2.0]),), None), [12.0])
+    with pytest.raises(srcdiff.CotangentError, match="The vector v can only be None"):
+        srcdiff.hvp(lambda x: np.sum(x**3), (np.ones(2),), None)
+
+
+def test_a_jacobian_by_an_array_without_axes_is_one():
+    for transform in (srcdiff.jacobian, srcdiff.hessian):
+        found = transform(lambda x: x**3)(np.array(2.0))
+        assert type(found) is np.ndarray and found.shape == () and found == 12.0
+    assert type(srcdiff.jacobian(lambda x: x**3)(2.0)) is float

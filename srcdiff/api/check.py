@@ -12,8 +12,10 @@ from srcdiff.api.again import with_cotangent
 from srcdiff.api.batch import batched
 from srcdiff.api.compare import Check, Tolerance, Wrong, compared, random_like, source_of
 from srcdiff.api.derivative import Derivative
+from srcdiff.api.matrices import pushed
 from srcdiff.api.point import at, leaves, with_leaves
 from srcdiff.errors import GradcheckError
+from srcdiff.request import spelled
 from srcdiff.trees import kept
 
 MOST = 12
@@ -35,6 +37,7 @@ def gradcheck(
     check_batched_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
+    check_batched_forward_grad: bool = False,
     fast_mode: bool = False,
     **kwargs: Any,
 ) -> bool:
@@ -42,7 +45,7 @@ def gradcheck(
 
     Args:
         f: the function.
-        args: its positional arguments.
+        args: its positional arguments, in a tuple or list; an array stands for itself alone.
         inputs, outputs: as in `grad`; None for all arguments that can carry a derivative.
         eps: the step of the differences.
         atol, rtol: they agree where `|analytic - numeric| <= atol + rtol * |numeric|`.
@@ -50,11 +53,13 @@ def gradcheck(
         nondet_tol: by how much two runs of the derivative may differ.
         check_grad_dtypes: check that gradients have the dtypes of their inputs.
         check_batched_grad: check that a batch of cotangents gives what they give one by one.
-        check_forward_ad, check_backward_ad: which modes are checked.
+        check_forward_ad, check_backward_ad: which modes are checked; one at least.
+        check_batched_forward_grad: check that a batch of tangents gives what they give one by one.
         fast_mode: one random direction instead of every element.
         kwargs: keyword arguments of the function.
 
     Raises:
+        ValueError: no mode is checked, or a batch of one that is not.
         GradcheckError: they do not agree; the message names input, element, both numbers, and
             says where the function has a kink.
 
@@ -63,6 +68,8 @@ def gradcheck(
     >>> srcdiff.gradcheck(lambda x, y: np.sin(x) * y, (np.array([0.3, 0.7]), 2.0))
     True
     """
+    batches = check_batched_grad, check_batched_forward_grad
+    _check_modes(check_forward_ad, check_backward_ad, *batches)
     check = Check(f, args, inputs, outputs, eps, **kwargs)
     _warn_single(check)
     tol = Tolerance(atol, rtol)
@@ -73,9 +80,23 @@ def gradcheck(
         report.append(f"  and {len(wrong) - MOST} more")
     if check_backward_ad:
         report += _further(check, nondet_tol, check_grad_dtypes, check_batched_grad)
+    if check_batched_forward_grad:
+        report += _batch_of_tangents(check)
     if report and raise_exception:
         raise GradcheckError("\n".join(report))
     return not report
+
+
+def _check_modes(forward: bool, backward: bool, batch: bool, batch_forward: bool) -> None:
+    """Raise where nothing is checked, or what is not differentiated."""
+    text = "Setting check_batched{}_grad=True requires check_{}_ad to be True"
+    if not (forward or backward):
+        names = "check_forward_ad or check_backward_ad"
+        raise ValueError(f"Expected at least one of {names} to be True")
+    if batch and not backward:
+        raise ValueError(text.format("", "backward"))
+    if batch_forward and not forward:
+        raise ValueError(text.format("_forward", "forward"))
 
 
 def _title(f: Any, wrong: list[Wrong]) -> str:
@@ -132,6 +153,20 @@ def _batch(check: Check, pull: Any, output: Any) -> list[str]:
             tol = 1e3 * np.finfo(np.result_type(gradient)).eps
             if not np.allclose(found[path][k], gradient, rtol=tol, atol=tol):
                 return [f"the batched gradient of {source_of(check, path, ())} differs"]
+    return []
+
+
+def _batch_of_tangents(check: Check) -> list[str]:
+    """Whether a batch of tangents gives what they give one by one."""
+    rng = np.random.default_rng(4)
+    many = [random_like(rng, check.at) for _ in range(3)]
+    together = {p: np.stack([at(m, p) for m in many]) for p, _ in leaves(check.at)}
+    found = dict(leaves(pushed(check.point, with_leaves(check.at, together), check.at, 3)))
+    for k, one in enumerate(many):
+        for path, tangent in leaves(check.point.along(one)[1]):
+            tol = 1e3 * np.finfo(np.result_type(tangent)).eps
+            if not np.allclose(found[path][k], tangent, rtol=tol, atol=tol):
+                return [f"the batched tangent of {spelled('the output', path)} differs"]
     return []
 
 

@@ -38,9 +38,10 @@ class Check:
     def __init__(
         self, f: Any, args: Sequence[Any], inputs: Any, outputs: Any, eps: float, **kwargs: Any
     ) -> None:
-        names = active_parameters(f, tuple(args), kwargs) if inputs is None else inputs
+        args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+        names = active_parameters(f, args, kwargs) if inputs is None else inputs
         options = Options(names, outputs, materialize_grads=True)
-        self.point = Point(f, options, tuple(args), kwargs)
+        self.point = Point(f, options, args, kwargs)
         self.eps = eps
         self.at = self.point.inputs
         self.columns = list(_columns(self.at))

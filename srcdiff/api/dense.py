@@ -11,10 +11,11 @@ from srcdiff.api.columns import columns_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, forward_of
 from srcdiff.api.made import made_once
-from srcdiff.api.matrices import by_columns, by_rows, count, real
+from srcdiff.api.matrices import by_columns, by_rows, count, real, units
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.api.sparse import Sparse
+from srcdiff.errors import CotangentError
 from srcdiff.onecall import signature_of
 
 MODES = (None, "reverse", "forward")
@@ -203,7 +204,7 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     Args:
         f: a function of one real output.
         args: its positional arguments.
-        v: the vector, in the structure and shapes of the inputs.
+        v: the vector, in the structure and shapes of the inputs; None is 1 for one number.
         inputs: as in `grad`.
         kwargs: its keyword arguments.
 
@@ -217,7 +218,21 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     """
     options = Options(inputs)
     point = Point(_gradient(f, options), options, tuple(args), kwargs)
-    return point.along(v)[1]
+    return point.along(_one(point) if v is None else v)[1]
+
+
+def _one(point: Point) -> Any:
+    """The vector of one number, which need not be given.
+
+    Raises:
+        CotangentError: there are several.
+    """
+    if point.request.form != "bare" or count(point.inputs) != 1:
+        raise CotangentError(
+            "The vector v can only be None if the input to the user-provided function is a single "
+            "number, or an array with a single element."
+        )
+    return units(point.inputs, range(1))[0]
 
 
 def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:

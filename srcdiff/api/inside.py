@@ -172,6 +172,8 @@ def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any] |
     listed = isinstance(args, ir.Tup) and not any(isinstance(a, ir.Star) for a in args.items)
     if not _is_plain(call) or given.keys() != {"f", "args", "v"} or not is_constant(inputs):
         return None
+    if given["v"] == ir.NONE:
+        return None
     return (given["f"], args.items, given["v"], constant(inputs)) if listed else None  # type: ignore[union-attr]
 
 

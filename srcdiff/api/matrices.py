@@ -11,7 +11,7 @@ from srcdiff.api.batch import batched, hold_memory, item, stacked
 from srcdiff.api.many import CANNOT
 from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
-from srcdiff.device import is_device_array
+from srcdiff.device import is_any_array, is_device_array
 from srcdiff.errors import DtypeError
 from srcdiff.recompute import Before
 from srcdiff.request import spelled
@@ -139,14 +139,14 @@ def _zeros(like: tuple[Any, ...], shape: tuple[int, ...], dtype: Any) -> Any:
 def _arranged(blocks: Blocks, inputs: Any, output: Any) -> Any:
     """The blocks in the structure of the outputs, each in that of the inputs."""
     rows = {
-        outer: with_leaves(inputs, {k: _plain(b) for k, b in found.items()})
+        outer: with_leaves(inputs, {k: _plain(b, at(inputs, k)) for k, b in found.items()})
         for outer, found in blocks.items()
     }
     return with_leaves(output, rows)
 
 
-def _plain(block: Any) -> Any:
-    """A block of one number as a number, of Python if it is as precise as that."""
-    if np.ndim(block):
+def _plain(block: Any, by: Any) -> Any:
+    """A block of one number by a number as that, of Python if it is as precise."""
+    if np.ndim(block) or is_any_array(by):
         return block
     return float(block) if block.dtype == np.float64 else block[()]
