@@ -21,7 +21,7 @@ from srcdiff.rules import composed, conj, d, ignored, iscomplex, known, refuse, 
 
 
 @rule(np.linalg.cholesky)
-@samples("S(3)", "np.stack([S(3), S(3)])")
+@samples("S(3)", "np.stack([S(3), S(3)])", "H(3)")
 def cholesky(a):
     z = np.linalg.cholesky(a)
     yield z
@@ -40,7 +40,7 @@ def eigh(a, UPLO="L"):
 
 
 @composed(np.linalg.eigvalsh)
-@samples("S(3)", "np.stack([S(3), S(3)])")
+@samples("S(3)", "np.stack([S(3), S(3)])", "H(3)")
 def eigvalsh(a, UPLO="L"):
     return np.linalg.eigh(a, UPLO)[0]
 
@@ -140,7 +140,10 @@ def lstsq(a, b, rcond=None):
 
 
 @composed(np.linalg.matrix_power)
-@samples("A(3, 3), 2", "A(2, 3, 3), 3", "A(3, 3) + 3.0 * np.eye(3), -2", "A(3, 3), 1", "A(3, 3), 0")
+@samples(
+    "A(3, 3), 2", "A(2, 3, 3), 3", "A(3, 3) + 3.0 * np.eye(3), -2", "A(3, 3), 1", "A(3, 3), 0",
+    "C(3, 3), -2",
+)  # fmt: skip
 def matrix_power(a, n):
     base = np.linalg.inv(a) if n < 0 else a
     if n == 0:
@@ -164,7 +167,7 @@ def multi_dot(arrays):
 @composed(np.linalg.tensorinv)
 @samples(
     "A(4, 2, 2) + 2.0 * np.eye(4).reshape(4, 2, 2), 1",
-    "A(2, 3, 2, 3) + 3.0 * np.eye(6).reshape(2, 3, 2, 3)",
+    "A(2, 3, 2, 3) + 3.0 * np.eye(6).reshape(2, 3, 2, 3)", "C(4, 2, 2), 1",
 )  # fmt: skip
 def tensorinv(a, ind=2):
     shape = np.shape(a)
@@ -175,7 +178,7 @@ def tensorinv(a, ind=2):
 @composed(np.linalg.tensorsolve)
 @samples(
     "A(2, 3, 2, 3) + 3.0 * np.eye(6).reshape(2, 3, 2, 3), A(2, 3)",
-    "A(6, 2, 3) + 3.0 * np.eye(6).reshape(6, 2, 3), A(6)",
+    "A(6, 2, 3) + 3.0 * np.eye(6).reshape(6, 2, 3), A(6)", "C(6, 2, 3), C(6)",
 )  # fmt: skip
 def tensorsolve(a, b, axes=None):
     if axes is not None:

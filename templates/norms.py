@@ -68,7 +68,10 @@ def _spectral_norm(x, ord, row, column, keepdims):
 
 
 @composed(np.linalg.matrix_norm)
-@samples("A(3, 4)", "A(2, 3, 4), ord=1", "A(2, 3, 4), keepdims=True, ord='nuc'", "A(3, 3), ord=-2")
+@samples(
+    "A(3, 4)", "A(2, 3, 4), ord=1", "A(2, 3, 4), keepdims=True, ord='nuc'", "A(3, 3), ord=-2",
+    "C(3, 4), ord='nuc'",
+)  # fmt: skip
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     return _matrix_norm(x, ord, -2, -1, keepdims)
 

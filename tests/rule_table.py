@@ -147,7 +147,7 @@ def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
     flavour = "definition" if rule is None or rule.definition is not None else rule.flavour
     also = ", ".join(f"`{a}`" for a in options)
     found = [*options.values(), *(() if rule is None else (rule,))]
-    number = "yes" if any("C(" in s for r in found for s in r.samples) else ""
+    number = "yes" if any(m in s for r in found for s in r.samples for m in ("C(", "H(")) else ""
     return f"| `{name}` | {flavour} | {_forward(rule)} | {also} | {number} | {_on_cupy(function)} |"
 
 

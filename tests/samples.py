@@ -20,12 +20,13 @@ from srcdiff.ir import Attr, Method
 from tests import packages
 
 # What the source of a sample may call: each makes an argument to differentiate with respect to.
-MAKERS = ("A", "P", "U", "C", "S", "V")
+MAKERS = ("A", "P", "U", "C", "S", "H", "V")
 
 
 class Makers:
     """`A(2, 3)`: any numbers; `P`: positive; `U`: in (-1, 1); `C`: complex; `S(n)`: a symmetric
-    positive definite matrix; `V(x)`: these values.  Without a shape, a Python float.
+    positive definite matrix; `H(n)`: a Hermitian one; `V(x)`: these values.  Without a shape, a
+    Python float.
     """
 
     def __init__(self, seed: int) -> None:
@@ -58,6 +59,10 @@ class Makers:
     def S(self, n: int) -> Any:
         a = self.rng.standard_normal((n, n))
         return a @ a.T + n * np.eye(n)
+
+    def H(self, n: int) -> Any:
+        a = self.C(n, n)
+        return a @ np.conj(a.T) + n * np.eye(n)
 
     def V(self, values: Any) -> Any:
         return np.array(values, dtype=float)
@@ -203,16 +208,16 @@ def _copied(x: Any) -> Any:
 
 
 def direction(x: Any, rng: np.random.Generator) -> Any:
-    """A random direction of the kind of `x`; symmetric where `x` is."""
+    """A random direction of the kind of `x`; symmetric (Hermitian) where `x` is."""
     v = rng.standard_normal(np.shape(x))
+    if np.iscomplexobj(x):
+        v = v + 1j * rng.standard_normal(np.shape(x))
     if (
         np.ndim(x) == 2
         and np.shape(x)[0] == np.shape(x)[1] > 1
-        and np.array_equal(x, np.transpose(x))
+        and np.array_equal(x, np.conj(np.transpose(x)))
     ):
-        v = v + v.T
-    if np.iscomplexobj(x):
-        v = v + 1j * rng.standard_normal(np.shape(x))
+        v = v + np.conj(v.T)
     return np.where(np.isfinite(x), v, 0.0) if np.ndim(x) else np.asarray(v).item()
 
 

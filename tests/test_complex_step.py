@@ -18,7 +18,8 @@ CANDIDATES = complex_step.candidates(list(ONCE))
 
 WITHOUT = {
     "it is not holomorphic": (
-        "cond:*", "conjugate:*", "correlate:*", "eig_back:*", "hermitian:*", "lstsq:*", "norm:*",
+        "cho_solve:*", "cholesky:*", "cond:*", "conjugate:*", "eigvalsh:*", "lu_solve:*trans=2)",
+        "matrix_norm:*", "polar:*", "correlate:*", "eig_back:*", "hermitian:*", "lstsq:*", "norm:*",
         "norm_order(A(?, ?*", "norm_order(A(4), [12-]*", "norm_order(A(4), np*", "pinv:*", "qr:*",
         "real:*", "sign:*", "slogdet:*", "solve:*'pos')", "std:*", "svdvals:*",
         "toeplitz:toeplitz(A(3))", "var:*", "var_mean*", "vdot:*", "vecdot:*", "vecmat:*",
@@ -40,8 +41,6 @@ WITHOUT = {
 }  # fmt: skip
 # Series and quotients of what is small: not quite to rounding.
 ROUGH = ("eval_legendre", "hyp2f1", "sinc")
-
-
 EVERY = [p for found in WITHOUT.values() for p in found]
 
 
@@ -67,8 +66,9 @@ def test_tangent_is_that_of_a_complex_step(sample):
     _, tangent = srcdiff.jvp(program.function, copies(program.args), tuple(way))
     rtol = 1e-12 if sample.rule.name in ROUGH else 1e-13
     for t, expected in zip(leaves(tangent), complex_step.derivative(program, way), strict=True):
-        scale = np.max(np.abs(expected), initial=1.0)
-        np.testing.assert_allclose(t, expected, rtol=0.0, atol=rtol * scale)
+        if t is not None:  # of integers
+            scale = np.max(np.abs(expected), initial=1.0)
+            np.testing.assert_allclose(t, expected, rtol=0.0, atol=rtol * scale)
 
 
 def test_there_are_as_many_as_there_were():

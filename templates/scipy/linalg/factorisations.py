@@ -20,7 +20,7 @@ from srcdiff.rules import composed, conj, d, ignored, known, refuse, rule, sampl
 
 
 @rule(linalg.cholesky)
-@samples("S(3)", "S(3), True", "S(3), lower=False")
+@samples("S(3)", "S(3), True", "S(3), lower=False", "H(3)", "H(3), True")
 def cholesky(a, lower=False):
     z = linalg.cholesky(a, lower)
     yield z
@@ -38,7 +38,7 @@ def cho_factor(a, lower=False):
 
 
 @rule(linalg.lu)
-@samples("A(3, 3)", "S(3)")
+@samples("A(3, 3)", "S(3)", "C(3, 3)")
 def lu(a, permute_l=False):
     p, l, u = linalg.lu(a)
     yield p, l, u
@@ -55,7 +55,7 @@ def lu_permuted(a, permute_l=False):
 
 
 @rule(linalg.lu_factor)
-@samples("A(3, 3)", "S(4)")
+@samples("A(3, 3)", "S(4)", "C(3, 3)")
 def lu_factor(a):
     lu, piv = linalg.lu_factor(a)
     yield lu, piv
@@ -65,7 +65,7 @@ def lu_factor(a):
 
 # The further columns of a full `q` are undefined: of matrices with more rows only as 'economic'.
 @rule(linalg.qr)
-@samples("A(3, 3)", "A(3, 5)")
+@samples("A(3, 3)", "A(3, 5)", "C(3, 3)")
 def qr(a):
     q, r = linalg.qr(a)
     yield q, r
@@ -127,7 +127,7 @@ def eigh_values(a, b=None, *, lower=True, eigvals_only=False):
 
 
 @composed(linalg.eigvalsh)
-@samples("S(3)", "S(3), S(3)", "S(3), lower=False")
+@samples("S(3)", "S(3), S(3)", "S(3), lower=False", "H(3)", "H(3), H(3)")
 def eigvalsh(a, b=None, *, lower=True):
     if b is None:
         return linalg.eigh(a, lower=lower)[0]
@@ -137,7 +137,7 @@ def eigvalsh(a, b=None, *, lower=True):
 
 
 @composed(linalg.polar)
-@samples("S(3)", "A(4, 3)", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), 'left'")
+@samples("S(3)", "A(4, 3)", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), 'left'", "C(4, 3)")
 def polar(a, side="right"):
     u, s, vh = linalg.svd(a, False)
     if side == "right":

@@ -13,7 +13,18 @@ from srcdiff.factors import (
     pinv_back,
     pivot_order,
 )
-from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    forward,
+    ignored,
+    iscomplex,
+    known,
+    refuse,
+    rule,
+    samples,
+)
 from srcdiff.runtime import cofactor
 
 
@@ -33,7 +44,7 @@ def inv_tangent(a):
 
 
 @rule(linalg.det)
-@samples("A(3, 3)", "A(2, 2)")
+@samples("A(3, 3)", "A(2, 2)", "C(3, 3)")
 def det(a):
     z = linalg.det(a)
     yield z
@@ -44,7 +55,8 @@ def det(a):
 @samples(
     "A(3, 3) + 3 * np.eye(3), A(3)", "A(3, 3) + 3 * np.eye(3), A(3, 2)", "C(3, 3), C(3)",
     "S(3), A(3), assume_a='pos'", "S(3), A(3, 2), lower=True, assume_a='sym'",
-    "A(3, 3) + 3 * np.eye(3), A(3), assume_a='gen'",
+    "A(3, 3) + 3 * np.eye(3), A(3), assume_a='gen'", "H(3), C(3), assume_a='her'",
+    "H(3), C(3, 2), lower=True, assume_a='pos'",
 )  # fmt: skip
 def solve(a, b, lower=False, *, assume_a=None, transposed=False):
     z = linalg.solve(a, b, lower, assume_a=assume_a)
@@ -56,8 +68,10 @@ def solve(a, b, lower=False, *, assume_a=None, transposed=False):
     g_a = -np.outer(g, conj(z)) if np.ndim(b) == 1 else -g @ conj(z.mT)
     if assume_a is None or assume_a == "gen" or assume_a == "general":
         d[a] += g_a
-    elif assume_a in ("pos", "sym", "her", "positive definite", "symmetric", "hermitian"):
+    elif assume_a in ("pos", "her", "positive definite", "hermitian"):
         d[a] += hermitian(g_a)
+    elif assume_a == "sym" or assume_a == "symmetric":
+        d[a] += 0.5 * (g_a + g_a.mT)
     else:
         refuse("this structure of the matrix: use `solve_triangular` or `solve_banded`")
 
@@ -96,7 +110,7 @@ def solve_transposed(a, b, trans=0, lower=False, unit_diagonal=False):
 
 
 @composed(linalg.cho_solve)
-@samples("(S(3), True), A(3)", "(S(3), False), A(3, 2)")
+@samples("(S(3), True), A(3)", "(S(3), False), A(3, 2)", "(H(3), True), C(3)")
 def cho_solve(c_and_lower, b):
     c, lower = c_and_lower
     if lower:
@@ -112,6 +126,8 @@ def cho_solve(c_and_lower, b):
 @samples(
     "(S(3), np.array([1, 2, 2])), A(3)", "(S(3), np.array([1, 2, 2])), A(3, 2), 1",
     "(S(3), np.array([0, 2, 2])), A(3), trans=2",
+    "(C(3, 3) + 3 * np.eye(3), np.array([1, 2, 2])), C(3)",
+    "(C(3, 3) + 3 * np.eye(3), np.array([1, 2, 2])), C(3, 2), trans=2",
 )  # fmt: skip
 def lu_solve(lu_and_piv, b, trans=0):
     lu, piv = lu_and_piv
@@ -153,7 +169,10 @@ def solve_discrete_lyapunov(a, q):
 
 
 @rule(linalg.solve_banded)
-@samples("(1, 1), P(3, 4) + 3.0 * np.eye(3, 4, 1), A(4)", "(2, 0), P(3, 4) + 1.0, A(4, 2)")
+@samples(
+    "(1, 1), P(3, 4) + 3.0 * np.eye(3, 4, 1), A(4)", "(2, 0), P(3, 4) + 1.0, A(4, 2)",
+    "(1, 1), C(3, 4) + 3.0 * np.eye(3, 4, 1), C(4)",
+)  # fmt: skip
 def solve_banded(l_and_u, ab, b):
     z = linalg.solve_banded(l_and_u, ab, b)
     yield z
@@ -208,14 +227,17 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False):
 
 
 @rule(linalg.lstsq)
-@samples("A(4, 2), A(4)", "A(4, 2), A(4, 3)", "A(2, 4), A(2)")
+@samples("A(4, 2), A(4)", "A(4, 2), A(4, 3)", "A(2, 4), A(2)", "C(4, 2), C(4)")
 def lstsq(a, b, cond=None):
     x, residuals, count, s = linalg.lstsq(a, b, cond)
     yield x, residuals, count, s
     if not (cond is None or known(cond) and cond <= 1e-6):
         refuse("a cutoff that may drop what is not zero: write it with `np.linalg.svd`")
     inverse = linalg.pinv(a)
-    g = lstsq_right(a, b, x, inverse, d[x], np.atleast_1d(d[residuals]))
+    weights = np.atleast_1d(d[residuals])
+    if iscomplex(x):
+        weights = np.real(weights)
+    g = lstsq_right(a, b, x, inverse, d[x], weights)
     d[b] += g
     d[a] += lstsq_left(a, b, x, inverse, d[x], g)
     if not ignored(s):
