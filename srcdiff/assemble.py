@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -160,6 +160,7 @@ def _kept_value(
     loc: ir.Loc,
     out: list[ir.Stmt],
     arrays: tuple[ir.Atom, ...],
+    copied: Callable[..., Any] = np.copy,
 ) -> ir.Atom:
     """The value of the primal, kept where the backward part would change it.
 
@@ -177,7 +178,7 @@ def _kept_value(
             copy = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
             written = name in facts.aliases.classes
             array = is_array(facts.kinds.get(name))
-            copying = ir.Call(np.copy if array else trees.kept, (ir.Name(name),))
+            copying = ir.Call(copied if array else trees.kept, (ir.Name(name),))
             rhs: ir.Rhs = copying if written else ir.Name(name)
             out.append(ir.Assign(copy, rhs, loc))
             new[name] = copy
@@ -347,7 +348,9 @@ def assemble_pair(
     out: list[ir.Stmt] = list(parts.forward[:-1])
     value = last.value.items[0]
     written = value.items[1:] if request.internal and request.written else ()  # type: ignore[union-attr]
-    value = _kept_value(value, parts, facts, last.loc, out, written)
+    # The caller's next reshape of an array is a view or a copy as it lies in memory.
+    copied = layout.laid_copy if request.internal else np.copy
+    value = _kept_value(value, parts, facts, last.loc, out, written, copied)
     both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
     # A residual of a branch that is not taken is None, or a number as where it is taken.
     sure = exposed(tuple(out))[1] | {p.name for p in function.params}

@@ -139,9 +139,9 @@ def _looked_up(
 
 
 def _copied(atom: ir.Atom, lines: Lines) -> ir.Name:
-    """A copy of an array."""
+    """A copy of an array that lies in memory as it does."""
     copy = lines.fresh()
-    lines.assign(copy, ir.Call(np.copy, (atom,)))
+    lines.assign(copy, ir.Call(layout.laid_copy, (atom,)))
     return copy
 
 
@@ -293,8 +293,9 @@ def _own_arguments(
 
 
 def _copy(name: str, facts: Facts) -> ir.Call:
-    """A copy of a variable."""
-    return ir.Call(np.copy if is_array(facts.kinds.get(name)) else trees.kept, (ir.Name(name),))
+    """A copy of a variable that lies in memory as it does."""
+    array = is_array(facts.kinds.get(name))
+    return ir.Call(layout.laid_copy if array else trees.kept, (ir.Name(name),))
 
 
 def _gradient_kind(kind: Kind) -> Kind:

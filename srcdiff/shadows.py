@@ -117,6 +117,13 @@ def _may_be_number(kind: Kind) -> bool:
     return is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
 
 
+def _may_have_gaps(rhs: ir.Rhs) -> bool:
+    """Whether new memory may lie otherwise than what NumPy makes: what is a view depends on it."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    return rhs.fn in (layout.laid_copy, layout.laid_like) or isinstance(rhs.fn, ir.Derived)
+
+
 @dataclass
 class _Mirror:
     """The shadows of one statement."""
@@ -184,9 +191,9 @@ class _Mirror:
     def zero(self, stmt: ir.Assign) -> ir.Rhs:
         """A shadow for new memory."""
         name = stmt.target
-        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn is layout.laid_copy:
-            return ir.Call(layout.laid_like, (ir.Const(0.0), name))
         kind = self.facts.kinds.get(name.id, UNKNOWN)
+        if is_array(kind) and is_float(kind) and _may_have_gaps(stmt.rhs):
+            return ir.Call(layout.laid_like, (ir.Const(0.0), name))
         if is_array(kind) and not is_float(kind):
             return ir.Call(trees.zeros_like, (name,))  # that of whole numbers has fractions
         return ir.Call(np.zeros_like if is_array(kind) else trees.zero_tree, (name,))

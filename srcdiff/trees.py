@@ -74,7 +74,8 @@ def _bad(x: Any, what: str, name: str) -> Iterator[tuple[str, str]]:
 def zeros_like(x: Any) -> Any:
     """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
     if is_array(x):
-        return np.zeros_like(x, dtype=float if x.dtype.kind in "biu" else None)
+        whole = x.dtype.kind in "biu"
+        return np.zeros_like(x, dtype=float) if whole else layout.laid_like(0.0, x)
     if isinstance(x, (bool, str, bytes)) or x is None:
         return None
     if isinstance(x, (int, float, complex, np.generic)):
@@ -120,7 +121,7 @@ def copy_tree(d: Any) -> Any:
 
 
 def kept(x: Any) -> Any:
-    """A copy of `x` of the same structure, whose contents nobody else can change."""
+    """A copy of `x` of the same structure and layout, whose contents nobody else can change."""
     if records.is_record(type(x)):
         return records.rebuilt(x, {k: kept(v) for k, v in records.attributes(x).items()})
     if isinstance(x, dict):
@@ -129,7 +130,7 @@ def kept(x: Any) -> Any:
         return [kept(value) for value in x]
     if isinstance(x, tuple):
         return tuple([kept(value) for value in x])
-    return np.copy(x) if is_array(x) else x
+    return layout.laid_copy(x) if is_array(x) else x
 
 
 def as_now(x: Any) -> Any:

@@ -39,6 +39,7 @@ TOPICS = (
     "factorised",
     "found",
     "left_by_loops",
+    "layouts",
     "golden_programs",
     "published_models",
     "published_stats",
