@@ -21,13 +21,18 @@ from srcdiff.webs import webs
 
 
 def with_bodies(
-    function: ir.Function, params: Mapping[str, Kind], origin: object, inputs: tuple[str, ...]
+    function: ir.Function,
+    params: Mapping[str, Kind],
+    origin: object,
+    inputs: tuple[str, ...],
+    by_tangent: bool = False,
 ) -> ir.Function:
     """The function with bodies for calls, and with derivatives generated for their arguments."""
     function = _once(function, params, origin, inputs)
     while has_derivatives(function):
         named = webs(prepare(function))
-        function = _once(generated(named, infer(named, params)), params, origin, inputs)
+        made = generated(named, infer(named, params), by_tangent)
+        function = _once(made, params, origin, inputs)
         function = returned(function)
     return with_copies_of_now(function, params)
 

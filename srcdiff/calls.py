@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from srcdiff import ir, layout, trees
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, Tuple, is_numeric
 from srcdiff.analyses.links import written_classes

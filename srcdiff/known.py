@@ -129,7 +129,10 @@ def truth(rhs: ir.Rhs, known: Names) -> ir.Const | None:
         return None
     if isinstance(found, (ir.Tup, ir.Slice, ir.Star, ir.Name)):
         return None
-    return ir.Const((found == ir.NONE) == (rhs.fn is operator.is_))
+    if isinstance(found, ir.Ref) and not (found.value is None or callable(found.value)):
+        return None  # a variable of the module, or of a class, is looked at when it runs
+    none = found == ir.NONE or (isinstance(found, ir.Ref) and found.value is None)
+    return ir.Const(none == (rhs.fn is operator.is_))
 
 
 # --- functools.partial ---------------------------------------------------------------------------

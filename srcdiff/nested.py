@@ -8,12 +8,13 @@ treats like any other.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import UNKNOWN, Kind
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.runtime import stop_gradient
 
@@ -37,10 +38,15 @@ def makes_matrix(fn: Any) -> bool:
     return hasattr(fn, "__srcdiff_matrix__")
 
 
-def generated(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
-    """The function with calls of derivatives as calls of generated functions."""
+def generated(
+    function: ir.Function, kinds: Mapping[str, Kind], by_tangent: bool = False
+) -> ir.Function:
+    """The function with calls of derivatives as calls of generated functions.
+
+    With `by_tangent` those of gradients stay calls, where they can.
+    """
     fresh = ir.Fresh(ir.all_names(function))
-    return replace(function, body=_generated(function.body, kinds, fresh))
+    return replace(function, body=_generated(function.body, kinds, fresh, by_tangent))
 
 
 def has_derivatives(function: ir.Function) -> bool:
@@ -66,21 +72,41 @@ def is_detached(fn: Any) -> bool:
     return getattr(getattr(fn, "options", None), "create_graph", None) is False
 
 
-def _generated(block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh) -> ir.Block:
+def _generated(
+    block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh, by_tangent: bool
+) -> ir.Block:
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             call = stmt.rhs
             if is_derivative(call.fn):
+                fn: Any = call.fn
+                kept = fn.one_call(call, kinds) if by_tangent else None
+                if kept is not None and isinstance(stmt, ir.Assign):
+                    out += _kept(stmt, kept[0], kept[1], fresh)
+                    continue
                 stmt = replace(stmt, rhs=_specialised(call, kinds))
                 if isinstance(stmt, ir.Assign) and is_detached(call.fn):
                     held = fresh("_" + stmt.target.id.lstrip("_"))
                     out.append(replace(stmt, target=held))
                     stmt = replace(stmt, rhs=ir.Call(stop_gradient, (held,)))
-        out.append(
-            ir.map_blocks(stmt, lambda b: _generated(b, kinds, fresh))
-        )
+        out.append(ir.map_blocks(stmt, lambda b: _generated(b, kinds, fresh, by_tangent)))
     return tuple(out)
+
+
+def _kept(
+    stmt: ir.Assign, call: ir.Call, places: int | tuple[int, ...], fresh: ir.Fresh
+) -> Iterator[ir.Stmt]:
+    """A statement with another call, of whose result it takes an item or several."""
+    whole = fresh()
+    yield ir.Assign(whole, call, stmt.loc)
+    if isinstance(places, int):
+        yield replace(stmt, rhs=ir.Call(operator.getitem, (whole, ir.Const(places))))
+        return
+    items = [fresh() for _ in places]
+    for item, place in zip(items, places):
+        yield ir.Assign(item, ir.Call(operator.getitem, (whole, ir.Const(place))), stmt.loc)
+    yield replace(stmt, rhs=ir.Tup(tuple(items)))
 
 
 def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
@@ -101,10 +127,21 @@ def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
 
 
 def _kind(atom: Any, kinds: Mapping[str, Kind]) -> Kind:
-    """The kind of an argument."""
+    """The kind of an argument, or of all that `*args` takes."""
+    if isinstance(atom, tuple):
+        items = [_items(a, kinds) for a in atom]
+        return UNKNOWN if None in items else Tuple(tuple(k for some in items for k in some or ()))
     if isinstance(atom, ir.Name):
         return kinds.get(atom.id, UNKNOWN)
     return kind_of(atom.value, "x") if isinstance(atom, (ir.Const, ir.Ref)) else UNKNOWN
+
+
+def _items(atom: Any, kinds: Mapping[str, Kind]) -> tuple[Kind, ...] | None:
+    """The kinds of the arguments that an atom stands for; None if it is not known how many."""
+    if not isinstance(atom, ir.Star):
+        return (_kind(atom, kinds),)
+    kind = _kind(atom.value, kinds)
+    return kind.items if isinstance(kind, Tuple) else None
 
 
 def seed_free(function: ir.Function) -> ir.Function:

@@ -115,7 +115,9 @@ def _typed(state: State, typed: Typed, **more: Any) -> State:
 
 def lower_pass(state: State) -> State:
     """Source to IR; a derivative is read in the text generated for these kinds."""
-    if is_derivative(state.origin):
+    if is_derivative(state.origin) and state.request.by_tangent:
+        function = as_call(state.origin, state.params)
+    elif is_derivative(state.origin):
         inner = without_seed(lower(parse(state.origin.for_kinds(state.params))))
         function = simplify(inner, state.params)
         function = detached(function) if is_detached(state.origin) else function
@@ -129,7 +131,8 @@ def lower_pass(state: State) -> State:
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     inputs = tuple(p for i in state.request.inputs for p in i.params)
-    function = seed_free(with_bodies(state.function, state.params, state.origin, inputs))
+    given = state.params, state.origin, inputs, state.request.by_tangent
+    function = seed_free(with_bodies(state.function, *given))
     state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
         return state

@@ -25,7 +25,7 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.kind_values import kind_of
-from srcdiff.analyses.links import groups, links_of, written_params
+from srcdiff.analyses.links import groups, in_place, links_of, written_params
 from srcdiff.analyses.shadowed import may_copy
 from srcdiff.analyses.typed import Typed
 from srcdiff.bind import bind
@@ -87,7 +87,7 @@ class Near:
     @cached_property
     def group(self) -> dict[str, str]:
         """Name -> the first of those that it may share memory with."""
-        links = links_of(self.function.body, self.kinds, False)
+        links = (*links_of(self.function.body, self.kinds, False), *in_place(self.function))
         return groups(k for k in links if not calls_function(k.stmt))
 
     def share(self, one: str, two: str) -> bool:

@@ -35,6 +35,15 @@ CHANGES = {
         "k = np.ones(3)\ndef f(x): return np.sum(k*x)\n",
         [("", 3), ("k = np.ones((2, 2))", 4), ("k = 7.0", 7), ("k = 7", 7)],
     ),
+    "none or a number": (
+        "k = None\ndef f(x): return x*x if k is None else k*x\n",
+        [("", 6), ("k = 5.0", 5), ("k = None", 6)],
+    ),
+    "none in a class": (
+        "class C:\n    k = None\ndef f(x):\n    if C.k is not None:\n        return C.k*x\n"
+        "    return x*x\n",
+        [("", 6), ("C.k = 5.0", 5), ("C.k = None", 6)],
+    ),
     "flag": ("k = True\ndef f(x): return x*x if k else x\n", [("", 6), ("k = False", 1)]),
     "global list": (
         "k = [1.0, 2.0]\ndef f(x): return k[0]*x + len(k)*x\n",

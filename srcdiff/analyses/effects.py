@@ -27,7 +27,7 @@ Kinds = Mapping[str, Kind]
 
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "schedules",
-    "saving", "solutions", "curves", "integrals", "odes", "roots", "entries",
+    "twice", "saving", "solutions", "curves", "integrals", "odes", "roots", "entries",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
@@ -145,7 +145,7 @@ _CHECKS = frozenset((
     "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
     "nothing_seen", "on_copies", "solution", "run_again", "gradients_again", "Before",
     "Slots", "run_steps", "reversed_steps", "steps_with_tangents", "tangent_again", "pushed_steps",
-    "packed", "unpacked", "unmoved",
+    "packed", "unpacked", "unmoved", "gradients_at", "gradients_at_back",
 ))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from srcdiff import ir, layout, records, saving, trees
+from srcdiff import ir, layout, records, saving, trees, twice
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -129,6 +129,11 @@ def _new_object(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Dict(tuple(kwargs.items()), None, "", cls) if isinstance(cls, type) else UNKNOWN
 
 
+def _gradients_at(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """An item for each argument of the function, behind its inputs and the cotangent."""
+    return Tuple(tuple(map(_in_structure, args[3:])))
+
+
 def _packed(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """Something that holds a value, as a tuple would."""
     return Tuple(args)
@@ -156,6 +161,7 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.cotangent: _like_second,
     trees.where_nonzero: _second,
     trees.like_object: _object_gradient,
+    twice.gradients_at: _gradients_at,
     ir.new_object: _new_object,
     records.instance: _new_object,
 }

@@ -61,6 +61,14 @@ def linked_names(
         found |= more
 
 
+def in_place(function: ir.Function) -> Iterator[Link]:
+    """What operators in place give may be the array that they write into."""
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and is_marked(stmt.rhs):
+            for name in ir.names(stmt.rhs.args[0]):  # type: ignore[union-attr]
+                yield Link(stmt.target.id, name, "alias", stmt, (), False, 0)
+
+
 def is_marked(rhs: ir.Rhs) -> bool:
     """Whether an expression stands for an operator in place (see `prepare`)."""
     return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")

@@ -26,7 +26,7 @@ from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_ch
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.device import array_module, generating_for
 from srcdiff.errors import CotangentError, placed
-from srcdiff.ir import Loc
+from srcdiff.ir import Call, Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import Made, derive, derive_pair
 from srcdiff.request import spelled
@@ -203,7 +203,7 @@ class Derivative:
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         watch = watched(self.origin, kinds)
-        made = derive(self.origin, self.request, kinds)
+        made = self._derived(derive, kinds)
         refs = meanings(made.emitted.refs)
         check_plain(refs)
         function, text = self._function(made, refs)
@@ -211,10 +211,21 @@ class Derivative:
         held = arrays_of(refs) if made.written else ()
         scalar = seed is not None and seed.default is not None
         own = made.written, held, made.returns
-        many = None
-        if self.request.mode == "forward":
-            many = Many(self.primal, self.origin, self.request, kinds, watch)
+        of = self.primal, self.origin, self.request, kinds, watch
+        many = Many(*of) if self.request.mode == "forward" else None
         return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many)
+
+    def _derived(self, make: Callable[..., Made], kinds: Mapping[str, Kind]) -> Made:
+        """What is generated for some kinds."""
+        from srcdiff.api.twice import derived
+
+        return derived(make, self.origin, self.request, kinds)
+
+    def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
+        """A call of it as one whose derivative goes by the tangent, and which items of that."""
+        from srcdiff.api.twice import one_call
+
+        return one_call(self, call, kinds)
 
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
         """The function of a generated text, and what is shown of it."""
@@ -282,7 +293,7 @@ class Derivative:
         """Compile the two parts."""
         kinds = self.kinds(args, kwargs)
         watch = watched(self.origin, kinds)
-        made = derive_pair(self.origin, self.request, kinds)
+        made = self._derived(derive_pair, kinds)
         name, refs = self.request.name, meanings(made.emitted.refs)
         check_plain(refs)
         module, places = module_of(self.primal), made.emitted.lines
@@ -332,7 +343,7 @@ class Derivative:
         """The generated text for the array module at hand, which is not compiled."""
         args = None if example is None else (*self.receiver, *example)
         kinds = self._declared_inputs() if args is None else self.kinds(args, {})
-        return derive(self.origin, self.request, kinds).emitted.text
+        return self._derived(derive, kinds).emitted.text
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""

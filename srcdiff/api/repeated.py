@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.effects import MUTATORS, is_pure, module_of
+from srcdiff.analyses.effects import IN_PLACE_FUNCTIONS, MUTATORS, is_pure, is_ufunc_at, module_of
 from srcdiff.errors import UnsupportedError
 from srcdiff.lower import lower
 from srcdiff.onecall import place_of
@@ -45,7 +45,7 @@ def _calls(generated: Any, seen: set[Any]) -> Iterator[ir.Call]:
 
 def _is_generated(fn: Any) -> bool:
     """Whether a callee is a part of a recursive function that was generated."""
-    return isinstance(fn, types.FunctionType) and fn.__code__.co_filename.startswith("<srcdiff")
+    return isinstance(fn, types.FunctionType) and fn.__code__.co_filename.startswith(ir.GENERATED)
 
 
 def _is_repeatable(call: ir.Call) -> bool:
@@ -56,4 +56,5 @@ def _is_repeatable(call: ir.Call) -> bool:
         return False
     if getattr(call.fn, "__name__", "") in ("Before", "run_again"):
         return False  # a checkpoint, which puts back random generators
-    return is_pure(call.fn) or module_of(call.fn).startswith("srcdiff.")
+    own = is_ufunc_at(call.fn) or call.fn in IN_PLACE_FUNCTIONS
+    return own or is_pure(call.fn) or module_of(call.fn).startswith("srcdiff.")

@@ -238,7 +238,7 @@ def sorted_by_recursion(x):
     return y * np.arange(4.0) ** 2
 
 
-sample(sorted_by_recursion, lambda r: (r.standard_normal(4),), order2=False)
+sample(sorted_by_recursion, lambda r: (r.standard_normal(4),), printed=False)
 
 
 def _transform(a):
@@ -258,7 +258,7 @@ def walsh_in_place(x):
     return y**2
 
 
-sample(walsh_in_place, lambda r: (r.standard_normal(8),), order2=False)
+sample(walsh_in_place, lambda r: (r.standard_normal(8),), printed=False)
 
 
 def numbers_of_a_list_copied(x, s):
@@ -285,7 +285,7 @@ def entries_made_in_a_loop(x, y):
     return e["p"] * e["q"] * d["q"]
 
 
-sample(entries_made_in_a_loop, two, ("x", "y"), order2=False)
+sample(entries_made_in_a_loop, two, ("x", "y"), printed=False)
 
 
 def work_list_of_views(x, y):

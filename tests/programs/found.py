@@ -231,7 +231,7 @@ def recursion_in_a_loop(x, y, m, s):
     return _tree(x, 3)
 
 
-sample(recursion_in_a_loop, four, order2=False)
+sample(recursion_in_a_loop, four, printed=False)
 
 
 def aliases_of_a_swap(x, y, m, s):
@@ -436,7 +436,7 @@ sample(
     starred_lists_of_unknown_length,
     lambda r: tuple(r.uniform(0.4, 1.4, (2, 4))),
     ("x", "y"),
-    order2=False,
+    printed=False,
 )
 
 
@@ -474,7 +474,7 @@ for _layout in ("C", "F"):
         recursion_reshapes_what_lies_otherwise,
         lambda r, o=_layout: (np.array(r.uniform(0.3, 1.0, (3, 4)), order=o), 0.7),
         ("m", "s"),
-        order2=False,
+        printed=False,
     )
 
 
@@ -693,9 +693,9 @@ def complex_in_a_nested_recursion(x):
     return np.abs(fft(x)) ** 2
 
 
-sample(complex_in_recursion, lambda r: (r.standard_normal(4),), order2=False)
-sample(complex_for_a_recursion, lambda r: (r.standard_normal(4), 2), order2=False)
-sample(complex_in_a_nested_recursion, lambda r: (r.standard_normal(4),), order2=False)
+sample(complex_in_recursion, lambda r: (r.standard_normal(4),), printed=False)
+sample(complex_for_a_recursion, lambda r: (r.standard_normal(4), 2), printed=False)
+sample(complex_in_a_nested_recursion, lambda r: (r.standard_normal(4),), printed=False)
 
 offsets = np.array([1, 0, 2])
 
@@ -793,7 +793,7 @@ def items_of_unknown_dtype_with_two_names(x, kept):
     return np.sum(t * x) + np.sum(u * x)
 
 
-sample(items_of_unknown_dtype_with_two_names, lambda r: five(r, [0.0] * 5), "x", order2=False)
+sample(items_of_unknown_dtype_with_two_names, lambda r: five(r, [0.0] * 5), "x", printed=False)
 
 
 def bounds_that_cross(x, low, high):
@@ -829,7 +829,7 @@ def attributes_of_the_class_first(x):
     return made(x) * made(x * 2.0) + made(x) * made.calls
 
 
-sample(attributes_of_the_class_first, lambda r: (1.5 + 0.1 * r.standard_normal(),), order2=False)
+sample(attributes_of_the_class_first, lambda r: (1.5 + 0.1 * r.standard_normal(),))
 
 
 def raveled_by_columns(x):

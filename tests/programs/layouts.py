@@ -1,4 +1,4 @@
-"""What lies in memory with gaps, turned round or in another order, and is reshaped: view or copy."""
+"""Arrays with gaps, turned round or in another order, that are reshaped: views or copies."""
 
 import numpy as np
 
@@ -78,5 +78,5 @@ sample(
     tangent_of_what_is_reshaped,
     lambda r: (r.uniform(0.3, 1.0, (3, 4)), 0.7, r.standard_normal((3, 4))),
     ("m", "s"),
-    order2=False,
+    printed=False,
 )

@@ -157,4 +157,4 @@ for _program in (
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"))
 # The gradient takes a list apart whose items are of unknown kind: it is refused.
-sample(list_after, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"), order2=False)
+sample(list_after, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"), printed=False)

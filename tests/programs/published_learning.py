@@ -149,7 +149,7 @@ sample(
         2.0,
     ),
     ("x", "node"),
-    order2=False,
+    printed=False,
 )
 
 

@@ -22,7 +22,6 @@ sample(
     runge_kutta_4,
     lambda r: (lorenz, r.standard_normal(3), 0.0, 0.1, 3, 10.0, 28.0, 2.5),
     ("y0", "t1"),
-    order2=False,
 )
 
 

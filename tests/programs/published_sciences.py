@@ -140,7 +140,7 @@ sample(
         2,
     ),
     ("spheres", "light"),
-    order2=False,
+    printed=False,
 )
 
 

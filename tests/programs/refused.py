@@ -39,3 +39,44 @@ def refused(
     REFUSED.append(Refused(function, args, inputs, line, reason))
 
 
+def _scaled_by_another(a, b, n):
+    if n <= 0:
+        return np.sum(b * b)
+    a *= b
+    return _scaled_by_another(a, b, n - 1) + np.sum(a)
+
+
+def recursion_is_given_one_array_twice(x):
+    y = x
+    y += 1.0
+    return _scaled_by_another(y, x, 2)
+
+
+refused(
+    recursion_is_given_one_array_twice,
+    lambda r: (r.standard_normal(3),),
+    line="return _scaled_by_another(y, x, 2)",
+    reason="writes into its argument `a`, which may share memory with `b`",
+)
+
+
+def _halved_in_place(a, b, n):
+    if n <= 0:
+        return b * 1.0
+    a *= 0.5
+    return _halved_in_place(a, b, n - 1)
+
+
+def one_array_by_two_names_after_an_operator(x, y):
+    out = x
+    out += y
+    return _halved_in_place(out, x, 2)
+
+
+refused(
+    one_array_by_two_names_after_an_operator,
+    lambda r: (r.standard_normal(3), r.standard_normal(3)),
+    ("x", "y"),
+    line="return _halved_in_place(out, x, 2)",
+    reason="writes into its argument `a`, which may share memory with `b`",
+)

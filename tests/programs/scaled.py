@@ -123,7 +123,7 @@ def moved_to_another_key(x):
 
 
 # Of a dict of numbers and arrays that move the kinds are not known the second time.
-sample(moved_to_another_key, vector, order2=False)
+sample(moved_to_another_key, vector, printed=False)
 
 
 def moved_to_and_fro(x):
@@ -140,7 +140,7 @@ def moved_to_and_fro(x):
     return np.sum(d["u"] ** 2) * d["n"] + out
 
 
-sample(moved_to_and_fro, vector, order2=False)
+sample(moved_to_and_fro, vector, printed=False)
 
 
 def numbers_unpacked_beside_a_write(x, y):

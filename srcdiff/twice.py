@@ -1,0 +1,87 @@
+"""A gradient as one call, whose own derivative goes by the tangent.
+
+The text of a gradient is not always accepted where it is differentiated again.  What is asked for
+then is the gradient of `<u, J^T g>` by the arguments that the Jacobian J depends on; the same
+number is `<J u, g>`, of which J u is a tangent, in the forward part alone.  The rule stands in
+`templates/twice.py`; what it is made of generates derivatives when it is called, and needs srcdiff
+itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from srcdiff.solutions import with_source
+from srcdiff.trees import like_tree, zeros_like
+
+
+def gradients_at(f: Any, inputs: tuple[int, ...], g: Any, *args: Any) -> tuple[Any, ...]:
+    """The gradients of `f` by the arguments at the positions `inputs`, None for the others."""
+    found = dict(zip(inputs, gradient_by(f, inputs)(*args, grad_outputs=g)))
+    return tuple(found.get(k) for k in range(len(args)))
+
+
+def gradients_at_back(
+    f: Any, inputs: tuple[int, ...], d: Any, g: Any, *args: Any
+) -> tuple[Any, ...]:
+    """The adjoints of the cotangent and of the arguments of `gradients_at`, of which `d` is that.
+
+    None where an argument carries no derivative.
+    """
+    from srcdiff.api.callback import active_arguments
+    from srcdiff.api.forward import differentiable_part
+
+    along = [_direction(d[k], args[k]) for k in inputs]
+    tangent = tangent_along(f, inputs, len(args))
+    moved = tangent(*args, *along)
+    active = active_arguments(f, args)
+    found = gradients_at(tangent, active, g, *args, *along)
+    return (differentiable_part(moved, moved), *found[: len(args)])
+
+
+def _direction(d: Any, x: Any) -> Any:
+    """An adjoint as a direction of an argument; that of what nothing depends on is zero."""
+    nothing = d is None or (isinstance(d, float) and d == 0.0)
+    return zeros_like(x) if nothing else like_tree(d, x)
+
+
+def gradient_by(f: Any, inputs: tuple[int, ...]) -> Any:
+    """The gradient of a function by the arguments at some positions."""
+    from srcdiff.api.derivative import Derivative
+    from srcdiff.api.made import made_once
+    from srcdiff.api.options import Options
+
+    options = Options(inputs, materialize_grads=True)
+    return made_once(f, ("gradient by", inputs), lambda: Derivative(f, options))
+
+
+def tangent_along(f: Any, inputs: tuple[int, ...], count: int) -> Any:
+    """The tangent of `f` as a function of its arguments and of the directions of some of them."""
+    from srcdiff.api.made import made_once
+
+    return made_once(f, ("tangent along", inputs, count), lambda: _tangent(f, inputs, count))
+
+
+def _tangent(f: Any, inputs: tuple[int, ...], count: int) -> Any:
+    from srcdiff.api.forward import jvp
+
+    args = [f"x{k}" for k in range(count)]
+    along = [f"u{k}" if k in inputs else "None" for k in range(count)]
+    given = [f"u{k}" for k in inputs]
+    call = f"jvp(f, ({', '.join(args)},), ({', '.join(along)},))"
+    head = f"def tangent({', '.join([*args, *given])}):"
+    return with_source(head, [f"return {call}[1]"], {"jvp": jvp, "f": f})
+
+
+def call_of(f: Any, count: int, keywords: tuple[str, ...]) -> Any:
+    """`f` with some of its arguments, given by keyword, behind the positional ones."""
+    from srcdiff.api.made import made_once
+
+    return made_once(f, ("call of", count, keywords), lambda: _call(f, count, keywords))
+
+
+def _call(f: Any, count: int, keywords: tuple[str, ...]) -> Any:
+    own = [f"x{k}" for k in range(count)]
+    given = ", ".join([*own, *(f"{k}=k_{k}" for k in keywords)])
+    head = f"def {f.__name__}({', '.join([*own, *(f'k_{k}' for k in keywords)])}):"
+    return with_source(head, [f"return f({given})"], {"f": f})
