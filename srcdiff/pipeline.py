@@ -115,13 +115,12 @@ def _typed(state: State, typed: Typed, **more: Any) -> State:
 
 def lower_pass(state: State) -> State:
     """Source to IR; a derivative is read in the text generated for these kinds."""
-    if is_derivative(state.origin) and state.request.by_tangent:
-        function = as_call(state.origin, state.params)
-    elif is_derivative(state.origin):
+    by_tangent = is_derivative(state.origin) and state.request.by_tangent
+    if is_derivative(state.origin) and not by_tangent:
         inner = without_seed(lower(parse(state.origin.for_kinds(state.params))))
         function = simplify(inner, state.params)
         function = detached(function) if is_detached(state.origin) else function
-    elif is_one_call(state.origin):
+    elif by_tangent or is_one_call(state.origin):
         function = as_call(state.origin, state.params)
     else:
         function = function_of(state.origin)
