@@ -261,9 +261,8 @@ def accumulate_pass(state: State) -> State:
 def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
     facts = _facts(state)
-    parts = _parts(state, facts)
-    function = assemble(state.function, parts, facts, state.request, state.extra["final"])
-    return _with(state, function)
+    made = assemble(state.function, _parts(state, facts), facts, state.request, state.extra["final"])
+    return _with(state, made)
 
 
 def _parts(state: State, facts: Facts) -> Parts:
