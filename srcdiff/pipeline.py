@@ -261,8 +261,8 @@ def accumulate_pass(state: State) -> State:
 def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
     facts = _facts(state)
-    made = assemble(state.function, _parts(state, facts), facts, state.request, state.extra["final"])
-    return _with(state, made)
+    parts, final = _parts(state, facts), state.extra["final"]
+    return _with(state, assemble(state.function, parts, facts, state.request, final))
 
 
 def _parts(state: State, facts: Facts) -> Parts:
@@ -356,9 +356,8 @@ class Made:
 def derive(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
-    emitted = module_text([last.function], pair_of, origin, request)
-    made = ((last.function, last.params),)
-    return Made(emitted, last.extra["written"], last.function.returns, made)
+    text = module_text([last.function], pair_of, origin, request)
+    return Made(text, last.extra["written"], last.function.returns, ((last.function, last.params),))
 
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
