@@ -15,7 +15,8 @@ INTERFACE = {
     "threads": "interface:threads interface:a_transform_in_threads",
     "`.source`, `.primal`": "interface:has_source "
     "interface:a_transform_as_a_call_and_as_a_decorator",
-    "grad": "interface:grad_as_a_call conformance:grad_is_that_of_torch",
+    "grad": "interface:grad_as_a_call conformance:grad_is_that_of_torch "
+    "conformance:values_of_other_forms",
     "value_and_grad": "interface:value_and_grad interface:value_and_grad_as_a_decorator "
     "interface:value_of_several_outputs",
     "vjp": "interface:vjp_pulls_back_any_number_of_times interface:vjp_with_inputs_and_release "

@@ -2,6 +2,7 @@
 
 import itertools
 import textwrap
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -31,7 +32,47 @@ BODIES = {
     "where": "return np.sum(np.where(x > 0, x * y, y)), np.maximum(x, y)",
     "clip": "return np.sum(abs(x) * y), np.clip(x, -0.5, 1.0)",
     "unused": "return np.sum(x * x), x * 3.0",
+    "recursion": "return np.sum(power(x, 3) * y), power(y, 2) * x",
+    "method": "m = Model(x, 2.0)\nreturn np.sum(m.apply(y)), m.w * m.scaled(y)",
+    "while else": "k = 0\nz = x\nwhile k < 3:\n    z = z * y + x\n    k += 1\n"
+    "else:\n    z = z * 2.0\nreturn np.sum(z), z",
+    "closure": "def g(t):\n    return t * y + x\nreturn np.sum(g(x)), g(g(y))",
+    "dataclass": "p = Pair(x * y, x)\np.first = p.first * 2.0\n"
+    "return np.sum(p.first * p.second), p.first",
+    "dict loop": "d = {'a': x, 'b': y, 'c': x * y}\nt = x * 0.0\nfor k, v in d.items():\n"
+    "    t = t + v * v\nreturn np.sum(t), t * d['b']",
+    "mutating helper": "b = x * y\ndoubled(b, y)\nreturn np.sum(b * x), b",
+    "layers": "h = x\nfor w, c in [(y, x), (x * 2.0, y)]:\n    h = np.tanh(h * w + c)\n"
+    "return np.sum(h), h * y",
 }
+HELPERS = """
+def power(t, n):
+    return t if n == 1 else t * power(t, n - 1)
+
+
+def doubled(b, y):
+    b *= 2.0
+    b[0] = y[0] * y[1]
+
+
+class Model:
+    def __init__(self, w, k):
+        self.w, self.k = w, k
+
+    def scaled(self, t):
+        return self.k * t
+
+    def apply(self, t):
+        return np.sin(self.w * self.scaled(t))
+
+
+@dataclass
+class Pair:
+    first: object
+    second: object
+
+
+"""
 X, Y = np.array([0.5, -1.0, 2.0]), np.array([1.5, 0.3, -0.7])
 V = np.array([1.0, 2.0, -3.0])
 INPUTS = (("x",), ("y",), ("x", "y"), ("x", "x"))
@@ -43,8 +84,8 @@ OPTIONS = ({}, {"allow_unused": True}, {"materialize_grads": True})
 
 
 def made(body, np, G):
-    text = "def f(x, y):\n" + textwrap.indent(body, "    ") + "\n"
-    return define(text, "f", {"np": np, "G": G})
+    text = HELPERS + "def f(x, y):\n" + textwrap.indent(body, "    ") + "\n"
+    return define(text, "f", {"np": np, "G": G, "dataclass": dataclass})
 
 
 def of_torch(torch, f, inputs, outputs, cotangents, options):
@@ -155,3 +196,125 @@ def test_outputs_of_runs_are_those_of_torch(body, path):
         for a, b in zip(found, expected, strict=True):
             # Zeros that are materialised have the batch axis here.
             assert (a is None) == (b is None) and (a is None or np.allclose(a, b)), case
+
+
+# --- other options -------------------------------------------------------------------------------
+
+SINGLE, MATRIX = X.astype(np.float32), np.outer(X, Y)
+FORMS = {
+    "complex": ("z = x * (1.0 + 2.0j) * y\nreturn np.sum(np.abs(z) ** 2), z.real * y", X, Y),
+    "complex inputs": ("return np.sum(np.abs(x * y) ** 2), np.real(x * y)", X + 1j * Y, Y - 2j * X),
+    "single": ("return np.sum(x * y), x * np.exp(y)", SINGLE, Y.astype(np.float32)),
+    "single and double": ("return np.sum(x * y), x * np.exp(y)", SINGLE, Y),
+    "no axes": ("return x * np.sin(y), x * y", np.array(2.0), np.array(0.5)),
+    "no elements": ("return np.sum(x * y), x * x + y", np.zeros(0), np.zeros(0)),
+    "broadcast": ("return np.sum(x * y), x + y", MATRIX, Y),
+    "negative strides": ("return np.sum(x[::2] * y[::2]), x * y", X[::-1], Y),
+    "matrix": ("return np.sum(x @ y), x.T @ y", MATRIX, Y),
+}
+FLAGS = ({}, {"has_aux": True}, {"is_grads_batched": True}, {"create_graph": True})
+
+
+def in_torch(torch, value):
+    return torch.tensor(np.array(value, order="C"), requires_grad=True)
+
+
+def seeds(shapes, flags):
+    """Random cotangents for the outputs of some shapes, with a batch in front if asked for."""
+    rng = np.random.default_rng(5)
+    batch = (2,) if "is_grads_batched" in flags else ()
+    return tuple(rng.standard_normal((*batch, *s)) for s in shapes)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+@pytest.mark.parametrize("name", FORMS)
+def test_values_of_other_forms(name, flags):
+    """Gradients of both outputs: their numbers, dtypes and shapes."""
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
+    body, x, y = FORMS[name]
+    f, g = made(body, np, srcdiff), made(body, torch, torch)
+    if "has_aux" in flags:
+        f = made(f"def inner():\n{textwrap.indent(body, '    ')}\nreturn inner(), x", np, srcdiff)
+    inputs = in_torch(torch, x), in_torch(torch, y)
+    values = g(*inputs)
+    given = seeds([tuple(v.shape) for v in values], flags)
+    batched = "is_grads_batched" in flags
+    expected = torch.autograd.grad(
+        values, inputs, [torch.tensor(v).to(o.dtype) for v, o in zip(given, values)],
+        is_grads_batched=batched,
+    )  # fmt: skip
+    found = srcdiff.grad(f, (0, 1), **flags)(x, y, grad_outputs=given)
+    for a, b in zip(found, expected, strict=True):
+        b = b.resolve_conj().numpy()
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(a, b, rtol=1e-5 if a.dtype == np.float32 else 1e-12, atol=1e-7)
+
+
+def structured(p):
+    return np.sum(p["w"] * p["layers"][0]) * p["k"], p["w"] * p["layers"][1]
+
+
+def test_inputs_in_structures():
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
+    w, a, b, k = (torch.tensor(v, requires_grad=True) for v in (X, Y, V, 2.0 * np.ones(())))
+    outputs = structured_in_torch(w, a, b, k)
+    expected = torch.autograd.grad(outputs, (w, a, b, k), (None, torch.tensor(V)))
+    p = {"w": X, "layers": [Y, V], "k": np.array(2.0), "steps": 3}
+    found = srcdiff.grad(structured)(p, grad_outputs=(None, V))
+    assert found["steps"] is None and type(found["layers"]) is list
+    mine = found["w"], *found["layers"], found["k"]
+    for d, e in zip(mine, expected, strict=True):
+        np.testing.assert_allclose(d, e.numpy(), rtol=1e-14)
+        assert d.shape == tuple(e.shape)
+
+
+def structured_in_torch(w, a, b, k):
+    return (w * a).sum() * k, w * b
+
+
+def smoothed(n, A, B):
+    for _ in range(n):
+        B[1:-1] = A[:-2] * A[1:-1] + B[2:]
+        A[:] = B * 0.5
+
+
+def smoothed_in_torch(n, A, B):
+    A, B = A.clone(), B.clone()
+    for _ in range(n):
+        B = torch_stored(B, A[:-2] * A[1:-1] + B[2:])
+        A = B * 0.5
+    return B
+
+
+def torch_stored(B, inner):
+    new = B.clone()
+    new[1:-1] = inner
+    return new
+
+
+@pytest.mark.parametrize("inputs", [("A",), ("A", "B")])
+def test_a_kernel_that_writes_into_its_output(inputs):
+    torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
+    rng = np.random.default_rng(6)
+    A, B, v = rng.standard_normal((3, 6))
+    leaves = {"A": torch.tensor(A, requires_grad=True), "B": torch.tensor(B, requires_grad=True)}
+    out = smoothed_in_torch(3, leaves["A"], leaves["B"])
+    expected = torch.autograd.grad(out, [leaves[n] for n in inputs], torch.tensor(v))
+    kept = A.copy(), B.copy()
+    found = srcdiff.grad(smoothed, inputs, outputs="B")(3, A, B, grad_outputs=v)
+    for d, e in zip(found, expected, strict=True):
+        np.testing.assert_allclose(d, e.numpy(), rtol=1e-13, atol=1e-15)
+    np.testing.assert_array_equal((A, B), kept)
+
+
+@pytest.mark.parametrize("inputs", ["z", 5, -4, 1.5, (), [], "x["])
+def test_inputs_that_are_not_there(inputs):
+    with pytest.raises(RuntimeError if inputs not in ((), []) else ValueError):
+        srcdiff.grad(lambda x, y: np.sum(x * y), inputs)(X, Y)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_batches_of_any_size(size):
+    v = np.ones((size, 3))
+    for d in srcdiff.grad(lambda x, y: x * y, (0, 1), is_grads_batched=True)(X, Y, grad_outputs=v):
+        assert d.shape == (size, 3)

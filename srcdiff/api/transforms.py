@@ -10,6 +10,8 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.free import derivative
 from srcdiff.api.options import Options
 from srcdiff.device import generating_for
+from srcdiff.errors import UnsupportedError
+from srcdiff.onecall import place_of
 
 
 def grad(
@@ -26,6 +28,7 @@ def grad(
     check_inf: bool = False,
     strong_zeros: bool = False,
     compile: str | None = None,
+    workspace: bool = False,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
 
@@ -49,6 +52,7 @@ def grad(
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
         compile: "numba" has the generated function compiled by Numba; what Numba does not compile
             is refused.
+        workspace: True, which would keep buffers from call to call, is refused.
 
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
@@ -70,7 +74,7 @@ def grad(
         inputs, outputs, allow_unused, materialize_grads, has_aux, False, "reverse",
         create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
     )  # fmt: skip
-    return _made(f, options)
+    return _made(f, options, workspace)
 
 
 def value_and_grad(
@@ -87,6 +91,7 @@ def value_and_grad(
     check_inf: bool = False,
     strong_zeros: bool = False,
     compile: str | None = None,
+    workspace: bool = False,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
 
@@ -100,11 +105,17 @@ def value_and_grad(
         inputs, outputs, allow_unused, materialize_grads, has_aux, True, "reverse",
         create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
     )  # fmt: skip
-    return _made(f, options)
+    return _made(f, options, workspace)
 
 
-def _made(f: Any, options: Options) -> Any:
+def _made(f: Any, options: Options, workspace: bool) -> Any:
     """A derivative, or a decorator that makes one."""
+    if workspace:
+        raise UnsupportedError(
+            "workspace=True is not supported: every call makes its gradients in new memory",
+            None if f is None else place_of(f),
+            remedy="Leave it out.  srcdiff.backward adds gradients into buffers that you keep.",
+        )
     kind = Batched if options.is_grads_batched else Derivative
     if options.compile:
         from srcdiff.api.native import Native

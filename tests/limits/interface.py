@@ -60,6 +60,12 @@ def f(x):
 
 srcdiff.grad(f, strong_zeros=True)(np.ones(2))
 """,
+    "Buffers that are kept from call to call": """
+def f(x):
+    return x * x
+
+srcdiff.grad(f, workspace=True)(2.0)
+""",
     "An integer input": """
 def f(x):
     return x * x
