@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import functools
 import math
 import operator
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from srcdiff import rules
 from srcdiff.distributions import distribution
 from srcdiff.ir import NOWHERE, Attr, Method
 from srcdiff.placement import check_known
-from tests import packages, rule_counts
+from tests import packages, rule_counts, rule_numba, rule_orders
+from tests.samples import Sample, collected
 
 HEAD = """# What has a derivative
 
@@ -27,20 +29,26 @@ Every function in the tables has derivatives of any order (but the vectors of `s
 reverse and in forward mode, in single and double precision, for numbers and for arrays of any
 layout (`scipy.integrate.odeint` and `solve_ivp`: in double precision). *Rule* is how:
 **elementwise** and **linear** functions and general **rules** are templates, a **definition**
-says which other functions a call stands for. *Forward* is where its tangent comes from: it is
-**transposed** from the backward lines of the template, **written** beside them (`@forward`), or
-that of the **steps** of a definition. *Also* are arguments beside those that every
-function of its kind has; `out=`, and for ufuncs `where=` and `dtype=`, work everywhere. *Complex*
-says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm). *CuPy* says that its
-samples are right on the stand-in for CuPy (see `docs/cupy.md`; none has been run on a GPU);
-without it CuPy has no such function, and an error says so.
+says which other functions a call stands for. *Reverse* and *forward* are where its adjoint and its
+tangent come from: **written** in a template (the tangent beside the adjoint, `@forward`),
+**transposed** from the backward lines of the template, or those of the **steps** of a definition.
+*Orders* is to which order its samples are differentiated and compared with differences
+(`python -m tests.rule_orders 3`; objects have tests of their own); the notes say what is refused.
+*Complex* says that complex arguments are tested (the gradient is dL/dRe + i dL/dIm). *Numba* says
+that Numba compiles the gradient of one of its first samples of real numbers (`compile="numba"`) to
+what NumPy computes (`python -m tests.rule_numba`; SciPy is not asked); what Numba does not compile
+is an error. *CuPy* says that its samples are right on the stand-in for CuPy (see `docs/cupy.md`;
+none has been run on a GPU); without it CuPy has no such function, and an error says so. The notes
+have arguments beside those that every function of its kind has (*also*); `out=`, and for ufuncs
+`where=` and `dtype=`, work everywhere.
 
 Conventions at kinks are those of PyTorch: ties of `max`, `min`, `maximum` and `minimum` share
 equally, `abs` and norms have slope 0 at 0, `clip` has slope 1 at its bounds, `prod` is exact with
 zeros. The gradient with respect to a symmetric matrix (`eigh`, `eigvalsh`, `cholesky`) is
 symmetric: both triangles count as one variable. Between equal eigenvalues or singular values the
-vectors have no derivative: the gradient is nan where something depends on them. Vectors of `eig`
-have the phase that LAPACK gives them: a function that depends on it has no meaning. `sort`,
+vectors have no derivative: the gradient is nan where something depends on them. Vectors of `eig`,
+and of complex `eigh` and `svd`, have the phase that LAPACK gives them: a function that depends on
+it has no meaning. `sort`,
 `median`, `quantile` and `partition` follow the elements that were chosen. Rules of SciPy are read
 when a program that has imported it uses them; orders, degrees and other parameters of its special
 functions are constants, except where the samples in `templates/scipy/` differentiate them: an
@@ -56,6 +64,10 @@ SPACES = {
     "Builtin functions": ("", builtins),
     "Operators": ("operator", operator),
 }
+
+COLUMNS = (
+    "function", "rule", "reverse", "forward", "orders", "complex", "Numba", "CuPy", "notes"
+)  # fmt: skip
 
 # What newer versions of SciPy no longer have.
 GONE = {"sph_harm", "lpmn", "clpmn", "lpn"}
@@ -129,11 +141,7 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
             rows.append(_row(name, function, rule))
     out = [f"\n## {title}"]
     if rows:
-        columns = (
-            "\n| function | rule | forward | also | complex | CuPy |",
-            "|---|---|---|---|---|---|",
-        )
-        out += [*columns, *rows]
+        out += [f"\n| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|", *rows]
     if zero:
         out += ["\nZero on purpose: " + ", ".join(zero) + "."]
     if refused:
@@ -144,11 +152,23 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
 def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
     """The line of one function."""
     options = rules.given(function)
-    flavour = "definition" if rule is None or rule.definition is not None else rule.flavour
-    also = ", ".join(f"`{a}`" for a in options)
+    defined = rule is None or rule.definition is not None
     found = [*options.values(), *(() if rule is None else (rule,))]
-    number = "yes" if any(m in s for r in found for s in r.samples for m in ("C(", "H(")) else ""
-    return f"| `{name}` | {flavour} | {_forward(rule)} | {also} | {number} | {_on_cupy(function)} |"
+    calls = [s for r in found for s in r.samples]
+    orders, refused = _orders(function)
+    also = [f"also {', '.join(f'`{a}`' for a in options)}"] if options else []
+    cells = (
+        f"`{name}`",
+        "definition" if defined else rule.flavour,
+        "its steps" if defined else "written",
+        _forward(rule),
+        orders,
+        "yes" if any("C(" in s or "H(" in s for s in calls) else "",
+        "yes" if name in rule_numba.compiled() else "",
+        _on_cupy(function),
+        "; ".join((*also, *refused)),
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _forward(rule: rules.Rule | None) -> str:
@@ -156,6 +176,25 @@ def _forward(rule: rules.Rule | None) -> str:
     if rule is None or rule.definition is not None:
         return "its steps"
     return "transposed" if rule.tangent is None else "written"
+
+
+def _orders(function: Any) -> tuple[str, list[str]]:
+    """The highest order at which samples of a function are right, and what is refused below it."""
+    found = [rule_orders.refusals(s) for s in _samples().get(function, [])]
+    limits = [min((n for n, _ in r), default=4) - 1 for r in found]
+    notes = dict.fromkeys(f"order {n} is refused: {why}" for r in found for n, why in r)
+    return str(max(limits, default="")), list(notes)
+
+
+@functools.cache
+def _samples() -> dict[Any, list[Sample]]:
+    """The samples of every function."""
+    found: dict[Any, list[Sample]] = {}
+    for sample in collected():
+        key = sample.function
+        key = key.function if isinstance(key, rules.Given) else key
+        found.setdefault(key, []).append(sample)
+    return found
 
 
 def _on_cupy(function: Any) -> str:

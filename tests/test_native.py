@@ -13,6 +13,7 @@ import pytest
 import srcdiff
 from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
 
+from . import rule_numba
 from . import structures as st
 from .check import Problem, positional
 from .programs import GOLDEN
@@ -111,6 +112,10 @@ class TestNative:
     """What needs Numba."""
 
     pytestmark = native
+
+    def test_rules_that_are_said_to_be_compiled(self):
+        names = frozenset(("np.tanh", "np.dot", "math.sin", "x.ravel()", "np.einsum", "np.fft.fft"))
+        assert {*rule_numba.asked(names)} == names & rule_numba.compiled() != names
 
     def test_in_memory(self):
         g = srcdiff.grad(recurrence, inputs=("x", "k"), compile="numba")
