@@ -109,8 +109,8 @@ def _vjp(call: ir.Call) -> ir.Call | None:
     lines = [f"kept_{n} = as_now({n})" for n in (*x, *y)]
     lines += [f"value = f({_given(x, given, y, 'as_now({})')})"]
     lines += ["def pullback(grad_outputs=None, retain_graph=True):"]
-    lines += [f"    g = pulled(k, {len(args)}, {options})"]
-    lines += [f"    return g({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"]
+    lines += [f"    pullback = pulled(k, {len(args)}, {options})"]
+    lines += [f"    return pullback({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"]
     made = _written(_head("vjp", "k", "f", *x, *y), (*lines, "return value, pullback"), True)
     return ir.Call(made, (f, f, *args, *given.values()))
 

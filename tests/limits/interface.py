@@ -38,6 +38,30 @@ def f(x):
 
 srcdiff.grad(f, outputs=0)(np.ones(2))
 """,
+    "A pullback that a branch chooses": """
+def g(x):
+    return x * x
+
+def f(x, k):
+    if k > 0:
+        value, pull = srcdiff.vjp(g, x)
+    else:
+        value, pull = srcdiff.vjp(np.sin, x)
+    return np.sum(pull(value))
+
+srcdiff.grad(f)(np.ones(2), 1)
+""",
+    "A pullback that leaves its loop": """
+def g(x):
+    return x * x
+
+def f(x):
+    for _ in range(2):
+        x, pull = srcdiff.vjp(g, x)
+    return np.sum(pull(x))
+
+srcdiff.grad(f)(np.ones(2))
+""",
     "A pullback by inputs that are computed": """
 def f(x, k):
     value, pull = srcdiff.vjp(lambda y, z: y * z, x, x, inputs=k)
