@@ -6,14 +6,14 @@ backwards, by the binomial schedule of Griewank and Walther (revolve).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from srcdiff.errors import UnsupportedError
 from srcdiff.recompute import Before, absent_inside, checksum
+from srcdiff.revolve import Places, split, worth_keeping
 from srcdiff.solutions import with_source
 from srcdiff.trees import add_tree, zero_tree, zeros_like
 
@@ -30,8 +30,9 @@ def checkpointed(steps: Iterable[Any], slots: int = 10) -> Iterable[Any]:
         slots: how many states are kept; with 10 of them, each of 10,000 steps is computed again
             seven times or fewer.
 
-    The variables that the body changes have values before the loop; `break`, `continue` and
-    `return` in the body are refused, and so are third derivatives.
+    The variables that the body changes have values before the loop.  Where `break` or `return`
+    ends the loop, the states that are held then are used as well as they can be; the step that
+    ends it is run twice.  Third derivatives are refused.
 
     >>> import numpy as np
     >>> import srcdiff
@@ -49,38 +50,6 @@ def checkpointed(steps: Iterable[Any], slots: int = 10) -> Iterable[Any]:
     return steps
 
 
-# --- the schedule --------------------------------------------------------------------------------
-
-
-def split(n: int, slots: int) -> int:
-    """How far the next state to keep is from the first of `n` steps, with that one in a slot."""
-    r = 0
-    while math.comb(slots + r, slots) < n:
-        r += 1
-    # The bounds of Griewank and Walther: every place between them is optimal.
-    low = max(math.comb(slots + r - 2, slots) if r > 1 else 0, n - math.comb(slots - 1 + r, r))
-    return max(1, low)
-
-
-def fewest_steps(n: int, slots: int) -> int:
-    """The fewest steps that reverse `n` steps, but for those that are differentiated: Griewank."""
-    r = 0
-    while math.comb(slots + r, slots) < n:
-        r += 1
-    return r * n - math.comb(slots + r, r - 1) if r else 0
-
-
-def first_states(n: int, slots: int) -> Iterator[int]:
-    """The steps before which a state is kept in the forward part."""
-    at = 0
-    while n > 0:
-        yield at
-        if n == 1 or slots == 1:
-            return
-        m = split(n, slots)
-        at, n, slots = at + m, n - m, slots - 1
-
-
 # --- running -------------------------------------------------------------------------------------
 
 State = tuple[tuple[Any, ...], Before]
@@ -96,8 +65,9 @@ class Slots:
             raise ValueError(f"checkpointed: expected at least one slot, given {slots}")
         self.steps, self.slots = steps, slots
         self.states: dict[int, State] = {}
-        self.last: tuple[int, State] | None = None
+        self.last: State | None = None  # before the last step
         self.start: Before | None = None
+        self.ran = 0  # the steps before the one that stops
         self.result = 0
         self.again = self.most = 0
 
@@ -106,36 +76,73 @@ class Slots:
         self.states[at] = state
         self.most = max(self.most, len(self.states))
 
+    def choose(self, end: int) -> None:
+        """Keep only what helps to reverse the steps up to an end."""
+        places = tuple(sorted(at for at in self.states if at < end))
+        wanted = worth_keeping(places, end, self.slots) if places else ()
+        self.states = {at: self.states[at] for at in wanted}
+
 
 def run_steps(step: Any, held: Slots, count: int, *values: Any) -> tuple[Any, ...]:
-    """The states after a loop; `values` are those before, `count` of them, and what is constant."""
+    """The states after a loop; `values` are those before, `count` of them, and what is constant.
+
+    A step that raises the exception of its loop has stopped it, and counts as not begun: it is for
+    the caller to run it as the first of the `remaining` ones.
+    """
     from srcdiff.api.callback import check_step
 
     check_step(step, count, held.steps, values)
-    state, rest = _copied(values[:count]), values[count:]
-    places = frozenset(first_states(len(held.steps), held.slots))
+    held.start = Before(True, *values[count:])
+    return _run(step, held, held.steps, _copied(values[:count]), values[count:])
+
+
+def _run(
+    step: Any, held: Slots, steps: range, state: tuple[Any, ...], rest: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The states after some steps, all of them or those before one that stops."""
+    stop: Any = getattr(step, "__srcdiff_stop__", ())
+    places = Places(len(steps), held.slots, bool(stop))
     held.states.clear()
-    held.start = Before(True, *rest)
-    for at, i in enumerate(held.steps):
-        if at in places:
-            held.keep(at, (_copied(state), Before(True, *rest)))
-        if at == len(held.steps) - 1:
-            held.last = at, (_copied(state), Before(True, *rest))
-        state = step(i, *state, *rest)
+    held.ran = 0
+    for at, i in enumerate(steps):
+        leaving = places.leaving(at)
+        if stop or leaving != at or at == len(steps) - 1:
+            before = _copied(state), Before(True, *rest)
+        if leaving != at:
+            held.states.pop(leaving, None)
+            held.keep(at, before)
+        try:
+            state = step(i, *state, *rest)
+        except stop:
+            state = before[0]
+            before[1].put_back(rest)
+            break
+        held.ran, held.last = at + 1, before
     held.result = checksum(state)
     return tuple(_copied(state))
 
 
+def remaining(held: Slots) -> tuple[int, int, int]:
+    """The arguments of the range of the steps from the one on that stopped a loop."""
+    left = held.steps[held.ran :]
+    return left.start, left.stop, left.step
+
+
+def has_run(held: Slots) -> bool:
+    """Whether a loop has run any step."""
+    return held.ran > 0
+
+
 def reversed_steps(step: Any, held: Slots, count: int, d: Any, *values: Any) -> tuple[Any, ...]:
     """The gradients of `run_steps` by its values, from the adjoint of its result."""
-    if 0 not in held.states and len(held.steps):  # a second time: as it was before
+    rest = values[count:]
+    if held.ran and 0 not in held.states:  # a second time: as it was before
         assert held.start is not None, "the loop has run"
-        with held.start.restored(values[count:]):
-            run_steps(step, held, count, *values)
-    work = _Reversal(step, held, values[count:], list(d))
-    with Before(True, *values[count:]).restored(values[count:]):
-        if len(held.steps):
-            work.reverse(0, len(held.steps), held.slots)
+        with held.start.restored(rest):
+            _run(step, held, held.steps[: held.ran], _copied(values[:count]), rest)
+    work = _Reversal(step, held, rest, list(d))
+    with Before(True, *rest).restored(rest):
+        work.all_steps()
     held.states.clear()
     found = (*work.adjoint, *work.rest_adjoint)
     return tuple(zeros_like(v) if d is None else d for v, d in zip(values, found))
@@ -152,7 +159,7 @@ def pushed_steps(
     moved, fixed = tangents[:count], tangents[count:]
     assert held.start is not None, "the loop has run"
     with held.start.restored(rest):
-        for i in held.steps:
+        for i in held.steps[: held.ran]:
             if any(one is not None for one in (*moved, *fixed)):
                 state, moved = jvp(step, (i, *state, *rest), (None, *moved, *fixed))
     return tuple(zeros_like(v) if d is None else d for v, d in zip(state, moved))
@@ -178,7 +185,7 @@ def steps_with_tangents(
     values = (*_as_they_become(step, held, values[:count], values[count:]), *values[count:])
     t = [zeros_like(v) if one is None or _is_nothing(one) else one for v, one in zip(values, t)]
     both = (*values[:count], *t[:count], *values[count:], *t[count:])
-    made, work = with_tangents(step, count, *values), Slots(held.steps, held.slots)
+    made, work = with_tangents(step, count, *values), Slots(held.steps[: held.ran], held.slots)
     first, second = ([None] * count if one is None or _is_nothing(one) else one for one in d)
     with held.start.restored(values[count:]):
         moved = run_steps(made, work, 2 * count, *both)[count:]
@@ -192,7 +199,7 @@ def _as_they_become(
     step: Any, held: Slots, values: tuple[Any, ...], rest: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The variables before a loop, integers as the floating point numbers that a step makes."""
-    if not held.steps or held.start is None:
+    if not held.ran or held.start is None:
         return values
     with held.start.restored(rest):
         after = step(held.steps[0], *_copied(values), *rest)
@@ -282,11 +289,21 @@ class _Reversal:
         self.adjoint: list[Any] = adjoint
         self.rest_adjoint: list[Any] = [None] * len(rest)
 
+    def all_steps(self) -> None:
+        """Go back over all the steps that ran."""
+        end = self.held.ran - 1
+        if self.held.last is not None and end >= 0:
+            last, self.held.last = self.held.last, None
+            self.back(end, last)
+            self.held.choose(end)
+            self.reverse(0, end, self.held.slots)
+
     def reverse(self, start: int, n: int, slots: int) -> None:
         """Go back over `n` steps, the state before the first of which is kept."""
         while n > 1 and slots > 1:
-            m = split(n, slots)
-            if start + m not in self.held.states:
+            m = min((at - start for at in self.held.states if start < at < start + n), default=0)
+            if not m:
+                m = split(n, slots)
                 self.held.keep(start + m, self.advanced(start, m))
             self.reverse(start + m, n - m, slots - 1)
             del self.held.states[start + m]
@@ -296,9 +313,6 @@ class _Reversal:
 
     def advanced(self, start: int, m: int) -> State:
         """The state `m` steps after one that is kept."""
-        if self.held.last is not None and self.held.last[0] == start + m:
-            state, self.held.last = self.held.last[1], None
-            return state
         values, before = self.held.states[start]
         values = _copied(values)
         before.put_back(self.rest)
@@ -315,7 +329,7 @@ class _Reversal:
         before.put_back(self.rest)
         args = (self.held.steps[at], *_copied(values), *self.rest)
         value, pull = step_back(self.step, args)
-        if at == len(self.held.steps) - 1 and checksum(value) != self.held.result:
+        if at == self.held.ran - 1 and checksum(value) != self.held.result:
             raise RuntimeError("a step of a checkpointed loop gives something else when run again")
         found = pull([zero_tree(v) if d is None else d for v, d in zip(value, self.adjoint)])
         mine = found[1 : 1 + len(values)]

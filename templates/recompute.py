@@ -12,7 +12,9 @@ from srcdiff.recompute import (
 from srcdiff.rules import d, forward, nondifferentiable, rule, samples, unsupported
 from srcdiff.schedules import (
     Slots,
+    has_run,
     pushed_steps,
+    remaining,
     reversed_steps,
     run_steps,
     steps_with_tangents,
@@ -124,4 +126,6 @@ def pushed_steps_(step, held, count, t, *values):
 
 
 unsupported("Use a plain loop, without srcdiff.checkpointed.", steps_with_tangents)
-nondifferentiable(Before, Slots, again, gradients_by, tangent_by, unmoved)
+nondifferentiable(
+    Before, Slots, again, gradients_by, has_run, remaining, tangent_by, unmoved
+)  # fmt: skip

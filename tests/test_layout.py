@@ -14,8 +14,9 @@ CEILING = 400
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
-    + ("distributions", "modes", "solutions", "recompute", "twice", "schedules", "fits", "version")
-    + ("device", "curves", "entries", "integrals", "odes", "roots", "holding", "saving"),
+    + ("distributions", "modes", "solutions", "recompute", "revolve", "schedules", "twice")
+    + ("version", "device", "curves", "entries", "integrals", "odes", "roots", "holding")
+    + ("fits", "saving"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")

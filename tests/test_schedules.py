@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.revolve import fewest_steps
 from srcdiff.schedules import (
     Slots,
-    fewest_steps,
     reversed_steps,
     run_steps,
     steps_with_tangents,

@@ -208,6 +208,8 @@ FUNCTIONS: dict[Any, Any] = {
     recompute.run_again: _solution,
     schedules.run_steps: _steps,
     schedules.pushed_steps: _pushed_steps,
+    schedules.has_run: lambda args, kwargs: Scalar("bool", True),
+    schedules.remaining: lambda args, kwargs: Tuple((Scalar("int64", True),) * 3),
     solutions.solution: _solution,
     solutions.fixed_point: _fixed_point,
     solutions.basis_of: _basis,

@@ -18,9 +18,9 @@ import gast
 import numpy as np
 
 from srcdiff.lower.scope import children, scan_function
-from srcdiff.lower.steps import Loop, written_as_call
+from srcdiff.lower.steps import Loop, reads_counter, written_as_call
 from srcdiff.modes import MODES
-from srcdiff.parse import EmptyCellError, Source
+from srcdiff.parse import EmptyCellError, Namespace, Source
 from srcdiff.schedules import checkpointed
 
 Node = Any
@@ -31,7 +31,7 @@ _JUMPS = ("Return", "Break", "Continue")
 def flattened(source: Source) -> Source:
     """A function without such statements."""
     tree = source.tree
-    loops = "checkpointed" in source.function.__code__.co_names
+    loops = _mentions(source.function.__code__, source.namespace, checkpointed)
     if not loops and not any(type(n).__name__ in ("With", "Match") for n in _statements(tree)):
         return source
     scan = scan_function(tree)
@@ -39,6 +39,17 @@ def flattened(source: Source) -> Source:
     tree = work.inside(tree)
     cells = {**source.namespace.cells, **{n: types.CellType(v) for n, v in work.made.items()}}
     return replace(source, tree=tree, namespace=replace(source.namespace, cells=cells))
+
+
+def _mentions(code: types.CodeType, space: Namespace, what: Any) -> bool:
+    """Whether a function may read an object, by any name or as an attribute of its own name."""
+    names = {*code.co_names, *code.co_freevars}
+    if what.__name__ in names or any(
+        one.get(n) is what for n in names for one in (space.globals, space.bound)
+    ):
+        return True
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return any(_mentions(c, space, what) for c in inner)
 
 
 def _statements(node: Node) -> list[Node]:
@@ -58,14 +69,25 @@ class _Flatten:
         self.local = local
         self.taken = taken
         self.made: dict[str, Any] = {}  # what new names mean
+        self.function = source.tree  # that which the walk is in
 
     def inside(self, node: Node) -> Node:
         """A statement with its blocks flattened."""
+        if type(node).__name__ == "FunctionDef" and node is not self.function:
+            return self.nested(node)
         new = copy.copy(node)
         for name in _BLOCKS:
             block = getattr(node, name, None)
             if isinstance(block, list):
                 setattr(new, name, [s for stmt in block for s in self.stmt(stmt)])
+        return new
+
+    def nested(self, node: Node) -> Node:
+        """A function in this one, with names of its own."""
+        saved = self.function, self.local
+        self.function, self.local = node, self.local | {*scan_function(node).bound}
+        new = self.inside(node)
+        self.function, self.local = saved
         return new
 
     def stmt(self, node: Node) -> list[Node]:
@@ -123,14 +145,15 @@ class _Flatten:
 
     def steps(self, node: Node) -> list[Node]:
         """A loop whose states are kept in slots."""
-        tree = self.source.tree
-        others = copy.copy(tree)
-        others.body = _without(tree.body, node)
-        outside = frozenset(scan_function(others).identifiers)
-        loop = Loop(node, self.source, frozenset(self.local), outside)
+        others = copy.copy(self.function)
+        others.body = [*_without(others.body, node), *node.orelse]
+        scan = scan_function(others)
+        counter = reads_counter(others.body, getattr(node.target, "id", ""))
+        bound = frozenset(scan.bound)
+        loop = Loop(node, self.source, frozenset(self.local), scan.identifiers, bound, counter)
         found, made = written_as_call(loop, self.name)
         self.made.update(made)
-        return found
+        return [self.inside(s) for s in found]
 
     # --- np.errstate ---
 

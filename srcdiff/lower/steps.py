@@ -2,10 +2,16 @@
 
 The loop becomes `held = Slots(range(n), k); a, b = run_steps(step, held, 2, a, b, x)`, where `step`
 takes and returns the variables that the body changes, and takes those that it reads.
+
+`continue` is a return of the step.  Where `break` or `return` would leave the loop, the step raises
+an exception of its own and counts as not begun: behind the call stands a plain loop over the steps
+from that one on, with the original body.  So what ends the loop is differentiated in the function
+itself, and a step that is run backwards never raises.
 """
 
 from __future__ import annotations
 
+import copy
 import linecache
 import zlib
 from collections.abc import Iterator
@@ -17,7 +23,7 @@ import gast
 from srcdiff.errors import UnsupportedError
 from srcdiff.lower.scope import children, scan_nodes
 from srcdiff.parse import Source
-from srcdiff.schedules import Slots, run_steps
+from srcdiff.schedules import Slots, has_run, remaining, run_steps
 
 Node = Any
 
@@ -30,6 +36,8 @@ class Loop:
     source: Source
     local: frozenset[str]
     outside: frozenset[str]  # what the function binds or reads outside of the loop
+    bound: frozenset[str]  # what it binds there
+    counter_after: bool  # whether its counter is read there
 
     def refuse(self, node: Node, what: str, remedy: str) -> UnsupportedError:
         """The refusal of something in the loop."""
@@ -39,15 +47,10 @@ class Loop:
 
     def check(self) -> None:
         """Refuse what a body that becomes a function cannot do."""
-        if self.node.orelse or type(self.node.target).__name__ != "Name":
-            raise self.refuse(self.node, "`else` or several targets", "Use one, and no `else`.")
-        for node, inner in _inside(self.node.body, False):
+        if type(self.node.target).__name__ != "Name":
+            raise self.refuse(self.node, "several targets", "Its items are numbers: use one name.")
+        for node in _inside(self.node.body):
             kind = type(node).__name__
-            if kind == "Return" or (kind in ("Break", "Continue") and not inner):
-                raise self.refuse(
-                    node, f"`{kind.lower()}` is not supported",
-                    "Let an `if` skip what is not wanted, or use a plain loop.",
-                )  # fmt: skip
             if kind == "Expr" and type(node.value).__name__ == "Call":
                 raise self.refuse(
                     node, "a call for its effect is not supported",
@@ -63,14 +66,26 @@ class Loop:
         reads = {*scan.loaded, *scan.called} & self.local
         carried = sorted(n for n in changed if n in self.outside)
         rest = sorted(reads - changed - {self.node.target.id})
+        for name in carried:
+            if name not in self.bound:
+                raise self.refuse(
+                    self.node, f"`{name}` has no value before it is assigned",
+                    "Assign it before the loop.",
+                )  # fmt: skip
         return carried, rest
 
-    def step(self, carried: list[str], rest: list[str]) -> Any:
-        """The body as a Python function."""
+    def step(self, carried: list[str], rest: list[str], stop: str) -> tuple[Any, bool]:
+        """The body as a Python function, and whether it may stop the loop."""
         name = f"{self.source.name}_step"
         values = "".join(f"{n}, " for n in carried)
         params = ", ".join([self.node.target.id, *carried, *rest])
-        body = "\n".join(str(gast.unparse(s)).strip("\n") for s in self.node.body)
+        jumps = _Jumps(values, stop)
+        stmts = [jumps.visit(s) for s in copy.deepcopy(self.node.body)]
+        if _never_ends(stmts) and not jumps.continues:
+            raise self.refuse(
+                self.node, "no step comes to its end", "Nothing is repeated: write no loop."
+            )
+        body = "\n".join(str(gast.unparse(s)).strip("\n") for s in stmts)
         lines = [*body.split("\n"), f"return ({values})"]
         text = f"def {name}({params}):\n" + "".join(f"    {line}\n" for line in lines)
         file = f"<{name} {zlib.crc32(text.encode()):08x}>"
@@ -81,22 +96,80 @@ class Loop:
         exec(compile(text, file, "exec"), namespace)
         step = namespace[name]
         step.__srcdiff_loop__ = self.source.loc(self.node)
-        return step
+        if jumps.stops:
+            step.__srcdiff_stop__ = namespace[stop] = type(stop, (Exception,), {})
+        return step, jumps.stops
 
 
-def _inside(nodes: list[Node], inner: bool) -> Iterator[tuple[Node, bool]]:
-    """Statements and what is inside of them; whether they stand in a loop."""
-    for node in nodes:
-        yield node, inner
+class _Jumps(gast.NodeTransformer):  # type: ignore[misc]
+    """The jumps out of the body of a loop as those of a function that a step is."""
+
+    def __init__(self, values: str, stop: str) -> None:
+        self.ends = f"return ({values})", f"raise {stop}"
+        self.loops = 0
+        self.stops = self.continues = False
+
+    def visit(self, node: Node) -> Node:
+        """A statement, or what is inside of it."""
         kind = type(node).__name__
-        if kind not in ("FunctionDef", "Lambda", "ClassDef"):
-            yield from _inside(list(children(node)), inner or kind in ("For", "While"))
+        if kind in ("FunctionDef", "Lambda", "ClassDef"):
+            return node
+        if kind in ("For", "While"):
+            self.loops += 1
+            node.body = [self.visit(s) for s in node.body]
+            self.loops -= 1
+            node.orelse = [self.visit(s) for s in node.orelse]
+            return node
+        if kind == "Return" or (kind in ("Break", "Continue") and not self.loops):
+            leaves = kind != "Continue"
+            self.stops, self.continues = self.stops or leaves, self.continues or not leaves
+            return _parsed(self.ends[leaves], node)[0]
+        return self.generic_visit(node)
+
+
+def _never_ends(nodes: list[Node]) -> bool:
+    """Whether statements always raise, but for those that return."""
+    return any(
+        type(n).__name__ == "Raise"
+        or (type(n).__name__ == "If" and _never_ends(n.body) and _never_ends(n.orelse))
+        for n in nodes
+    )
+
+
+def _inside(nodes: list[Node]) -> Iterator[Node]:
+    """Statements and what is inside of them."""
+    for node in nodes:
+        yield node
+        if type(node).__name__ not in ("FunctionDef", "Lambda", "ClassDef"):
+            yield from _inside(list(children(node)))
+
+
+def reads_counter(nodes: list[Node], name: str) -> bool:
+    """Whether statements read the counter of a loop, other loops over that name excepted."""
+    for node in nodes:
+        kind = type(node).__name__
+        if kind == "Name" and node.id == name and type(node.ctx).__name__ == "Load":
+            return True
+        own = kind == "For" and getattr(node.target, "id", None) == name
+        if reads_counter([node.iter, *node.orelse] if own else list(children(node)), name):
+            return True
+    return False
+
+
+def _parsed(text: str, where: Node) -> list[Node]:
+    """Statements that stand where something else did."""
+    body: list[Node] = gast.parse(text).body
+    for part in body:
+        for node in gast.walk(part):
+            if hasattr(node, "lineno"):
+                gast.copy_location(node, where)
+    return body
 
 
 def _stored(nodes: list[Node]) -> set[str]:
     """The variables that some statements store into."""
     found = set()
-    for node, _ in _inside(nodes, False):
+    for node in _inside(nodes):
         if type(node).__name__ == "Subscript" and type(node.ctx).__name__ == "Store":
             while type(node).__name__ in ("Subscript", "Attribute"):
                 node = node.value
@@ -111,19 +184,29 @@ def _stores_attribute(node: Node) -> bool:
 def written_as_call(loop: Loop, name: Any) -> tuple[list[Node], dict[str, Any]]:
     """The statements that stand for a loop, and the objects that their new names mean."""
     loop.check()
+    node = loop.node
     carried, rest = loop.names()
     if not carried:
-        raise loop.refuse(loop.node, "nothing is computed", "Assign variables before the loop.")
-    made = {name("Slots"): Slots, name("run_steps"): run_steps}
+        raise loop.refuse(node, "nothing is computed", "Assign variables before the loop.")
+    made: dict[str, Any] = {name("Slots"): Slots, name("run_steps"): run_steps}
     slots, run = made
     step, held = name(f"{loop.source.name}_step"), name("held")
-    made[step] = loop.step(carried, rest)
+    made[step], stops = loop.step(carried, rest, name("Stop"))
     values = ", ".join([step, held, str(len(carried)), *carried, *rest])
     text = f"{held} = {slots}()\n{''.join(f'{n}, ' for n in carried)} = {run}({values})\n"
-    first, second = gast.parse(text).body
-    for part in (first, second):
-        for node in gast.walk(part):
-            if hasattr(node, "lineno"):
-                gast.copy_location(node, loop.node.iter)
-    first.value.args, first.value.keywords = loop.node.iter.args, loop.node.iter.keywords
-    return [first, second], made
+    if stops or loop.counter_after:
+        left, passed, *bounds = map(name, ("remaining", "has_run", "first", "last", "by"))
+        made[left] = remaining
+        text += f"{', '.join(bounds)} = {left}({held})\n"
+    if loop.counter_after:
+        made[passed] = has_run
+        text += f"if {passed}({held}): {node.target.id} = {bounds[0]} - {bounds[2]}\n"
+    if stops:
+        text += f"for {node.target.id} in range({', '.join(bounds)}): pass\n"
+    found = _parsed(text, node.iter)
+    found[0].value.args, found[0].value.keywords = node.iter.args, node.iter.keywords
+    if not stops:
+        return [*found, *node.orelse], made
+    found[-1].body, found[-1].orelse = node.body, node.orelse
+    gast.copy_location(found[-1], node)
+    return found, made
