@@ -11,6 +11,9 @@ import math
 from collections.abc import Iterator
 
 
+Kept = tuple[int, tuple[int, ...]]  # how many steps run, and the places
+
+
 def split(n: int, slots: int) -> int:
     """How far the next state to keep is from the first of `n` steps, with that one in a slot."""
     r = 0
@@ -91,9 +94,9 @@ def worth_keeping(places: tuple[int, ...], end: int, slots: int) -> tuple[int, .
     """
 
     @functools.cache
-    def best(k: int, slots: int) -> tuple[int, tuple[int, ...]]:
+    def best(k: int, slots: int) -> Kept:
         start = places[k]
-        found = [(fewest_steps(end - start, slots), (start,))]
+        found: list[Kept] = [(fewest_steps(end - start, slots), (start,))]
         for j in range(k + 1, len(places) if slots > 1 else 0):
             steps, kept = best(j, slots - 1)
             found.append((steps + fewest_steps(places[j] - start, slots), (start, *kept)))

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.device import canonical
 from srcdiff.errors import UnsupportedError
-from srcdiff.recompute import Before, absent_inside, checksum
+from srcdiff.recompute import Before, Trace, absent_inside, alike, trace
 from srcdiff.revolve import Places, split, worth_keeping
 from srcdiff.solutions import with_source
 from srcdiff.trees import add_tree, zero_tree, zeros_like
@@ -68,7 +69,7 @@ class Slots:
         self.last: State | None = None  # before the last step
         self.start: Before | None = None
         self.ran = 0  # the steps before the one that stops
-        self.result = 0
+        self.result: Trace = ()
         self.again = self.most = 0
 
     def keep(self, at: int, state: State) -> None:
@@ -100,7 +101,7 @@ def _run(
     step: Any, held: Slots, steps: range, state: tuple[Any, ...], rest: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The states after some steps, all of them or those before one that stops."""
-    stop: Any = getattr(step, "__srcdiff_stop__", ())
+    stop: Any = getattr(canonical(step), "__srcdiff_stop__", ())
     places = Places(len(steps), held.slots, bool(stop))
     held.states.clear()
     held.ran = 0
@@ -108,8 +109,9 @@ def _run(
         leaving = places.leaving(at)
         if stop or leaving != at or at == len(steps) - 1:
             before = _copied(state), Before(True, *rest)
-        if leaving != at:
+        if leaving is not None:
             held.states.pop(leaving, None)
+        if leaving != at:
             held.keep(at, before)
         try:
             state = step(i, *state, *rest)
@@ -118,7 +120,7 @@ def _run(
             before[1].put_back(rest)
             break
         held.ran, held.last = at + 1, before
-    held.result = checksum(state)
+    held.result = trace(state)
     return tuple(_copied(state))
 
 
@@ -329,7 +331,7 @@ class _Reversal:
         before.put_back(self.rest)
         args = (self.held.steps[at], *_copied(values), *self.rest)
         value, pull = step_back(self.step, args)
-        if at == self.held.ran - 1 and checksum(value) != self.held.result:
+        if at == self.held.ran - 1 and not alike(self.held.result, trace(value)):
             raise RuntimeError("a step of a checkpointed loop gives something else when run again")
         found = pull([zero_tree(v) if d is None else d for v, d in zip(value, self.adjoint)])
         mine = found[1 : 1 + len(values)]

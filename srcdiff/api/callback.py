@@ -13,7 +13,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.api.residuals import copied
-from srcdiff.device import is_any_array
+from srcdiff.device import canonical, is_any_array
 from srcdiff.errors import UnsupportedError
 from srcdiff.onecall import place_of, signature_of
 
@@ -44,7 +44,7 @@ def gradients_of(f: Any, d: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any,
 
 def active_arguments(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The positions of the arguments that can carry a derivative."""
-    names = list(signature_of(f).parameters)
+    names = made_once(f, "parameters", lambda: tuple(signature_of(f).parameters))
     kinds = (kind_of(a, n) for a, n in zip(args, names))
     plain = [is_active_kind(kind) and not isinstance(kind, (Object, Callable)) for kind in kinds]
     return tuple(k for k, is_active in enumerate(plain) if is_active)
@@ -76,7 +76,7 @@ def check_step(step: Any, count: int, steps: range, values: tuple[Any, ...]) -> 
         what = f"writes into `{others[0]}`" if others else "has variables that share memory"
         raise UnsupportedError(
             f"a loop over `checkpointed` {what}",
-            step.__srcdiff_loop__,
+            canonical(step).__srcdiff_loop__,
             remedy="Let every array that it writes into have one name, or use a plain loop.",
         )
 

@@ -58,7 +58,9 @@ def _device_array(array: Any, memo: dict[Any, Any]) -> Any:
 def _array(array: np.ndarray[Any, Any], memo: dict[Any, Any]) -> Any:
     """A copy of an array, at the same place in a copy of the memory that it is a view of."""
     owner = _owner(array)
-    flat = owner.transpose(np.argsort([-abs(s) for s in owner.strides], kind="stable"))
+    flat = owner
+    if not owner.flags.c_contiguous:
+        flat = owner.transpose(np.argsort([-abs(s) for s in owner.strides], kind="stable"))
     if not flat.flags.c_contiguous or owner.dtype.hasobject:
         return np.array(array)  # memory with gaps, of something else than NumPy
     key = -id(owner)

@@ -21,7 +21,7 @@ from typing import Any
 import gast
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.lower.scope import children, scan_nodes
+from srcdiff.lower.scope import children, parameters, scan_nodes
 from srcdiff.parse import Source
 from srcdiff.schedules import Slots, has_run, remaining, run_steps
 
@@ -36,7 +36,7 @@ class Loop:
     source: Source
     local: frozenset[str]
     outside: frozenset[str]  # what the function binds or reads outside of the loop
-    bound: frozenset[str]  # what it binds there
+    bound: frozenset[str]  # what has a value before it
     counter_after: bool  # whether its counter is read there
 
     def refuse(self, node: Node, what: str, remedy: str) -> UnsupportedError:
@@ -154,6 +154,16 @@ def reads_counter(nodes: list[Node], name: str) -> bool:
         if reads_counter([node.iter, *node.orelse] if own else list(children(node)), name):
             return True
     return False
+
+
+def bound_later(function: Node, loop: Node) -> set[str]:
+    """The variables of a function that are assigned behind a loop alone."""
+    places: dict[str, set[bool]] = {n: {False} for n in parameters(function.args)}
+    for node in _inside(function.body):
+        if type(node).__name__ == "Name" and type(node.ctx).__name__ == "Store":
+            behind = (node.lineno, node.col_offset) > (loop.lineno, loop.col_offset)
+            places.setdefault(node.id, set()).add(behind)
+    return {name for name, found in places.items() if False not in found}
 
 
 def _parsed(text: str, where: Node) -> list[Node]:
