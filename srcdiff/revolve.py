@@ -10,7 +10,6 @@ import functools
 import math
 from collections.abc import Iterator
 
-
 Kept = tuple[int, tuple[int, ...]]  # how many steps run, and the places
 
 

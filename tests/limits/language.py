@@ -279,6 +279,26 @@ def f(x):
 
 srcdiff.grad(f)(1.1)
 """,
+    "A loop over `checkpointed` that makes a variable": """
+def f(x):
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        y = x * x
+        x = 0.5 * y
+    return y
+
+srcdiff.grad(f)(1.1)
+""",
+    "A loop over `checkpointed` that is always left": """
+def f(x):
+    for i in srcdiff.checkpointed(range(5), slots=2):
+        x = x * x
+        if x > 3.0:
+            break
+        return x
+    return x
+
+srcdiff.grad(f)(1.1)
+""",
     "`del` in a loop over `checkpointed`": """
 def f(x):
     for i in srcdiff.checkpointed(range(5), slots=2):
