@@ -199,9 +199,52 @@ def always_leaves(x):
     return x
 
 
+def leaves_between(x):
+    for i in range(3):
+        for _ in srcdiff.checkpointed(range(2), 2):
+            y = x * x
+            x = y * 0.5
+        if i == 1:
+            break
+        y = x * 3.0
+    return y
+
+
+def made_anew(x):
+    total = 0.0
+    for _ in range(3):
+        for _ in srcdiff.checkpointed(range(2), 2):
+            y = np.sin(x)
+            x = y * 0.5
+        y = x * 3.0
+        total = total + np.sum(y)
+    return total
+
+
+def made_anew_plainly(x):
+    total = 0.0
+    for _ in range(3):
+        for _ in range(2):
+            y = np.sin(x)
+            x = y * 0.5
+        y = x * 3.0
+        total = total + np.sum(y)
+    return total
+
+
+def test_a_variable_of_the_body_alone():
+    close(srcdiff.grad(made_anew)(X), srcdiff.grad(made_anew_plainly)(X))
+
+
+LATE = "`y` has no value"
+
+
 @pytest.mark.parametrize(
     ("f", "what"),
-    [(appends, "call"), (assigns_late, "`y` has no value"), (always_leaves, "no step comes")],
+    [
+        (appends, "call"), (assigns_late, LATE), (leaves_between, LATE),
+        (always_leaves, "no step comes"),
+    ],  # fmt: skip
 )
 def test_what_a_step_cannot_do(f, what):
     with pytest.raises(srcdiff.UnsupportedError, match=f"{what}.* over `checkpointed`"):
@@ -278,7 +321,7 @@ def test_shared_memory_is_refused():
 V, W = np.array([1.0, 0.3]), np.array([-0.2, 0.4])
 
 
-def late(x, k, n):
+def later(x, k, n):
     count = 0
     for i in srcdiff.checkpointed(range(n), slots=2):
         x = np.sin(k * x)
@@ -312,7 +355,7 @@ def test_second_derivatives(f, plain, args):
 
 def test_a_variable_that_becomes_a_number_later():
     with pytest.raises(srcdiff.UnsupportedError, match="floating point number from the start"):
-        srcdiff.hvp(late, (A, 0.7, 5), A)
+        srcdiff.hvp(later, (A, 0.7, 5), A)
 
 
 def test_second_derivatives_in_few_states():

@@ -18,7 +18,7 @@ import gast
 import numpy as np
 
 from srcdiff.lower.scope import children, scan_function
-from srcdiff.lower.steps import Loop, bound_later, reads_counter, written_as_call
+from srcdiff.lower.steps import Loop, assigned_anew, bound_later, reads_counter, written_as_call
 from srcdiff.modes import MODES
 from srcdiff.parse import EmptyCellError, Namespace, Source
 from srcdiff.schedules import checkpointed
@@ -149,8 +149,10 @@ class _Flatten:
         others.body = [*_without(others.body, node), *node.orelse]
         scan = scan_function(others)
         counter = reads_counter(others.body, getattr(node.target, "id", ""))
-        bound = frozenset(scan.bound) - bound_later(others, node)
-        loop = Loop(node, self.source, frozenset(self.local), scan.identifiers, bound, counter)
+        later = bound_later(others, node)
+        anew = frozenset(assigned_anew(self.function.body, node, later))
+        bound, local = frozenset(scan.bound) - later, frozenset(self.local)
+        loop = Loop(node, self.source, local, scan.identifiers, bound, anew, counter)
         found, made = written_as_call(loop, self.name)
         self.made.update(made)
         return [self.inside(s) for s in found]

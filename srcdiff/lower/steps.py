@@ -26,6 +26,7 @@ from srcdiff.parse import Source
 from srcdiff.schedules import Slots, has_run, remaining, run_steps
 
 Node = Any
+_BLOCKS = ("body", "orelse")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Loop:
     local: frozenset[str]
     outside: frozenset[str]  # what the function binds or reads outside of the loop
     bound: frozenset[str]  # what has a value before it
+    anew: frozenset[str]  # what has none, and gets another one behind it
     counter_after: bool  # whether its counter is read there
 
     def refuse(self, node: Node, what: str, remedy: str) -> UnsupportedError:
@@ -64,7 +66,7 @@ class Loop:
         scan = scan_nodes(self.node.body)
         changed = {*scan.bound, *_stored(self.node.body)} - {self.node.target.id}
         reads = {*scan.loaded, *scan.called} & self.local
-        carried = sorted(n for n in changed if n in self.outside)
+        carried = sorted(n for n in changed if n in self.outside - self.anew)
         rest = sorted(reads - changed - {self.node.target.id})
         for name in carried:
             if name not in self.bound:
@@ -164,6 +166,42 @@ def bound_later(function: Node, loop: Node) -> set[str]:
             behind = (node.lineno, node.col_offset) > (loop.lineno, loop.col_offset)
             places.setdefault(node.id, set()).add(behind)
     return {name for name, found in places.items() if False not in found}
+
+
+def assigned_anew(nodes: list[Node], loop: Node, names: set[str]) -> set[str]:
+    """Those of some variables of which nothing is left behind a loop inside of statements."""
+    for k, node in enumerate(nodes):
+        if node is loop:
+            return {n for n in names if _is_anew(nodes[k + 1 :], loop.orelse, n)}
+        found = (assigned_anew(getattr(node, b, None) or [], loop, names) for b in _BLOCKS)
+        if anew := set().union(*found):
+            return anew
+    return set()
+
+
+def _is_anew(behind: list[Node], orelse: list[Node], name: str) -> bool:
+    """Whether the first of the statements behind a loop that has a variable assigns it."""
+    if any(name in _names(s) or _goes_elsewhere(s) for s in orelse):
+        return False
+    for node in behind:
+        if name in _names(node):
+            targets = node.targets if type(node).__name__ == "Assign" else []
+            return name not in _names(getattr(node, "value", None)) and any(
+                getattr(t, "id", None) == name for t in targets
+            )
+        if _goes_elsewhere(node):
+            return False
+    return False
+
+
+def _goes_elsewhere(node: Node) -> bool:
+    """Whether what follows a statement may be left out."""
+    return any(type(n).__name__ in ("Break", "Continue") for n in gast.walk(node))
+
+
+def _names(node: Node) -> set[str]:
+    """All names in a statement or an expression."""
+    return {n.id for n in gast.walk(node) if type(n).__name__ == "Name"} if node else set()
 
 
 def _parsed(text: str, where: Node) -> list[Node]:
