@@ -107,8 +107,8 @@ unsupported(
     *of(np, "frompyfunc", "vectorize"),
 )
 unsupported(
-    "Use `np.histogram` with `weights` on one axis, or `np.bincount`.",
-    *of(np, "histogram2d", "histogramdd"),
+    "Use `np.histogram` or `np.histogram2d` with `weights`, or `np.bincount`.",
+    *of(np, "histogramdd"),
 )
 unsupported(
     "Use the array itself.",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from srcdiff.factors import extremes, unique_places
-from srcdiff.rules import composed, conj, d, ignored, linear, refuse, rule, samples
+from srcdiff.factors import unique_places
+from srcdiff.rules import composed, conj, d, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
 
@@ -163,39 +163,6 @@ def average_weights(a, axis=None, weights=None, returned=False, *, keepdims=Fals
     if np.ndim(a) != np.ndim(weights):
         w = np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + (-1,)), -1, axis)
     return np.sum(a * w, axis, keepdims=keepdims) / np.sum(w, axis, keepdims=keepdims)
-
-
-@linear(np.bincount)
-@samples("np.array([0, 2, 2]), A(3)", "np.array([0, 2, 2]), A(3), 5")
-def bincount(x, weights=None, minlength=0):
-    z = np.bincount(x, weights, minlength)
-    yield z
-    d[weights] += d[z][x]
-
-
-@rule(np.histogram)
-@samples(
-    "np.array([0.1, 0.7, 0.8]), [0.0, 0.5, 1.0], weights=A(3)", "A(5)", "A(5), 3, weights=A(5)",
-    "A(2, 3), 4",
-)  # fmt: skip
-def histogram(a, bins=10, range=None, density=None, weights=None):
-    z, edges = np.histogram(a, bins, range, density, weights)
-    yield z, edges
-    if density:
-        refuse("`density=True`: divide the histogram by its sum and the widths of the bins")
-    inside = (edges[0] <= a) & (a <= edges[-1])
-    place = np.clip(np.searchsorted(edges, a, "right") - 1, 0, len(z) - 1)
-    d[weights] += d[z][place] * inside
-    if not ignored(edges) and range is None and np.ndim(bins) == 0:
-        share = np.arange(len(edges)) / len(z)
-        low, high = extremes(a)
-        d[a] += np.sum(d[edges] * (1.0 - share)) * low + np.sum(d[edges] * share) * high
-
-
-@composed(np.histogram_bin_edges)
-@samples("A(5)", "A(2, 3), 4", "A(3), 2, (0.0, 1.0)", "np.array([0.1, 0.7]), A(3)")
-def histogram_bin_edges(a, bins=10, range=None, weights=None):
-    return np.histogram(a, bins, range)[1]
 
 
 @rule(np.unique)

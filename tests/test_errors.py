@@ -55,11 +55,11 @@ def test_async_function():
 
 
 def test_missing_rule():
-    text = "def f(x):\n    y = x * 2.0\n    return np.sum(y) + np.histogram2d(y, y)[0][0, 0]\n"
+    text = "def f(x):\n    y = x * 2.0\n    return np.sum(y) + np.histogramdd(y)[0][0, 0]\n"
     message = refusal(text, srcdiff.MissingRuleError, args=(np.ones(3),))
-    line = "return np.sum(y) + np.histogram2d(y, y)[0][0, 0]"
-    assert_located(message, 3, line, "np.histogram2d")
-    assert "np.histogram2d" in message
+    line = "return np.sum(y) + np.histogramdd(y)[0][0, 0]"
+    assert_located(message, 3, line, "np.histogramdd")
+    assert "np.histogramdd" in message
 
 
 def test_function_without_source():

@@ -80,7 +80,7 @@ def test_neutral_keywords_are_ignored():
         (Call(np.add, (X, Y, X)), "more than 2 positional arguments"),
         (Call(np.add, (X,)), "a call without `y`"),
         (Call(np.add, (Star(X),)), "`*` and `**` arguments"),
-        (Call(np.histogram2d, (X, X)), "`histogram2d` is not differentiated"),
+        (Call(np.histogramdd, (X,)), "`histogramdd` is not differentiated"),
         (Call(Method("resize"), (X,)), "the method `resize` is not differentiated"),
         (Call(Attr("nothing"), (X,)), "the attribute `nothing` has no rule"),
     ],

@@ -519,7 +519,7 @@ def declared(x: float, n: int, flag: bool):
 
 
 def calls_nothing_known(x):
-    return np.sum(np.unwrap(x, period=3.0) * np.histogram2d(x, x)[0][0, 0])
+    return np.sum(np.unwrap(x, period=3.0) * np.histogramdd(x)[0][0, 0])
 
 
 def tries(x):

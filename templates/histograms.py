@@ -1,0 +1,65 @@
+"""Rules of histograms, with respect to their weights, and to data that their edges follow."""
+
+import numpy as np
+
+from srcdiff.factors import extremes
+from srcdiff.rules import composed, d, ignored, linear, rank, refuse, rule, samples
+
+
+@linear(np.bincount)
+@samples("np.array([0, 2, 2]), A(3)", "np.array([0, 2, 2]), A(3), 5")
+def bincount(x, weights=None, minlength=0):
+    z = np.bincount(x, weights, minlength)
+    yield z
+    d[weights] += d[z][x]
+
+
+@rule(np.histogram)
+@samples(
+    "np.array([0.1, 0.7, 0.8]), [0.0, 0.5, 1.0], weights=A(3)", "A(5)", "A(5), 3, weights=A(5)",
+    "A(2, 3), 4",
+)  # fmt: skip
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    z, edges = np.histogram(a, bins, range, density, weights)
+    yield z, edges
+    if density:
+        refuse("`density=True`: divide the histogram by its sum and the widths of the bins")
+    inside = (edges[0] <= a) & (a <= edges[-1])
+    place = np.clip(np.searchsorted(edges, a, "right") - 1, 0, len(z) - 1)
+    d[weights] += d[z][place] * inside
+    if not ignored(edges) and range is None and np.ndim(bins) == 0:
+        share = np.arange(len(edges)) / len(z)
+        low, high = extremes(a)
+        d[a] += np.sum(d[edges] * (1.0 - share)) * low + np.sum(d[edges] * share) * high
+
+
+@rule(np.histogram2d)
+@samples(
+    "np.array([0.1, 0.7, 0.8]), np.array([0.2, 0.6, 1.3]), 3, [[0, 1], [0, 1]], weights=A(3)",
+    "A(4), A(4), (2, 3), ((-1.0, 1.0), (-2.0, 2.0)), None, A(4)", "A(4), A(4), 4, weights=A(4)",
+)  # fmt: skip
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    z, xedges, yedges = np.histogram2d(x, y, bins, range, density, weights)
+    yield z, xedges, yedges
+    if density:
+        refuse("`density=True`: divide the histogram by its sum and the areas of the bins")
+    i = np.clip(np.searchsorted(xedges, x, "right") - 1, 0, len(xedges) - 2)
+    j = np.clip(np.searchsorted(yedges, y, "right") - 1, 0, len(yedges) - 2)
+    inside = (xedges[0] <= x) & (x <= xedges[-1]) & (yedges[0] <= y) & (y <= yedges[-1])
+    d[weights] += d[z][i, j] * inside
+    d[x] += 0.0
+    d[y] += 0.0
+    if range is None and not (ignored(xedges) and ignored(yedges)):
+        if rank(bins) != 0:
+            refuse("edges that depend on the data: give `range`, or one number of `bins`")
+        share = np.arange(bins + 1) / bins
+        low, high = extremes(x)
+        d[x] += np.sum(d[xedges] * (1.0 - share)) * low + np.sum(d[xedges] * share) * high
+        low, high = extremes(y)
+        d[y] += np.sum(d[yedges] * (1.0 - share)) * low + np.sum(d[yedges] * share) * high
+
+
+@composed(np.histogram_bin_edges)
+@samples("A(5)", "A(2, 3), 4", "A(3), 2, (0.0, 1.0)", "np.array([0.1, 0.7]), A(3)")
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    return np.histogram(a, bins, range)[1]
