@@ -19,20 +19,15 @@ from tests.sample_checks import TOLERANCES, follow
 from tests.samples import Sample, collected
 
 # Samples, the order that is refused, and what it is that is refused.
-SHARED = "arrays that may share memory"
 MANY = "a function of any number of arguments"
 NO_TRIGAMMA = "of complex numbers, for which SciPy has no trigamma function"
 REFUSED = {
-    "fsolve:*args=(P(3), P()))": (3, SHARED),
     "gamma:gamma(C(3))": (2, NO_TRIGAMMA),
-    "gradient:gradient(A(5), A(*": (3, "with respect to the steps"),
     "integral_:*(P(3), P(3)))": (3, MANY),
     "loggamma:loggamma(C(3))": (2, NO_TRIGAMMA),
-    "poly:poly(S(3))": (3, "of a matrix"),
     "quad:*args=(P(), P()))": (3, MANY),
     "rgamma:rgamma(C(3))": (2, NO_TRIGAMMA),
     "run_steps_:*": (3, "a loop that runs as it is, with tangents"),
-    "svd_back:*": (3, "that of the vectors of `svd`"),
 }
 
 
