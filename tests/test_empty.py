@@ -7,6 +7,7 @@ import srcdiff
 
 from .check import check_gradient, define
 
+NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 NONE, ROWS, WIDE = np.zeros(0), np.zeros((0, 3)), np.zeros((2, 0))
 SOME, FULL = np.array([0.3, -0.7, 1.1]), np.array([[0.2, 0.5, -0.4], [1.0, 0.1, 0.6]])
 
@@ -102,6 +103,8 @@ def test_of_nothing(expression):
         pytest.skip("a function of a later NumPy")
     f = define(f"def f(x):\n    return {expression}\n", "f", {"np": np})
     for x in OF_NOTHING[expression]:
+        if "norm" in expression and NUMPY < (2, 4):
+            continue  # the largest of no singular values was an error
         expected = f(x)
         found = srcdiff.grad(f)(x, grad_outputs=np.ones_like(expected))
         assert found.shape == x.shape and found.dtype == x.dtype
