@@ -18,6 +18,7 @@ from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, Tuple, is_numeric
 from srcdiff.analyses.links import written_classes
 from srcdiff.analyses.views import is_array
 from srcdiff.bind import bind
+from srcdiff.entangled import written_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.inline import function_of
@@ -40,11 +41,12 @@ def user_calls(function: ir.Function, kinds: Kinds) -> ir.Function:
     """
     marker = _Marker(function, kinds, {}, None, frozenset())
     marked = replace(function, body=marker.block(function.body))
-    if not any(s.written or s.returned for s in marker.known.values()):
+    if not any(s.written or s.returned or s.entangled for s in marker.known.values()):
         return marked
     # What that shows of memory decides what may be written into, and what is looked up.
     stored = frozenset(written_classes(marked, kinds))
-    marker = _Marker(function, kinds, marker.known, Near(marked, kinds), stored)
+    names = written_names(marked, kinds)
+    marker = _Marker(function, kinds, marker.known, Near(marked, kinds), stored, names)
     return replace(function, body=marker.block(function.body))
 
 
@@ -57,6 +59,7 @@ class _Marker:
     known: dict[Any, Summary]
     near: Near | None
     stored: frozenset[str]
+    written: frozenset[str] = frozenset()  # the names by which it is
 
     def __post_init__(self) -> None:
         self.fresh = ir.Fresh(ir.all_names(self.function))
@@ -68,12 +71,29 @@ class _Marker:
             if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
                 assert isinstance(stmt.rhs, ir.Call)
                 call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
+                self.check_entangled(stmt, call)
                 if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
                     out += self.stored_back(stmt, call)
                     continue
                 stmt = replace(stmt, rhs=call)
             out.append(ir.map_blocks(stmt, self.block))
         return tuple(out)
+
+    def check_entangled(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
+        """Of what shares memory in the result of a call nothing is written into."""
+        if self.near is None or not isinstance(stmt, ir.Assign) or not is_user_call(call):
+            return
+        assert isinstance(call.fn, ir.Derived)
+        found = self.known.get((call.fn.key.function, call.fn.key.kinds))
+        if found is None or not found.entangled:
+            return
+        if any(self.near.share(stmt.target.id, n) for n in self.written):
+            raise UnsupportedError(
+                f"the recursive function `{call.fn.name}` returns arrays that may share memory, and "
+                "one of them is written into here",
+                stmt.loc,
+                remedy="Return a copy of one of them.",
+            )
 
     def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
         """The parameters whose memory the result may share, and that somebody writes into."""

@@ -13,9 +13,13 @@ def laid_copy(x: Any) -> Any:
 
 
 def laid_like(values: Any, x: Any) -> Any:
-    """An array of the shape and dtype of `x`, with the same gaps and order in memory."""
+    """An array of the shape and dtype of `x`, with the same gaps and order in memory.
+
+    One of which two elements are one (what `np.broadcast_to` gives) has elements of its own.
+    """
     out = np.empty_like(x)
-    if any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides)):
+    other = any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides))
+    if other and not _overlaps(x):
         ends = [(n - 1) * step for n, step in zip(x.shape, x.strides)]
         first = -sum(e for e in ends if e < 0)
         size = first + sum(e for e in ends if e > 0) + x.itemsize
@@ -23,6 +27,16 @@ def laid_like(values: Any, x: Any) -> Any:
         out = _at(space, first, x.shape, x.dtype, x.strides)
     out[...] = values
     return out
+
+
+def _overlaps(x: Any) -> bool:
+    """Whether elements of an array may lie on each other."""
+    extent = x.itemsize
+    for step, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):
+        if step < extent:
+            return True
+        extent += (n - 1) * step
+    return False
 
 
 def view_like(base: Any, x: Any, old: Any, other: Any) -> Any:

@@ -117,11 +117,7 @@ def _may_be_number(kind: Kind) -> bool:
     return is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
 
 
-def _may_have_gaps(rhs: ir.Rhs) -> bool:
-    """Whether new memory may lie otherwise than what NumPy makes: what is a view depends on it."""
-    if not isinstance(rhs, ir.Call):
-        return False
-    return rhs.fn in (layout.laid_copy, layout.laid_like) or isinstance(rhs.fn, ir.Derived)
+_LAID = (layout.laid_copy, layout.laid_like)
 
 
 @dataclass
@@ -192,11 +188,20 @@ class _Mirror:
         """A shadow for new memory."""
         name = stmt.target
         kind = self.facts.kinds.get(name.id, UNKNOWN)
-        if is_array(kind) and is_float(kind) and _may_have_gaps(stmt.rhs):
+        if is_array(kind) and is_float(kind) and self.may_have_gaps(stmt.rhs):
             return ir.Call(layout.laid_like, (ir.Const(0.0), name))
         if is_array(kind) and not is_float(kind):
             return ir.Call(trees.zeros_like, (name,))  # that of whole numbers has fractions
         return ir.Call(np.zeros_like if is_array(kind) else trees.zero_tree, (name,))
+
+    def may_have_gaps(self, rhs: ir.Rhs) -> bool:
+        """Whether new memory may lie otherwise than what NumPy makes; what is a view depends on it."""
+        if not isinstance(rhs, ir.Call):
+            return False
+        base = rhs.args[0] if rhs.args else None
+        item = rhs.fn is operator.getitem and isinstance(base, ir.Name)
+        held = item and not is_array_if_any(self.facts.kinds.get(base.id))  # type: ignore[union-attr]
+        return held or rhs.fn in _LAID or isinstance(rhs.fn, (ir.Derived, ir.Name))
 
     def if_copied(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """The adjoint of what turns out to be a copy and no view."""

@@ -30,6 +30,7 @@ from srcdiff.analyses.shadowed import may_copy
 from srcdiff.analyses.typed import Typed
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
+from srcdiff.entangled import is_entangled
 from srcdiff.errors import TransformError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.namespaces import without_modules
@@ -69,6 +70,7 @@ class Summary:
     result: Kind
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = ()
+    entangled: bool = False  # the result may hold one array twice
 
 
 def may_be_complex(kind: Kind) -> bool:
@@ -196,7 +198,7 @@ def _joined(a: Summary, b: Summary) -> Summary:
     result = join(a.result, b.result) if type(a.result) is type(b.result) else b.result
     written = (*a.written, *(p for p in b.written if p not in a.written))
     returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
-    return Summary(result, written, returned)
+    return Summary(result, written, returned, a.entangled or b.entangled)
 
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
@@ -224,7 +226,11 @@ def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
     names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
     own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
-    return Summary(plain_kind(kind_of_atom(last.value, inferred)), written, returned)
+    # Of what was generated nobody writes into a part of a result.
+    theirs = not function.loc.file.startswith(ir.GENERATED)
+    entangled = theirs and (assumed.entangled or is_entangled(function, inferred))
+    kind = plain_kind(kind_of_atom(last.value, inferred))
+    return Summary(kind, written, returned, entangled)
 
 
 def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kinds]:

@@ -206,6 +206,20 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A recursive function whose result holds one array twice": """
+def both(x, n):
+    if n == 0:
+        y = 2.0 * x
+        return y, y[1:]
+    return both(1.5 * x, n - 1)
+
+def f(x):
+    a, b = both(x, 2)
+    b *= x[0]
+    return np.sum(a)
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "A nested recursive function that writes into an argument": """
 def f(x):
     def fill(a, n):

@@ -548,7 +548,6 @@ def recursion_hands_through_what_is_written_later(x, y, m):
 for _function in (
     recursion_returns_a_part_of_what_it_writes,
     recursion_returns_what_it_writes_or_not,
-    recursion_hands_through_what_is_written_later,
 ):
     sample(
         _function,
@@ -556,6 +555,13 @@ for _function in (
         ("x", "y", "m"),
         order2=False,
     )
+
+sample(
+    recursion_hands_through_what_is_written_later,
+    lambda r: (*r.uniform(0.3, 1.4, (2, 4)), r.uniform(0.3, 1.0, (3, 4))),
+    ("x", "y", "m"),
+    order2=False,
+)
 
 
 def recursion_that_returns_a_constant(x, y):

@@ -80,3 +80,55 @@ refused(
     line="return _halved_in_place(out, x, 2)",
     reason="writes into its argument `a`, which may share memory with `b`",
 )
+
+
+def _whole_and_part(x, n):
+    if n <= 0:
+        y = x * 2.0
+        return y, y[1:]
+    return _whole_and_part(x * 1.5, n - 1)
+
+
+def part_of_a_result_written(x):
+    a, b = _whole_and_part(x, 2)
+    b *= x[0]
+    return np.sum(a * x)
+
+
+def _twice_in_a_list(x, n):
+    if n <= 0:
+        y = x * 2.0
+        return [y, y]
+    return _twice_in_a_list(x * 1.5, n - 1)
+
+
+def item_of_a_result_written(x):
+    t = _twice_in_a_list(x, 2)
+    t[0] += x
+    return np.sum(t[1] * x)
+
+
+def _three_and_again(x, n):
+    if n <= 0:
+        y = x * 2.0
+        return y, (x * 3.0, y)
+    return _three_and_again(x * 1.5, n - 1)
+
+
+def nested_item_of_a_result_written(x):
+    a, z = _three_and_again(x, 2)
+    a *= x[0]
+    return np.sum(z[1] * x)
+
+
+for _function, _line in (
+    (part_of_a_result_written, "a, b = _whole_and_part(x, 2)"),
+    (item_of_a_result_written, "t = _twice_in_a_list(x, 2)"),
+    (nested_item_of_a_result_written, "a, z = _three_and_again(x, 2)"),
+):
+    refused(
+        _function,
+        lambda r: (r.standard_normal(3),),
+        line=_line,
+        reason="returns arrays that may share memory, and one of them is written into here",
+    )
