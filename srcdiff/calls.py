@@ -89,8 +89,8 @@ class _Marker:
             return
         if any(self.near.share(stmt.target.id, n) for n in self.written):
             raise UnsupportedError(
-                f"the recursive function `{call.fn.name}` returns arrays that may share memory, and "
-                "one of them is written into here",
+                f"the recursive function `{call.fn.name}` returns arrays that may share memory, "
+                "and one of them is written into here",
                 stmt.loc,
                 remedy="Return a copy of one of them.",
             )

@@ -195,7 +195,7 @@ class _Mirror:
         return ir.Call(np.zeros_like if is_array(kind) else trees.zero_tree, (name,))
 
     def may_have_gaps(self, rhs: ir.Rhs) -> bool:
-        """Whether new memory may lie otherwise than what NumPy makes; what is a view depends on it."""
+        """Whether new memory may lie otherwise than what NumPy makes: views depend on that."""
         if not isinstance(rhs, ir.Call):
             return False
         base = rhs.args[0] if rhs.args else None
