@@ -22,12 +22,15 @@ Kinds = Mapping[str, Kind]
 def is_entangled(function: ir.Function, kinds: Kinds) -> bool:
     """Whether two parts of what a function returns may share memory.
 
-    What a call gives is taken to hold nothing twice: its own summary says if it does.
+    What a call gives holds nothing twice, unless its own summary says so.
     """
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     names = _occurrences(last.value)
-    given = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _calls(s)}
+    calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _calls(s)]
+    if any(s.rhs.fn.key.entangled for s in calls):  # type: ignore[union-attr]
+        return True
+    given = {s.target.id for s in calls}
     links = [_apart(k) if k.source in given else k for k in links_of(function.body, kinds, False)]
     group = groups((*(k for k in links if k.how != "stored"), *in_place(function)))
     held: dict[str, list[Link]] = {}

@@ -27,6 +27,7 @@ from srcdiff.analyses.kind_types import (
     is_scalar,
 )
 from srcdiff.analyses.links import written_classes
+from srcdiff.analyses.shadowed import as_copies
 from srcdiff.calls import is_user_call, item_of, unmarked
 from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
@@ -50,7 +51,8 @@ def tangent_facts(
     inputs = tuple(i.param for i in request.inputs)
     check_objects(function, frozenset(inputs), kinds, request)
     check_callees(function, kinds, inputs, outputs)
-    shared = Aliases(written_classes(function, kinds))
+    classes = written_classes(function, kinds)
+    shared = Aliases(classes, copies=as_copies(function, kinds, classes))
     found = edges(function.body, kinds, shared, flows)
     check_outside(function, kinds, inputs, found, shared)
     active = activity(inputs, outputs, found) | {*inputs}

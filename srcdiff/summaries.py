@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -57,6 +58,7 @@ class Key:
     returned: tuple[str, ...] = field(default=(), compare=False)
     taken: bool = field(default=False, compare=False)  # its caller copies what it returns
     mixed: bool = False
+    entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
 
     def within(self, mixed: bool) -> Key:
         """The same, called where complex numbers may occur."""
@@ -228,7 +230,7 @@ def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
     # Of what was generated nobody writes into a part of a result.
     theirs = not function.loc.file.startswith(ir.GENERATED)
-    entangled = theirs and (assumed.entangled or is_entangled(function, inferred))
+    entangled = theirs and is_entangled(function, inferred)
     kind = plain_kind(kind_of_atom(last.value, inferred))
     return Summary(kind, written, returned, entangled)
 
@@ -245,19 +247,46 @@ def _assumed(fn: Any, kinds: Kinds, assumed: Summary) -> Typed:
     """A function with the kinds of its names if its calls of itself do what is assumed."""
     function = without_modules(webs(prepare(inline(function_of(fn), fn))), kinds)
     fresh = ir.Fresh(ir.all_names(function))
-    function = replace(function, body=_assuming(function.body, assumed, fresh))
-    return plain_containers(Typed(function, kinds))
+    others = {c.fn for c in _user_calls(function) if not reaches(c.fn, fn)}
+    body = _assuming(function.body, lambda c: None if c.fn in others else assumed, fresh)
+    if others:
+        known = Typed(replace(function, body=body), kinds).kinds
+        body = _assuming(body, lambda c: _summary_at(c, known), fresh)
+    return plain_containers(Typed(replace(function, body=body), kinds))
 
 
-def _assuming(block: ir.Block, assumed: Summary, fresh: ir.Fresh) -> ir.Block:
-    """A block whose calls of Python functions do what is assumed."""
+def _user_calls(function: ir.Function) -> list[ir.Call]:
+    """The calls of Python functions."""
+    found = (ir.call_of(s) for s in ir.walk(function.body) if calls_function(s))
+    return [call for call in found if call is not None]
+
+
+def reaches(fn: Any, other: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether a function is another one, or calls it in the end."""
+    if fn == other:
+        return True
+    inner = {c.fn for c in _user_calls(inline(function_of(fn), fn))} - seen
+    return any(reaches(f, other, seen | {fn}) for f in inner if f != fn)
+
+
+def _summary_at(call: ir.Call, kinds: Kinds) -> Summary:
+    """What a call of another recursive function does."""
+    bound = bind(function_of(call.fn), call, ir.NOWHERE)
+    return summary(call.fn, {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()})
+
+
+def _assuming(
+    block: ir.Block, does: Function[[ir.Call], Summary | None], fresh: ir.Fresh
+) -> ir.Block:
+    """A block whose calls of Python functions do what is known or assumed of them."""
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
             assert isinstance(stmt.rhs, ir.Call)
-            out += _assumed_call(stmt, stmt.rhs, assumed, fresh)
+            found = does(stmt.rhs)
+            out += [stmt] if found is None else _assumed_call(stmt, stmt.rhs, found, fresh)
             continue
-        out.append(ir.map_blocks(stmt, lambda b: _assuming(b, assumed, fresh)))
+        out.append(ir.map_blocks(stmt, lambda b: _assuming(b, does, fresh)))
     return tuple(out)
 
 
@@ -267,7 +296,8 @@ def _assumed_call(
     """A call that returns what is assumed, and stores into the arguments that it writes into."""
     fn: Any = call.fn
     bound = bind(function_of(fn), call, stmt.loc)
-    key = Key(fn, tuple((p, UNKNOWN) for p in bound), (), assumed.result, (), assumed.returned)
+    given = tuple((p, UNKNOWN) for p in bound)
+    key = Key(fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled)
     mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
     yield replace(stmt, rhs=mark)
     for param in assumed.written:

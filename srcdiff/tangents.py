@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir, runtime, trees
+from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
@@ -103,8 +104,21 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         lines, total = transposed(bound, stmt, facts)
         scribe.out += lines
     if written and isinstance(total, ir.Name):
+        check_own_memory(stmt, call, facts)
         return ir.Call(np.array, (total,), text="np.array")
     return total
+
+
+def check_own_memory(stmt: ir.Assign, call: ir.Call, facts: Facts) -> None:
+    """Refuse a tangent of its own for what may be a part of an array that is written into."""
+    viewed = [n for a in returns_view(call, facts.kinds) for n in ir.names(a) if n in facts.active]
+    if viewed and stmt.target.id not in facts.aliases.copies:
+        raise UnsupportedError(
+            f"{ir.said(stmt.target.id)} may be a view of {ir.said(viewed[0])}, and its memory is "
+            "written in place",
+            stmt.loc,
+            remedy="Make a copy here with `.copy()`, or write through one name only.",
+        )
 
 
 def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:

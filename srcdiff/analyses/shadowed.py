@@ -9,15 +9,19 @@ and only if their shadows do.  Where a statement cannot be repeated on shadows i
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from srcdiff import ir, layout
-from srcdiff.analyses.kind_types import is_container
-from srcdiff.analyses.links import Link, groups, refusal
+from srcdiff.analyses.kind_types import Kind, is_container
+from srcdiff.analyses.links import Link, groups, links_of, refusal
+from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.scene import Scene, View, chain_is_steady
 from srcdiff.analyses.views import is_array_if_any, is_reshaping
+
+Kinds = Mapping[str, Kind]
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,25 @@ def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
     """Whether what may be a view is as good as a copy: nobody writes while it is used."""
     read = link.target not in scene.stored[0] and scene.within(link)
     return read and not scene.overwritten(link, classes)
+
+
+def as_copies(function: ir.Function, kinds: Kinds, classes: Mapping[str, str]) -> frozenset[str]:
+    """The names that may be views of others, where nobody sees whether they are."""
+    if not classes:
+        return frozenset()
+    scene, found = Scene(function, kinds), dict[str, bool]()
+    for link in links_of(function.body, kinds, False):
+        if link.how == "view" and link.target in classes:
+            unseen = _is_copy(link, dict(classes), scene) or _is_alone(link, classes, function)
+            found[link.target] = unseen and found.get(link.target, True)
+    return frozenset(n for n, unseen in found.items() if unseen)
+
+
+def _is_alone(link: Link, classes: Mapping[str, str], function: ir.Function) -> bool:
+    """Whether no other name of the memory is used any more."""
+    mine = classes.get(link.target)
+    later = live_after(function, link.stmt) - {link.target}
+    return mine is None or not any(classes.get(n) == mine for n in later)
 
 
 def _has_shadow(name: str, scene: Scene) -> bool:

@@ -177,6 +177,15 @@ def f(x):
 
 srcdiff.jvp(f, (2.0,), (1.0,))
 """,
+    "A tangent of what may be a view": """
+def f(x):
+    y = 2.0 * x
+    z = np.nan_to_num(y, copy=False)
+    z[0] = x[1]
+    return np.sum(y)
+
+srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
+""",
     "Other methods of containers": """
 def f(x):
     d = {"a": x, "b": x * x}

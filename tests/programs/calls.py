@@ -351,3 +351,74 @@ def names_of_the_caller_in_rest_arguments(x, y):
 
 
 sample(names_of_the_caller_in_rest_arguments, lambda r: (0.7, 1.3), ("x", "y"))
+
+
+def _scaled_first(a, n):
+    if n <= 0:
+        return 0.0
+    a[0] *= a[1]
+    return _scaled_first(a, n - 1)
+
+
+def _summed_after(a, n):
+    if n <= 0:
+        return 1.0
+    _scaled_first(a, 2)
+    return _summed_after(a, n - 1) * np.sum(a)
+
+
+def recursion_that_calls_another_that_writes(x):
+    y = x * 2.0
+    z = _summed_after(y, 2)
+    return z + np.sum(y * x)
+
+
+def _last_replaced(a, b, n):
+    if n <= 0:
+        return b
+    r = _last_replaced(a, b, n - 1)
+    a[3] = a @ a
+    return r
+
+
+def _lowered(a, b, n):
+    if n <= 0:
+        return a
+    r = _lowered(a + a, b, n - 1)
+    r[1] -= _last_replaced(a, b, n)
+    return 0.5 * r
+
+
+def argument_written_by_another_recursion(x):
+    _lowered(x, 2.0, 1)
+    return np.sum(x)
+
+
+def _one_way(x, n):
+    if n <= 0:
+        return 0.0
+    x[0] *= 1.1
+    return _one_way(x, n - 1) + _other_way(x, n - 1)
+
+
+def _other_way(x, n):
+    if n <= 0:
+        return 1.0
+    x[1] *= x[2]
+    return _other_way(x, n - 1) * _one_way(x, n - 1) + np.sum(x)
+
+
+def two_recursions_that_call_each_other(x):
+    y = x * 2.0
+    z = _one_way(y, 2)
+    return z + np.sum(y * x)
+
+
+for _function in (recursion_that_calls_another_that_writes, two_recursions_that_call_each_other):
+    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
+
+sample(
+    argument_written_by_another_recursion,
+    lambda r: (r.uniform(0.3, 1.0, 4),),
+    order2=False,
+)
