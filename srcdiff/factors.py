@@ -329,7 +329,7 @@ def leading_zeros(p: Any, most: float = 0.0) -> int:
 
 def put_places(a: Any, indices: Any, v: Any) -> tuple[Any, ...]:
     """The index of what `np.put` writes: nothing if there are no values."""
-    places = np.arange(np.size(a))[np.ravel(indices)]
+    places = np.arange(np.size(a))[np.atleast_1d(np.asarray(indices))].ravel()
     return np.unravel_index(places[: np.size(v) * np.size(places)], np.shape(a))
 
 
@@ -337,7 +337,8 @@ def extremes(a: Any) -> tuple[Any, Any]:
     """One at the first least and at the first greatest element of `a`, zero elsewhere."""
     low, high = np.zeros_like(a), np.zeros_like(a)
     if np.size(a):
-        low.flat[np.argmin(a)] = high.flat[np.argmax(a)] = 1.0
+        low[np.unravel_index(np.argmin(a), np.shape(a))] = 1.0
+        high[np.unravel_index(np.argmax(a), np.shape(a))] = 1.0
     return low, high
 
 

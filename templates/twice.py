@@ -1,11 +1,12 @@
 """Rules of gradients whose own derivative goes by the tangent."""
 
-from srcdiff.rules import d, rule, samples, unsupported
-from srcdiff.twice import gradients_at, gradients_at_back
+from srcdiff.recompute import gradients_again, tangent_again
+from srcdiff.rules import d, forward, nondifferentiable, rule, samples
+from srcdiff.twice import back_by, gradients_at, gradients_at_back, gradients_by_all
 
 
 @rule(gradients_at)
-@samples("lambda x, y: np.sin(x) * y, (0,), A(3), A(3), A(3)")
+@samples("np.multiply, (0, 1), A(3), A(3), A(3)")
 def gradients_at_(f, inputs, g, *args):
     found = gradients_at(f, inputs, g, *args)
     yield found
@@ -15,4 +16,33 @@ def gradients_at_(f, inputs, g, *args):
         d[args][k] += more[k + 1]
 
 
-unsupported("Take the third derivative forwards: srcdiff.jvp of the second.", gradients_at_back)
+@forward(gradients_at)
+def gradients_at_tangent(f, inputs, g, *args):
+    found = gradients_at(f, inputs, g, *args)
+    yield found
+    d[found] += tangent_again(gradients_by_all(f, inputs, args), None, (d[g], *d[args]), g, *args)
+
+
+# The adjoints are a function with a source in their turn, which is differentiated as it is.
+
+
+@rule(gradients_at_back)
+@samples("np.multiply, (0, 1), (A(3), A(3)), A(3), A(3), A(3)")
+def gradients_at_back_(f, inputs, u, g, *args):
+    found = gradients_at_back(f, inputs, u, g, *args)
+    yield found
+    more = gradients_again(back_by(f, inputs, args), None, d[found], u, g, *args)
+    d[u] += more[0]
+    d[g] += more[1]
+    for k in range(len(args)):
+        d[args][k] += more[k + 2]
+
+
+@forward(gradients_at_back)
+def gradients_at_back_tangent(f, inputs, u, g, *args):
+    found = gradients_at_back(f, inputs, u, g, *args)
+    yield found
+    d[found] += tangent_again(back_by(f, inputs, args), None, (d[u], d[g], *d[args]), u, g, *args)
+
+
+nondifferentiable(back_by, gradients_by_all)

@@ -43,7 +43,7 @@ INTERFACE = {
     "no_grad, enable_grad, set_grad_enabled": "modes:modes_mean_what_they_mean_to_torch "
     "modes:modes_are_no_ops_when_run",
     "checkpoint, checkpointed": "recompute:a_checkpointed_call_has_the_same_gradient "
-    "schedules:the_steps_that_run_again_are_the_fewest schedules:ten_thousand_steps",
+    "schedules:the_steps_that_run_again_are_the_fewest stops:ten_thousand_steps_through_grad",
     "saved_hooks": "saving:what_is_saved_goes_through_the_hooks "
     "saving:the_innermost_context_holds saving:hooks_of_torch",
     "gradcheck, gradgradcheck, check_rule": "check:what_is_right_passes "
