@@ -357,9 +357,10 @@ def assemble_pair(
     unsure = [n for n in kept if n.id not in sure]
     out = [*(ir.Assign(n, _unset(facts.kinds.get(n.id)), last.loc) for n in unsure), *out]
     base = request.name
-    forward = replace(
-        function, name=f"{base}_forward", doc=_doc(function, request, True), body=(*out, both)
-    )
+    plain_params = tuple(ir.Param(p.name) for p in function.params)
+    given = plain_params if request.internal else function.params  # called by position
+    doc = _doc(function, request, True)
+    forward = replace(function, name=f"{base}_forward", params=given, doc=doc, body=(*out, both))
     plain = is_plain_scalar(last.value.items[1], facts)
     residuals = facts.fresh("residuals")
     params = (ir.Param(residuals.id), ir.Param(facts.seed, ir.Const(1.0) if plain else ir.NONE))

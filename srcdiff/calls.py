@@ -71,6 +71,7 @@ class _Marker:
             if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
                 assert isinstance(stmt.rhs, ir.Call)
                 call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
+                call = self.with_names(call, stmt.loc, out)
                 self.check_entangled(stmt, call)
                 if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
                     out += self.stored_back(stmt, call)
@@ -78,6 +79,17 @@ class _Marker:
                 stmt = replace(stmt, rhs=call)
             out.append(ir.map_blocks(stmt, self.block))
         return tuple(out)
+
+    def with_names(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
+        """A call whose `*args` from a list or another sequence have a name."""
+        args: list[ir.Atom] = []
+        for atom in call.args:
+            if isinstance(atom, ir.Call):  # what `bind` makes of `*xs`
+                name = self.fresh()
+                out.append(ir.Assign(name, atom, loc))
+                atom = name
+            args.append(atom)
+        return replace(call, args=tuple(args)) if is_user_call(call) else call
 
     def check_entangled(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
         """Of what shares memory in the result of a call nothing is written into."""

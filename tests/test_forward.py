@@ -20,7 +20,7 @@ from .check import (
     positional,
     with_cotangent,
 )
-from .programs import PROGRAMS
+from .programs import PROGRAMS, calls
 from .programs.registry import Program
 
 # Their objects are constant, or hold nothing that forward mode would have to follow.
@@ -170,3 +170,13 @@ def test_real_items_by_complex_numbers():
     check_second_order(sample.function, sample.arguments(), sample.inputs)
     test_along_a_direction(sample)
     test_modes_over_modes(sample)
+
+
+def test_a_star_of_a_recursive_function():
+    """In reverse mode it is refused."""
+    x = np.array([0.4, 0.7])
+    _, tangent = srcdiff.jvp(calls.recursion_with_a_star, (x,), (np.ones(2),))
+    # The sum of x**4 + 2 x**4 by element: each step multiplies by the first, which is squared.
+    assert tangent == pytest.approx(np.sum(12.0 * x**3), rel=1e-14)
+    with pytest.raises(srcdiff.UnsupportedError, match="is a display of active values"):
+        srcdiff.grad(calls.recursion_with_a_star)(x)

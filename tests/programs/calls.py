@@ -422,3 +422,40 @@ sample(
     lambda r: (r.uniform(0.3, 1.0, 4),),
     order2=False,
 )
+
+
+def _scaled_sines(x, *, n=2, scale=1.0):
+    if n == 0:
+        return x * scale
+    return _scaled_sines(np.sin(x), n=n - 1, scale=scale * 2.0)
+
+
+def recursion_with_keywords(x):
+    return np.sum(_scaled_sines(x, scale=x[0]))
+
+
+def _scaled_in_place(x, n, *, scale=1.0):
+    if n == 0:
+        return x * scale
+    x[0] *= scale
+    return _scaled_in_place(x, n - 1, scale=scale * 2.0)
+
+
+def recursion_with_keywords_that_writes(x):
+    y = x * 1.0
+    z = _scaled_in_place(y, 2, scale=x[0])
+    return np.sum(z * y)
+
+
+sample(recursion_with_keywords, lambda r: (r.uniform(0.3, 1.0, 4),))
+sample(recursion_with_keywords_that_writes, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
+
+
+def _each_times_the_first(n, *xs):
+    if n == 0:
+        return sum(np.sum(v) for v in xs)
+    return _each_times_the_first(n - 1, *[v * xs[0] for v in xs])
+
+
+def recursion_with_a_star(x):
+    return _each_times_the_first(2, x, x * 2.0)
