@@ -166,12 +166,15 @@ def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any)
 # --- derivatives of the derivatives ---------------------------------------------------------------
 
 
-def gradients_by(f: Any, args: tuple[Any, ...]) -> Any:
-    """The gradients of `f` at arguments of these kinds as a function `(d, *args)` with a source."""
+def gradients_by(f: Any, args: tuple[Any, ...], inputs: tuple[int, ...] | None = None) -> Any:
+    """The gradients of `f` at arguments of these kinds as a function `(d, *args)` with a source.
+
+    `inputs` are the positions of the arguments to differentiate by; all that can be if None.
+    """
     from srcdiff.api.callback import active_arguments
     from srcdiff.api.made import made_once
 
-    active = active_arguments(f, args)
+    active = active_arguments(f, args) if inputs is None else inputs
     return made_once(f, ("gradients by", active, len(args)), lambda: _pulled(f, active, len(args)))
 
 

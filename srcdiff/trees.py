@@ -74,8 +74,7 @@ def _bad(x: Any, what: str, name: str) -> Iterator[tuple[str, str]]:
 def zeros_like(x: Any) -> Any:
     """Zero of the structure of `x`: arrays, numbers and containers of them; None for the rest."""
     if is_array(x):
-        whole = x.dtype.kind in "biu"
-        return np.zeros_like(x, dtype=float) if whole else layout.laid_like(0.0, x)
+        return np.zeros_like(x, float) if x.dtype.kind in "biu" else layout.laid_like(0.0, x)
     if isinstance(x, (bool, str, bytes)) or x is None:
         return None
     if isinstance(x, (int, float, complex, np.generic)):

@@ -67,21 +67,6 @@ def _back(f: Any, inputs: tuple[int, ...], active: tuple[int, ...], count: int) 
     return with_source(f"def back(u, g, {', '.join(f'x{k}' for k in range(count))}):", body, space)
 
 
-def gradients_by_all(f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> Any:
-    """`gradients_at` for such arguments as a function `(g, *args)` with a source."""
-    from srcdiff.api.made import made_once
-
-    return made_once(f, ("at", inputs, len(args)), lambda: _by_all(f, inputs, len(args)))
-
-
-def _by_all(f: Any, inputs: tuple[int, ...], count: int) -> Any:
-    args = ", ".join(f"x{k}" for k in range(count))
-    made = [f"d{k}" if k in inputs else "None" for k in range(count)]
-    call = f"{', '.join(f'd{k}' for k in inputs)}, = gradient({args}, grad_outputs=g)"
-    body = [call, f"return ({', '.join(made)},)"]
-    return with_source(f"def gradients(g, {args}):", body, {"gradient": gradient_by(f, inputs)})
-
-
 def gradient_by(f: Any, inputs: tuple[int, ...]) -> Any:
     """The gradient of a function by the arguments at some positions."""
     from srcdiff.api.derivative import Derivative

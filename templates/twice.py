@@ -1,8 +1,8 @@
 """Rules of gradients whose own derivative goes by the tangent."""
 
-from srcdiff.recompute import gradients_again, tangent_again
+from srcdiff.recompute import gradients_again, gradients_by, tangent_again
 from srcdiff.rules import d, forward, nondifferentiable, rule, samples
-from srcdiff.twice import back_by, gradients_at, gradients_at_back, gradients_by_all
+from srcdiff.twice import back_by, gradients_at, gradients_at_back
 
 
 @rule(gradients_at)
@@ -20,7 +20,7 @@ def gradients_at_(f, inputs, g, *args):
 def gradients_at_tangent(f, inputs, g, *args):
     found = gradients_at(f, inputs, g, *args)
     yield found
-    d[found] += tangent_again(gradients_by_all(f, inputs, args), None, (d[g], *d[args]), g, *args)
+    d[found] += tangent_again(gradients_by(f, args, inputs), None, (d[g], *d[args]), g, *args)
 
 
 # The adjoints are a function with a source in their turn, which is differentiated as it is.
@@ -45,4 +45,4 @@ def gradients_at_back_tangent(f, inputs, u, g, *args):
     d[found] += tangent_again(back_by(f, inputs, args), None, (d[u], d[g], *d[args]), u, g, *args)
 
 
-nondifferentiable(back_by, gradients_by_all)
+nondifferentiable(back_by)

@@ -235,7 +235,11 @@ BODY = """def f(x, w, n, k, s):
 
 def pair(name):
     """A program with slots, and with a plain loop."""
-    text = BODY.format(PROGRAMS[name])
+    return in_slots_and_plain(BODY.format(PROGRAMS[name]))
+
+
+def in_slots_and_plain(text):
+    """A text with `LOOP` as a function with slots, and as one with a plain loop."""
     kinds = r"checkpointed(range(\1), k)", r"range(\1)"
     space = {"np": np, "checkpointed": srcdiff.checkpointed}
     return [define(re.sub(r"LOOP\((\w+)\)", kind, text), "f", space) for kind in kinds]
@@ -277,8 +281,9 @@ def test_other_derivatives(name):
         same([one], [other], 1e-13)
 
 
-def vector(x, w, n, k, s):
-    for i in srcdiff.checkpointed(range(n), k):
+vector, plain_vector = in_slots_and_plain("""
+def f(x, w, n, k, s):
+    for i in LOOP(n):
         x = np.sin(w * x) + 0.1 * x[0]
         if i == s:
             break
@@ -286,17 +291,7 @@ def vector(x, w, n, k, s):
             continue
         x = 1.1 * x
     return x * w
-
-
-def plain_vector(x, w, n, k, s):
-    for i in range(n):
-        x = np.sin(w * x) + 0.1 * x[0]
-        if i == s:
-            break
-        if i % 2:
-            continue
-        x = 1.1 * x
-    return x * w
+""")
 
 
 @pytest.mark.parametrize("s", [0, 3, 9])
