@@ -103,13 +103,11 @@ def qr(a, mode="reduced"):
 @composed(np.linalg.qr, given="mode")
 @samples("A(4, 3), 'r'", "A(4, 3), mode='r'")
 def qr_mode(a, mode="reduced"):
-    if not known(mode):
-        refuse("`mode` must be known when generating: write 'reduced' or 'r' in the call")
     if mode == "r":
         return np.linalg.qr(a)[1]
-    if mode != "reduced":
-        refuse("the mode must be 'reduced' or 'r'")
-    return np.linalg.qr(a)
+    elif mode == "reduced":
+        return np.linalg.qr(a)
+    refuse("the mode must be 'reduced' or 'r'")
 
 
 @rule(np.linalg.pinv)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import conj, d, forward, iscomplex, isscalar, rank
+from srcdiff.rules import conj, d, forward, iscomplex, isscalar, known, rank
 from srcdiff.runtime import (
     axis_size,
     before,
@@ -51,7 +51,10 @@ def var_tangent(a, axis=None, ddof=0, keepdims=False):
     if iscomplex(a):
         part = np.real(part)
     total = np.sum(part, axis=axis, keepdims=keepdims)
-    d[z] += 2.0 * total / (axis_size(a, axis) - ddof)
+    n = axis_size(a, axis) - ddof
+    if not known(ddof) or ddof > 1:
+        n = max(n, 0)
+    d[z] += 2.0 * total / n
 
 
 @forward(np.std, np.ndarray.std)
@@ -63,7 +66,10 @@ def std_tangent(a, axis=None, ddof=0, keepdims=False):
     if iscomplex(a):
         part = np.real(part)
     total = np.sum(part, axis=axis, keepdims=keepdims)
-    d[z] += divide_or_zero(total, z * (axis_size(a, axis) - ddof))
+    n = axis_size(a, axis) - ddof
+    if not known(ddof) or ddof > 1:
+        n = max(n, 0)
+    d[z] += divide_or_zero(total, z * n)
 
 
 @forward(np.cumprod, np.ndarray.cumprod)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, conj, iscomplex, refuse, samples
+from srcdiff.rules import composed, conj, iscomplex, known, refuse, samples
 from srcdiff.runtime import axis_size
 
 MASK = "np.array([True, False, True])"
@@ -85,8 +85,11 @@ def var_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
 @composed(np.var, given="mean")
 @samples("A(4), mean=A()", "A(2, 3), 1, ddof=1, mean=A(2, 1)", "C(3), mean=C(1)")
 def var_mean(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, mean=None):
-    count = axis_size(a, axis) if ddof == 0 else max(axis_size(a, axis) - ddof, 0)
-    return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) / count
+    n = axis_size(a, axis)
+    if known(ddof) and ddof == 0:
+        return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) / n
+    part = float(np.divide(1.0, max(n - ddof, 0)))  # inf, where numbers of Python raise
+    return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) * part
 
 
 @composed(np.std, given="mean")

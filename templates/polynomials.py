@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import leading_zeros
-from srcdiff.rules import composed, conj, d, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, iscomplex, refuse, rule, samples
 
 
 @rule(np.polyval)
@@ -103,16 +103,22 @@ def poly(seq_of_zeros):
     return z
 
 
-@composed(np.roots)
-@samples("V([1.0, -3.0, 1.0])", "V([2.0, 1.0, 3.0, 5.0])")
+# Leading zeros are left out, and count as constants; a root that is there twice has no derivative.
+@rule(np.roots)
+@samples(
+    "V([1.0, -3.0, 1.0])", "V([2.0, 1.0, 3.0, 5.0])", "np.append([0.0, 0.0], P(3))",
+    "np.append(V([1.0, -3.0, 1.0]), 0.0)", "[1.0, A() + 4.0, 1.0]", "C(4)", "V([3.0])",
+)  # fmt: skip
 def roots(p):
-    if len(p) == 0:
-        return np.zeros(0)
-    n = len(p)
-    z = np.linalg.eigvals(np.eye(n - 1, k=-1) - np.outer(np.arange(n - 1) == 0, p[1:] / p[0]))
-    if np.isrealobj(p) and np.all(np.imag(z) == 0.0):  # eigenvalues may be complex all the same
-        z = np.real(z)
-    return z
+    z = np.roots(p)
+    yield z
+    left = np.arange(len(p)) >= leading_zeros(p)
+    g = d[z] / np.conj(np.polyval(np.polyder(p), z))
+    g = g @ np.conj(np.vander(z, len(p)))
+    if iscomplex(p):
+        d[p] -= left * g
+    else:
+        d[p] -= left * np.real(g)
 
 
 @composed(np.vander)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import conj, d, isarray, linear, nondifferentiable, rule, samples
+from srcdiff.rules import conj, d, isarray, known, linear, nondifferentiable, rule, samples
 from srcdiff.runtime import (
     axis_size,
     before,
@@ -52,25 +52,37 @@ def mean(a, axis=None, *, keepdims=False):
     d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
 
 
+# What is divided by 0 is an array, of which the quotient is nan.
 @rule(np.var, np.ndarray.var)
 @samples(
     "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
+    "A(4), ddof=2",
 )  # fmt: skip
 def var(a, axis=None, *, ddof=0, keepdims=False):
     z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    d[a] += 2.0 * keep_axes(d[z], axis, keepdims) / (axis_size(a, axis) - ddof) * (a - center)
+    if known(ddof) and ddof == 0:
+        d[a] += 2.0 * keep_axes(d[z], axis, keepdims) / axis_size(a, axis) * (a - center)
+    else:
+        n = axis_size(a, axis) - ddof
+        if not known(ddof) or ddof > 1:
+            n = max(n, 0)
+        d[a] += 2.0 * keep_axes(d[z], axis, keepdims) * (a - center) / n
 
 
 @rule(np.std, np.ndarray.std)
 @samples(
     "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
+    "A(4), ddof=2",
 )  # fmt: skip
 def std(a, axis=None, *, ddof=0, keepdims=False):
     z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
     yield z
-    slope = divide_or_zero(d[z], z) / (axis_size(a, axis) - ddof)
+    n = axis_size(a, axis) - ddof
+    if not known(ddof) or ddof > 1:
+        n = max(n, 0)
+    slope = divide_or_zero(d[z], z) / n
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
     d[a] += keep_axes(slope, axis, keepdims) * (a - center)
 

@@ -114,6 +114,39 @@ def test_of_nothing(expression):
         assert np.shape(tangent) == np.shape(expected)
 
 
+ONE, TWO = np.array([2.0]), np.array([1.0, 4.0])
+# The variance of what has no degrees of freedom: nan (infinite, given a mean), with its warning.
+TOO_FEW = {
+    "np.var(x, ddof=1)": (ONE, 2.0, np.float32([2.0])), "x.var(ddof=1)": (ONE,),
+    "np.var([x, x], ddof=2)": (2.0,), "np.var(x, ddof=2)": (ONE, TWO * 0.0 + 1.0, 2.0),
+    "np.var(x, 0, ddof=1)": (TWO[None],), "np.std(x, ddof=1)": (ONE, 2.0),
+    "x.std(ddof=3)": (TWO * 0.0,), "np.std(x, 0, ddof=1, keepdims=True)": (TWO[None],),
+    "np.var(x, ddof=1, mean=x)": (ONE, 2.0), "np.std(x, ddof=1, where=x > 1.0)": (ONE,),
+    "np.nanvar(x, ddof=1)": (ONE,), "np.cov(x)": (ONE,), "np.var(x, ddof=len(x))": (TWO * 0.0,),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("expression", TOO_FEW)
+def test_too_few(expression):
+    f = define(f"def f(x):\n    return np.sum({expression})\n", "f", {"np": np})
+    for x in TOO_FEW[expression]:
+        value, found = srcdiff.value_and_grad(f)(x)
+        assert np.isnan(f(x)) and np.isnan(value)
+        assert np.shape(found) == np.shape(x) and np.all(np.isnan(found))
+        assert np.asarray(found).dtype == np.asarray(x).dtype
+        assert np.isnan(srcdiff.jvp(f, (x,), (x + 1.0,))[1])
+        assert not np.any(np.isfinite(srcdiff.hessian(f)(x)))
+
+
+def test_fewer_than_none():
+    """NumPy divides by 0 where less is left."""
+    with pytest.warns(RuntimeWarning):
+        np.testing.assert_array_equal(
+            srcdiff.grad(lambda x: np.var(x, ddof=3))(TWO), [-np.inf, np.inf]
+        )
+
+
 STORES = ("np.put(x, [0, 2], y)", "np.putmask(x, x > 0.0, y)", "x.put([1], y)")
 
 

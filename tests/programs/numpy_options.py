@@ -167,3 +167,22 @@ sample(
     lambda r: (r.standard_normal((2, 3)), r.standard_normal(2), False),
     (0, 1),
 )
+
+
+def triangle_in_a_mode(a, mode):
+    z = np.linalg.qr(a, mode)
+    return z * z if mode == "r" else z[0] * z[0] @ z[1]
+
+
+for _mode in ("r", "reduced"):
+    sample(triangle_in_a_mode, lambda r, m=_mode: (r.standard_normal((4, 3)), m), (0,))
+
+
+def roots_of_padded(p):
+    """Roots at zero move with the last coefficient; zeros in front are left out."""
+    z = np.roots(np.concatenate((np.zeros(2), p, np.zeros(1))))
+    return np.abs(np.sum(z * z)) + np.real(np.roots(np.append(p, p[0] - p[0]))[-1] * 2.0)
+
+
+sample(roots_of_padded, lambda r: (np.array([1.0, -3.0, 1.0]),))
+sample(roots_of_padded, lambda r: (np.array([2.0, 1.0, 3.0, 5.0]),))
