@@ -267,9 +267,9 @@ def tape_pass(state: State) -> State:
 
 def _parts(state: State, facts: Facts) -> Parts:
     """The forward and the backward part, with checks where they are asked for."""
-    function = replace(state.function, body=unmarked(state.function.body))
     checks = state.request.checks
-    return split(checked(function, facts, checks) if checks else function, facts)
+    parts = split(checked(state.function, facts, checks) if checks else state.function, facts)
+    return replace(parts, forward=unmarked(parts.forward), backward=unmarked(parts.backward))
 
 
 def simplify_pass(state: State) -> State:

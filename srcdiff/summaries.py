@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from srcdiff import ir
@@ -39,6 +39,7 @@ from srcdiff.prepare import inplace, prepare
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
+Does = Function[[ir.Call], "Summary | None"]
 AT_RUN_TIME = "at run time"  # the part of what only the running program knows
 
 
@@ -135,12 +136,17 @@ def kind_of_atom(atom: ir.Atom, kinds: Kinds) -> Kind:
     return UNKNOWN
 
 
+_RANK = 4
+"""How many axes an array has at most whose number of axes counts: recursion may add some."""
+
+
 def plain_kind(kind: Kind, depth: int = 0) -> Kind:
     """A kind without what differs from call to call: values, names of lengths, deep structure."""
     if isinstance(kind, Scalar):
         return Scalar(kind.dtype, kind.python)
     if isinstance(kind, Array):
-        dims = None if kind.dims is None else (None,) * len(kind.dims)
+        known = kind.dims is not None and len(kind.dims) <= _RANK
+        dims = (None,) * len(kind.dims or ()) if known else None
         return Array(kind.dtype, dims, kind.maybe_scalar)
     if isinstance(kind, Tuple) and kind.items is not None and depth < 2:
         return Tuple(tuple(plain_kind(k, depth + 1) for k in kind.items))
@@ -153,15 +159,47 @@ def plain_kind(kind: Kind, depth: int = 0) -> Kind:
 
 
 def summary(fn: Any, kinds: Kinds) -> Summary:
-    """What a function returns and writes into, by induction over its calls of itself."""
-    assumed = _base_case(fn, kinds)
-    for _ in range(8):
-        found = _summary_if(fn, kinds, assumed)
-        joined = _joined(assumed, found)
-        if joined == assumed:
-            return assumed
-        assumed = joined
-    return replace(assumed, result=UNKNOWN)
+    """What a function returns and writes into, by induction over the calls in it."""
+    return _Induction().of(fn, kinds)
+
+
+_MOST = 6
+"""For how many kinds of its arguments a function is looked at before they count as unknown."""
+
+
+class _Induction:
+    """What functions do that call each other, each for the kinds of its arguments.
+
+    `known` has what is assumed of those that are being looked at, and what follows for the others
+    from that; where an assumption changes, what followed from it is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Any, tuple[tuple[str, Kind], ...]], Summary] = {}
+
+    def of(self, fn: Any, kinds: Kinds) -> Summary:
+        """The summary of a function."""
+        spec = (fn, tuple(kinds.items()))
+        if spec not in self.known and sum(fn == other for other, _ in self.known) >= _MOST:
+            kinds = dict.fromkeys(kinds, UNKNOWN)
+            spec = (fn, tuple(kinds.items()))
+        if spec not in self.known:
+            self.known[spec] = _base_case(fn, kinds)
+            self.known[spec] = self.stable(spec, kinds)
+        return self.known[spec]
+
+    def stable(self, spec: tuple[Any, tuple[tuple[str, Kind], ...]], kinds: Kinds) -> Summary:
+        """What follows for a function from what is assumed of it, until that is the same."""
+        fn, before = spec[0], len(self.known)
+        for _ in range(8):
+            assumed = self.known[spec]
+            joined = _joined(assumed, _summary_if(fn, kinds, self))
+            if joined == assumed:
+                return assumed
+            for later in list(self.known)[before:]:
+                del self.known[later]
+            self.known[spec] = joined
+        return replace(assumed, result=UNKNOWN)
 
 
 def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:
@@ -205,7 +243,7 @@ def _joined(a: Summary, b: Summary) -> Summary:
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
     """The kind of what a function returns where it does not call itself."""
-    typed = _assumed(fn, kinds, Summary(UNKNOWN))
+    typed = _typed(_prepared(fn, kinds), kinds, lambda _: Summary(UNKNOWN))
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -218,9 +256,9 @@ def _base_case(fn: Any, kinds: Kinds) -> Summary:
     return Summary(join_all(known) or Scalar("float64", None))
 
 
-def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
-    """What holds of a function if its calls of itself do what is assumed."""
-    function, inferred = _inferred(fn, kinds, assumed)
+def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
+    """What holds of a function if the calls in it do what is known or assumed."""
+    function, inferred = _inferred(fn, kinds, known)
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     written = written_params(function, inferred)
@@ -235,49 +273,56 @@ def _summary_if(fn: Any, kinds: Kinds, assumed: Summary) -> Summary:
     return Summary(kind, written, returned, entangled)
 
 
-def _inferred(fn: Any, kinds: Kinds, assumed: Summary) -> tuple[ir.Function, Kinds]:
-    """A function, operators in place resolved, and the kinds of its names by what is assumed."""
-    typed = _assumed(fn, kinds, assumed)
+def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds]:
+    """A function, operators in place resolved, and the kinds of its names by what is known."""
+    typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
     lent = frozenset(p.name for p in typed.function.params)
     typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
     return typed.function, typed.kinds
 
 
-def _assumed(fn: Any, kinds: Kinds, assumed: Summary) -> Typed:
-    """A function with the kinds of its names if its calls of itself do what is assumed."""
-    function = without_modules(webs(prepare(inline(function_of(fn), fn))), kinds)
-    fresh = ir.Fresh(ir.all_names(function))
-    others = {c.fn for c in _user_calls(function) if not reaches(c.fn, fn)}
-    body = _assuming(function.body, lambda c: None if c.fn in others else assumed, fresh)
-    if others:
-        known = Typed(replace(function, body=body), kinds).kinds
-        body = _assuming(body, lambda c: _summary_at(c, known), fresh)
+def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
+    """A function as its kinds are inferred."""
+    return without_modules(webs(prepare(inline(function_of(fn), fn))), kinds)
+
+
+def _assumed(
+    function: ir.Function, kinds: Kinds, known: _Induction, first: Mapping[Any, Summary]
+) -> Typed:
+    """A function with the kinds of its names, each call doing what it does for its arguments.
+
+    These have kinds only when the calls do: from a first guess on, until the kinds are the same.
+    """
+    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
+    typed = _typed(function, kinds, lambda call: first.get(call.fn))
+    before = None
+    for _ in range(4):
+        given = [_given(call, typed.kinds) for call in calls]
+        if given == before:
+            return typed
+        typed = _typed(function, kinds, partial(_at, known, typed.kinds))
+        before = given
+    return _typed(function, kinds, lambda c: known.of(c.fn, dict.fromkeys(_given(c, {}), UNKNOWN)))
+
+
+def _at(known: _Induction, kinds: Kinds, call: ir.Call) -> Summary:
+    """What a call does for arguments of the kinds that they have."""
+    return known.of(call.fn, _given(call, kinds))
+
+
+def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
+    """A function with the kinds of its names if its calls do what is said."""
+    body = _assuming(function.body, does, ir.Fresh(ir.all_names(function)))
     return plain_containers(Typed(replace(function, body=body), kinds))
 
 
-def _user_calls(function: ir.Function) -> list[ir.Call]:
-    """The calls of Python functions."""
-    found = (ir.call_of(s) for s in ir.walk(function.body) if calls_function(s))
-    return [call for call in found if call is not None]
-
-
-def reaches(fn: Any, other: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether a function is another one, or calls it in the end."""
-    if fn == other:
-        return True
-    inner = {c.fn for c in _user_calls(inline(function_of(fn), fn))} - seen
-    return any(reaches(f, other, seen | {fn}) for f in inner if f != fn)
-
-
-def _summary_at(call: ir.Call, kinds: Kinds) -> Summary:
-    """What a call of another recursive function does."""
+def _given(call: ir.Call, kinds: Kinds) -> Kinds:
+    """The kinds of what a call gives the parameters of a function."""
     bound = bind(function_of(call.fn), call, ir.NOWHERE)
-    return summary(call.fn, {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()})
+    return {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()}
 
 
-def _assuming(
-    block: ir.Block, does: Function[[ir.Call], Summary | None], fresh: ir.Fresh
-) -> ir.Block:
+def _assuming(block: ir.Block, does: Does, fresh: ir.Fresh) -> ir.Block:
     """A block whose calls of Python functions do what is known or assumed of them."""
     out: list[ir.Stmt] = []
     for stmt in block:

@@ -20,6 +20,7 @@ TOPICS = (
     "views",
     "aliases",
     "calls",
+    "recursion",
     "helpers",
     "containers",
     "shared_items",

@@ -1,0 +1,118 @@
+"""Recursive functions that call themselves with arguments of other kinds than they were given."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def _times_pair(a, b, n):
+    if n <= 0:
+        return b * a
+    return _times_pair(a, np.array([2.0, 3.0]), n - 1)
+
+
+def number_at_first_then_an_array(x):
+    return np.sum(_times_pair(x, x, 2) * np.array([1.0, 5.0])) + _times_pair(x, x, 0)
+
+
+def _doubled_pair(a, b, n):
+    if n <= 0:
+        return b * a
+    r = _doubled_pair(a, np.array([2.0, 3.0]), n - 1)
+    return r * 2.0
+
+
+def array_after_a_number_scaled(x):
+    return np.sum(_doubled_pair(x, x, 3) * np.array([1.0, 5.0]))
+
+
+def _stacked(a, n):
+    return a if n <= 0 else _stacked(np.stack([a, 2.0 * a]), n - 1)
+
+
+def one_axis_more_in_each_call(x):
+    return np.sum(_stacked(x, 2) * np.array([1.0, 5.0])) + np.sum(np.sin(_stacked(x, 6)))
+
+
+def _spread(a, n):
+    if n <= 0:
+        return a
+    if n == 1:
+        return _spread(np.ones((3, 2)) * a, n - 1)
+    return _spread(a * 2.0, n - 1)
+
+
+def rows_in_the_last_call(x):
+    return np.sum(_spread(x, 2) * np.array([1.0, 5.0])) + _spread(x[0], 3)[0, 1] * x[1]
+
+
+def _even(a, n):
+    return a if n == 0 else _odd(a[None], n - 1)
+
+
+def _odd(b, n):
+    return b if n == 0 else _even(b * np.array([[1.0], [2.0]]), n - 1)
+
+
+def two_functions_that_add_axes(x):
+    return np.sum(_even(x, 2) * x) + np.sum(_odd(x, 1)[1] * _even(x, 0))
+
+
+def _halves(xs, n):
+    if n == 0:
+        return xs[0]
+    return _halves(np.array([np.sum(xs), xs[0]]), n - 1)
+
+
+def list_at_first_then_an_array(x):
+    return np.sum(_halves([x, x * 2.0], 0)) * _halves([x[0], x[1] * 3.0], 2)
+
+
+def _written_as_an_array(a, b, n):
+    if n == 0:
+        b[0] *= 2.0
+        return a
+    c = b * 1.0
+    r = _written_as_an_array(a, c, n - 1)
+    return r * c[0]
+
+
+def written_by_the_last_call(x):
+    y = x * x
+    r = _written_as_an_array(x[0], y, 2)
+    return r + np.sum(y * x)
+
+
+def _never_called_again(a, b, n):
+    if n <= 0:
+        return 0.3
+    both = {"u": b}
+    again = [both for _ in both]
+    return _never_called_again(a, again, n)
+
+
+def call_without_a_derivative(x, s):
+    a = x * 1.0
+    sums = [s]
+    for _ in range(3):
+        total = sum(tuple(a))
+        sums.append(total)
+        _never_called_again(total, a, 0)
+    a += s
+    return sum(sums) * np.sum(a)
+
+
+for _program in (
+    array_after_a_number_scaled,
+    number_at_first_then_an_array,
+):
+    sample(_program, lambda r: (r.uniform(0.5, 1.0),))
+for _program in (
+    one_axis_more_in_each_call,
+    rows_in_the_last_call,
+    list_at_first_then_an_array,
+):
+    sample(_program, lambda r: (r.uniform(0.5, 1.0, 2),))
+for _program in (two_functions_that_add_axes, written_by_the_last_call):
+    sample(_program, lambda r: (r.uniform(0.5, 1.0, 2),), printed=False)
+sample(call_without_a_derivative, lambda r: (r.uniform(0.5, 1.0, 3), 0.7), inputs=(0, 1))
