@@ -246,3 +246,42 @@ def test_a_tangent_of_a_rule_that_is_decided_when_it_runs(k):
     _, tangent = srcdiff.jvp(f, (x, k), (np.ones(3), 1.0))
     slope = (f(x + h, k + h) - f(x - h, k - h)) / (2.0 * h)
     np.testing.assert_allclose(tangent, slope, rtol=1e-8)
+
+
+SUMS = """
+def mixed(a, b, c):
+    return np.where(a > 0.0, a * b, c) - c * c + b
+
+
+@srcdiff.rule(mixed)
+def mixed_rule(a, b, c):
+    z = mixed(a, b, c)
+    yield z
+    d[a] += np.where(a > 0.0, b, 0.0) * d[z]
+    d[b] += np.where(a > 0.0, a, 0.0) * d[z] + d[z]
+    d[c] += np.where(a > 0.0, 0.0, d[z]) - 2.0 * c * d[z]
+
+
+@srcdiff.forward(mixed)
+def mixed_tangent(a, b, c):
+    z = mixed(a, b, c)
+    yield z
+    product, square = d[a] * b + a * d[b], 2.0 * c * d[c]
+    d[z] += np.where(a > 0.0, product, d[c]) - square + d[b]
+
+
+def f(a, b, c):
+    return mixed(a * 2.0, b + 1.0, c * c)
+"""
+
+
+def test_a_tangent_that_adds_what_has_none():
+    """A term of a sum vanishes alone, whichever it is."""
+    f = define(SUMS, "f", {"np": np, "srcdiff": srcdiff})
+    args = tuple(map(np.array, ([0.5, -1.0], [0.7, 0.2], [1.1, -0.4])))
+    backward = srcdiff.grad(f, (0, 1, 2))(*args, grad_outputs=np.ones(2))
+    for moved in range(1, 8):
+        way = tuple(np.ones(2) if moved >> k & 1 else None for k in range(3))
+        _, tangent = srcdiff.jvp(f, args, way)
+        expected = sum(g for g, t in zip(backward, way, strict=True) if t is not None)
+        np.testing.assert_allclose(tangent, expected, rtol=1e-14)

@@ -147,6 +147,24 @@ def test_forward_mode(sample):
         assert close(found, slope(along), 1e-3 if single else TOLERANCE)
 
 
+# Tangents that are written say what is left where some of their arguments have none.
+OF_SEVERAL = [s for s in ONCE if s.rule.tangent is not None and len(s.program().args) > 1]
+
+
+@pytest.mark.parametrize("sample", OF_SEVERAL, ids=lambda s: s.id)
+def test_forward_mode_along_one_argument(sample):
+    program, w = weighted(sample)
+    rng = np.random.default_rng(5)
+    back = gradient(program)(*copies(program.args), grad_outputs=w)
+    rough = in_single(sample) or sample.rule.name in SOLVED_IN_STEPS
+    for k, (x, g) in enumerate(zip(program.args, back, strict=True)):
+        way = [None] * len(back)
+        way[k] = direction(x, rng)
+        found = inner(w, srcdiff.jvp(program.function, copies(program.args), tuple(way))[1])
+        scale = norm_of(g) * norm_of(way[k])
+        assert abs(found - inner(g, way[k])) <= (1e-6 if rough else 1e-12) * max(scale, 1.0)
+
+
 # What they call needs source, which a sample has only as a program.
 WITH_SOURCE = [s for s in TEMPLATES if s.rule.name not in ("run_steps_", "ode_adjoint_")]
 

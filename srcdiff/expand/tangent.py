@@ -96,9 +96,16 @@ def _together(items: tuple[ir.Atom, ...]) -> ir.Atom:
     return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
 
 
-def _is_no_items(atom: ir.Atom) -> bool:
+def _is_nothing_many_times(atom: ir.Atom) -> bool:
     """Whether an item is `*nothing`."""
     return isinstance(atom, ir.Star) and atom.value is NOTHING
+
+
+def _starred(atom: ir.Atom) -> str | None:
+    """The `x` of an item `*d[x]`."""
+    if isinstance(atom, ir.Star) and isinstance(atom.value, ir.Name):
+        return adjoint_of(atom.value.id)
+    return None
 
 
 class Tangent(Gathered):
@@ -109,6 +116,7 @@ class Tangent(Gathered):
         self.template = bound.rule.lowered_tangent
         self.env = dict(bound.args)
         self.parts.clear()
+        self.moved: set[str] = set()  # what is made of tangents, in the names of the template
         result = self.template.result
         self.own = result.id if isinstance(result, ir.Name) else ""
         if isinstance(stmt, ir.Assign):
@@ -135,26 +143,68 @@ class Tangent(Gathered):
         return NOTHING
 
     def atom(self, atom: ir.Atom) -> ir.Atom:
-        """An atom of the template; nothing among others is zero, `*nothing` adds no items."""
-        new = super().atom(atom)
+        """An atom of the template; nothing among others is zero, many times in `*d[args]`."""
+        new = super().atom(self._counted(atom))
         if not isinstance(new, ir.Tup):
             return new
-        items = tuple(a for a in new.items if not _is_no_items(a))
+        items = tuple(a for a in new.items if not _is_nothing_many_times(a))
         if items == new.items and not any(a is NOTHING for a in items):
             return new
         return _together(items)
 
+    def _counted(self, atom: ir.Atom) -> ir.Atom:
+        """A tuple where `*d[args]` is zero for each of `args`, if it is zero."""
+        if not isinstance(atom, ir.Tup):
+            return atom
+        return ir.Tup(tuple(i for a in atom.items for i in self._items(a)))
+
+    def _items(self, atom: ir.Atom) -> tuple[ir.Atom, ...]:
+        primal = _starred(atom)
+        args = self.env.get(primal) if primal is not None else None
+        if not isinstance(args, ir.Tup) or any(isinstance(a, ir.Star) for a in args.items):
+            return (atom,)
+        return (NOTHING,) * len(args.items) if self._mirrored(args) is NOTHING else (atom,)
+
+    def assign(self, stmt: ir.Assign) -> None:
+        """`name = value`, which is made of tangents if the value is."""
+        if self._reads_tangents(*ir.used((stmt,))):
+            self.moved.add(stmt.target.id)
+        super().assign(stmt)
+
+    def _reads_tangents(self, *names: str) -> bool:
+        """Whether some names of the template are tangents, or made of them."""
+        return any(n in self.moved or adjoint_of(n) is not None for n in names)
+
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
-        """What is made of nothing is nothing."""
+        """What is made of nothing is nothing, but for a sum with something."""
         if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list:
             items = self.atom(ir.Tup(rhs.args))
             return ir.Call(rhs.fn, items.items) if isinstance(items, ir.Tup) else items
         if isinstance(rhs, ir.Call):
             if rhs.fn is notation.known and self.atom(rhs.args[0]) is NOTHING:
                 return ir.Const(True)
-            if any(self.atom(a) is NOTHING for a in (*rhs.args, *(v for _, v in rhs.kwargs))):
-                return NOTHING
+            given = (*rhs.args, *(v for _, v in rhs.kwargs))
+            rest = [a for a in given if self.atom(a) is not NOTHING]
+            if len(rest) < len(given):
+                moves = self._reads_tangents(*(n for a in rest for n in ir.names(a)))
+                return self._with_zeros(rhs) if moves else NOTHING
         return super().rhs(rhs)
+
+    def _with_zeros(self, call: ir.Call) -> ir.Rhs:
+        """A call of nothing and of other tangents: it is linear in all of them together."""
+        plain = not any(isinstance(self.atom(a), ir.Tup) for a in call.args)
+        if call.fn in (operator.add, operator.sub) and plain:
+            x, y = map(self.atom, call.args)
+            if y is NOTHING:
+                return x
+            return y if call.fn is operator.add else ir.Call(operator.neg, (y,))
+        args = tuple(map(self._or_zero, call.args))
+        return super().rhs(replace(call, args=args, kwargs=tuple(
+            (k, self._or_zero(v)) for k, v in call.kwargs
+        )))  # fmt: skip
+
+    def _or_zero(self, atom: ir.Atom) -> ir.Atom:
+        return ir.Const(0.0) if self.atom(atom) is NOTHING else atom
 
     def accumulate(self, stmt: ir.Accum) -> None:
         """`d[z] += value`."""
