@@ -14,6 +14,7 @@ from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, run
 from srcdiff.polish import polished
 from srcdiff.request import Request
 from srcdiff.restore import residual_kinds
+from srcdiff.reusing import reused
 
 
 def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
@@ -32,7 +33,8 @@ def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     plain = polished(two, seeds, facts)
     shadowed = with_axis(one, known, facts.shadows)
     shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
-    many = name(batch_backward(plain, infer(plain, seeds), shadows))
+    batch = batch_backward(plain, infer(plain, seeds), shadows)
+    many = name(reused(batch, seeds, request))
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 
 

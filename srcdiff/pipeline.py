@@ -60,6 +60,7 @@ from srcdiff.prepare import prepare
 from srcdiff.primal import itself, primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.restore import plain_names, residual_kinds, restored
+from srcdiff.reusing import reused
 from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
@@ -260,9 +261,8 @@ def accumulate_pass(state: State) -> State:
 
 def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
-    facts = _facts(state)
-    parts, final = _parts(state, facts), state.extra["final"]
-    return _with(state, assemble(state.function, parts, facts, state.request, final))
+    facts, final = _facts(state), state.extra["final"]
+    return _with(state, assemble(state.function, _parts(state, facts), facts, state.request, final))
 
 
 def _parts(state: State, facts: Facts) -> Parts:
@@ -275,6 +275,7 @@ def _parts(state: State, facts: Facts) -> Parts:
 def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
     function = polished(state.function, state.params, _facts(state))
+    function = reused(function, state.params, state.request)
     return _with(state, function if state.fields is None else restored(function, state.fields))
 
 
@@ -296,11 +297,11 @@ def pair_pass(state: State) -> State:
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
         residuals = _residuals(two, facts)
         plain = polished(two, residuals, facts)
-    backward = name(plain)
+    backward = name(reused(plain, residuals, state.request))
     if state.request.alone:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
-    one = polished(one, state.params, facts)
+    one = reused(polished(one, state.params, facts), state.params, state.request)
     forward = name(one if state.fields is None else restored(one, state.fields))
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of

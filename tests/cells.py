@@ -135,6 +135,10 @@ PARAMETERS = {
     "is_grads_batched: unequal, missing": "parameters:unequal_batches "
     "parameters:a_missing_batch_axis torch_semantics:errors",
     "has_aux": "parameters:auxiliary_value interface:has_aux_needs_a_pair",
+    "workspace": "workspaces:programs_have_the_same_gradients "
+    "workspaces:what_is_held_in_any_way_stays_as_it_is workspaces:never_twice_what_is_in_use "
+    "workspaces:the_second_call_makes_no_large_array workspaces:with_every_other_option "
+    "workspaces:derivatives_of_it",
     "backward: in place, the first a copy": "run:backward_into_buffers run:a_new_entry_is_a_copy "
     "torch_semantics:backward_accumulates",
     "backward: wrong shape, dtype, read-only": "run:all_or_nothing",

@@ -16,7 +16,7 @@ LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
     + ("distributions", "modes", "solutions", "recompute", "revolve", "schedules", "twice")
     + ("version", "device", "curves", "entries", "integrals", "odes", "roots", "holding")
-    + ("fits", "saving"),
+    + ("fits", "saving", "workspaces", "allocating"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -32,7 +32,7 @@ LAYERS = (
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
-    + ("primal", "fetched", "placement", "packing", "conform", "alone"),
+    + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),

@@ -15,6 +15,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.api.reach import reached
 from srcdiff.api.repeated import check_repeatable
+from srcdiff.api.reusing import Reusing
 from srcdiff.api.rows import rows_of
 from srcdiff.errors import CotangentError, UnsupportedError, placed
 from srcdiff.nested import SEED
@@ -70,13 +71,17 @@ class Batched(Derivative):
                 place_of(self.primal),
                 remedy="Let the function return its output alone.",
             )
-        single = Derivative(self.primal, self._single)
+        single = Derivative(self.primal, replace(self._single, workspace=False))
         check_repeatable(single.for_kinds(kinds), self.primal)
         keep = self.options.materialize_grads or not self.options.allow_unused
         params = frozenset(i.param for i in single.request.inputs)
         completed = single.completed(kinds)
         used = params if keep else reached(single, single.request.outputs, completed)
         return rows_of(single, self.options.value, kinds, seed, used)
+
+    def release_workspace(self) -> None:
+        """Let go of the memory that `workspace=True` keeps; what somebody holds stays theirs."""
+        Reusing(self.primal, self._single).release_workspace()
 
     @property
     def source(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
+from srcdiff.api.reusing import Reusing
 from srcdiff.errors import UnsupportedError
 from srcdiff.free import PREFIX, WithFree
 from srcdiff.onecall import place_of, signature_of
@@ -49,7 +50,8 @@ class FreeDerivative:
         free = isinstance(f, FreeDerivative)
         self.variables: WithFree = f.variables if free else WithFree(f, free_names(options.inputs))
         inner: Any = f.made if free else self.variables
-        self.made = Derivative(inner, replace(options, inputs=_plain(options.inputs)))
+        made = Reusing if options.workspace else Derivative
+        self.made = made(inner, replace(options, inputs=_plain(options.inputs)))
         functools.update_wrapper(self, f, updated=())
         del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
         self.__signature__ = signature_of(f)
@@ -65,6 +67,11 @@ class FreeDerivative:
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         return self.made.specialised(*args, **kwargs, **self.variables.values())
+
+    def release_workspace(self) -> None:
+        """Let go of the memory that `workspace=True` keeps."""
+        if isinstance(self.made, Reusing):
+            self.made.release_workspace()
 
     @property
     def source(self) -> str:
@@ -83,7 +90,7 @@ def derivative(f: Any, options: Options, kind: type[Derivative]) -> Any:
     """The derivative of a function, by parameters or by variables outside."""
     if not isinstance(f, FreeDerivative) and not free_names(options.inputs):
         return kind(f, options)
-    if kind is not Derivative:
+    if kind not in (Derivative, Reusing):
         raise UnsupportedError(
             "variables outside of the function are no inputs of batched or compiled gradients",
             place_of(f),

@@ -10,6 +10,7 @@ from typing import Any
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.notes import add_place
 from srcdiff.api.watch import Watch, unchanged
+from srcdiff.backends import meanings
 from srcdiff.backends.numpy import compile_module
 from srcdiff.batch import NoBatchError
 from srcdiff.batching import derive_backward, derive_forward
@@ -49,7 +50,7 @@ class Many:
             return None
         name = self.request.name
         module = module_of(self.primal)
-        namespace = compile_module(made.text, made.refs, name, module, made.lines)
+        namespace = compile_module(made.text, meanings(made.refs), name, module, made.lines)
         return namespace[f"{name}_backward_batch" if reverse else f"{name}_batch"], made.text
 
     def run(self, *args: Any, **kwargs: Any) -> Any:

@@ -33,6 +33,7 @@ class Options:
     strong_zeros: bool = False
     compile: str | None = None
     saves: bool = False
+    workspace: bool = False
 
     def __post_init__(self) -> None:
         check_compile(self.compile)
@@ -86,6 +87,7 @@ def request_of(f: Any, options: Options) -> Request:
         checks=" or ".join(_checks(options)),
         strong_zeros=options.strong_zeros,
         saves=options.saves,
+        workspace=options.workspace,
     )
 
 

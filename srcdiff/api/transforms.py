@@ -9,9 +9,11 @@ from srcdiff.api.batched import Batched
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.free import derivative
 from srcdiff.api.options import Options
+from srcdiff.api.reusing import Reusing
 from srcdiff.device import generating_for
 from srcdiff.errors import UnsupportedError
 from srcdiff.onecall import place_of
+from srcdiff.workspaces import check_counts
 
 
 def grad(
@@ -52,7 +54,8 @@ def grad(
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
         compile: "numba" has the generated function compiled by Numba; what Numba does not compile
             is refused.
-        workspace: True, which would keep buffers from call to call, is refused.
+        workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
+            them.  `g.release_workspace()` gives it back.
 
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
@@ -73,8 +76,9 @@ def grad(
     options = Options(
         inputs, outputs, allow_unused, materialize_grads, has_aux, False, "reverse",
         create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
+        workspace=workspace,
     )  # fmt: skip
-    return _made(f, options, workspace)
+    return _made(f, options)
 
 
 def value_and_grad(
@@ -104,26 +108,40 @@ def value_and_grad(
     options = Options(
         inputs, outputs, allow_unused, materialize_grads, has_aux, True, "reverse",
         create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
+        workspace=workspace,
     )  # fmt: skip
-    return _made(f, options, workspace)
+    return _made(f, options)
 
 
-def _made(f: Any, options: Options, workspace: bool) -> Any:
+def _made(f: Any, options: Options) -> Any:
     """A derivative, or a decorator that makes one."""
-    if workspace:
-        raise UnsupportedError(
-            "workspace=True is not supported: every call makes its gradients in new memory",
-            None if f is None else place_of(f),
-            remedy="Leave it out.  srcdiff.backward adds gradients into buffers that you keep.",
-        )
-    kind = Batched if options.is_grads_batched else Derivative
-    if options.compile:
-        from srcdiff.api.native import Native
-
-        kind = Native
+    kind = _class(f, options)
     if f is None:
         return lambda g: derivative(g, options, kind)
     return derivative(f, options, kind)
+
+
+def _class(f: Any, options: Options) -> type[Derivative]:
+    """The class of the derivative.
+
+    Raises:
+        UnsupportedError: a workspace is asked for where there can be none.
+    """
+    if options.workspace:
+        check_counts()
+    if options.compile and options.workspace:
+        raise UnsupportedError(
+            "workspace=True is not supported with compile='numba', which makes its arrays itself",
+            None if f is None else place_of(f),
+            remedy="Leave one of them out.",
+        )
+    if options.compile:
+        from srcdiff.api.native import Native
+
+        return Native
+    if options.is_grads_batched:
+        return Batched
+    return Reusing if options.workspace else Derivative
 
 
 def source(

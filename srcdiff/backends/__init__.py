@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from srcdiff import trees
+from srcdiff.allocating import given
 from srcdiff.device import on_device
 
 
@@ -31,7 +32,7 @@ def meanings(refs: Mapping[str, Any]) -> Mapping[str, Any]:
         DtypeError: one of them is an array of the other module.
     """
     if not on_device():
-        return refs
+        return given(refs)
     from srcdiff.backends.cupy import meanings as for_cupy
 
     return for_cupy(refs)

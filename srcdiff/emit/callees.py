@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.allocating import MEMORY
 from srcdiff.device import OnHost, canonical, generating_for, on_device
 from srcdiff.distributions import distribution
 
@@ -22,7 +23,7 @@ _MISSING = object()
 # Roots that people use for modules; a spelling is only kept if it leads to the very object.
 _ROOTS: Mapping[str, Any] = {
     "np": np, "numpy": np, "math": math, "cmath": cmath, "operator": operator,
-    "functools": functools, "itertools": itertools,
+    "functools": functools, "itertools": itertools, "memory": MEMORY,
 }  # fmt: skip
 _SEARCHED: tuple[tuple[str, Any], ...] = (
     ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("np.random", np.random),

@@ -84,11 +84,11 @@ def f(x):
 
 srcdiff.grad(f, strong_zeros=True)(np.ones(2))
 """,
-    "Buffers that are kept from call to call": """
+    "A workspace for a compiled gradient": """
 def f(x):
     return x * x
 
-srcdiff.grad(f, workspace=True)(2.0)
+srcdiff.grad(f, workspace=True, compile="numba")(2.0)
 """,
     "An integer input": """
 def f(x):

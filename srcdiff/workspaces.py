@@ -1,0 +1,234 @@
+"""Memory that generated code uses again: `memory.multiply(x, y)` for `x * y`.
+
+A workspace keeps the large arrays that its functions have returned, and makes the next result in
+one of them as soon as nobody else refers to it, which the reference count of CPython tells: a view
+refers to the array that it is of, as do lists, tapes, tracebacks and results in a caller's hands.
+NumPy itself makes the first result of every signature of operands, so that shape, dtype and layout
+are its own; small results, and whatever is no plain array or number, go to the plain function.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from _weakref import getweakrefcount
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from srcdiff.errors import UnsupportedError
+
+_BYTES = 32 * 1024  # the least that an array has to take to be kept
+_FLOOR = 64 * 1024 * 1024  # what a workspace may keep without ever looking for what is out of use
+_MOST = 4096  # signatures that are remembered
+_NEAR = 8  # arrays behind the one handed out last that may be free
+_FEW = 4  # arrays of one layout that are never looked through
+
+_ndarray = np.ndarray
+NUMBERS = frozenset(
+    (bool, int, float, complex, np.bool_, *(np.dtype(c).type for c in np.typecodes["AllInteger"]))
+    + tuple(np.dtype(c).type for c in np.typecodes["AllFloat"])
+)
+
+
+class _Layout:
+    """The arrays of one shape, dtype and order, and which of them was handed out last.
+
+    `alone` is the reference count of an array that only the list holds, as `take` sees it.  The
+    list is looked through only when it has twice as many items as were in use the last time.
+    """
+
+    __slots__ = ("alone", "arrays", "at", "dtype", "flags", "full", "nbytes", "shape", "used")
+
+    def __init__(self, first: Any, alone: int) -> None:
+        self.alone, self.arrays = alone, [first]
+        self.at, self.full, self.used = 0, _FEW, True
+        self.shape, self.dtype, self.flags = first.shape, first.dtype, first.flags.num
+        self.nbytes = first.nbytes
+
+    def take(self) -> Any:
+        """An array that nobody else refers to, None if there is none at hand.
+
+        The reference is taken before it is counted: a signal handler may run in between.
+        """
+        self.used = True
+        arrays, at = self.arrays, self.at
+        try:
+            array = arrays[at]
+        except IndexError:  # there are none left
+            return None
+        if getrefcount(array) == self.alone and self.is_as_made(array):
+            return array
+        for _ in range(_NEAR):
+            at = at + 1 if at + 1 < len(arrays) else 0
+            array = arrays[at]
+            if getrefcount(array) == self.alone and self.is_as_made(array):
+                self.at = at
+                return array
+        if len(arrays) < self.full:
+            return None
+        return self._searched()
+
+    def is_as_made(self, array: Any) -> bool:
+        """Whether nobody has changed the form of an array, or would notice that it lives on."""
+        same: bool = array.flags.num == self.flags and array.shape == self.shape
+        return same and array.dtype is self.dtype and not getweakrefcount(array)
+
+    def _searched(self) -> Any:
+        """An array that nobody else refers to, after a look at all; those that were changed go."""
+        busy, free = [], []
+        arrays = self.arrays
+        for at in range(len(arrays)):
+            array = arrays[at]
+            if getrefcount(array) != self.alone:
+                busy.append(array)
+            elif self.is_as_made(array):
+                free.append(array)
+        self.full = max(_FEW, 2 * len(busy))
+        self.at = len(busy) if free else max(0, len(busy) - 1)
+        self.arrays = busy + free
+        return free[0] if free else None
+
+    def add(self, array: Any) -> bool:
+        """Keep a new array, in the place of one that is free; whether it is one more."""
+        if self.take() is not None:
+            self.arrays[self.at] = array
+            return False
+        self.arrays.append(array)
+        self.at = len(self.arrays) - 1
+        return True
+
+
+def _counted() -> int:
+    """The reference count of an array that only a list holds, as `_Layout.take` sees it.
+
+    A debugger that looks at the variables makes it larger: then it is what CPython documents.  It
+    is 0 where reference counts do not tell who holds an array: then none is used again.
+    """
+    (inside,) = map(getrefcount, [np.empty(1)])
+    most = inside + (sys.version_info < (3, 14))  # since then operands are borrowed from variables
+    layout = _Layout(np.empty(1), 0)
+    while layout.alone < most and layout.take() is None:
+        layout.alone += 1
+    held = layout.arrays[0]
+    told = all(layout.take() is not held for _ in range(16))
+    return layout.alone if told else 0
+
+
+def check_counts() -> None:
+    """Raise unless reference counts tell who holds an array, and dtypes follow from dtypes.
+
+    Raises:
+        UnsupportedError: another Python than CPython, one without its global lock, or NumPy with
+            the promotion of its first version.
+    """
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    by_values = np.result_type(np.zeros(1, np.float32), np.float64(3.0)) != np.float64
+    if sys.implementation.name != "cpython" or not locked or by_values or not _counted():
+        what = "the promotion of NumPy 2" if by_values else "CPython with its global lock"
+        raise UnsupportedError(
+            f"workspace=True is not supported here: it needs {what}",
+            remedy="Leave it out.  srcdiff.backward adds gradients into buffers that you keep.",
+        )
+
+
+class Thread:
+    """What a workspace keeps for one thread: layouts, and which signatures have which."""
+
+    def __init__(self) -> None:
+        self.alone = _counted()
+        self.layouts: dict[Any, _Layout] = {}
+        self.signatures: dict[Any, _Layout] = {}
+        self.kept, self.most = 0, _FLOOR
+
+    def taken(self, signature: Any) -> Any:
+        """An array that is free, for the result of a signature; None: NumPy has to make it."""
+        layout = self.signatures.get(signature)
+        return None if layout is None else layout.take()
+
+    def made(self, signature: Any, array: Any) -> Any:
+        """The result that NumPy made for a signature; it is kept if it can be used again."""
+        layout = self._layout(array)
+        if layout is not None:
+            if len(self.signatures) >= _MOST:
+                self.signatures.clear()
+            self.signatures[signature] = layout
+        return array
+
+    def _layout(self, array: Any) -> _Layout | None:
+        """The layout of a new array, which it is added to."""
+        if not _is_plain(array):
+            return None
+        key = array.shape, array.dtype, array.flags.num
+        layout = self.layouts.get(key)
+        if layout is None:
+            layout = self.layouts[key] = _Layout(array, self.alone)
+        elif not layout.add(array):
+            return layout
+        self._count(layout)
+        return layout
+
+    def _count(self, layout: _Layout) -> None:
+        """Count a new array; at times let go of the layouts that are out of use."""
+        self.kept += layout.nbytes
+        if self.kept <= self.most:
+            return
+        self.layouts = {k: v for k, v in list(self.layouts.items()) if v.used}
+        used = set(self.layouts.values())
+        self.signatures = {k: v for k, v in list(self.signatures.items()) if v in used}
+        for each in used:
+            each.used = False
+        self.kept = sum(len(v.arrays) * v.nbytes for v in used)
+        if self.kept > 0.75 * self.most:  # hardly anything was out of use
+            self.most = 2 * self.kept
+
+
+def _is_plain(array: Any) -> bool:
+    """Whether an array is large, in one piece, its own and of one of NumPy's own number types."""
+    if type(array) is not _ndarray or array.nbytes < _BYTES:
+        return False
+    flags, dtype = array.flags, array.dtype
+    plain = flags.owndata and flags.writeable and flags.forc and flags.aligned
+    return plain and dtype.type in NUMBERS and dtype is np.dtype(dtype.type)
+
+
+class Workspace:
+    """The memory of one compiled derivative, of which every thread has its own."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def release(self) -> None:
+        """Let go of all arrays; those that somebody holds stay theirs."""
+        self._local = threading.local()
+
+    @property
+    def kept(self) -> int:
+        """How many bytes are kept for this thread, those in use included."""
+        return sum(len(v.arrays) * v.nbytes for v in self.thread().layouts.values())
+
+    def thread(self) -> Thread:
+        """What is kept for this thread."""
+        try:
+            return self._local.thread  # type: ignore[no-any-return]
+        except AttributeError:
+            self._local.thread = Thread()
+            return self._local.thread  # type: ignore[no-any-return]
+
+    def applied(self, fn: Any, signature: Any, args: tuple[Any, ...]) -> Any:
+        """`fn(*args)`, in an array that is free, if there is one of its form."""
+        thread = self.thread()
+        out = thread.taken(signature)
+        if out is None:
+            return thread.made(signature, fn(*args))
+        return fn(*args, out=out)
+
+    def filled(self, make: Any, signature: Any, fill: Any) -> Any:
+        """What `make()` gives, or an array that is free after `fill(array)`."""
+        thread = self.thread()
+        out = thread.taken(signature)
+        if out is None:
+            return thread.made(signature, make())
+        fill(out)
+        return out
