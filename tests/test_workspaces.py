@@ -181,9 +181,15 @@ def _address(a):
     return a.__array_interface__["data"][0]
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """One gradient for many tests."""
+    return kept()
+
+
 @pytest.mark.parametrize("kind", HOLDERS)
-def test_what_is_held_in_any_way_stays_as_it_is(kind, tiny):
-    g = kept()
+def test_what_is_held_in_any_way_stays_as_it_is(kind, shared):
+    g = shared
     gc.disable()
     try:
         results = g(*vectors(0))
@@ -199,7 +205,6 @@ def test_what_is_held_in_any_way_stays_as_it_is(kind, tiny):
         del held
     finally:
         gc.enable()
-        gc.collect()
 
 
 def test_a_weak_reference_sees_what_it_was_of_or_nothing(tiny):
