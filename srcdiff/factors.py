@@ -67,11 +67,9 @@ def svd_back(u: Any, s: Any, vh: Any, d_u: Any, d_s: Any, d_vh: Any) -> Any:
     gap = (row - column) * (row + column)
     left, right = np.conj(u.mT) @ d_u, np.conj(v.mT) @ d_v
     middle = between(left - np.conj(left.mT), gap) * row
-    middle = middle + between(right - np.conj(right.mT), gap) * column
-    middle = middle + diagonal(d_s)
+    middle = middle + between(right - np.conj(right.mT), gap) * column + diagonal(d_s)
     if np.iscomplexobj(left):
-        phase = np.imag(np.diagonal(left, 0, -2, -1))
-        middle = middle + 1j * diagonal(divide_or_zero(phase, s))
+        middle = middle + 1j * diagonal(divide_or_zero(np.imag(np.diagonal(left, 0, -2, -1)), s))
     outer_u = divide_or_zero(d_u - u @ left, row)
     outer_v = divide_or_zero(d_v - v @ right, row)
     return (u @ middle + outer_u) @ np.conj(v.mT) + u @ np.conj(outer_v.mT)
@@ -117,11 +115,18 @@ def cofactor_slope(a: Any, e: Any) -> Any:
 
 
 def lu_back(low: Any, u: Any, d_low: Any, d_u: Any) -> Any:
-    """The adjoint of the square `a` in `p, l, u = scipy.linalg.lu(a)`, with its rows as in `l`."""
-    lh, uh = np.conj(low.mT), np.conj(u.mT)
-    inner = np.tril(lh @ np.tril(d_low, -1), -1) + np.triu(np.triu(d_u) @ uh)
-    left = np.linalg.solve(lh, inner)
-    return np.conj(np.linalg.solve(u, np.conj(left.mT)).mT)
+    """The adjoint of `a` in `p, l, u = scipy.linalg.lu(a)`, with its rows as in `l`."""
+    k = u.shape[-2]
+    lh, corner = np.conj(low[..., :k, :].mT), u[..., :k]
+    right = np.linalg.solve(lh, d_u[..., k:])
+    below = np.conj(np.linalg.solve(corner, np.conj(d_low[..., k:, :].mT)).mT)
+    d_l = d_low[..., :k, :] - right @ np.conj(u[..., k:].mT)
+    d_r = d_u[..., :k] - np.conj(low[..., k:, :].mT) @ below
+    inner = np.tril(lh @ np.tril(d_l, -1), -1) + np.triu(np.triu(d_r) @ np.conj(corner.mT))
+    top = np.conj(np.linalg.solve(corner, np.conj(np.linalg.solve(lh, inner).mT)).mT)
+    rest = np.zeros_like(low[..., k:, :] @ u[..., k:])
+    upper = np.concatenate((top, right), axis=-1)
+    return np.concatenate((upper, np.concatenate((below, rest), axis=-1)), axis=-2)
 
 
 def diagonal_places(a: Any) -> Any:
@@ -204,10 +209,9 @@ def pinv_back(a: Any, z: Any, d_z: Any) -> Any:
 
 def lstsq_right(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_residuals: Any) -> Any:
     """The adjoint of `b` in `x, residuals, _, _ = np.linalg.lstsq(a, b)`; `inverse`: of `a`."""
-    rest = b - a @ x
     weights = fitted(d_residuals, np.atleast_1d(np.zeros(b.shape[1:])))
     weights = weights[0] if b.ndim == 1 else weights
-    return np.conj(inverse.mT) @ d_x + 2.0 * rest * weights
+    return np.conj(inverse.mT) @ d_x + 2.0 * (b - a @ x) * weights
 
 
 def lstsq_left(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_b: Any) -> Any:
@@ -216,9 +220,8 @@ def lstsq_left(a: Any, b: Any, x: Any, inverse: Any, d_x: Any, d_b: Any) -> Any:
         b, x, d_x, d_b = b[:, None], x[:, None], d_x[:, None], d_b[:, None]
     rest = b - a @ x
     back = np.conj(inverse.mT)
-    outside = d_x - inverse @ (a @ d_x)
     d_a = rest @ np.conj((inverse @ (back @ d_x)).mT) - d_b @ np.conj(x.mT)
-    return d_a + (back @ x) @ np.conj(outside.mT)
+    return d_a + (back @ x) @ np.conj((d_x - inverse @ (a @ d_x)).mT)
 
 
 # --- Fourier transforms ------------------------------------------------------------------------

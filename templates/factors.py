@@ -57,7 +57,12 @@ composed(factors.qr_back)(
     )
 )
 composed(factors.cholesky_back)(samples("S(3), A(3, 3)")(factors.cholesky_back))
-composed(factors.lu_back)(samples("S(3), S(3), A(3, 3), A(3, 3)")(factors.lu_back))
+composed(factors.lu_back)(
+    samples(
+        "S(3), S(3), A(3, 3), A(3, 3)", "S(4)[:, :2], S(2), A(4, 2), A(2, 2)",
+        "S(2), S(4)[:2], A(2, 2), A(2, 4)",
+    )(factors.lu_back)
+)  # fmt: skip
 composed(factors.block_triangular)(samples("A(2, 2), A(2, 2)")(factors.block_triangular))
 composed(factors.band_product)(
     samples("A(4, 5), A(5), 1, 2", "A(3, 4), A(4, 2), 2, 0")(factors.band_product)

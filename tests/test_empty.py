@@ -156,3 +156,50 @@ def test_stores_of_nothing(statement):
     check_gradient(f, (SOME, NONE), (0, 1))
     value, _ = srcdiff.jvp(f, (SOME, NONE), (SOME, NONE))
     np.testing.assert_array_equal(value, 2.0 * SOME)
+
+
+SQUARE, NO_ROWS, NO_COLUMNS = np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((3, 0))
+# Of SciPy, where it has a value itself.
+OF_SCIPY = {
+    "linalg.lu(x)": (SQUARE, NO_ROWS), "linalg.lu(x, True)": (SQUARE, NO_ROWS),
+    "linalg.lu_factor(x)[0]": (SQUARE,), "linalg.lu_solve((x, np.zeros(0, int)), x)": (SQUARE,),
+    "linalg.qr(x)": (SQUARE, NO_ROWS), "linalg.svd(x, False)": (SQUARE, NO_ROWS, NO_COLUMNS),
+    "linalg.svdvals(x)": (SQUARE, NO_ROWS), "linalg.eigh(x)": (SQUARE,),
+    "linalg.eigvalsh(x)": (SQUARE,), "linalg.cholesky(x)": (SQUARE,), "linalg.det(x)": (SQUARE,),
+    "linalg.inv(x)": (SQUARE,), "linalg.pinv(x)": (SQUARE, NO_ROWS), "linalg.expm(x)": (SQUARE,),
+    "linalg.sqrtm(x)": (SQUARE,), "linalg.solve(x, x)": (SQUARE,),
+    "linalg.solve_triangular(x, x)": (SQUARE,), "linalg.solve_sylvester(x, x, x)": (SQUARE,),
+    "linalg.block_diag(x, x)": (SQUARE, NO_ROWS), "linalg.toeplitz(x)": (NONE,),
+    "special.logsumexp(x)": (NONE,), "special.logsumexp(x, 1)": (NO_ROWS, NO_COLUMNS),
+    "special.logsumexp(x, b=x)": (NONE,), "special.logsumexp(x, b=2.0)": (NONE,),
+    "special.logsumexp(x, axis=1, b=x)": (NO_ROWS, NO_COLUMNS),
+    "special.logsumexp(x, return_sign=True)": (NONE,),
+    "special.softmax(x, 0)": (NO_COLUMNS,), "special.log_softmax(x, 0)": (NO_COLUMNS,),
+    "special.erf(x) * special.gammaln(x)": (NONE, NO_ROWS),
+    "ndimage.gaussian_filter(x, 1.0)": (NONE, NO_ROWS),
+    "stats.norm.logpdf(x)": (NONE, NO_ROWS), "integrate.trapezoid(x, axis=0)": (NO_COLUMNS,),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("expression", OF_SCIPY)
+def test_of_nothing_in_scipy(expression):
+    pytest.importorskip("scipy", reason="SciPy is an extra")
+    from scipy import integrate, linalg, ndimage, special, stats
+
+    spaces = {"integrate": integrate, "linalg": linalg, "ndimage": ndimage, "special": special}
+    spaces |= {"stats": stats, "np": np}
+    f = define(f"def f(x):\n    return {expression}\n", "f", spaces)
+    for x in OF_SCIPY[expression]:
+        expected = f(x)
+        found = srcdiff.grad(f)(x, grad_outputs=structures(expected))
+        assert found.shape == x.shape and found.dtype == x.dtype
+        _, tangent = srcdiff.jvp(f, (x,), (np.ones_like(x),))
+        assert structures(tangent, np.shape) == structures(expected, np.shape)
+
+
+def structures(value, fn=np.ones_like):
+    """A function of every array of a structure."""
+    if isinstance(value, tuple):
+        return tuple(structures(v, fn) for v in value)
+    return fn(value)

@@ -38,7 +38,7 @@ def cho_factor(a, lower=False):
 
 
 @rule(linalg.lu)
-@samples("A(3, 3)", "S(3)", "C(3, 3)")
+@samples("A(3, 3)", "S(3)", "C(3, 3)", "A(4, 3)", "A(2, 4)", "C(3, 2)", "C(2, 3)")
 def lu(a, permute_l=False):
     p, l, u = linalg.lu(a)
     yield p, l, u

@@ -41,7 +41,7 @@ def logsumexp_weighted(a, axis=None, b=None, keepdims=False, return_sign=False):
 
 
 def _peak(a, axis):
-    peak = stop_gradient(np.max(a, axis=axis, keepdims=True))
+    peak = stop_gradient(np.max(a, axis=axis, keepdims=True, initial=-np.inf))
     return np.where(np.isfinite(peak), peak, 0.0)
 
 
