@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,10 @@ from srcdiff.analyses.views import is_array
 from srcdiff.containers import resized
 from srcdiff.device import on_device
 from srcdiff.facts import Facts
-from srcdiff.lines import Lines
 from srcdiff.places import item_at
 from srcdiff.request import Input, Request
 from srcdiff.restore import step
+from srcdiff.returned import kept_value
 from srcdiff.reverse import through_views
 from srcdiff.tape import Parts
 from srcdiff.tape.needs import exposed
@@ -127,7 +127,7 @@ def assemble(
     out: list[ir.Stmt] = list(parts.forward[:-1])
     value = last.value.items[0]
     if request.value:
-        value = _kept_value(value, parts, facts, last.loc, out, ())
+        value = kept_value(value, parts, facts, last.loc, out, ())
     out += [ir.Comment("backward"), *parts.backward, *final]
     grads = _result(request, facts, out, last.loc)
     result = ir.Tup((value, grads)) if request.value else grads
@@ -151,58 +151,6 @@ def _with_seed(
     if style == "kw":
         at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
     return (*params[:at], ir.Param(seed, default, style), *params[at:])
-
-
-def _kept_value(
-    value: ir.Atom,
-    parts: Parts,
-    facts: Facts,
-    loc: ir.Loc,
-    out: list[ir.Stmt],
-    arrays: tuple[ir.Atom, ...],
-    copied: Callable[..., Any] = np.copy,
-) -> ir.Atom:
-    """The value of the primal, kept where the backward part would change it.
-
-    What is a part of `arrays`, which stand behind it, is one of their copies.
-    """
-    changed = ir.bound(parts.backward)
-    whole = ir.names(ir.Tup(arrays))
-    new: dict[str, ir.Name] = {}
-    for name in dict.fromkeys((*whole, *ir.names(value))):
-        mine = facts.aliases.classes.get(name)
-        near = [h for h in whole if mine is not None and facts.aliases.classes.get(h) == mine]
-        if near and is_array(facts.kinds.get(name)):
-            new[name] = _part_of_copies(name, near, new, facts, loc, out)
-        elif name in facts.aliases.classes or name in changed:
-            copy = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
-            written = name in facts.aliases.classes
-            array = is_array(facts.kinds.get(name))
-            copying = ir.Call(copied if array else trees.kept, (ir.Name(name),))
-            rhs: ir.Rhs = copying if written else ir.Name(name)
-            out.append(ir.Assign(copy, rhs, loc))
-            new[name] = copy
-    return ir.map_atom(lambda n: new.get(n.id, n), value)
-
-
-def _part_of_copies(
-    name: str,
-    near: list[str],
-    new: Mapping[str, ir.Name],
-    facts: Facts,
-    loc: ir.Loc,
-    out: list[ir.Stmt],
-) -> ir.Name:
-    """A copy of an array, or the part of other copies that it is of the arrays `near`."""
-    lines = Lines(facts.fresh, loc)
-    base = f"{name.lstrip('_') or 'value'}_out"
-    found = lines.call(layout.laid_copy, ir.Name(name), base=base)
-    for other in near:
-        if other in new:
-            args = (new[other], ir.Name(name), ir.Name(other), found)
-            found = lines.call(layout.view_like, *args, base=base)
-    out += lines.out
-    return found
 
 
 def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
@@ -350,7 +298,7 @@ def assemble_pair(
     written = value.items[1:] if request.internal and request.written else ()  # type: ignore[union-attr]
     # The caller's next reshape of an array is a view or a copy as it lies in memory.
     copied = layout.laid_copy if request.internal else np.copy
-    value = _kept_value(value, parts, facts, last.loc, out, written, copied)
+    value = kept_value(value, parts, facts, last.loc, out, written, copied)
     both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
     # A residual of a branch that is not taken is None, or a number as where it is taken.
     sure = exposed(tuple(out))[1] | {p.name for p in function.params}

@@ -25,6 +25,7 @@ from srcdiff.inline import function_of
 from srcdiff.lines import Lines
 from srcdiff.lower import Lifted
 from srcdiff.summaries import Key, Near, Summary, calls_function, kind_of_atom, plain_kind, summary
+from srcdiff.together import kept_together
 
 Kinds = Mapping[str, Kind]
 
@@ -41,7 +42,7 @@ def user_calls(function: ir.Function, kinds: Kinds) -> ir.Function:
     """
     marker = _Marker(function, kinds, {}, None, frozenset())
     marked = replace(function, body=marker.block(function.body))
-    if not any(s.written or s.returned or s.entangled for s in marker.known.values()):
+    if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
     # What that shows of memory decides what may be written into, and what is looked up.
     stored = frozenset(written_classes(marked, kinds))
@@ -97,7 +98,7 @@ class _Marker:
             return
         assert isinstance(call.fn, ir.Derived)
         found = self.known.get((call.fn.key.function, call.fn.key.kinds))
-        if found is None or not found.entangled:
+        if found is None or not (found.entangled or found.together):
             return
         if any(self.near.share(stmt.target.id, n) for n in self.written):
             raise UnsupportedError(
@@ -234,7 +235,7 @@ def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.De
     result = found.result
     if found.written:
         result = Tuple((result, *(dict(given).get(p, UNKNOWN) for p in found.written)))
-    key = Key(fn, given, (), result, found.written, found.returned)
+    key = Key(fn, given, (), result, found.written, found.returned, together=found.together)
     return ir.Derived(getattr(fn, "__name__", ""), "primal", key)
 
 
@@ -272,6 +273,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     # What is kept for the backward part may hold the value that is written into from here on.
     result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")
     copy = replace(_copy(stmt.target.id, facts), args=(result,))
+    copy = replace(copy, fn=kept_together) if key.together else copy
     own = ir.Pair(ir.Assign(stmt.target, copy, loc), adjoint, loc)
     return (*copies, *paired_parts(replace(stmt, target=result), forward, both, kept, ()), own)
 

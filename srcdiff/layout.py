@@ -20,13 +20,28 @@ def laid_like(values: Any, x: Any) -> Any:
     out = np.empty_like(x)
     other = any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides))
     if other and not _overlaps(x):
-        ends = [(n - 1) * step for n, step in zip(x.shape, x.strides)]
-        first = -sum(e for e in ends if e < 0)
-        size = first + sum(e for e in ends if e > 0) + x.itemsize
-        space = np.empty_like(x, np.uint8, shape=(size,))
-        out = _at(space, first, x.shape, x.dtype, x.strides)
+        start, end = span(x)
+        out = placed_like(x, space_like(x, end - start), start)
     out[...] = values
     return out
+
+
+def span(x: Any) -> tuple[int, int]:
+    """The addresses of the first byte of an array, which has elements, and behind its last one."""
+    ends = [(n - 1) * step for n, step in zip(x.shape, x.strides)]
+    first = _start(x)
+    low, high = sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
+    return first + low, first + high + x.itemsize
+
+
+def space_like(x: Any, size: int) -> Any:
+    """So many bytes, here or on a device as `x` is."""
+    return np.empty_like(x, np.uint8, shape=(size,))
+
+
+def placed_like(x: Any, space: Any, start: int) -> Any:
+    """An array in `space` that lies as far behind its start as `x` does behind an address."""
+    return _at(space, _start(x) - start, x.shape, x.dtype, x.strides)
 
 
 def _overlaps(x: Any) -> bool:

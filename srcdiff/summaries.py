@@ -60,6 +60,7 @@ class Key:
     taken: bool = field(default=False, compare=False)  # its caller copies what it returns
     mixed: bool = False
     entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
+    together: bool = field(default=False, compare=False)  # so it may, and copies of it hold it so
 
     def within(self, mixed: bool) -> Key:
         """The same, called where complex numbers may occur."""
@@ -74,6 +75,7 @@ class Summary:
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = ()
     entangled: bool = False  # the result may hold one array twice
+    together: bool = False  # so may that of a function that was generated
 
 
 def may_be_complex(kind: Kind) -> bool:
@@ -98,6 +100,11 @@ class Near:
     def share(self, one: str, two: str) -> bool:
         """Whether two names may share memory."""
         return self.group.get(one, one) == self.group.get(two, two)
+
+
+def is_generated(function: ir.Function) -> bool:
+    """Whether a function was read in a text that srcdiff has written."""
+    return function.loc.file.startswith(ir.GENERATED)
 
 
 def calls_function(stmt: ir.Stmt) -> bool:
@@ -238,7 +245,8 @@ def _joined(a: Summary, b: Summary) -> Summary:
     result = join(a.result, b.result) if type(a.result) is type(b.result) else b.result
     written = (*a.written, *(p for p in b.written if p not in a.written))
     returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
-    return Summary(result, written, returned, a.entangled or b.entangled)
+    entangled, together = a.entangled or b.entangled, a.together or b.together
+    return Summary(result, written, returned, entangled, together)
 
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
@@ -247,13 +255,21 @@ def _base_case(fn: Any, kinds: Kinds) -> Summary:
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
-    given = (
-        plain_kind(_rhs_kind(s.rhs, inferred))
-        for s in ir.walk(function.body)
-        if isinstance(s, ir.Assign) and s.target == last.value
-    )
-    known = [k for k in given if k != UNKNOWN]
-    return Summary(join_all(known) or Scalar("float64", None))
+    return Summary(_known_kind(last.value, function, inferred) or Scalar("float64", None))
+
+
+def _known_kind(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
+    """The kind of what a function returns by those of its values that are known, if one is."""
+    if isinstance(value, ir.Tup) and is_generated(function):
+        items = (_known_kind(a, function, kinds) for a in value.items)
+        return Tuple(tuple(Scalar("float64", None) if k is None else k for k in items))
+    given: list[ir.Rhs] = [
+        s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign) and s.target == value
+    ]
+    if not given and is_generated(function):
+        given = [value]
+    found = (plain_kind(_rhs_kind(rhs, kinds)) for rhs in given)
+    return join_all([k for k in found if k != UNKNOWN])
 
 
 def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
@@ -266,11 +282,9 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
     own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
-    # Of what was generated nobody writes into a part of a result.
-    theirs = not function.loc.file.startswith(ir.GENERATED)
-    entangled = theirs and is_entangled(function, inferred)
+    twice, ours = is_entangled(function, inferred), is_generated(function)
     kind = plain_kind(kind_of_atom(last.value, inferred))
-    return Summary(kind, written, returned, entangled)
+    return Summary(kind, written, returned, twice and not ours, twice and ours)
 
 
 def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds]:

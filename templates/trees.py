@@ -13,6 +13,7 @@ from srcdiff.rules import (
     rule,
     samples,
 )  # fmt: skip
+from srcdiff.together import kept_together
 from srcdiff.trees import (
     add_at,
     add_into,
@@ -43,6 +44,14 @@ nondifferentiable(check_adjoint, note_value, nothing_seen, order, zero_tree, zer
 @samples("A(3)", "A()")
 def kept_(x):
     z = kept(x)
+    yield z
+    d[x] += d[z]
+
+
+@linear(kept_together)
+@samples("A(3)", "A()")
+def kept_together_(x):
+    z = kept_together(x)
     yield z
     d[x] += d[z]
 

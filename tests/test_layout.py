@@ -13,9 +13,9 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "batches", "request")
-    + ("distributions", "modes", "solutions", "recompute", "revolve", "schedules", "twice")
-    + ("version", "device", "curves", "entries", "integrals", "odes", "roots", "holding")
+    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "batches")
+    + ("request", "distributions", "modes", "solutions", "recompute", "revolve", "schedules")
+    + ("twice", "version", "device", "curves", "entries", "integrals", "odes", "roots", "holding")
     + ("fits", "saving", "workspaces", "allocating"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
@@ -32,7 +32,7 @@ LAYERS = (
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
-    + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing"),
+    + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),
     ("pipeline", "batching"),
     ("backends",),
     ("api",),

@@ -26,8 +26,8 @@ from srcdiff.analyses.made_objects import makes_object, object_parts
 Kinds = Mapping[str, Kind]
 
 _HELPERS = (
-    "runtime", "factors", "trees", "layout", "batches", "records", "recompute", "schedules",
-    "twice", "saving", "solutions", "curves", "integrals", "odes", "roots", "entries",
+    "runtime", "factors", "trees", "layout", "together", "batches", "records", "recompute",
+    "schedules", "twice", "saving", "solutions", "curves", "integrals", "odes", "roots", "entries",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),

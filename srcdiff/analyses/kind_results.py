@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from srcdiff import curves, factors, integrals, odes, recompute, roots, schedules, solutions
+from srcdiff import curves, factors, integrals, odes, recompute, roots, schedules, solutions, trees
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_sparse import made_kind
 from srcdiff.analyses.kind_types import (
@@ -61,6 +61,15 @@ def _pushed_steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     found = _steps((*args[:3], *args[4:]), kwargs)
     items = found.items if isinstance(found, Tuple) else None
     return UNKNOWN if items is None else Tuple(tuple(_gradient(i) or UNKNOWN for i in items))
+
+
+def _on_copies(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What a function returns, and what it leaves in the arguments at some positions."""
+    places = args[1].items if isinstance(args[1], Tuple) else None
+    at = [getattr(k, "value", None) for k in places or ()]
+    if places is None or not all(isinstance(k, int) for k in at):
+        return UNKNOWN
+    return Tuple((_returned(args[0], args[2:]), *(args[2 + k] for k in at if k is not None)))
 
 
 def _like_third(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
@@ -205,6 +214,7 @@ _SCIPY: dict[str, Any] = {
 }
 
 FUNCTIONS: dict[Any, Any] = {
+    trees.on_copies: _on_copies,
     recompute.run_again: _solution,
     schedules.run_steps: _steps,
     schedules.pushed_steps: _pushed_steps,

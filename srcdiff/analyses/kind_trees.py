@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from srcdiff import ir, layout, records, saving, trees, twice
+from srcdiff import ir, layout, records, saving, together, trees, twice
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -154,6 +154,7 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     layout.laid_like: _second,
     layout.view_like: _last,
     trees.kept: _copy,
+    together.kept_together: _copy,
     trees.as_now: lambda args, kwargs: args[0],
     saving.packed: _packed,
     saving.unpacked: _unpacked,

@@ -59,8 +59,8 @@ _IMPURE_WORDS = (
     errstate memmap"""
 )
 _IMPURE_NUMPY = frozenset(_IMPURE_WORDS.split())
-_HELPERS = frozenset(
-    f"srcdiff.{n}" for n in ("allocating", "runtime", "factors", "trees", "layout")
+_PURE_HELPERS = frozenset(
+    f"srcdiff.{n}" for n in ("allocating", "runtime", "factors", "trees", "layout", "together")
 )
 _IMPURE_HELPERS = frozenset(("call_vjp",))
 # What gives numbers and tuples from numbers and tuples: nothing that a store can change.
@@ -111,7 +111,7 @@ def _is_pure_callee(fn: Any) -> bool:
         return False
     if module in ("math", "cmath") or module.startswith(_PURE_SCIPY):
         return True
-    if module in _HELPERS:
+    if module in _PURE_HELPERS:
         return name not in _IMPURE_HELPERS
     random = module.startswith(("numpy.random", "numpy.testing"))
     return module.split(".")[0] == "numpy" and not random and name not in _IMPURE_NUMPY

@@ -329,7 +329,7 @@ sample(
     both_written_on_a_copy,
     lambda r: (0.6, np.array([0.9, -0.3, -0.9, 0.5])),
     (0, 1),
-    order2=False,
+    printed=False,
 )
 
 
@@ -414,14 +414,58 @@ def two_recursions_that_call_each_other(x):
     return z + np.sum(y * x)
 
 
-for _function in (recursion_that_calls_another_that_writes, two_recursions_that_call_each_other):
+for _function in (
+    argument_written_by_another_recursion,
+    recursion_that_calls_another_that_writes,
+    two_recursions_that_call_each_other,
+):
     sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
 
-sample(
-    argument_written_by_another_recursion,
-    lambda r: (r.uniform(0.3, 1.0, 4),),
-    order2=False,
-)
+
+def _turned_and_scaled(a, b, n):
+    if n <= 0:
+        return a[:-1]
+    a[:] = a[::-1] * 0.9
+    r = _turned_and_scaled(a, b * 1.2, n - 1)
+    r[...] = r * np.cos(r)
+    b[0] = 0.5 * a[0]
+    return a * b[0]
+
+
+def part_of_an_argument_written_below(x, y):
+    u, w = x * 1.0, np.sin(y)
+    r = _turned_and_scaled(u[::-1], w[1:], 1)
+    w[-1] = w[0] * w[0]
+    u[0] *= u[-1]
+    return u[0] * r[-1] + np.sum(w) * w[0] + np.sum(r * r)
+
+
+def _either_way_round(a, b, n):
+    if n <= 0:
+        return a[::2]
+    a[:] = a[::-1] * 0.9
+    b[0] = 0.5 * a[0]
+    r = _either_way_round(a * b[0], b, n - 1) if n > 1 else _either_way_round(a, b * 1.2, n - 1)
+    b *= 1.1
+    r[:] = r[::-1] * 0.9
+    return np.concatenate([b, b[:1]])
+
+
+def column_and_copy_written_below(x, y):
+    u, w = np.outer(x, y)[:, 1], np.sin(y)
+    r = _either_way_round(u, u.copy(), 1)
+    r[0] *= 0.5
+    w[0] = 0.5 * r[0]
+    return np.sum(u * u) + w[0] * r[-1] + np.sum(np.sin(r))
+
+
+for _function in (part_of_an_argument_written_below, column_and_copy_written_below):
+    sample(
+        _function,
+        lambda r: tuple(r.uniform(0.4, 1.0, (2, 4))),
+        ("x", "y"),
+        printed=False,
+    )
 
 
 def _scaled_sines(x, *, n=2, scale=1.0):

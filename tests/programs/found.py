@@ -545,23 +545,17 @@ def recursion_hands_through_what_is_written_later(x, y, m):
     return np.sum(r * x * y) + np.sum(q * q)
 
 
-for _function in (
-    recursion_returns_a_part_of_what_it_writes,
-    recursion_returns_what_it_writes_or_not,
+for _function, _printed in (
+    (recursion_returns_a_part_of_what_it_writes, False),
+    (recursion_returns_what_it_writes_or_not, True),
+    (recursion_hands_through_what_is_written_later, False),
 ):
     sample(
         _function,
         lambda r: (*r.uniform(0.3, 1.4, (2, 4)), r.uniform(0.3, 1.0, (3, 4))),
         ("x", "y", "m"),
-        order2=False,
+        printed=_printed,
     )
-
-sample(
-    recursion_hands_through_what_is_written_later,
-    lambda r: (*r.uniform(0.3, 1.4, (2, 4)), r.uniform(0.3, 1.0, (3, 4))),
-    ("x", "y", "m"),
-    order2=False,
-)
 
 
 def recursion_that_returns_a_constant(x, y):

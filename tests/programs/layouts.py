@@ -70,10 +70,10 @@ for _function in (
     flat_part_of_what_is_turned_round,
     flat_part_of_what_has_gaps,
     flat_part_of_what_has_none,
+    reshaped_columns_of_a_recursion,
 ):
-    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),), order2=False)
+    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
 
-sample(reshaped_columns_of_a_recursion, lambda r: (r.uniform(0.3, 1.0, 4),), order2=False)
 sample(
     tangent_of_what_is_reshaped,
     lambda r: (r.uniform(0.3, 1.0, (3, 4)), 0.7, r.standard_normal((3, 4))),
