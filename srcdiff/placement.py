@@ -142,6 +142,7 @@ _OF_SCIPY = {
     "srcdiff.curves": "scipy.interpolate",
     "srcdiff.entries": "scipy.sparse",
     "srcdiff.integrals": "scipy.integrate",
+    "srcdiff.normal": "scipy.stats",
     "srcdiff.odes": "scipy.integrate",
     "srcdiff.roots": "scipy.optimize",
 }

@@ -49,10 +49,12 @@ symmetric: both triangles count as one variable. Between equal eigenvalues or si
 vectors have no derivative: the gradient is nan where something depends on them. Vectors of `eig`,
 and of complex `eigh` and `svd`, have the phase that LAPACK gives them: a function that depends on
 it has no meaning. `sort`,
-`median`, `quantile` and `partition` follow the elements that were chosen. Rules of SciPy are read
-when a program that has imported it uses them; orders, degrees and other parameters of its special
-functions are constants, except where the samples in `templates/scipy/` differentiate them: an
-active one is refused.
+`median`, `quantile` and `partition` follow the elements that were chosen. The slopes of
+`multivariate_normal.cdf` are probabilities of fewer variables: of two and less they are exact, of
+more they have the accuracy that SciPy is asked for (`abseps`), and differ from call to call. Rules
+of SciPy are read when a program that has imported it uses them; orders, degrees and other
+parameters of its special functions are constants, except where the samples in `templates/scipy/`
+differentiate them: an active one is refused.
 """
 
 SPACES = {

@@ -6,7 +6,7 @@ import pytest
 import srcdiff
 from srcdiff.curves import interpolant
 
-from .check import close
+from .check import close, define
 
 pytest.importorskip("scipy", reason="SciPy is an extra")
 from scipy import integrate, interpolate, optimize, stats  # noqa: E402
@@ -414,12 +414,76 @@ def counts(x, m, s):
 
 
 def several(x, m, s):
-    return stats.multivariate_normal(np.zeros(2), s * np.eye(2) + m).logpdf(x)
+    normal = stats.multivariate_normal(np.zeros(2), s * np.eye(2) + m)
+    return normal.logpdf(x) + normal.logcdf(x)
 
 
 @pytest.mark.parametrize("f", [likelihood, counts, several])
 def test_frozen_distributions(f):
     checked(f, (A, 1.2, 0.8), (0, 1, 2))
+
+
+COV = np.array([[2.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 1.5]])
+
+
+def test_the_probability_of_an_orthant():
+    """Of three variables: 1/8 and the arcsines of their correlations over 4 pi."""
+
+    def closed(cov):
+        r = [cov[i, j] / np.sqrt(cov[i, i] * cov[j, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+        return 0.125 + np.sum(np.arcsin(np.array(r))) / (4.0 * np.pi)
+
+    def by_scipy(cov):
+        return stats.multivariate_normal.cdf(np.zeros(3), np.zeros(3), cov)
+
+    g = srcdiff.grad(closed)(COV)
+    close(srcdiff.grad(by_scipy)(COV), 0.5 * (g + g.T))
+    close(srcdiff.jvp(by_scipy, (COV,), (COV * COV,))[1], np.sum(g * COV * COV))
+
+
+def test_the_slopes_of_a_probability_of_three_variables():
+    """By one of them: an integral of two variables; at infinity the others are left."""
+
+    def below(x):
+        return stats.multivariate_normal.cdf(x, np.zeros(3), COV)
+
+    def of_two(x, cov):
+        return stats.multivariate_normal.cdf(x, np.zeros(2), cov)
+
+    x = np.array([[0.3, -0.4, 50.0], [0.3, 0.1, 60.0]])
+    found = srcdiff.grad(lambda x: np.sum(below(x)))(x)
+    close(found[:, :2], srcdiff.grad(lambda x: np.sum(of_two(x, COV[:2, :2])))(x[:, :2]))
+    close(found[:, 2], np.zeros(2))
+
+
+def test_the_probability_of_independent_variables():
+    cov = np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 0.2], [0.0, 0.2, 1.5]])
+
+    def of_all(x):
+        return stats.multivariate_normal.cdf(x, np.zeros(3), cov)
+
+    def of_each(x):
+        pair = stats.multivariate_normal.cdf(x[1:], np.zeros(2), cov[1:, 1:])
+        return stats.norm.cdf(x[0], 0.0, np.sqrt(2.0)) * pair
+
+    x = np.array([0.3, -0.4, 0.2])
+    close(*(srcdiff.grad(f)(x) for f in (of_all, of_each)))
+    close(*(srcdiff.hessian(f)(x) for f in (of_all, of_each)))
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        ("x[0], 0.0, 2.0", "must be a matrix"),
+        ("x, cov=COV, allow_singular=True", "no density"),
+        ("x, cov=COV, lower_limit=-x", "below the corners"),
+    ],
+)
+def test_probabilities_of_several_variables_that_are_refused(call, reason):
+    text = f"def f(x):\n    return np.sum(stats.multivariate_normal.cdf({call}))\n"
+    f = define(text, "f", {"np": np, "stats": stats, "COV": COV})
+    with pytest.raises(srcdiff.MissingRuleError, match=reason):
+        srcdiff.grad(f)(np.zeros(3))
 
 
 def test_a_frozen_distribution_is_that_of_the_module():

@@ -27,7 +27,8 @@ Kinds = Mapping[str, Kind]
 
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "together", "batches", "records", "recompute",
-    "schedules", "twice", "saving", "solutions", "curves", "integrals", "odes", "roots", "entries",
+    "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal", "odes", "roots",
+    "entries",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),

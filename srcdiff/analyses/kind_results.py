@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from srcdiff import curves, factors, integrals, odes, recompute, roots, schedules, solutions, trees
+from srcdiff import (
+    curves,
+    factors,
+    integrals,
+    normal,
+    odes,
+    recompute,
+    roots,
+    schedules,
+    solutions,
+    trees,
+)
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_sparse import made_kind
 from srcdiff.analyses.kind_types import (
@@ -232,6 +243,11 @@ FUNCTIONS: dict[Any, Any] = {
     integrals.integral: _integral,
     factors.band_transposed: lambda args, kwargs: args[0],
     factors.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
+    normal.below: lambda args, kwargs: _TIMES,
+    normal.density_at: lambda args, kwargs: _TIMES,
+    normal.others_given: lambda args, kwargs: Tuple((Array("float64", (None, None)),) * 2),
+    normal.below_slope: lambda args, kwargs: args[0],
+    normal.below_curves: lambda args, kwargs: Array("float64", (None, None, None)),
     curves.spline: _curve,
     curves.interpolant: _curve,
     odes.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import linalg, special, stats
 
-from srcdiff.rules import composed, rank, refuse, samples, unsupported
+from srcdiff.rules import composed, rank, refuse, samples
 
 
 @composed(stats.poisson.logpmf)
@@ -111,9 +111,3 @@ def dirichlet_logpdf(x, alpha):
 @samples("np.array([0.2, 0.3, 0.5]), P(3)")
 def dirichlet_pdf(x, alpha):
     return np.exp(stats.dirichlet.logpdf(x, alpha))
-
-
-unsupported(
-    "It is an integral of several dimensions. Of independent variables: `stats.norm.cdf` of each.",
-    stats.multivariate_normal.cdf, stats.multivariate_normal.logcdf,
-)  # fmt: skip

@@ -42,5 +42,5 @@ for _name in (
 for _name in ("poisson", "binom", "bernoulli"):
     _shapes = getattr(stats, _name).shapes.replace(",", "").split()
     _frozen(_name, [*_shapes, "loc=0"], _DISCRETE, _MOMENTS)
-_frozen("multivariate_normal", ["mean=None", "cov=1"], ("pdf", "logpdf"))
+_frozen("multivariate_normal", ["mean=None", "cov=1"], ("pdf", "logpdf", "cdf", "logcdf"))
 _frozen("dirichlet", ["alpha"], ("pdf", "logpdf"))
