@@ -66,13 +66,16 @@ def var_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=
 
 
 @composed(np.var, np.ndarray.var, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
+@samples(
+    "A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK, "C(3), where=" + MASK,
+    "V([1.0, 5.0, 2.0, 3.0]), where=np.array([True, False, True, True])",
+)  # fmt: skip
 def var_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
     n = np.sum(np.broadcast_to(where, np.shape(a)), axis, keepdims=True)
     mean = np.sum(np.where(where, a, 0.0), axis, keepdims=True) / n
     away = np.where(where, a - mean, 0.0)
     count = n if ddof == 0 else np.maximum(n - ddof, 0)
-    z = np.sum(np.abs(away) ** 2, axis, keepdims=True) / count
+    z = np.sum(np.real(away * conj(away)), axis, keepdims=True) / count
     return z if keepdims else np.squeeze(z, axis)
 
 
@@ -83,13 +86,17 @@ def var_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
 
 
 @composed(np.var, given="mean")
-@samples("A(4), mean=A()", "A(2, 3), 1, ddof=1, mean=A(2, 1)", "C(3), mean=C(1)")
+@samples(
+    "A(4), mean=A()", "A(2, 3), 1, ddof=1, mean=A(2, 1)", "C(3), mean=C(1)",
+    "V([1.0, 2.0]), mean=V([2.0])",
+)  # fmt: skip
 def var_mean(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, mean=None):
-    n = axis_size(a, axis)
+    n, away = axis_size(a, axis), a - mean
+    square = np.real(away * conj(away))  # not of `abs`, whose slope at 0 is 0
     if known(ddof) and ddof == 0:
-        return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) / n
+        return np.sum(square, axis, keepdims=keepdims) / n
     part = float(np.divide(1.0, max(n - ddof, 0)))  # inf, where numbers of Python raise
-    return np.sum(np.abs(a - mean) ** 2, axis, keepdims=keepdims) * part
+    return np.sum(square, axis, keepdims=keepdims) * part
 
 
 @composed(np.std, given="mean")

@@ -111,7 +111,7 @@ def nancumprod(a, axis=None):
 
 
 @composed(np.nanvar)
-@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
+@samples("V([1.0, np.nan, 2.0, 3.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
 def nanvar(a, axis=None, *, ddof=0, keepdims=False):
     return np.var(a, axis, ddof=ddof, keepdims=keepdims, where=~np.isnan(a))
 

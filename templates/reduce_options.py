@@ -1,0 +1,147 @@
+"""`where`, `initial` and `dtype` of reductions that pass nan over, and of `reduce` of ufuncs."""
+
+import numpy as np
+
+from srcdiff.rules import composed, samples, unsupported
+
+MASK = "np.array([True, False, True])"
+
+
+@composed(np.nansum, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
+def nansum_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    return np.nansum(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.nansum, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
+def nansum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    return np.nansum(np.where(where, a, 0.0), axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.nansum, given="initial")
+@samples("V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0", "A(3), initial=A()")
+def nansum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    return initial + np.nansum(a, axis=axis, keepdims=keepdims)
+
+
+@composed(np.nanprod, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
+def nanprod_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    return np.nanprod(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.nanprod, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
+def nanprod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    return np.nanprod(np.where(where, a, 1.0), axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.nanprod, given="initial")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+def nanprod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    return initial * np.nanprod(a, axis=axis, keepdims=keepdims)
+
+
+@composed(np.nanmax, given="where")
+@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1")
+def nanmax_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    return np.nanmax(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.nanmax, given="initial")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+def nanmax_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    return np.fmax(initial, np.nanmax(a, axis=axis, keepdims=keepdims))
+
+
+@composed(np.nanmin, given="where")
+@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1")
+def nanmin_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    return np.nanmin(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.nanmin, given="initial")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+def nanmin_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    return np.fmin(initial, np.nanmin(a, axis=axis, keepdims=keepdims))
+
+
+@composed(np.nanmean, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, keepdims=True, where=" + MASK)
+def nanmean_where(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    return np.nanmean(np.where(where, a, np.nan), axis, keepdims=keepdims)
+
+
+@composed(np.nanvar, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
+def nanvar_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+    return np.nanvar(np.where(where, a, np.nan), axis, ddof=ddof, keepdims=keepdims)
+
+
+@composed(np.nanstd, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
+def nanstd_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+    return np.nanstd(np.where(where, a, np.nan), axis, ddof=ddof, keepdims=keepdims)
+
+
+@composed(np.add.reduce, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
+def add_reduce_where(array, axis=0, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    return np.sum(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.add.reduce, given="initial")
+@samples("A(2, 3), initial=2.0", "A(3), initial=A()")
+def add_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=0):
+    return np.sum(array, axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.multiply.reduce, given="where")
+@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
+def multiply_reduce_where(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=1, where=True
+):
+    return np.prod(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.multiply.reduce, given="initial")
+@samples("A(2, 3), initial=2.0", "A(3), initial=A()")
+def multiply_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=1):
+    return np.prod(array, axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.maximum.reduce, given="where")
+@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 1, where=True, initial=0.1")
+def maximum_reduce_where(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
+):
+    return np.max(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.maximum.reduce, given="initial")
+@samples("A(2, 3), initial=0.1", "A(3), initial=A()")
+def maximum_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
+    return np.max(array, axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.minimum.reduce, given="where")
+@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 1, where=True, initial=0.1")
+def minimum_reduce_where(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
+):
+    return np.min(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.minimum.reduce, given="initial")
+@samples("A(2, 3), initial=0.1", "A(3), initial=A()")
+def minimum_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
+    return np.min(array, axis, keepdims=keepdims, initial=initial)
+
+
+unsupported(
+    "Write the steps in a loop, or without repeated indices: `x[i] = np.multiply(x[i], y)`.",
+    np.multiply.at, np.divide.at, np.power.at, np.maximum.at, np.minimum.at, np.fmax.at,
+    np.fmin.at, np.logaddexp.at, np.hypot.at, np.arctan2.at, np.float_power.at, np.fmod.at,
+    np.remainder.at,
+)  # fmt: skip
