@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from _weakref import getweakrefcount
 from sys import getrefcount
 from typing import Any
+from weakref import getweakrefcount
 
 import numpy as np
 
