@@ -166,7 +166,7 @@ OF_SCIPY = {
     "linalg.qr(x)": (SQUARE, NO_ROWS), "linalg.svd(x, False)": (SQUARE, NO_ROWS, NO_COLUMNS),
     "linalg.svdvals(x)": (SQUARE, NO_ROWS), "linalg.eigh(x)": (SQUARE,),
     "linalg.eigvalsh(x)": (SQUARE,), "linalg.cholesky(x)": (SQUARE,), "linalg.det(x)": (SQUARE,),
-    "linalg.inv(x)": (SQUARE,), "linalg.pinv(x)": (SQUARE, NO_ROWS), "linalg.expm(x)": (SQUARE,),
+    "linalg.inv(x)": (SQUARE,), "linalg.pinv(x)": (SQUARE, NO_ROWS),
     "linalg.sqrtm(x)": (SQUARE,), "linalg.solve(x, x)": (SQUARE,),
     "linalg.solve_triangular(x, x)": (SQUARE,), "linalg.solve_sylvester(x, x, x)": (SQUARE,),
     "linalg.block_diag(x, x)": (SQUARE, NO_ROWS), "linalg.toeplitz(x)": (NONE,),

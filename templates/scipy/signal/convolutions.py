@@ -4,7 +4,7 @@ import numpy as np
 from scipy import signal
 
 from srcdiff.factors import as_full
-from srcdiff.rules import composed, conj, d, linear, rule, samples
+from srcdiff.rules import composed, conj, d, iscomplex, isscalar, linear, rule, samples
 
 
 @rule(signal.convolve)
@@ -33,6 +33,30 @@ def correlate(in1, in2, mode="full", method="auto"):
 @samples("A(4), A(3)", "A(3, 4), A(2, 2), 'same'", "A(5), A(2), mode='valid'")
 def fftconvolve(in1, in2, mode="full"):
     return signal.convolve(in1, in2, mode, "fft")
+
+
+@composed(signal.fftconvolve, signal.oaconvolve, given="axes")
+@samples(
+    "A(2, 4), A(2, 3), 'full', 1", "A(2, 5), A(1, 3), 'same', axes=(1,)", "C(3), C(2), axes=0",
+    "A(2, 3, 4), A(2, 2, 2), mode='valid', axes=[1, -1]",
+)  # fmt: skip
+def fftconvolve_along(in1, in2, mode="full", axes=None):
+    if axes is None:
+        return signal.fftconvolve(in1, in2, mode)
+    along = (axes,) if isscalar(axes) else axes
+    x, y = in1, in2
+    for k in along:
+        size = np.shape(in1)[k] + np.shape(in2)[k] - 1
+        x, y = np.fft.fft(x, size, k), np.fft.fft(y, size, k)
+    z = x * y
+    for k in along:
+        z = np.fft.ifft(z, axis=k)
+        n, m = np.shape(in1)[k], np.shape(in2)[k]
+        if mode == "same":
+            z = np.take(z, np.arange(n) + (m - 1) // 2, k)
+        elif mode == "valid":
+            z = np.take(z, np.arange(min(n, m) - 1, max(n, m)), k)
+    return z if iscomplex(in1) or iscomplex(in2) else np.real(z)
 
 
 @composed(signal.convolve2d)
