@@ -4,6 +4,7 @@
 import numpy as np
 
 from srcdiff import factors
+from srcdiff.cofactors import cofactor_curve
 from srcdiff.factors import (
     all_axes,
     along_axis,
@@ -33,7 +34,17 @@ from srcdiff.factors import (
     unique_places,
     unreduced,
 )  # fmt: skip
-from srcdiff.rules import composed, conj, d, elementwise, linear, nondifferentiable, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    elementwise,
+    forward,
+    linear,
+    nondifferentiable,
+    rule,
+    samples,
+)
 
 composed(factors.hermitian)(samples("A(3, 3)", "C(2, 3, 3)")(factors.hermitian))
 composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
@@ -148,22 +159,35 @@ def unreduced_(g, indices, x, axis):
     d[x] += 0.0
 
 
-# The third derivative of a determinant, which does not depend on the order of its directions.
 @rule(cofactor_slope)
 @samples("A(3, 3), A(3, 3)", "A(2, 2), A(2, 2)", "C(3, 3), C(3, 3)")
 def cofactor_slope_(a, e):
     z = cofactor_slope(a, e)
     yield z
     d[e] += conj(cofactor_slope(a, conj(d[z])))
-    g = np.swapaxes(conj(d[z]), -1, -2)
+    d[a] += conj(cofactor_curve(a, e, conj(d[z])))
+
+
+@forward(cofactor_slope)
+def cofactor_slope_tangent(a, e):
+    z = cofactor_slope(a, e)
+    yield z
+    d[z] += cofactor_slope(a, d[e])
+    d[z] += cofactor_curve(a, e, d[a])
+
+
+# Where it is differentiated again, of regular matrices alone.
+@composed(cofactor_curve)
+@samples("S(3), A(3, 3), A(3, 3)", "S(2), A(2, 2), A(2, 2)", "C(3, 3), C(3, 3), C(3, 3)")
+def cofactor_curve_(a, e, g):
     t = np.swapaxes(np.linalg.inv(a), -1, -2)
-    p, q = t @ np.swapaxes(e, -1, -2) @ t, t @ g @ t
+    eh, gh = np.swapaxes(e, -1, -2), np.swapaxes(g, -1, -2)
+    p, q = t @ eh @ t, t @ gh @ t
     s = np.sum(t * e, axis=(-2, -1), keepdims=True)
-    r = np.sum(t * np.swapaxes(g, -1, -2), axis=(-2, -1), keepdims=True)
-    both = p @ g @ t + q @ np.swapaxes(e, -1, -2) @ t
+    r = np.sum(t * g, axis=(-2, -1), keepdims=True)
+    both = p @ gh @ t + q @ eh @ t
     twice = s * r - np.sum(q * e, axis=(-2, -1), keepdims=True)
-    scale = np.expand_dims(np.linalg.det(a), (-2, -1))
-    d[a] += conj(scale * (twice * t - s * q - r * p + both))
+    return np.expand_dims(np.linalg.det(a), (-2, -1)) * (twice * t - s * q - r * p + both)
 
 
 @elementwise(i0_slope)

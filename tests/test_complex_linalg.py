@@ -98,3 +98,23 @@ def test_complex_symmetric_matrices_are_not_hermitian():
     check_gradient(solved, matrices(), (0, 1))
     assert srcdiff.gradcheck(solved, matrices(), check_forward_ad=True)
     assert srcdiff.gradgradcheck(solved, matrices())
+
+
+@pytest.mark.parametrize("a", [np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 2.0]), np.zeros((3, 3))])
+@pytest.mark.parametrize("turn", [1.0, 1.0 + 0.5j])
+def test_the_third_derivatives_of_a_determinant_at_singular_matrices(a, turn):
+    """A determinant of order three is a form of three directions, the same for every matrix."""
+    u, v, w = np.random.default_rng(0).standard_normal((3, 3, 3)) * turn
+    det, a = np.linalg.det, a * turn
+    parts = -det(u + v) - det(u + w) - det(v + w) + det(u) + det(v) + det(w)
+    expected = det(u + v + w) + parts
+
+    def once(a):
+        return srcdiff.jvp(det, (a,), (u,))[1]
+
+    def twice(a):
+        return srcdiff.jvp(once, (a,), (v,))[1]
+
+    np.testing.assert_allclose(srcdiff.jvp(twice, (a,), (w,))[1], expected, rtol=1e-12)
+    found = srcdiff.grad(lambda a: np.real(twice(a)))(a)
+    np.testing.assert_allclose(np.sum(np.conj(found) * w).real, expected.real, rtol=1e-12)

@@ -1,0 +1,34 @@
+"""The third derivatives of determinants, exact where a matrix is singular."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def cofactor_curve(a: Any, e: Any, g: Any) -> Any:
+    """The second derivative of `runtime.cofactor` at `a` in the directions `e` and `g`."""
+    u, s, vt = np.linalg.svd(a)
+    uh, v = np.conj(np.swapaxes(u, -1, -2)), np.conj(np.swapaxes(vt, -1, -2))
+    e, g, p = uh @ e @ v, uh @ g @ v, _without_three(s)
+    de, dg = np.diagonal(e, 0, -2, -1), np.diagonal(g, 0, -2, -1)
+    own = np.einsum("...ijk,...i,...j->...k", p, de, dg)
+    own = own - np.einsum("...ijk,...ij,...ji->...k", p, e, g)
+    crossed = np.einsum("...ijk,...ij,...jk->...ki", p, e, g)
+    crossed = crossed + np.einsum("...ijk,...ik,...ji->...kj", p, e, g)
+    crossed = crossed - np.einsum("...ijk,...ik,...j->...ki", p, e, dg)
+    crossed = crossed - np.einsum("...ijk,...i,...jk->...kj", p, de, g)
+    turned = crossed + np.eye(s.shape[-1], dtype=s.dtype) * own[..., None]
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return np.expand_dims(sign, (-2, -1)) * (np.conj(u) @ turned @ np.conj(vt))
+
+
+def _without_three(s: Any) -> Any:
+    """The products of all but three of the last axis; zero where they are not three."""
+    k = np.arange(s.shape[-1])
+    i, j = k[:, None, None], k[:, None]
+    out = ((i != j) & (j != k) & (i != k)) * np.ones_like(s)[..., None, None]
+    for at in k:
+        out = out * np.where((i == at) | (j == at) | (k == at), 1.0, s[..., at, None, None, None])
+    return out.astype(s.dtype)
