@@ -167,46 +167,47 @@ def plain_kind(kind: Kind, depth: int = 0) -> Kind:
 
 def summary(fn: Any, kinds: Kinds) -> Summary:
     """What a function returns and writes into, by induction over the calls in it."""
-    return _Induction().of(fn, kinds)
+    return _Induction().settled(fn, kinds)
 
 
 _MOST = 6
 """For how many kinds of its arguments a function is looked at before they count as unknown."""
 
+_ROUNDS = 12
+
 
 class _Induction:
     """What functions do that call each other, each for the kinds of its arguments.
 
-    `known` has what is assumed of those that are being looked at, and what follows for the others
-    from that; where an assumption changes, what followed from it is forgotten.
+    `known` has what is assumed of those that were met so far; it grows until it follows from
+    itself.
     """
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, tuple[tuple[str, Kind], ...]], Summary] = {}
 
-    def of(self, fn: Any, kinds: Kinds) -> Summary:
+    def settled(self, fn: Any, kinds: Kinds) -> Summary:
         """The summary of a function."""
+        self.of(fn, kinds)
+        (first,) = self.known
+        for _ in range(_ROUNDS):
+            before = dict(self.known)
+            for spec in list(self.known):
+                found = _summary_if(spec[0], dict(spec[1]), self)
+                self.known[spec] = _joined(self.known[spec], found)
+            if self.known == before:
+                return self.known[first]
+        return replace(self.known[first], result=UNKNOWN)
+
+    def of(self, fn: Any, kinds: Kinds) -> Summary:
+        """What is assumed of a function: to begin with, what it does where it calls none."""
         spec = (fn, tuple(kinds.items()))
         if spec not in self.known and sum(fn == other for other, _ in self.known) >= _MOST:
             kinds = dict.fromkeys(kinds, UNKNOWN)
             spec = (fn, tuple(kinds.items()))
         if spec not in self.known:
             self.known[spec] = _base_case(fn, kinds)
-            self.known[spec] = self.stable(spec, kinds)
         return self.known[spec]
-
-    def stable(self, spec: tuple[Any, tuple[tuple[str, Kind], ...]], kinds: Kinds) -> Summary:
-        """What follows for a function from what is assumed of it, until that is the same."""
-        fn, before = spec[0], len(self.known)
-        for _ in range(8):
-            assumed = self.known[spec]
-            joined = _joined(assumed, _summary_if(fn, kinds, self))
-            if joined == assumed:
-                return assumed
-            for later in list(self.known)[before:]:
-                del self.known[later]
-            self.known[spec] = joined
-        return replace(assumed, result=UNKNOWN)
 
 
 def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:

@@ -38,7 +38,8 @@ WITHOUT = {
     ),
     "it rounds both parts together": (
         "convolve:*fft')", "convolve:convolve(A(4, 5)*", "convolve:*mode='[cmwn]*",
-        "convolve:convolve(A(5), A(3))", "expi:*", "gamma:gamma(-0.3*", "hyp0f1:hyp0f1(1.5, A(3))",
+        "convolve:convolve(A(5), A(3))", "expi:*", "fftconvolve_along*", "gamma:gamma(-0.3*",
+        "hyp0f1:hyp0f1(1.5, A(3))",
         "jv:jv([12n]*", "logm:*S*", "shichi:*", "sici:*", "sqrtm:*S*", "yv:*",
     ),
 }  # fmt: skip

@@ -184,5 +184,5 @@ def roots_of_padded(p):
     return np.abs(np.sum(z * z)) + np.real(np.roots(np.append(p, p[0] - p[0]))[-1] * 2.0)
 
 
-sample(roots_of_padded, lambda r: (np.array([1.0, -3.0, 1.0]),))
+sample(roots_of_padded, lambda r: (np.array([1.0, -1.0, 1.0]),))
 sample(roots_of_padded, lambda r: (np.array([2.0, 1.0, 3.0, 5.0]),))
