@@ -301,3 +301,15 @@ def _read_back(
             return place, ir.Assign(stmt.target, read, stmt.loc)
     return None
 
+
+
+def parts_of_others(block: ir.Block, provided: frozenset[str], facts: Facts) -> frozenset[str]:
+    """Those of the values that are computed again that are no memory of their own."""
+    named = {
+        s.primal.target.id
+        for s in ir.walk(block)
+        if isinstance(s, ir.Pair)
+        and isinstance(s.primal, ir.Assign)
+        and isinstance(s.primal.rhs, ir.Name)
+    }
+    return frozenset(n for n in provided if n in named or n in facts.aliases.views)

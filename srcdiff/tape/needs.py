@@ -44,14 +44,18 @@ def primal_reads(
     adjoint_names: frozenset[str],
     facts: Facts,
     local: frozenset[str] = frozenset(),
+    parts: frozenset[str] = frozenset(),
 ) -> frozenset[Item]:
-    """The primal names that adjoint statements read, and the contents that they look at."""
+    """The primal names that adjoint statements read, and the contents that they look at.
+
+    `parts` are names that are no primal ones but stand for memory of the primal.
+    """
     local |= ir.bound(block)
     found: set[Item] = {n for n in ir.used(block) - local if n not in adjoint_names}
     for stmt in ir.walk(block):
         for operand in ir.operands(stmt):
             for name in contents_read(operand, facts):
-                if name not in local and name not in adjoint_names:
+                if name not in local and (name in parts or name not in adjoint_names):
                     found |= contents_of(name, facts)
     return frozenset(found)
 

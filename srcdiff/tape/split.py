@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from srcdiff import ir
 from srcdiff.facts import Facts
-from srcdiff.tape.again import recompute
+from srcdiff.tape.again import parts_of_others, recompute
 from srcdiff.tape.keys import first_keys
 from srcdiff.tape.loops import countable, trip_of
 from srcdiff.tape.needs import (
@@ -45,11 +45,12 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     adjoint_names = facts.value_adjoints
     steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)
-    walker = _Split(facts, adjoint_names | provided, count_uses(body), steady)
+    parts = parts_of_others(body, provided, facts)
+    walker = _Split(facts, adjoint_names | provided, parts, count_uses(body), steady)
     slots = Slots(facts, keys=first_keys(body, facts.kinds))
-    parts = walker.block(body, frozenset(), slots)
-    forward = (*_bound_first(parts.forward, slots, function), *parts.forward)
-    return replace(parts, forward=forward, tapes=frozenset(slots.tapes))
+    made = walker.block(body, frozenset(), slots)
+    forward = (*_bound_first(made.forward, slots, function), *made.forward)
+    return replace(made, forward=forward, tapes=frozenset(slots.tapes))
 
 
 def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.Block:
@@ -66,6 +67,7 @@ class _Split:
         self,
         facts: Facts,
         adjoint_names: frozenset[str],
+        parts: frozenset[str],
         uses: Mapping[str, int],
         stable: Stable,
     ) -> None:
@@ -73,6 +75,7 @@ class _Split:
         self.adjoint_names = adjoint_names
         self.uses = uses
         self.stable = stable
+        self.parts = parts
         self.classes: dict[str, set[str]] = {}
         for name, rep in facts.aliases.classes.items():
             self.classes.setdefault(rep, set()).add(name)
@@ -103,7 +106,8 @@ class _Split:
 
     def reads(self, block: ir.Block, pair: ir.Pair) -> Needed:
         """What some of a pair's adjoint statements read of the primal."""
-        return primal_reads(block, self.adjoint_names, self.facts, ir.bound(pair.adjoint))
+        local = ir.bound(pair.adjoint)
+        return primal_reads(block, self.adjoint_names, self.facts, local, self.parts)
 
     def pair(self, pair: ir.Pair, needed: set[Item], slots: Slots) -> tuple[ir.Block, ir.Block]:
         """A statement: what it overwrites and is needed is saved before, and put back.

@@ -158,3 +158,40 @@ for _program in (
     sample(_program, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"))
 # The gradient takes a list apart whose items are of unknown kind: it is refused.
 sample(list_after, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"), printed=False)
+
+
+def _first_of_the_diagonal_or_product(a, b):
+    for k in range(2):
+        if k > 1:
+            return a[k, k]
+    for row in a:
+        if row[1] < 1.0:
+            b = row * b
+            row[:1] = 1.0
+        else:
+            a *= 3.0
+    return b
+
+
+def rows_by_another_name_in_a_loop(y, m):
+    for _ in range(3, 1, -2):
+        return _first_of_the_diagonal_or_product(0.5 * m, y)
+
+
+def rows_of_the_same_array_in_each_step(y, m):
+    total = 0.0
+    for k in range(2):
+        a = m * (k + 1.0)
+        other = a
+        if k < 5:
+            for i in range(len(a)):
+                part = other[i]
+                y = part * y
+                part[1:] *= 0.5
+                a += 0.1
+        total = total + y
+    return total
+
+
+for _program in (rows_by_another_name_in_a_loop, rows_of_the_same_array_in_each_step):
+    sample(_program, lambda r: (r.uniform(0.2, 1.0, 4), r.uniform(-1.0, 3.5, (3, 4))), (0, 1))
