@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, samples, unsupported
+from srcdiff.rules import composed, discrete, iscomplex, refuse, samples
 
 MASK = "np.array([True, False, True])"
 
@@ -67,6 +67,34 @@ def nanmin_initial(a, axis=None, out=None, keepdims=False, initial=None, where=T
     return np.fmin(initial, np.nanmin(a, axis=axis, keepdims=keepdims))
 
 
+@composed(np.nanmean, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 0, float", "C(3), dtype=complex")
+def nanmean_dtype(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    return np.nanmean(_converted(a, dtype), axis, keepdims=keepdims, where=where)
+
+
+@composed(np.nanvar, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 0, float, ddof=1")
+def nanvar_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+    if iscomplex(a):
+        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
+    return np.nanvar(_converted(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
+
+
+@composed(np.nanstd, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 0, float, ddof=1")
+def nanstd_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+    if iscomplex(a):
+        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
+    return np.nanstd(_converted(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
+
+
+def _converted(a, dtype):
+    if discrete(dtype):
+        refuse("`dtype` must be of floating point or complex")
+    return np.asarray(a, dtype)
+
+
 @composed(np.nanmean, given="where")
 @samples("A(2, 3), where=" + MASK, "A(2, 3), 1, keepdims=True, where=" + MASK)
 def nanmean_where(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
@@ -85,6 +113,13 @@ def nanstd_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, 
     return np.nanstd(np.where(where, a, np.nan), axis, ddof=ddof, keepdims=keepdims)
 
 
+@composed(np.add.reduce, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def add_reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    x = np.asarray(array, dtype)
+    return np.add.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
+
+
 @composed(np.add.reduce, given="where")
 @samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
 def add_reduce_where(array, axis=0, dtype=None, out=None, keepdims=False, initial=0, where=True):
@@ -95,6 +130,15 @@ def add_reduce_where(array, axis=0, dtype=None, out=None, keepdims=False, initia
 @samples("A(2, 3), initial=2.0", "A(3), initial=A()")
 def add_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=0):
     return np.sum(array, axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.multiply.reduce, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def multiply_reduce_dtype(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=1, where=True
+):
+    x = np.asarray(array, dtype)
+    return np.multiply.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
 
 
 @composed(np.multiply.reduce, given="where")
@@ -111,6 +155,15 @@ def multiply_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False,
     return np.prod(array, axis, keepdims=keepdims, initial=initial)
 
 
+@composed(np.maximum.reduce, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def maximum_reduce_dtype(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
+):
+    x = np.asarray(array, dtype)
+    return np.maximum.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
+
+
 @composed(np.maximum.reduce, given="where")
 @samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 1, where=True, initial=0.1")
 def maximum_reduce_where(
@@ -123,6 +176,15 @@ def maximum_reduce_where(
 @samples("A(2, 3), initial=0.1", "A(3), initial=A()")
 def maximum_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
     return np.max(array, axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.minimum.reduce, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def minimum_reduce_dtype(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
+):
+    x = np.asarray(array, dtype)
+    return np.minimum.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
 
 
 @composed(np.minimum.reduce, given="where")
@@ -139,9 +201,51 @@ def minimum_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, 
     return np.min(array, axis, keepdims=keepdims, initial=initial)
 
 
-unsupported(
-    "Write the steps in a loop, or without repeated indices: `x[i] = np.multiply(x[i], y)`.",
-    np.multiply.at, np.divide.at, np.power.at, np.maximum.at, np.minimum.at, np.fmax.at,
-    np.fmin.at, np.logaddexp.at, np.hypot.at, np.arctan2.at, np.float_power.at, np.fmod.at,
-    np.remainder.at,
-)  # fmt: skip
+@composed(np.logaddexp.reduce, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def logaddexp_reduce_dtype(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=-np.inf, where=True
+):
+    x = np.asarray(array, dtype)
+    return np.logaddexp.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.logaddexp.reduce, given="where")
+@samples("A(3), where=" + MASK, "A(2, 3), 1, keepdims=True, initial=A(), where=" + MASK)
+def logaddexp_reduce_where(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=-np.inf, where=True
+):
+    x = np.where(where, array, -np.inf)
+    return np.logaddexp.reduce(x, axis, keepdims=keepdims, initial=initial)
+
+
+@composed(np.logaddexp.reduce, given="initial")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+def logaddexp_reduce_initial(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=-np.inf, where=True
+):
+    return np.logaddexp(initial, np.logaddexp.reduce(array, axis, keepdims=keepdims))
+
+
+@composed(np.subtract.reduce, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def subtract_reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False):
+    return np.subtract.reduce(np.asarray(array, dtype), axis, keepdims=keepdims)
+
+
+@composed(np.divide.reduce, given="dtype")
+@samples("P(3), dtype=np.float64", "P(2, 3), 1, float")
+def divide_reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False):
+    return np.divide.reduce(np.asarray(array, dtype), axis, keepdims=keepdims)
+
+
+@composed(np.add.accumulate, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def add_accumulate_dtype(array, axis=0, dtype=None, out=None):
+    return np.cumsum(np.asarray(array, dtype), axis)
+
+
+@composed(np.multiply.accumulate, given="dtype")
+@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+def multiply_accumulate_dtype(array, axis=0, dtype=None, out=None):
+    return np.cumprod(np.asarray(array, dtype), axis)

@@ -3,8 +3,19 @@
 import numpy as np
 
 from srcdiff.factors import latest, unreduced
-from srcdiff.rules import composed, d, linear, rule, samples, unsupported
-from srcdiff.runtime import keep_axes
+from srcdiff.repeats import leads, segments
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    linear,
+    nondifferentiable,
+    refuse,
+    rule,
+    samples,
+    unsupported,
+)
+from srcdiff.runtime import keep_axes, recur_back, winners
 
 
 @composed(np.multiply.reduce)
@@ -13,26 +24,44 @@ def multiply_reduce(array, axis=0, *, keepdims=False):
     return np.prod(array, axis, keepdims=keepdims)
 
 
-@composed(np.maximum.reduce, np.fmax.reduce)
+@composed(np.maximum.reduce)
 @samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
 def maximum_reduce(array, axis=0, *, keepdims=False):
     return np.max(array, axis, keepdims=keepdims)
 
 
-@composed(np.minimum.reduce, np.fmin.reduce)
+@composed(np.minimum.reduce)
 @samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
 def minimum_reduce(array, axis=0, *, keepdims=False):
     return np.min(array, axis, keepdims=keepdims)
 
 
+@rule(np.fmax.reduce)
+@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True", "V([1.0, np.nan, 2.0])")
+def fmax_reduce(array, axis=0, *, keepdims=False):
+    z = np.fmax.reduce(array, axis, keepdims=keepdims)
+    yield z
+    hit = winners(array, keep_axes(z, axis, keepdims), axis)
+    d[array] += keep_axes(d[z], axis, keepdims) * hit
+
+
+@rule(np.fmin.reduce)
+@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True", "V([1.0, np.nan, 2.0])")
+def fmin_reduce(array, axis=0, *, keepdims=False):
+    z = np.fmin.reduce(array, axis, keepdims=keepdims)
+    yield z
+    hit = winners(array, keep_axes(z, axis, keepdims), axis)
+    d[array] += keep_axes(d[z], axis, keepdims) * hit
+
+
 @composed(np.hypot.reduce)
-@samples("A(3)", "A(2, 3), 1")
+@samples("A(3)", "A(2, 3), 1", "A(2, 3), (0, 1), keepdims=True")
 def hypot_reduce(array, axis=0, *, keepdims=False):
     return np.linalg.vector_norm(array, axis=axis, keepdims=keepdims)
 
 
 @rule(np.logaddexp.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), 0, keepdims=True")
+@samples("A(3)", "A(2, 3), 1", "A(2, 3), 0, keepdims=True", "A(2, 3), (0, 1)")
 def logaddexp_reduce(array, axis=0, *, keepdims=False):
     z = np.logaddexp.reduce(array, axis, keepdims=keepdims)
     yield z
@@ -40,9 +69,31 @@ def logaddexp_reduce(array, axis=0, *, keepdims=False):
 
 
 @composed(np.subtract.reduce)
-@samples("A(3)", "A(2, 3), 1")
-def subtract_reduce(array, axis=0):
-    return 2.0 * np.take(array, 0, axis) - np.sum(array, axis)
+@samples("A(3)", "A(2, 3), 1", "A(2, 3), -1, keepdims=True", "C(3)", "V([2.0])")
+def subtract_reduce(array, axis=0, *, keepdims=False):
+    moved = _along(array, axis)
+    z = moved[0] - np.sum(moved[1:], axis=0)
+    return np.expand_dims(z, axis) if keepdims else z
+
+
+@rule(np.divide.reduce)
+@samples(
+    "P(3)", "P(2, 3), 1", "P(2, 3), -1, keepdims=True", "C(3)", "V([0.0, 2.0, 3.0])", "V([2.0])"
+)
+def divide_reduce(array, axis=0, *, keepdims=False):
+    z = np.divide.reduce(array, axis, keepdims=keepdims)
+    yield z
+    first = leads(array, axis)
+    rest = np.where(first, 1.0, array)
+    part = np.divide.reduce(rest, axis, keepdims=True)
+    slope = np.where(first, part, -keep_axes(z, axis, keepdims) / rest)
+    d[array] += keep_axes(d[z], axis, keepdims) * conj(slope)
+
+
+def _along(array, axis):
+    if axis is None:
+        refuse("`axis=None`: name the axis")
+    return np.moveaxis(array, axis, 0)
 
 
 @composed(np.add.accumulate)
@@ -51,23 +102,62 @@ def add_accumulate(array, axis=0):
     return np.cumsum(array, axis)
 
 
+@composed(np.subtract.accumulate)
+@samples("A(3)", "A(2, 3), 1", "A(2, 3), -1", "C(3)")
+def subtract_accumulate(array, axis=0):
+    return np.cumsum(np.where(leads(array, axis), array, -array), axis)
+
+
 @composed(np.multiply.accumulate)
 @samples("A(3)", "A(2, 3), 1")
 def multiply_accumulate(array, axis=0):
     return np.cumprod(array, axis)
 
 
+@rule(np.divide.accumulate)
+@samples("P(3)", "P(2, 3), 1", "P(2, 3), -1", "C(3)", "V([0.0, 2.0, 3.0])")
+def divide_accumulate(array, axis=0):
+    z = np.divide.accumulate(array, axis)
+    yield z
+    first = leads(array, axis)
+    rest = np.where(first, 1.0, array)
+    ahead = np.sum(d[z] * conj(np.divide.accumulate(rest, axis)), axis=axis, keepdims=True)
+    behind = np.flip(np.cumsum(np.flip(d[z] * conj(z), axis), axis), axis)
+    d[array] += np.where(first, ahead, -behind / conj(rest))
+
+
+@rule(np.logaddexp.accumulate)
+@samples("A(4)", "A(2, 3), 1", "A(2, 3), -1", "V([-9.0, 0.5, 0.5])")
+def logaddexp_accumulate(array, axis=0):
+    z = np.logaddexp.accumulate(array, axis)
+    yield z
+    last = np.where(leads(array, axis), z, np.roll(z, 1, axis))
+    # Beside an equal number the other one counts for nothing; both may be -inf.
+    decay = np.exp(np.where(last == z, 0.0, last - z))
+    share = np.exp(np.where(array == z, 0.0, array - z))
+    d[array] += recur_back(d[z], decay, axis) * share
+
+
+@composed(np.power.accumulate)
+@samples("P(3)", "P(2, 3), 1", "P(2, 3), -1")
+def power_accumulate(array, axis=0):
+    z = np.array(np.moveaxis(array, axis, 0))
+    for k in range(1, len(z)):
+        z[k] = z[k - 1] ** z[k]
+    return np.moveaxis(z, 0, axis)
+
+
 @composed(np.maximum.accumulate)
 @samples("A(5)", "A(2, 5), 1")
 def maximum_accumulate(array, axis=0):
-    hit = array == np.maximum.accumulate(array, axis)
+    hit = (array == np.maximum.accumulate(array, axis)) | np.isnan(array)
     return np.take_along_axis(array, latest(hit, axis), axis)
 
 
 @composed(np.minimum.accumulate)
 @samples("A(5)", "A(2, 5), 1")
 def minimum_accumulate(array, axis=0):
-    hit = array == np.minimum.accumulate(array, axis)
+    hit = (array == np.minimum.accumulate(array, axis)) | np.isnan(array)
     return np.take_along_axis(array, latest(hit, axis), axis)
 
 
@@ -79,13 +169,59 @@ def add_reduceat(array, indices, axis=0):
     d[array] += unreduced(d[z], indices, array, axis)
 
 
-unsupported(
-    "Call the reduction of each slice in a loop.",
-    np.multiply.reduceat, np.subtract.reduceat, np.maximum.reduceat, np.minimum.reduceat,
-    np.logaddexp.reduceat,
-)  # fmt: skip
+@composed(np.subtract.reduceat)
+@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], 1", "A(5), np.array([0, 3, 1, 1])")
+def subtract_reduceat(array, indices, axis=0):
+    moved = np.moveaxis(array, axis, 0)
+    items, segment = segments(indices, len(moved))
+    z = moved[np.asarray(indices)]
+    np.subtract.at(z, segment, moved[items])
+    return np.moveaxis(z, 0, axis)
+
+
+@composed(np.multiply.reduceat)
+@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])", "C(4), [0, 1]")
+def multiply_reduceat(array, indices, axis=0):
+    moved = np.moveaxis(array, axis, 0)
+    items, segment = segments(indices, len(moved))
+    z = moved[np.asarray(indices)]
+    np.multiply.at(z, segment, moved[items])
+    return np.moveaxis(z, 0, axis)
+
+
+@composed(np.maximum.reduceat)
+@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])")
+def maximum_reduceat(array, indices, axis=0):
+    moved = np.moveaxis(array, axis, 0)
+    items, segment = segments(indices, len(moved))
+    z = moved[np.asarray(indices)]
+    np.maximum.at(z, segment, moved[items])
+    return np.moveaxis(z, 0, axis)
+
+
+@composed(np.minimum.reduceat)
+@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])")
+def minimum_reduceat(array, indices, axis=0):
+    moved = np.moveaxis(array, axis, 0)
+    items, segment = segments(indices, len(moved))
+    z = moved[np.asarray(indices)]
+    np.minimum.at(z, segment, moved[items])
+    return np.moveaxis(z, 0, axis)
+
+
+@composed(np.logaddexp.reduceat)
+@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])")
+def logaddexp_reduceat(array, indices, axis=0):
+    moved = np.moveaxis(array, axis, 0)
+    items, segment = segments(indices, len(moved))
+    z = moved[np.asarray(indices)]
+    np.logaddexp.at(z, segment, moved[items])
+    return np.moveaxis(z, 0, axis)
+
+
+nondifferentiable(leads, segments)
 unsupported(
     "Write the steps in a loop.",
-    np.subtract.accumulate, np.divide.accumulate, np.logaddexp.accumulate, np.power.accumulate,
-    np.divide.reduce, np.power.reduce,
+    np.divide.reduceat, np.power.reduceat, np.hypot.reduceat, np.fmax.reduceat, np.fmin.reduceat,
+    np.power.reduce, np.hypot.accumulate, np.fmax.accumulate, np.fmin.accumulate,
 )  # fmt: skip

@@ -12,6 +12,7 @@ from srcdiff import (
     normal,
     odes,
     recompute,
+    repeats,
     roots,
     schedules,
     solutions,
@@ -167,6 +168,8 @@ def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 
 
 _TIMES, _VALUES = Array("float64", (None,)), Array("float64", (None, None))
+# How many there are depends on the data.
+_PLACES, _STEPS = Array("int64", (None,)), Array("int64", (None, None))
 
 
 def _adjoint_of_ode(start: Kind, places: Kind, given: Kind) -> Kind | None:
@@ -241,6 +244,9 @@ FUNCTIONS: dict[Any, Any] = {
     solutions.vjp_by: _slope,
     solutions.pulled: _pulled,
     integrals.integral: _integral,
+    factors.unique_places: lambda args, kwargs: Tuple((_PLACES, UNKNOWN, _PLACES)),
+    repeats.runs: lambda args, kwargs: Tuple((_PLACES, _PLACES, _STEPS, _STEPS)),
+    repeats.segments: lambda args, kwargs: Tuple((_PLACES, _PLACES)),
     factors.band_transposed: lambda args, kwargs: args[0],
     factors.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
     normal.below: lambda args, kwargs: _TIMES,

@@ -214,6 +214,10 @@ class Tangent(Gathered):
         if value is not NOTHING and not isinstance(value, ir.Const):
             self.found.append(value)
 
+    def demand(self, target: ir.Name) -> ir.Name:
+        """The tangent of what a function writes into, which is memory of its own already."""
+        return self.facts.adjoint(target.id)
+
     def store(
         self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
     ) -> None:

@@ -1,0 +1,160 @@
+"""The method `at` of ufuncs, but for `add` and `subtract`, which are beside the stores."""
+
+import numpy as np
+
+from srcdiff import repeats
+from srcdiff.repeats import log_sum_at, met_at, rest_at, runs, shares_at
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    forward,
+    known,
+    nondifferentiable,
+    rule,
+    samples,
+    unsupported,
+)
+from srcdiff.runtime import unbroadcast
+
+
+@rule(np.multiply.at, mutates="a")
+@samples(
+    "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()",
+    "V([1.0, 0.0, 3.0]), [0, 1, 0, 0, 1], V([2.0, 5.0, 0.0, 3.0, 0.0])", "C(3), [1, 1, 1], C(3)",
+    "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
+    "A(2, 4), (slice(None), [1, 1, 3, 1]), A(2, 4)", "A(3), slice(1, None), A(2)",
+)  # fmt: skip
+def multiply_at(a, indices, b):
+    old = np.copy(a)
+    np.multiply.at(a, indices, b)
+    yield
+    a[...] = old
+    d[b] += unbroadcast(d[a][indices] * conj(rest_at(a, indices, b)), b)
+    np.multiply.at(d[a], indices, conj(b))
+
+
+@forward(np.multiply.at)
+def multiply_at_tangent(a, indices, b):
+    np.multiply.at(a, indices, b)
+    yield
+    np.multiply.at(d[a], indices, b)
+    if not known(d[b]):
+        np.add.at(d[a], indices, d[b] * rest_at(a, indices, b))
+
+
+@rule(np.divide.at, mutates="a")
+@samples(
+    "A(4), np.array([0, 2, 2]), P(3)", "A(4), np.array([0, 2, 2]), P()", "A(4), 1, P()",
+    "V([1.0, 0.0, 3.0]), [0, 1, 0, 0, 1], P(5)", "C(3), [1, 1, 1], C(3)",
+    "A(4, 2), [0, 0, 3], P(2)",
+)  # fmt: skip
+def divide_at(a, indices, b):
+    old = np.copy(a)
+    np.divide.at(a, indices, b)
+    yield
+    a[...] = old
+    d[b] += unbroadcast(-d[a][indices] * conj(rest_at(a, indices, 1.0 / b) / (b * b)), b)
+    np.divide.at(d[a], indices, conj(b))
+
+
+@forward(np.divide.at)
+def divide_at_tangent(a, indices, b):
+    np.divide.at(a, indices, b)
+    yield
+    np.divide.at(d[a], indices, b)
+    if not known(d[b]):
+        np.subtract.at(d[a], indices, d[b] * (rest_at(a, indices, 1.0 / b) / (b * b)))
+
+
+@composed(np.negative.at, mutates="a")
+@samples("A(4), [0, 2, 2, 3]", "C(3), np.array([1, 1, 1])", "A(2, 3), (slice(None), [0, 1])")
+def negative_at(a, indices):
+    np.multiply.at(a, indices, -1)
+
+
+@rule(np.maximum.at, mutates="a")
+@samples(
+    "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()",
+    "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
+)  # fmt: skip
+def maximum_at(a, indices, b):
+    old = np.copy(a)
+    np.maximum.at(a, indices, b)
+    yield
+    a[...] = old
+    own, shares = shares_at(np.maximum, a, indices, b)
+    d[b] += unbroadcast(d[a][indices] * shares, b)
+    d[a] *= own
+
+
+@forward(np.maximum.at)
+def maximum_at_tangent(a, indices, b):
+    np.maximum.at(a, indices, b)
+    yield
+    own, shares = shares_at(np.maximum, a, indices, b)
+    d[a][...] = d[a] * own
+    if not known(d[b]):
+        np.add.at(d[a], indices, d[b] * shares)
+
+
+@rule(np.minimum.at, mutates="a")
+@samples(
+    "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()",
+    "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
+)  # fmt: skip
+def minimum_at(a, indices, b):
+    old = np.copy(a)
+    np.minimum.at(a, indices, b)
+    yield
+    a[...] = old
+    own, shares = shares_at(np.minimum, a, indices, b)
+    d[b] += unbroadcast(d[a][indices] * shares, b)
+    d[a] *= own
+
+
+@forward(np.minimum.at)
+def minimum_at_tangent(a, indices, b):
+    np.minimum.at(a, indices, b)
+    yield
+    own, shares = shares_at(np.minimum, a, indices, b)
+    d[a][...] = d[a] * own
+    if not known(d[b]):
+        np.add.at(d[a], indices, d[b] * shares)
+
+
+@composed(np.logaddexp.at, mutates="a")
+@samples("A(4), np.array([0, 2, 2]), A(3)", "A(4, 2), [0, 0, 3], A(2)", "A(4), 1, A()")
+def logaddexp_at(a, indices, b):
+    a[...] = log_sum_at(a, indices, b)
+
+
+@rule(log_sum_at)
+@samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()")
+def log_sum_at_(a, indices, b):
+    z = log_sum_at(a, indices, b)
+    yield z
+    met = met_at(a, indices)  # elsewhere `a` may be -inf
+    d[a] += d[z] * np.exp(np.where(met, a, 0.0) - np.where(met, z, 0.0))
+    d[b] += unbroadcast(d[z][indices] * np.exp(b - z[indices]), b)
+
+
+composed(repeats.rest_at)(
+    samples(
+        "A(4), np.array([0, 2, 2]), A(3)", "C(3), np.array([1, 1, 1]), C(3)",
+        "A(2, 3), ([0, 0, 1], [1, 1, 2]), A()",
+        "V([1.0, 0.0, 3.0]), [0, 1, 0, 0, 1], V([2.0, 5.0, 0.0, 3.0, 0.0])",
+    )(repeats.rest_at)
+)  # fmt: skip
+composed(repeats.products)(
+    samples("A(3), np.array([[-1, 0, 1]])", "A(4), np.array([[-1, 0, 1, -1], [-1, -1, 0, -1]])")(
+        repeats.products
+    )
+)
+nondifferentiable(met_at, runs, shares_at)
+unsupported(
+    "Write the steps in a loop, or without repeated indices: `x[i] = np.exp(x[i])`.",
+    np.power.at, np.fmax.at, np.fmin.at, np.hypot.at, np.arctan2.at, np.float_power.at,
+    np.fmod.at, np.remainder.at, np.exp.at, np.log.at, np.sqrt.at, np.square.at, np.abs.at,
+    np.reciprocal.at,
+)  # fmt: skip
