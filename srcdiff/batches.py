@@ -6,8 +6,9 @@ Values of the primal have no batch axis.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -134,24 +135,31 @@ def cotangents(
     output: Any,
     batch: int,
     path: str = "grad_outputs",
-    convert: Any = np.array,
+    order: Literal["K", "F"] = "K",
 ) -> Any:
     """A copy of a batch of cotangents checked against the output, ones where they may be.
+
+    `order="F"`: the batch axis is the last one in memory.
 
     Raises:
         CotangentError: one is missing for an output of several elements, or of the wrong shape.
         CotangentTypeError: one is no number or array.
     """
+    return _checked(grad_outputs, output, batch, path, functools.partial(np.array, order=order))
+
+
+def _checked(grad_outputs: Any, output: Any, batch: int, path: str, convert: Any) -> Any:
+    """A batch of cotangents checked against the output, each array as `convert` gives it."""
     if isinstance(output, dict):
         given = trees.items_like(grad_outputs, output, path, "output")
         items = ((k, given.get(k), v, f"{path}[{k!r}]") for k, v in output.items())
-        return {k: cotangents(g, v, batch, where, convert) for k, g, v, where in items}
+        return {k: _checked(g, v, batch, where, convert) for k, g, v, where in items}
     if records.is_record(type(output)):
-        return cotangents(*by_attribute(grad_outputs, output), batch, path, convert)
+        return _checked(*by_attribute(grad_outputs, output), batch, path, convert)
     if isinstance(output, (list, tuple)):
         given = trees.items_like(grad_outputs, output, path, "output")
         pairs = enumerate(zip(given, output))
-        return [cotangents(g, v, batch, f"{path}[{k}]", convert) for k, (g, v) in pairs]
+        return [_checked(g, v, batch, f"{path}[{k}]", convert) for k, (g, v) in pairs]
     one = trees.cotangent(None if grad_outputs is None else grad_outputs[0], output, path)
     if one is None:
         return None
@@ -170,7 +178,7 @@ def by_attribute(given: Any, output: Any) -> tuple[Any, Any]:
 
 def given_cotangents(grad_outputs: Any, output: Any, batch: int) -> Any:
     """A batch of cotangents as `cotangents` checks it, for who does not write into it: no copy."""
-    return cotangents(grad_outputs, output, batch, convert=np.asarray)
+    return _checked(grad_outputs, output, batch, "grad_outputs", np.asarray)
 
 
 def rows(d: Any, start: int, count: int) -> Any:

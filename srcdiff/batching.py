@@ -33,7 +33,8 @@ def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     plain = polished(two, seeds, facts)
     shadowed = with_axis(one, known, facts.shadows)
     shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
-    batch = batch_backward(plain, infer(plain, seeds), shadows)
+    # A workspace hands out arrays row by row.
+    batch = batch_backward(plain, infer(plain, seeds), shadows, columns=not request.workspace)
     many = name(reused(batch, seeds, request))
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 

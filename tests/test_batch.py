@@ -215,6 +215,50 @@ def chained(x, y):
     return np.sin(x) * y + np.exp(-x * x) / (1.0 + y * y) - x / y / 3.0
 
 
+def smoothed(x, y, steps=3):
+    a, b = x.copy(), np.zeros_like(x)
+    for _ in range(steps):
+        b[1:-1] = 0.5 * a[:-2] * y[1:-1] + a[2:]
+        a, b = b, a
+    return a + b
+
+
+def smoothed_by_matrices(x, y):
+    a = x.copy()
+    for _ in range(3):
+        a[1:] += np.ones((2, 3)) @ a
+    return a * y
+
+
+def smoothed_beside_rows(x, y):
+    a, rows = x.copy(), []
+    for _ in range(3):
+        a[1:] += a[:-1] * y[1:]
+        rows.append(a * 2.0)
+    return a + rows[1]
+
+
+LAYOUTS = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "backwards": lambda d: np.ascontiguousarray(d[::-1, ::-1])[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("f", [smoothed, smoothed_by_matrices, smoothed_beside_rows])
+def test_batches_in_any_order_of_memory(f, layout, size):
+    batch = np.random.default_rng(2).random((size, 3))
+    one, many = srcdiff.grad(f, (0, 1)), srcdiff.grad(f, (0, 1), is_grads_batched=True)
+    for k, found in enumerate(many(*ARGS, grad_outputs=LAYOUTS[layout](batch))):
+        expected = np.stack([one(*ARGS, grad_outputs=row)[k] for row in batch])
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        assert found.flags.c_contiguous and found.flags.owndata
+    # Where products or lists make rows, columns would meet them.
+    assert (many.source.count('order="F"') > 1) == (f is smoothed)
+
+
 def test_factors_without_the_axis_meet_first():
     """One product with the cotangents for each gradient."""
     _, pull, _ = pulled(chained, ARGS, (0, 1))

@@ -96,7 +96,8 @@ def like_inputs(found: Any, inputs: Any, size: int, cotangents: Any) -> Any:
             continue
         gradient = np.asarray(gradient, np.result_type(leaf))
         shared = any(np.may_share_memory(gradient, other) for other in taken)
-        new[path] = np.array(gradient) if shared or not gradient.flags.writeable else gradient
+        ready = gradient.flags.writeable and gradient.flags.c_contiguous and not shared
+        new[path] = gradient if ready else np.array(gradient, order="C")
         taken.append(new[path])
     return with_leaves(inputs, new)
 

@@ -24,6 +24,7 @@ from srcdiff import batches, ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.batch.context import Context, NoBatchError
 from srcdiff.batch.gather import gathered
+from srcdiff.batch.memory import columns_together
 from srcdiff.batch.names import is_unpacking, numbers, with_axis, written_into
 from srcdiff.batch.statements import block
 from srcdiff.simplify.dead import remove_dead
@@ -32,9 +33,14 @@ SIZE = "batch"
 
 
 def batch_backward(
-    function: ir.Function, kinds: Mapping[str, Kind], shadows: frozenset[int]
+    function: ir.Function,
+    kinds: Mapping[str, Kind],
+    shadows: frozenset[int],
+    columns: bool = True,
 ) -> ir.Function:
     """A backward part for a batch; `shadows` are the places of those among the residuals.
+
+    `columns`: vectors may lie column by column in memory.
 
     Raises:
         NoBatchError: there is none.
@@ -49,7 +55,8 @@ def batch_backward(
     b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs)
     body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
     params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))
-    return _finished(replace(function, params=params, body=body), "cotangents")
+    made = replace(function, params=params, body=body)
+    return _finished(columns_together(made, b) if columns else made, "cotangents")
 
 
 def batch_forward(

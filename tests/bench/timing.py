@@ -19,7 +19,9 @@ def seconds(fn: Callable[[], Any], repeat: int = 5, at_least: float = 0.02) -> f
 
 
 def medians(*fns: Callable[[], Any], repeat: int = 15, at_least: float = 0.003) -> list[float]:
-    """The median times of one call of functions, which take turns."""
+    """The median times of one call of functions, which take turns; each has run before."""
+    for fn in fns:
+        fn()
     timers = [(t, max(1, round(at_least / t.timeit(2) * 2))) for t in map(timeit.Timer, fns)]
     rounds = [[t.timeit(number) / number for t, number in timers] for _ in range(repeat)]
     return [statistics.median(times) for times in zip(*rounds, strict=True)]
