@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.augmented import together
 from srcdiff.bind import bind_displays, takes_rest
@@ -178,9 +180,10 @@ class _Inline:
             return call if variables is None else passing(found.closure, found.derivative, call)
         if isinstance(found, ir.Ref):
             call = replace(call, fn=found.value, text=found.text)
+        if isinstance(call.fn, (functools.partial, np.vectorize)):
+            call = applied(call)
         if is_direct(call.fn):
             return direct(call, self.known)
-        call = applied(call) if isinstance(call.fn, functools.partial) else call
         return with_lifted(call, self.known)
 
     def body_of(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:

@@ -13,6 +13,7 @@ from srcdiff.lower import Closure
 from srcdiff.lower.lifted import lifted_closure
 from srcdiff.nested import is_transform, makes_matrix
 from srcdiff.rules.arguments import named_constant
+from srcdiff.vectorized import as_partial
 
 
 @dataclass(frozen=True)
@@ -183,13 +184,13 @@ def _name(callee: ir.Atom) -> str:
 
 def applied(call: ir.Call) -> ir.Call:
     """A call of a `functools.partial` object as a call of what it applies."""
-    fn: Any = call.fn
+    fn: Any = as_partial(call.fn)
     while isinstance(fn, functools.partial):
         args = tuple(_constant(a, fn) for a in fn.args)
         given = dict(call.kwargs)
         kwargs = tuple((k, _constant(v, fn)) for k, v in fn.keywords.items() if k not in given)
         call = ir.Call(fn.func, (*args, *call.args), (*kwargs, *call.kwargs))
-        fn = fn.func
+        fn = as_partial(fn.func)
     return call
 
 

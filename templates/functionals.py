@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import composed, refuse, samples
+from srcdiff.vectorized import each_of_four, each_of_one, each_of_three, each_of_two
 
 
 @composed(np.piecewise, early=True)
@@ -58,3 +59,42 @@ def fromfunction(function, shape):
     if len(shape) > 3:
         refuse("more than three axes")
     return function(i[0], i[1], i[2])
+
+
+@composed(each_of_one, early=True)
+@samples("lambda v: v * v if v > 0.5 else np.sin(v), None, A(2, 3)")
+def vectorized_one(pyfunc, dtype, x):
+    return _shaped([pyfunc(a) for a in np.ravel(x).tolist()], dtype, np.shape(x))
+
+
+@composed(each_of_two, early=True)
+@samples("lambda v, w: v * w if v > w else np.sin(w), float, A(2, 3), A(3)")
+def vectorized_two(pyfunc, dtype, x, y):
+    shape = np.broadcast_shapes(np.shape(x), np.shape(y))
+    v, w = _listed(x, shape), _listed(y, shape)
+    return _shaped([pyfunc(v[i], w[i]) for i in range(len(v))], dtype, shape)
+
+
+@composed(each_of_three, early=True)
+@samples("lambda v, w, k: v * w**k, np.float64, A(3), A(2, 1), 3")
+def vectorized_three(pyfunc, dtype, x, y, z):
+    shape = np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z))
+    v, w, k = _listed(x, shape), _listed(y, shape), _listed(z, shape)
+    return _shaped([pyfunc(v[i], w[i], k[i]) for i in range(len(v))], dtype, shape)
+
+
+@composed(each_of_four, early=True)
+@samples("lambda v, w, k, m: v * w**k + m, None, A(3), A(2, 1), 3.0, A(3)")
+def vectorized_four(pyfunc, dtype, x, y, z, u):
+    shape = np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z), np.shape(u))
+    v, w, k, m = _listed(x, shape), _listed(y, shape), _listed(z, shape), _listed(u, shape)
+    return _shaped([pyfunc(v[i], w[i], k[i], m[i]) for i in range(len(v))], dtype, shape)
+
+
+def _listed(x, shape):
+    return np.ravel(np.broadcast_to(x, shape)).tolist()
+
+
+def _shaped(values, dtype, shape):
+    made = np.asarray(values[0]).dtype if dtype is None else dtype
+    return np.reshape(np.array(values).astype(made), shape)

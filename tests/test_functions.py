@@ -364,33 +364,34 @@ def _relu(v):
 relu = np.vectorize(_relu)
 
 
-def of_an_object(x):
-    return np.sum(relu(x))
+def of_whole_rows(x):
+    return np.sum(np.vectorize(np.sum, signature="(n)->()")(x))
 
 
-def of_a_function(x):
-    return np.sum(np.vectorize(_relu)(x))
+def of_an_excluded_argument(x):
+    return np.sum(np.vectorize(lambda v, w: v * w, excluded={1})(x, 2.0))
 
 
-def of_a_nested_function(x):
-    def own(v):
-        return v if v > 0.0 else 0.0
-
-    return np.sum(np.vectorize(own)(x))
-
-
-def of_a_lambda(x):
+def of_objects(x):
     return np.sum(np.frompyfunc(lambda v: abs(v), 1, 1)(x))
 
 
-@pytest.mark.parametrize("f", [of_an_object, of_a_function, of_a_nested_function, of_a_lambda])
-def test_what_vectorize_makes_has_a_located_refusal(f):
+@pytest.mark.parametrize("f", [of_whole_rows, of_an_excluded_argument, of_objects])
+def test_what_vectorize_makes_of_other_things_has_a_located_refusal(f):
     x = np.ones(3)
     for differentiate in (lambda: srcdiff.grad(f)(x), lambda: srcdiff.jvp(f, (x,), (x,))):
         with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
             differentiate()
         assert info.value.loc.line > f.__code__.co_firstlineno
         assert "`np.array([f(v) for v in x])`" in info.value.remedy
+
+
+def test_the_first_value_decides_on_the_dtype_of_what_vectorize_makes():
+    """NumPy cuts what follows to whole numbers; so does the function that is differentiated."""
+    stepped = np.vectorize(lambda v: 1 if v > 0.6 else 2.5 * v)
+    x = np.array([0.7, 0.3])
+    assert srcdiff.value_and_grad(lambda x: np.sum(stepped(x) * x))(x)[0] == np.sum(stepped(x) * x)
+    np.testing.assert_array_equal(srcdiff.grad(lambda x: np.sum(stepped(x) * x))(x), stepped(x))
 
 
 def test_what_vectorize_makes_is_refused_by_itself():

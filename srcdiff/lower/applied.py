@@ -1,7 +1,11 @@
-"""Calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists."""
+"""Calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists.
+
+`np.vectorize(f)` is a `functools.partial` of what calls `f` for every number.
+"""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import string
@@ -10,10 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.ir import NONE, Assign, Atom, Call, Const, Effect, Method, Name, Rhs, Slice, make_list
+from srcdiff.ir import (
+    NONE,
+    Assign,
+    Atom,
+    Call,
+    Const,
+    Effect,
+    Method,
+    Name,
+    Ref,
+    Rhs,
+    Slice,
+    make_list,
+)  # fmt: skip
 from srcdiff.lower import calls, functional, loops
 from srcdiff.lower.builder import Builder, Node, Table
 from srcdiff.lower.items import Element, Sequence, element_rhs
+from srcdiff.vectorized import each
 
 Apply = Callable[..., Rhs]
 
@@ -35,6 +53,8 @@ def _applied(b: Builder, node: Node, fn: Any) -> Rhs | None:
         return _accumulate(b, node)
     if fn is np.einsum:
         return _einsum(b, node)
+    if fn is np.vectorize:
+        return _vectorize(b, node)
     if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"]:
         return _extreme(b, node, fn) if len(node.args) == 1 else None
     return None
@@ -112,6 +132,28 @@ def _einsum(b: Builder, node: Node) -> Rhs | None:
     operands = b.operands(pairs[::2])
     kwargs = tuple((k.arg, b.atom(k.value)) for k in node.keywords)
     return Call(np.einsum, (Const(text), *operands), kwargs, "np.einsum")
+
+
+def _vectorize(b: Builder, node: Node) -> Rhs | None:
+    """`np.vectorize(f, otypes=[dtype])`."""
+    keywords = {k.arg: k.value for k in node.keywords}
+    otypes = node.args[1] if len(node.args) == 2 else keywords.get("otypes")
+    dtype = (None,) if otypes is None else _only(otypes)
+    if dtype is None or not node.args or len(node.args) > 2:
+        return None
+    if not set(keywords) <= {"otypes", "doc", "cache"}:
+        return None
+    fn, *given = b.operands([node.args[0], *(d for d in dtype if d is not None)])
+    made = given[0] if given else NONE
+    return Call(functools.partial, (Ref("each", each), fn, made), (), "np.vectorize")
+
+
+def _only(node: Node) -> tuple[Node] | None:
+    """The one item of a written list, or text of one letter; None for anything else."""
+    if type(node).__name__ in ("List", "Tuple") and len(node.elts) == 1:
+        return (node.elts[0],)
+    value = getattr(node, "value", None)
+    return (node,) if isinstance(value, str) and len(value) == 1 else None
 
 
 def _labels(node: Node) -> str | None:

@@ -50,14 +50,12 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "What `np.vectorize` makes": """
-def relu(v):
-    return v if v > 0.0 else 0.0
-
+    "What `np.vectorize` makes with a signature": """
 def f(x):
-    return np.sum(np.vectorize(relu)(x))
+    rows = np.vectorize(np.sum, signature="(n)->()")
+    return np.sum(rows(x))
 
-srcdiff.grad(f)(np.ones(3))
+srcdiff.grad(f)(np.ones((2, 3)))
 """,
     "An option that has no rule": """
 def f(x):

@@ -36,6 +36,7 @@ TOPICS = (
     "stats",
     "higher_order",
     "functions",
+    "vectorized",
     "numpy_options",
     "factorised",
     "found",
