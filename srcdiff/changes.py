@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from srcdiff.analyses.typed import Typed
+from srcdiff.flat import without_flat
 from srcdiff.iterate import iterated
 from srcdiff.iterators import listed_iterators
 from srcdiff.methods import plain_methods
@@ -10,6 +11,7 @@ from srcdiff.methods import plain_methods
 
 def plain_containers(typed: Typed) -> Typed:
     """The function with iterators as lists, loops by index, and containers changed plainly."""
+    typed = typed.then(without_flat(typed.function, typed.kinds))
     typed = typed.then(listed_iterators(typed.function, typed.kinds))
     typed = typed.then(iterated(typed.function, typed.kinds, typed.params))
     return typed.then(plain_methods(typed.function, typed.kinds))

@@ -398,3 +398,16 @@ def test_what_vectorize_makes_is_refused_by_itself():
     with pytest.raises(srcdiff.MissingRuleError, match="`_relu` is not differentiated"):
         srcdiff.grad(relu)(2.0)
     assert srcdiff.grad(lambda x, m: np.sum(x * m))(1.0, relu(np.ones(2))) == 2.0
+
+
+def test_numbers_of_an_array_that_is_written_into_while_they_are_taken():
+    def running(x):
+        y, k = np.outer(x, x), 0
+        for v in y.flat:
+            if k < 8:
+                y.flat[k + 1] += 0.5 * v
+            k += 1
+        return np.sum(y**2)
+
+    assert srcdiff.gradcheck(running, (np.array([0.7, 0.4, 0.55]),))
+    assert srcdiff.gradgradcheck(running, (np.array([0.7, 0.4, 0.55]),))

@@ -26,7 +26,7 @@ LAYERS = (
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
-    + ("methods", "mappings", "stars", "iterators", "changes")
+    + ("methods", "mappings", "flat", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("direct", "strong", "entangled"),

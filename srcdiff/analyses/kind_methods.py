@@ -351,7 +351,18 @@ def _sampled(args: Args, kwargs: Keywords) -> Kind | None:
     return UNKNOWN if isinstance(size, NoneKind) else Array("float64", shape_dims(size))
 
 
+def _unravelled(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.unravel_index(places, shape)`: an index for each axis."""
+    shape = args[1] if len(args) > 1 else None
+    if not isinstance(shape, Tuple) or shape.items is None or not is_numeric(args[0]):
+        return None
+    place = args[0]
+    one = Array("int64", place.dims) if isinstance(place, Array) else Scalar("int64", False)
+    return Tuple((one,) * len(shape.items))
+
+
 FUNCTIONS: dict[Any, Special] = {
+    np.unravel_index: _unravelled,
     np.shape: _shape,
     np.ndim: _ndim,
     np.size: _size,

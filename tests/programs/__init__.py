@@ -37,6 +37,7 @@ TOPICS = (
     "higher_order",
     "functions",
     "vectorized",
+    "flat",
     "numpy_options",
     "factorised",
     "found",

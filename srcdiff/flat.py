@@ -1,0 +1,139 @@
+"""`x.flat` of an array, by indices of the array itself.
+
+Takes a function and the kinds of its names.  What `x.flat` is called becomes a second name of `x`:
+`x.flat[k]` is `x[np.unravel_index(k, x.shape)]`, read and written.  Where something else is done
+with it, it stays, and is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_types import Array, Kind, is_scalar, rank_of
+from srcdiff.iterate import LOOP
+from srcdiff.lines import Lines
+
+Kinds = Mapping[str, Kind]
+_USED_UP = (list, tuple, sum, min, max, sorted, np.array)
+"""What copies all numbers at once."""
+
+
+def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with indices of arrays in the place of `x.flat`."""
+    statements = list(ir.walk(function.body))
+    names = {n for s in statements if (n := _name(s, kinds)) is not None}
+    for stmt in statements:
+        if _name(stmt, kinds) is None:
+            names -= {n for n in names & {*ir.reads(stmt), *ir.writes(stmt)} if not _fits(stmt, n)}
+    if not names:
+        return function
+    return replace(function, body=_Flat(function, kinds, frozenset(names)).block(function.body))
+
+
+def _name(stmt: ir.Stmt, kinds: Kinds) -> str | None:
+    """The name that a statement gives to `x.flat` of an array."""
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(call, ir.Call) or call.fn != ir.Attr("flat"):
+        return None
+    assert isinstance(stmt, ir.Assign)
+    base = call.args[0]
+    known = isinstance(base, ir.Name) and _is_array(base, kinds)
+    return stmt.target.id if known and stmt.target.id.startswith("_") else None
+
+
+def _is_array(atom: ir.Atom, kinds: Kinds) -> bool:
+    kind = atom_kind(atom, kinds)
+    return isinstance(kind, Array) and not kind.maybe_scalar
+
+
+def _fits(stmt: ir.Stmt, name: str) -> bool:
+    """Whether a statement does with `x.flat` what an index can do."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base.id == name and name not in (*ir.names(stmt.index), *ir.names(stmt.value))
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(stmt, (ir.If, ir.For, ir.While)):
+        return name not in _head(stmt)
+    if not isinstance(call, ir.Call) or call.kwargs or not call.args:
+        return False
+    first, *rest = call.args
+    alone = first == ir.Name(name) and not any(name in ir.names(a) for a in rest)
+    return alone and (call.fn in (operator.getitem, len) or (call.fn in _USED_UP and not rest))
+
+
+def _head(stmt: ir.If | ir.For | ir.While) -> tuple[str, ...]:
+    """The names that the head of a statement with blocks reads or binds."""
+    if isinstance(stmt, ir.For):
+        return (stmt.target.id, *ir.names(stmt.iter), *ir.names(stmt.stop))
+    stop = stmt.stop if isinstance(stmt, ir.While) else None
+    return (*ir.names(stmt.test), *ir.names(stop))
+
+
+class _Flat:
+    """The walk over the blocks, with the names that `x.flat` has."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds, names: frozenset[str]) -> None:
+        self.kinds, self.names = kinds, names
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.ranks: dict[str, int | None] = {}
+        for stmt in ir.walk(function.body):
+            if (name := _name(stmt, kinds)) in names and (call := ir.call_of(stmt)) is not None:
+                self.ranks[str(name)] = rank_of(atom_kind(call.args[0], kinds))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with indices."""
+        return tuple(new for stmt in block for new in self.stmt(stmt))
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """What stands for one statement."""
+        stmt = ir.map_blocks(stmt, self.block)
+        lines = Lines(self.fresh, stmt.loc)
+        call = ir.call_of(stmt)
+        if call is not None and _name(stmt, self.kinds) in self.names:
+            lines.out.append(ir.rebuilt(stmt, rhs=call.args[0]))
+        elif isinstance(stmt, ir.SetItem) and stmt.base.id in self.names:
+            index = None if stmt.index is None else self.index(stmt.base, stmt.index, lines)
+            lines.out.append(replace(stmt, index=index))
+        elif call is not None and self.names.intersection(ir.names(call)):
+            lines.out.append(ir.rebuilt(stmt, rhs=self.read(call, lines)))
+        else:
+            return [stmt]
+        return lines.out
+
+    def read(self, call: ir.Call, lines: Lines) -> ir.Call:
+        """What is read of `x.flat`: an item, several, the length, all."""
+        base, *rest = call.args
+        assert isinstance(base, ir.Name)
+        if call.fn is len:
+            return ir.Call(ir.Attr("size"), (base,))
+        if call.fn is not operator.getitem:
+            return replace(call, args=(lines.method("flatten", base),))
+        if self.ranks[base.id] != 1:
+            index = self.index(base, rest[0], lines, call.text == LOOP)
+            return ir.Call(operator.getitem, (base, index))
+        if is_scalar(atom_kind(rest[0], self.kinds)):
+            return call
+        return ir.Call(np.copy, (lines.item(base, rest[0]),))  # no view of `x`
+
+    def index(
+        self, base: ir.Name, place: ir.Atom, lines: Lines, counter: bool = False
+    ) -> ir.Atom:
+        """The index of the array for a place in `x.flat`; `counter`: it is not negative."""
+        if self.ranks[base.id] == 1:
+            return place
+        first = isinstance(place, ir.Const) and isinstance(place.value, int) and place.value >= 0
+        if not first and not counter:
+            size = lines.call(ir.Attr("size"), base)
+            number = is_scalar(atom_kind(place, self.kinds))
+            places = lines.call(range if number else np.arange, size)
+            place = lines.item(places, place)
+        return lines.call(np.unravel_index, place, self.shape(base, lines))
+
+    def shape(self, base: ir.Name, lines: Lines) -> ir.Name:
+        """`x.shape`."""
+        return lines.call(ir.Attr("shape"), base)
