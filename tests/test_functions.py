@@ -406,7 +406,7 @@ def test_numbers_of_an_array_that_is_written_into_while_they_are_taken():
         for v in y.flat:
             if k < 8:
                 y.flat[k + 1] += 0.5 * v
-            k += 1
+            k += 1  # noqa: SIM113
         return np.sum(y**2)
 
     assert srcdiff.gradcheck(running, (np.array([0.7, 0.4, 0.55]),))
