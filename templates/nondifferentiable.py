@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from srcdiff.attempts import succeeds
 from srcdiff.rules import nondifferentiable, unsupported
 
 
@@ -30,7 +31,7 @@ nondifferentiable(
     np.bitwise_xor, np.invert, np.isnan, np.isinf, np.isfinite, np.isneginf, np.isposinf,
     np.isclose, np.allclose, np.array_equal, np.isreal, np.iscomplex, np.iscomplexobj,
     np.isrealobj, np.isscalar, np.isin, np.shares_memory, np.may_share_memory,
-    math.isnan, math.isinf, math.isfinite, math.isclose,
+    math.isnan, math.isinf, math.isfinite, math.isclose, succeeds,
 )  # fmt: skip
 
 # Positions.

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from srcdiff import (
+    attempts,
     curves,
     factors,
     integrals,
@@ -228,6 +229,7 @@ _SCIPY: dict[str, Any] = {
 }
 
 FUNCTIONS: dict[Any, Any] = {
+    attempts.succeeds: lambda args, kwargs: Scalar("bool", True),
     trees.on_copies: _on_copies,
     recompute.run_again: _solution,
     schedules.run_steps: _steps,

@@ -1,9 +1,10 @@
-"""Statements that are others in disguise: `with np.errstate(...)` and `match`.
+"""Statements that are others in disguise: `with np.errstate(...)`, `match`, `try`.
 
 Takes the tree of a function and returns it with `errors = np.seterr(...)` before the body of such a
 `with` and `np.seterr(**errors)` behind it, and with `match` as `if` and `elif`.  `with
-srcdiff.no_grad():` becomes `if srcdiff.no_grad():` (see `unrecorded`).  What cannot be written so
-stays, and is refused where it is lowered.
+srcdiff.no_grad():` becomes `if srcdiff.no_grad():` (see `unrecorded`), and `try` with `except
+LinAlgError` asks before it calls (see `tried`).  What cannot be written so stays, and is refused
+where it is lowered.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcdiff.attempts import succeeds
 from srcdiff.lower.scope import children, scan_function
 from srcdiff.lower.steps import Loop, assigned_anew, bound_later, reads_counter, written_as_call
+from srcdiff.lower.tried import Names, guarded
 from srcdiff.modes import MODES
 from srcdiff.parse import EmptyCellError, Namespace, Source
 from srcdiff.schedules import checkpointed
 
 Node = Any
 _BLOCKS = ("body", "orelse")
+_DISGUISED = ("With", "Match", "Try")
 _JUMPS = ("Return", "Break", "Continue")
 
 
@@ -32,7 +36,7 @@ def flattened(source: Source) -> Source:
     """A function without such statements."""
     tree = source.tree
     loops = _mentions(source.function.__code__, source.namespace, checkpointed)
-    if not loops and not any(type(n).__name__ in ("With", "Match") for n in _statements(tree)):
+    if not loops and not any(type(n).__name__ in _DISGUISED for n in _statements(tree)):
         return source
     scan = scan_function(tree)
     work = _Flatten(source, set(scan.bound), set(scan.identifiers))
@@ -104,6 +108,9 @@ class _Flatten:
             return [node] if found is None else found
         if kind == "Match":
             return self.matched(node)
+        if kind == "Try":
+            found = self.attempted(node)
+            return [node] if found is None else found
         if kind == "For" and self.known(node.iter) is checkpointed:
             return self.steps(node)
         return [self.inside(node)] if isinstance(getattr(node, "body", None), list) else [node]
@@ -126,7 +133,10 @@ class _Flatten:
 
     def known(self, call: Node) -> Any:
         """The object that an expression calls, if it is found outside of the function."""
-        root: Any = getattr(call, "func", None)
+        return self.meaning(getattr(call, "func", None))
+
+    def meaning(self, root: Node) -> Any:
+        """The object that a name or attribute stands for, if it is found outside."""
         names: list[str] = []
         while type(root).__name__ == "Attribute":
             names.append(root.attr)
@@ -156,6 +166,23 @@ class _Flatten:
         found, made = written_as_call(loop, self.name)
         self.made.update(made)
         return [self.inside(s) for s in found]
+
+    # --- try ---
+
+    def attempted(self, node: Node) -> list[Node] | None:
+        """`try` with questions in its place."""
+        flat = copy.copy(node)
+        for part in ("body", "orelse"):
+            setattr(flat, part, [s for stmt in getattr(node, part) for s in self.stmt(stmt)])
+        flat.handlers = [self.inside(h) for h in node.handlers]
+        return guarded(flat, Names(self.meaning, self.name, self.helper))
+
+    def helper(self) -> str:
+        """The name of `succeeds` in this function."""
+        made = {id(value): name for name, value in self.made.items()}
+        name = made.get(id(succeeds)) or self.name("succeeds")
+        self.made[name] = succeeds
+        return name
 
     # --- np.errstate ---
 

@@ -38,6 +38,7 @@ TOPICS = (
     "functions",
     "vectorized",
     "flat",
+    "attempts",
     "numpy_options",
     "factorised",
     "found",
