@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from srcdiff import errors, ir
 from srcdiff.lower import lower, lower_template
@@ -205,3 +206,38 @@ def test_located_errors_pickle():
     error = refused("def f(x):\n    try: return x\n    finally: pass\n")
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) and copy.loc == error.loc and copy.remedy == error.remedy
+
+
+def _own(x):
+    return x
+
+
+# What is asked beforehand has to be all that may fail, and asking must not change anything.
+ATTEMPTS = {
+    "a function of one's own": "y = solved(x)",
+    "a condition in an expression": "y = inv(x) if xs else x",
+    "something that changes before": "y = [xs.pop(), inv(x)]",
+    "something that grows before": "y = [xs.append(1.0), inv(x)]",
+    "an array that is sorted before": "y = (x.sort(), inv(x))",
+    "the error itself": "if xs:\n            raise LinAlgError",
+    "an argument that may be overwritten": "y = inverse(x, overwrite_a=True)",
+    "a call in a branch": "if xs:\n            y = inv(x)",
+}
+
+
+@pytest.mark.parametrize("name", sorted(ATTEMPTS))
+def test_refused_attempts(name):
+    text = f"def f(x, xs):\n    try:\n        {ATTEMPTS[name]}\n    except LinAlgError:\n"
+    linalg = {"inv": np.linalg.inv, "LinAlgError": np.linalg.LinAlgError}
+    error = refused(f"{text}        y = x\n    return y", solved=_own, inverse=scipy.linalg.inv, **linalg)
+    assert "`try` is not supported" in str(error) and error.loc.line == 2
+
+
+HANDLERS = ("except:", "except Exception:", "except LinAlgError as e:", "except (LinAlgError,):")
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+def test_refused_handlers(handler):
+    linalg = {"inv": np.linalg.inv, "LinAlgError": np.linalg.LinAlgError}
+    text = f"def f(x):\n    try:\n        y = inv(x)\n    {handler}\n        y = x\n    return y"
+    assert "`try` is not supported" in str(refused(text, **linalg))

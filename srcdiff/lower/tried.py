@@ -21,7 +21,10 @@ from srcdiff.lower.scope import COMPREHENSIONS, children
 Node = Any
 _SIMPLE = ("Assign", "AnnAssign", "AugAssign", "Return", "Expr")
 _APART = COMPREHENSIONS | {"IfExp", "BoolOp", "Lambda", "NamedExpr", "FunctionDef"}
-_METHODS = frozenset(dir(np.ndarray))
+_METHODS = (frozenset(dir(np.ndarray)) | {"items", "keys", "values", "get"}) - {
+    "fill", "itemset", "partition", "put", "resize", "setfield", "sort",
+}  # fmt: skip
+_GROW = ("append", "extend")
 _RAISE = ("numpy.linalg", "scipy.linalg")
 _HARMLESS = ("numpy", "math", "builtins")
 _NEVER = ("cho_solve", "lu_solve", "block_diag", "multi_dot")  # of linear algebra, that raise it
@@ -61,7 +64,7 @@ def _block(
     if not body:
         return orelse
     first, *rest = body
-    call = _first_risky(first, names, apart=type(first).__name__ not in _SIMPLE)
+    call = _first_risky(first, names, apart=type(first).__name__ not in _SIMPLE, whole=True)
     if call is None:
         return [first, *_block(rest, handler, orelse, names)]
     before, plain = _with_plain_arguments(call, names)
@@ -73,14 +76,20 @@ def _block(
     return [*before, _at(gast.If(test, inner, copy.deepcopy(handler)), first)]
 
 
-def _first_risky(node: Node, names: Names, apart: bool) -> Node | None:
-    """The first call that runs which may raise the error; `apart`: it need not run at all."""
-    apart = apart or type(node).__name__ in _APART
+def _first_risky(node: Node, names: Names, apart: bool, whole: bool = False) -> Node | None:
+    """The first call that runs which may raise the error.
+
+    `apart`: it need not run at all; `whole`: it is a statement, or all that one does.
+    """
+    kind = type(node).__name__
+    apart = apart or kind in _APART
     for child in children(node):
-        found = _first_risky(child, names, apart)
+        found = _first_risky(child, names, apart, whole and kind == "Expr")
         if found is not None:
             return found
-    if type(node).__name__ != "Call" or _is_harmless(node, names):
+    if kind == "Raise":
+        raise _UnclearError
+    if kind != "Call" or _is_harmless(node, names) or (whole and _grows(node)):
         return None
     starred = any(type(a).__name__ == "Starred" for a in node.args)
     named = all(k.arg is not None and not k.arg.startswith("overwrite") for k in node.keywords)
@@ -88,6 +97,11 @@ def _first_risky(node: Node, names: Names, apart: bool) -> Node | None:
     if apart or starred or not named or not module.startswith(_RAISE):
         raise _UnclearError
     return node
+
+
+def _grows(call: Node) -> bool:
+    """Whether a call is `xs.append(v)`: what it stores comes after all that may fail."""
+    return type(call.func).__name__ == "Attribute" and call.func.attr in _GROW
 
 
 def _is_harmless(call: Node, names: Names) -> bool:

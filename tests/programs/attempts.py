@@ -98,3 +98,16 @@ def several_in_one_expression(x):
 
 
 sample(several_in_one_expression, _vector)
+
+
+def attempts_in_a_list(x):
+    rows = []
+    for k in range(3):
+        try:
+            rows.append(np.sum(inv(np.diag(x) * (k - 1))))
+        except LinAlgError:
+            rows.append(x[0] ** 2)
+    return rows[0] * rows[1] + rows[2]
+
+
+sample(attempts_in_a_list, _vector)
