@@ -1,10 +1,39 @@
-"""The third derivatives of determinants, exact where a matrix is singular."""
+"""The second and third derivatives of determinants, exact where a matrix is singular."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+
+def cofactor_slope(a: Any, e: Any) -> Any:
+    """The derivative of `cofactor` at `a` in the direction `e`, exact where `a` is singular."""
+    u, s, vt = np.linalg.svd(a)
+    n = s.shape[-1]
+    one = np.eye(n, dtype=s.dtype)
+    left_out = (one[:, None] + one) > 0  # of the product of the others, for every pair
+    pairs = np.prod(np.where(left_out, 1.0, s[..., None, None, :]), axis=-1) * (1.0 - one)
+    inner = np.conj(np.swapaxes(u, -1, -2)) @ e @ np.conj(np.swapaxes(vt, -1, -2))
+    diagonal = pairs @ np.diagonal(inner, 0, -2, -1)[..., None]
+    turned = one * diagonal - pairs * np.swapaxes(inner, -1, -2)
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return np.expand_dims(sign, (-2, -1)) * (np.conj(u) @ turned @ np.conj(vt))
+
+
+def regular(a: Any) -> Any:
+    """A copy of `a`, whose determinant has derivatives of the fourth order here.
+
+    Raises:
+        ValueError: it is singular, or so near to it that its inverse says nothing of them.
+    """
+    s = np.linalg.svd(a, compute_uv=False)
+    if s.size and np.any(s[..., -1] <= np.finfo(s.dtype).eps ** 0.2 * s[..., 0]):
+        raise ValueError(
+            "derivatives of the fourth order of a determinant need a regular matrix, and this one "
+            "is singular or close to it: write the determinant as a sum of products"
+        )
+    return np.array(a)
 
 
 def cofactor_curve(a: Any, e: Any, g: Any) -> Any:

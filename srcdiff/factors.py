@@ -83,8 +83,9 @@ def _leading(u: Any, d_u: Any, k: int) -> Any:
 
 
 def qr_back(q: Any, r: Any, d_q: Any, d_r: Any) -> Any:
-    """The adjoint of `a` in `q, r = np.linalg.qr(a)`."""
-    k = q.shape[-1]
+    """The adjoint of `a` in `q, r = np.linalg.qr(a)`, or of full matrices."""
+    k = min(q.shape[-1], r.shape[-1])
+    q, r, d_q, d_r = q[..., :k], r[..., :k, :], determined(d_q, k), d_r[..., :k, :]
     square, wide = d_r[..., :k], d_r[..., k:]
     d_q = d_q + q @ (r[..., k:] @ np.conj(wide.mT))
     inner = np.triu(square @ np.conj(r[..., :k].mT) - np.conj(q.mT) @ d_q)
@@ -93,25 +94,22 @@ def qr_back(q: Any, r: Any, d_q: Any, d_r: Any) -> Any:
     return np.concatenate((front, q @ wide), axis=-1)
 
 
+def determined(g: Any, k: int) -> Any:
+    """The first `k` columns of the adjoint of a full `q`.
+
+    Raises:
+        ValueError: there are others, which only span what the first leave, and are not zero.
+    """
+    if np.any(g[..., k:]):
+        raise ValueError("further columns of a full `q` have no derivative: use mode='economic'")
+    return g[..., :k]
+
+
 def cholesky_back(z: Any, d_z: Any) -> Any:
     """The adjoint of the symmetric (or Hermitian) `a` in `z = np.linalg.cholesky(a)`."""
     zh = np.conj(z.mT)
     left = np.linalg.solve(zh, half_diagonal(np.tril(zh @ d_z)))
     return hermitian(np.conj(np.linalg.solve(zh, np.conj(left.mT)).mT))
-
-
-def cofactor_slope(a: Any, e: Any) -> Any:
-    """The derivative of `cofactor` at `a` in the direction `e`, exact where `a` is singular."""
-    u, s, vt = np.linalg.svd(a)
-    n = s.shape[-1]
-    one = np.eye(n, dtype=s.dtype)
-    left_out = (one[:, None] + one) > 0  # of the product of the others, for every pair
-    pairs = np.prod(np.where(left_out, 1.0, s[..., None, None, :]), axis=-1) * (1.0 - one)
-    inner = np.conj(np.swapaxes(u, -1, -2)) @ e @ np.conj(np.swapaxes(vt, -1, -2))
-    diagonal = pairs @ np.diagonal(inner, 0, -2, -1)[..., None]
-    turned = one * diagonal - pairs * np.swapaxes(inner, -1, -2)
-    sign = np.linalg.det(u) * np.linalg.det(vt)
-    return np.expand_dims(sign, (-2, -1)) * (np.conj(u) @ turned @ np.conj(vt))
 
 
 def lu_back(low: Any, u: Any, d_low: Any, d_u: Any) -> Any:
@@ -136,9 +134,9 @@ def diagonal_places(a: Any) -> Any:
     return np.flatnonzero(hit)
 
 
-def pivot_order(piv: Any) -> Any:
-    """Where each row goes that LAPACK has exchanged with those in `piv`, one after the other."""
-    order = list(range(len(piv)))
+def pivot_order(piv: Any, rows: int | None = None) -> Any:
+    """Where each of `rows` goes, which LAPACK has exchanged with those in `piv` one by one."""
+    order = list(range(len(piv) if rows is None else rows))
     for k, other in enumerate(piv.tolist()):
         order[k], order[other] = order[other], order[k]
     return np.argsort(np.array(order))
@@ -146,8 +144,8 @@ def pivot_order(piv: Any) -> Any:
 
 def block_triangular(a: Any, e: Any) -> Any:
     """The matrix of blocks `[[a, e], [0, a]]`."""
-    top, bottom = np.concatenate((a, e), axis=1), np.concatenate((np.zeros_like(e), a), axis=1)
-    return np.concatenate((top, bottom))
+    top, bottom = np.concatenate((a, e), axis=-1), np.concatenate((np.zeros_like(e), a), axis=-1)
+    return np.concatenate((top, bottom), axis=-2)
 
 
 def off_the_cut(a: Any, z: Any) -> Any:
@@ -186,7 +184,7 @@ def band_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
 
 def band_products(x: Any, y: Any, lower: int, upper: int) -> Any:
     """The diagonals of `x @ y.T`, as `scipy.linalg.solve_banded` has them."""
-    x, y, n = x.reshape(len(x), -1), y.reshape(len(y), -1), len(x)
+    x, y, n = x.reshape(len(x), x[:1].size), y.reshape(len(y), y[:1].size), len(x)
     out = np.zeros((lower + upper + 1, n), np.result_type(x, y))
     for k in range(-lower, upper + 1):
         inside = slice(max(0, k), n - max(0, -k))
@@ -297,7 +295,9 @@ def pad_widths(shape: Any, late: bool) -> list[tuple[int, int]]:
 
 def pad_mode(mode: str) -> str:
     """What NumPy calls a boundary of `scipy.ndimage`."""
-    return {"reflect": "symmetric", "nearest": "edge", "mirror": "reflect"}.get(mode, mode)
+    known = {"reflect": "symmetric", "nearest": "edge", "mirror": "reflect"}
+    known |= {"grid-mirror": "symmetric", "grid-wrap": "wrap", "grid-constant": "constant"}
+    return known.get(mode, mode)
 
 
 def kron_shapes(a: Any, b: Any) -> tuple[Any, Any]:

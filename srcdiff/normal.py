@@ -57,3 +57,15 @@ def below_curves(y: Any, cov: Any, options: Any = ()) -> Any:
         own = -(y[:, i] * slope[:, i] + row @ np.delete(cov[i], i)) / cov[i, i]
         curves[:, i] = np.insert(row, i, own, 1)
     return curves
+
+
+def on_simplex(x: Any, alpha: Any) -> Any:
+    """`x`, of which the parts along the first axis add up to one.
+
+    Raises:
+        ValueError: they do not, or `alpha` are no parameters of a distribution of Dirichlet.
+    """
+    from scipy.stats import dirichlet
+
+    dirichlet.logpdf(x, alpha)
+    return np.array(x)

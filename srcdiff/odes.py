@@ -127,6 +127,8 @@ def ode_adjoint(
     d, t = np.asarray(d), np.asarray(t)
     start = _start(y0)
     like = [np.asarray(args[k], float) for k in places]
+    if not len(t):
+        return np.zeros(np.shape(y0))[()], np.zeros(0), *(0.0 * args[k] for k in places)
     adjoint, rest = np.array(d[-1]), np.zeros(sum(a.size for a in like))
     path = work.solved(work.slope, t[0], t[-1], start, dense=True).sol
     last = len(t) - 1
@@ -134,7 +136,8 @@ def ode_adjoint(
         back = work.adjoint_slope(path, places, adjoint.size)
         both = np.concatenate((adjoint, rest))
         end = work.solved(back, t[last], t[i], both).y[:, -1] if t[last] != t[i] else both
-        adjoint, rest, last = end[: adjoint.size] + d[i], end[adjoint.size :], i
+        own = d[i] if i < last else 0.0  # of one time alone it is there already
+        adjoint, rest, last = end[: adjoint.size] + own, end[adjoint.size :], i
     moved = np.array([d[i] @ work.slope(t[i], path(t[i])) for i in range(len(t))])
     moved[0] -= adjoint @ work.slope(t[0], start)
     parts = np.split(rest, np.cumsum([a.size for a in like])[:-1]) if like else []
@@ -165,6 +168,8 @@ def ode_along(
     What has no tangent may have the number zero for it.
     """
     plain, n = slope_of(f, len(args), first), np.size(y0)
+    if not len(t):
+        return np.zeros((0, n))
     way, given = along_of(f, places, len(args), first), args + moved[2:]
     t, ahead, w, both = widened(plain, y0, t, args, moved)
     z = ode_values(
@@ -198,6 +203,8 @@ def ode_curved(
     """
     plain, n = slope_of(f, len(args), first), np.size(y0)
     way, given = along_of(f, places, len(args), first), args + moved[2:]
+    if not len(t):
+        return np.zeros(np.shape(y0))[()], np.zeros(0), *(0.0 * given[k] for k in by)
     t, ahead, w, both = widened(plain, y0, t, args, moved)
     z = ode_values(
         way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,

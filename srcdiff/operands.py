@@ -8,6 +8,7 @@ Linear functions only read how long their operands are, and take lists as they a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_elementwise import is_elementwise
-from srcdiff.analyses.kind_types import Kind, List, Tuple, is_active_kind
+from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, is_active_kind
 from srcdiff.analyses.views import is_array
 from srcdiff.expand import flows
 from srcdiff.rules import lookup
@@ -28,6 +29,12 @@ Kinds = Mapping[str, Kind]
 
 _COMPOSED = frozenset({np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef})
 """Functions that are made of others and take arrays alone."""
+
+
+_NUMERIC = frozenset(
+    {operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow}
+)
+"""Operators that lists do not have."""
 
 
 def with_arrays(
@@ -81,8 +88,20 @@ def _computes(call: ir.Call, kinds: Kinds) -> bool:
     if rule.flavour not in ("elementwise", "rule") and call.fn not in _COMPOSED:
         return False
     if module_of(call.fn) == "_operator":
-        return any(isinstance(a, ir.Name) and is_array(kinds.get(a.id)) for a in call.args)
+        return any(isinstance(a, ir.Name) and _meets(call.fn, kinds.get(a.id)) for a in call.args)
     return module_of(call.fn).startswith("numpy")
+
+
+def _meets(fn: object, kind: Kind | None) -> bool:
+    """Whether an operator takes a list beside a value of this kind for an array."""
+    if is_array(kind):
+        return True
+    of_python = isinstance(kind, Scalar) and kind.python is True  # where it is an error
+    if of_python or isinstance(kind, (List, Tuple)):
+        return False
+    if fn is operator.add:  # that makes a longer list of two
+        return isinstance(kind, (Scalar, Array))
+    return fn in _NUMERIC
 
 
 def _converted(stmt: ir.Stmt, places: tuple[int | str, ...], fresh: ir.Fresh) -> ir.Block:

@@ -4,15 +4,15 @@
 import numpy as np
 
 from srcdiff import factors
-from srcdiff.cofactors import cofactor_curve
+from srcdiff.cofactors import cofactor_curve, cofactor_slope, regular
 from srcdiff.factors import (
     all_axes,
     along_axis,
     as_full,
     back_type,
     band_transposed,
-    cofactor_slope,
     cut,
+    determined,
     diagonal_places,
     extremes,
     fitted,
@@ -113,6 +113,14 @@ def band_transposed_(ab, lower, upper):
     d[ab] += band_transposed(d[z], upper, lower)
 
 
+@linear(determined)
+@samples("A(3, 2), 2")
+def determined_(g, k):
+    z = determined(g, k)
+    yield z
+    d[g][..., :k] += d[z]
+
+
 @linear(off_the_cut)
 @samples("S(3), A(3, 3)")
 def off_the_cut_(a, z):
@@ -176,11 +184,19 @@ def cofactor_slope_tangent(a, e):
     d[z] += cofactor_curve(a, e, d[a])
 
 
+@linear(regular)
+@samples("S(3)")
+def regular_(a):
+    z = regular(a)
+    yield z
+    d[a] += d[z]
+
+
 # Where it is differentiated again, of regular matrices alone.
 @composed(cofactor_curve)
 @samples("S(3), A(3, 3), A(3, 3)", "S(2), A(2, 2), A(2, 2)", "C(3, 3), C(3, 3), C(3, 3)")
 def cofactor_curve_(a, e, g):
-    t = np.swapaxes(np.linalg.inv(a), -1, -2)
+    t = np.swapaxes(np.linalg.inv(regular(a)), -1, -2)
     eh, gh = np.swapaxes(e, -1, -2), np.swapaxes(g, -1, -2)
     p, q = t @ eh @ t, t @ gh @ t
     s = np.sum(t * e, axis=(-2, -1), keepdims=True)

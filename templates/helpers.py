@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.factors import cofactor_slope
+from srcdiff.cofactors import cofactor_slope
 from srcdiff.rules import conj, d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
 from srcdiff.runtime import (
     after,

@@ -118,3 +118,14 @@ def test_the_third_derivatives_of_a_determinant_at_singular_matrices(a, turn):
     np.testing.assert_allclose(srcdiff.jvp(twice, (a,), (w,))[1], expected, rtol=1e-12)
     found = srcdiff.grad(lambda a: np.real(twice(a)))(a)
     np.testing.assert_allclose(np.sum(np.conj(found) * w).real, expected.real, rtol=1e-12)
+
+
+@pytest.mark.parametrize("small", [0.0, 1e-5])
+def test_the_fourth_derivatives_of_a_determinant_close_to_singular_matrices_are_refused(small):
+    def along(f):
+        return lambda a: srcdiff.jvp(f, (a,), (np.eye(3),))[1]
+
+    third = along(along(along(np.linalg.det)))
+    np.testing.assert_allclose(third(np.diag([1.0, 2.0, small])), 6.0, rtol=1e-12)
+    with pytest.raises(ValueError, match="need a regular matrix"):
+        srcdiff.grad(third)(np.diag([1.0, 2.0, small]))

@@ -162,7 +162,9 @@ SQUARE, NO_ROWS, NO_COLUMNS = np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((3, 0
 # Of SciPy, where it has a value itself.
 OF_SCIPY = {
     "linalg.lu(x)": (SQUARE, NO_ROWS), "linalg.lu(x, True)": (SQUARE, NO_ROWS),
-    "linalg.lu_factor(x)[0]": (SQUARE,), "linalg.lu_solve((x, np.zeros(0, int)), x)": (SQUARE,),
+    "linalg.lu_factor(x)[0]": (SQUARE, NO_ROWS, NO_COLUMNS), "linalg.expm(x)": (SQUARE,),
+    "linalg.solve_banded((1, 1), NO_COLUMNS, x)": (NONE,),
+    "linalg.lu_solve((x, np.zeros(0, int)), x)": (SQUARE,),
     "linalg.qr(x)": (SQUARE, NO_ROWS), "linalg.svd(x, False)": (SQUARE, NO_ROWS, NO_COLUMNS),
     "linalg.svdvals(x)": (SQUARE, NO_ROWS), "linalg.eigh(x)": (SQUARE,),
     "linalg.eigvalsh(x)": (SQUARE,), "linalg.cholesky(x)": (SQUARE,), "linalg.det(x)": (SQUARE,),
@@ -178,6 +180,9 @@ OF_SCIPY = {
     "special.erf(x) * special.gammaln(x)": (NONE, NO_ROWS),
     "ndimage.gaussian_filter(x, 1.0)": (NONE, NO_ROWS),
     "stats.norm.logpdf(x)": (NONE, NO_ROWS), "integrate.trapezoid(x, axis=0)": (NO_COLUMNS,),
+    "integrate.odeint(lambda y, t: y * y, SOME, x)": (NONE,),
+    "stats.gamma.logpdf(x, 2.0)": (NONE,),
+    "stats.multivariate_normal.logpdf(x, None, np.eye(3))": (NO_ROWS,),
 }  # fmt: skip
 
 
@@ -188,7 +193,7 @@ def test_of_nothing_in_scipy(expression):
     from scipy import integrate, linalg, ndimage, special, stats
 
     spaces = {"integrate": integrate, "linalg": linalg, "ndimage": ndimage, "special": special}
-    spaces |= {"stats": stats, "np": np}
+    spaces |= {"stats": stats, "np": np, "NO_COLUMNS": NO_COLUMNS, "SOME": SOME}
     f = define(f"def f(x):\n    return {expression}\n", "f", spaces)
     for x in OF_SCIPY[expression]:
         expected = f(x)

@@ -287,3 +287,21 @@ def test_differential_equations_are_real():
             srcdiff.grad(f)(k)
         with pytest.raises(TypeError, match="are for real"):
             srcdiff.jvp(f, (k,), (1.0,))
+
+
+def at_some_times(y0, k, t):
+    return integrate.odeint(lambda y, t: -k * y, y0, t, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_few_times(count):
+    """At the first of them the solution is its start."""
+    args = np.array([0.5, -1.0]), 0.7, np.linspace(0.0, 1.0, count)
+    w = np.arange(1.0, 1.0 + 2 * count).reshape(count, 2)
+    by_start, by_rate = srcdiff.grad(at_some_times, (0, 1))(*args, grad_outputs=w)
+    decayed = np.exp(-0.7 * args[2])[:, None]
+    np.testing.assert_allclose(by_start, np.sum(w * decayed, axis=0), rtol=1e-6)
+    slope = -args[2][:, None] * decayed * args[0]
+    np.testing.assert_allclose(by_rate, np.sum(w * slope), rtol=1e-6)
+    _, tangent = srcdiff.jvp(at_some_times, args, (None, 1.0, None))
+    np.testing.assert_allclose(tangent, slope, rtol=1e-6, atol=1e-9)

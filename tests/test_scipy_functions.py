@@ -311,6 +311,17 @@ def test_complex_arguments(f):
     checked(f, (1.2 + 0.5j,), 0, second=False)
 
 
+def with_both_slopes(a, b):
+    """Halley's method, whose second slope captures as well."""
+    return optimize.newton(
+        lambda x: x * x * x + a * x - b, 1.0, lambda x: 3.0 * x * x + a, fprime2=lambda x: 6.0 * x
+    )
+
+
+def test_halley():
+    checked(with_both_slopes, (1.2, 0.7), (0, 1))
+
+
 def test_the_text_of_a_root():
     text = srcdiff.source(bracketed, ("a", "b"), example=(1.3, 2.0))
     assert "t = optimize.brentq(f, 0.0, 3.0, args=(a, b))" in text
@@ -358,6 +369,18 @@ def of_constants(y, t):
 @pytest.mark.parametrize("f", [spline_and_slope, natural, in_steps, of_constants])
 def test_curves(f):
     checked(f, (Y, np.array([0.1, 0.6, 1.9])), (0, 1))
+
+
+def rows_by_interp1d(y, t):
+    """Whose points stand along the last axis."""
+    rows = np.stack([y, 2.0 * y[::-1], y * y])
+    return interpolate.interp1d(X, rows)(t) * interpolate.interp1d(X, rows, "cubic")(t)
+
+
+def test_points_in_rows():
+    checked(rows_by_interp1d, (Y, np.array([0.3, 0.9])), (0, 1))
+    assert np.shape(rows_by_interp1d(Y, 0.3)) == (3,)
+    checked(lambda y: rows_by_interp1d(y, 0.3), (Y,), 0)
 
 
 def periodic(x):
@@ -469,6 +492,40 @@ def test_the_probability_of_independent_variables():
     x = np.array([0.3, -0.4, 0.2])
     close(*(srcdiff.grad(f)(x) for f in (of_all, of_each)))
     close(*(srcdiff.hessian(f)(x) for f in (of_all, of_each)))
+
+
+def of_one_factor(y, rho):
+    """Normal variables that correlate by a factor that they share: an integral over this one."""
+
+    def given(z):
+        return stats.norm.pdf(z) * np.prod(
+            stats.norm.cdf((y - np.sqrt(rho) * z) / np.sqrt(1.0 - rho))
+        )
+
+    return integrate.quad(given, -9.0, 9.0, epsabs=1e-13, epsrel=1e-12, limit=200)[0]
+
+
+def by_scipy(y, rho):
+    cov = rho * np.ones((len(y), len(y))) + (1.0 - rho) * np.eye(len(y))
+    return stats.multivariate_normal.cdf(y, None, cov, abseps=1e-6)
+
+
+@pytest.mark.parametrize("count", [4, 5])
+def test_probabilities_of_more_variables(count):
+    """SciPy integrates at random, with an error of 1e-6 and more."""
+    y, rho, h = np.linspace(-0.4, 1.1, count), 0.35, 1e-4
+    value, (by_y, by_rho) = srcdiff.value_and_grad(by_scipy, (0, 1))(y, rho)
+    assert isinstance(value, np.floating) and abs(value - of_one_factor(y, rho)) < 1e-5
+    slopes = [
+        (of_one_factor(y + h * e, rho) - of_one_factor(y - h * e, rho)) / (2.0 * h)
+        for e in np.eye(count)
+    ]
+    np.testing.assert_allclose(by_y, slopes, rtol=0.0, atol=2e-5)
+    slope = (of_one_factor(y, rho + h) - of_one_factor(y, rho - h)) / (2.0 * h)
+    assert abs(by_rho - slope) < 2e-5
+    way = np.ones(count), 0.5
+    _, tangent = srcdiff.jvp(by_scipy, (y, rho), way)
+    assert abs(tangent - np.sum(slopes) - 0.5 * slope) < 5e-5
 
 
 @pytest.mark.parametrize(

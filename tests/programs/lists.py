@@ -682,6 +682,15 @@ def list_as_an_array(x):
 sample(list_as_an_array, lambda r: (r.uniform(0.3, 0.7, 3),))
 
 
+def list_beside_a_number_of_numpy(x):
+    """NumPy takes the list for an array, where a number of Python would be an error."""
+    s, c = (x[0], x[1] * x[0]), np.sum(x)
+    return s - c, c - s, s / c, [x[1], x[2]] + c, c ** [x[0], 2.0], np.exp(s - np.max(x) * c)
+
+
+sample(list_beside_a_number_of_numpy, lambda r: (r.uniform(0.3, 0.7, 3),))
+
+
 def list_of_rows_solved(x):
     s = [x[0], x[1] * x[0]]
     inverse = np.linalg.inv([s, [0.1, 1.0]])

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import interpolate
 
 from srcdiff.curves import interpolant, spline
+from srcdiff.factors import all_axes, last_axes
 from srcdiff.rules import composed, conj, d, rank, refuse, rule, samples, unsupported
 
 KNOTS = "np.array([0.0, 0.4, 1.0, 1.7, 2.0])"
@@ -41,7 +42,11 @@ class Interpolated(Interpolant):
     """What `scipy.interpolate.interp1d` makes, as far as it is known."""
 
     def __call__(self, t):
-        return interpolant(self.k, self.x, self.y, t, inside=True)
+        if np.ndim(self.y) == 1:
+            return interpolant(self.k, self.x, self.y, t, inside=True)
+        # its points stand along the last axis, and so do the results
+        z = interpolant(self.k, self.x, np.moveaxis(self.y, -1, 0), t, inside=True)
+        return np.moveaxis(z, all_axes(np.ndim(t)), last_axes(np.ndim(t)))
 
 
 @composed(interpolate.CubicSpline, early=True)

@@ -55,15 +55,17 @@ def lu_permuted(a, permute_l=False):
 
 
 @rule(linalg.lu_factor)
-@samples("A(3, 3)", "S(4)", "C(3, 3)")
+@samples("A(3, 3)", "S(4)", "C(3, 3)", "A(4, 3)", "A(2, 4)", "C(3, 2)", "C(2, 3)")
 def lu_factor(a):
     lu, piv = linalg.lu_factor(a)
     yield lu, piv
-    l = np.tril(lu, -1) + np.eye(len(lu), dtype=lu.dtype)
-    d[a] += lu_back(l, np.triu(lu), d[lu], d[lu])[pivot_order(piv)]
+    k = len(piv)
+    l = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype)
+    back = lu_back(l, np.triu(lu[:k]), d[lu][:, :k], d[lu][:k])
+    d[a] += back[pivot_order(piv, len(lu))]
 
 
-# The further columns of a full `q` are undefined: of matrices with more rows only as 'economic'.
+# The further columns of a full `q` only span what the first leave.
 @rule(linalg.qr)
 @samples("A(3, 3)", "A(3, 5)", "C(3, 3)")
 def qr(a):

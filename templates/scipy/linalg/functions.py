@@ -12,7 +12,7 @@ from srcdiff.rules import composed, conj, d, iscomplex, rule, samples
 
 
 @rule(linalg.expm)
-@samples("A(3, 3)", "A(2, 2)", "C(3, 3)")
+@samples("A(3, 3)", "A(2, 2)", "C(3, 3)", "A(2, 3, 3)")
 def expm(a):
     z = linalg.expm(a)
     yield z
@@ -22,11 +22,11 @@ def expm(a):
 @composed(linalg.expm_frechet)
 @samples("A(3, 3), A(3, 3)", "A(3, 3), A(3, 3), compute_expm=False")
 def expm_frechet(A, E, *, compute_expm=True):
-    n = np.shape(A)[0]
+    n = np.shape(A)[-1]
     z = linalg.expm(block_triangular(A, E))
     if compute_expm:
-        return z[:n, :n], z[:n, n:]
-    return z[:n, n:]
+        return z[..., :n, :n], z[..., :n, n:]
+    return z[..., :n, n:]
 
 
 @rule(linalg.logm)

@@ -3,7 +3,17 @@
 import numpy as np
 from scipy import linalg
 
-from srcdiff.rules import composed, conj, d, linear, nondifferentiable, samples, unsupported
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    linear,
+    nondifferentiable,
+    rank,
+    refuse,
+    samples,
+    unsupported,
+)  # fmt: skip
 
 
 @linear(linalg.block_diag)
@@ -19,9 +29,15 @@ def block_diag(*arrs):
         row, column = row + n, column + m
 
 
+def _is_line(x):
+    return rank(x) is None or rank(x) == 1
+
+
 @composed(linalg.toeplitz)
 @samples("A(3)", "A(3), A(4)", "C(3)")
 def toeplitz(c, r=None):
+    if not _is_line(c) or not (r is None or _is_line(r)):
+        refuse("`c` and `r` must have one axis each")
     row = conj(c) if r is None else r
     values = np.concatenate((np.flip(c), row[1:]))
     return values[len(c) - 1 + np.arange(len(row)) - np.arange(len(c))[:, None]]
@@ -30,6 +46,8 @@ def toeplitz(c, r=None):
 @composed(linalg.hankel)
 @samples("A(3)", "A(3), A(4)")
 def hankel(c, r=None):
+    if not _is_line(c) or not (r is None or _is_line(r)):
+        refuse("`c` and `r` must have one axis each")
     row = np.zeros_like(c) if r is None else r
     values = np.concatenate((c, row[1:]))
     return values[np.arange(len(c))[:, None] + np.arange(len(row))]
@@ -38,6 +56,8 @@ def hankel(c, r=None):
 @composed(linalg.circulant)
 @samples("A(4)")
 def circulant(c):
+    if not _is_line(c):
+        refuse("`c` must have one axis")
     return c[(np.arange(len(c))[:, None] - np.arange(len(c))) % len(c)]
 
 

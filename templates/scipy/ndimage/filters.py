@@ -13,35 +13,43 @@ from srcdiff.runtime import inside, positions, scatter
     "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='nearest'",
     "A(5), A(3), mode='wrap'", "A(5), A(3), mode='mirror'",
     "C(4), C(3)", "A(4), C(2), mode='constant'",
+    "A(5), A(3), mode='constant', cval=1.5", "A(5), A(4), mode='grid-constant', cval=0.5",
+    "A(5), A(4), mode='grid-mirror'",
 )  # fmt: skip
-def convolve(input, weights, *, mode="reflect"):
-    z = ndimage.convolve(input, weights, mode=mode)
+def convolve(input, weights, *, mode="reflect", cval=0.0):
+    z = ndimage.convolve(input, weights, mode=mode, cval=cval)
     yield z
     widths = pad_widths(np.shape(weights), True)
     spread = signal.correlate(d[z], weights, method="direct")
-    if mode == "constant":
+    if mode in ("constant", "grid-constant"):
         d[input] += spread[inside(widths, np.ndim(input))]
     else:
         d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
-    padded = np.pad(input, widths, pad_mode(mode))
+    if mode in ("constant", "grid-constant"):
+        padded = np.pad(input, widths, constant_values=cval)
+    else:
+        padded = np.pad(input, widths, pad_mode(mode))
     d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
 
 
 @rule(ndimage.correlate)
 @samples(
     "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='wrap'",
-    "C(4), C(3)",
+    "C(4), C(3)", "A(5), A(4), mode='constant', cval=1.5", "A(5), A(4), mode='grid-wrap'",
 )  # fmt: skip
-def correlate(input, weights, *, mode="reflect"):
-    z = ndimage.correlate(input, weights, mode=mode)
+def correlate(input, weights, *, mode="reflect", cval=0.0):
+    z = ndimage.correlate(input, weights, mode=mode, cval=cval)
     yield z
     widths = pad_widths(np.shape(weights), False)
     spread = signal.convolve(d[z], weights, method="direct")
-    if mode == "constant":
+    if mode in ("constant", "grid-constant"):
         d[input] += spread[inside(widths, np.ndim(input))]
     else:
         d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
-    padded = np.pad(input, widths, pad_mode(mode))
+    if mode in ("constant", "grid-constant"):
+        padded = np.pad(input, widths, constant_values=cval)
+    else:
+        padded = np.pad(input, widths, pad_mode(mode))
     d[weights] += signal.correlate(padded, d[z], "valid", "direct")
 
 

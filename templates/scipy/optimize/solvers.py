@@ -88,7 +88,7 @@ def toms748_tangent(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100
             d[x] += -solve_tangent(f, x, pushed(f, i + 1, d[args][i], x, *args), *args)
 
 
-@rule(optimize.newton, calls=("func", "fprime", "args"))
+@rule(optimize.newton, calls=("func", "fprime", "fprime2", "args"))
 @samples(
     f"{EQUATION}, 1.0, {SLOPE}, (P(), P())", f"{EQUATION}, np.ones(3), args=(P(3), P())",
     f"{EQUATION}, 1.0, args=(P(), P())",

@@ -4,7 +4,18 @@ import numpy as np
 from scipy import signal
 
 from srcdiff.factors import as_full
-from srcdiff.rules import composed, conj, d, iscomplex, isscalar, linear, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    iscomplex,
+    isscalar,
+    known,
+    linear,
+    refuse,
+    rule,
+    samples,
+)  # fmt: skip
 
 
 @rule(signal.convolve)
@@ -59,16 +70,51 @@ def fftconvolve_along(in1, in2, mode="full", axes=None):
     return z if iscomplex(in1) or iscomplex(in2) else np.real(z)
 
 
+def _bordered(x, y, boundary, fillvalue):
+    """`x` with as much around it as a full convolution with `y` looks at."""
+    widths = ((len(y) - 1, len(y) - 1), (np.shape(y)[1] - 1, np.shape(y)[1] - 1))
+    if boundary in ("symm", "symmetric"):
+        return np.pad(x, widths, "symmetric")
+    if boundary in ("wrap", "circular"):
+        return np.pad(x, widths, "wrap")
+    if boundary not in ("fill", "pad"):
+        refuse("`boundary` must be 'fill', 'wrap' or 'symm', and known")
+    return np.pad(x - fillvalue, widths) + fillvalue
+
+
 @composed(signal.convolve2d)
-@samples("A(3, 4), A(2, 2)", "A(3, 4), A(2, 3), 'same'")
-def convolve2d(in1, in2, mode="full"):
-    return signal.convolve(in1, in2, mode, "direct")
+@samples(
+    "A(3, 4), A(2, 2)", "A(3, 4), A(2, 3), 'same'", "A(3, 4), A(2, 3), 'same', 'symm'",
+    "A(3, 4), A(3, 2), boundary='wrap'", "A(3, 4), A(2, 3), 'valid', 'wrap'",
+    "A(3, 4), A(2, 2), fillvalue=A()",
+)  # fmt: skip
+def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    if mode == "valid" or boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0:
+        return signal.convolve(in1, in2, mode, "direct")
+    z = signal.convolve(_bordered(in1, in2, boundary, fillvalue), in2, "valid", "direct")
+    if mode == "same":
+        row, column = (len(in2) - 1) // 2, (np.shape(in2)[1] - 1) // 2
+        z = z[row : row + len(in1), column : column + np.shape(in1)[1]]
+    return z
 
 
 @composed(signal.correlate2d)
-@samples("A(3, 4), A(2, 2)", "A(3, 4), A(2, 3), 'valid'")
-def correlate2d(in1, in2, mode="full"):
-    return signal.correlate(in1, in2, mode, "direct")
+@samples(
+    "A(3, 4), A(2, 2)", "A(3, 4), A(2, 3), 'valid'", "A(3, 4), A(2, 4), 'same'",
+    "A(3, 4), A(2, 3), 'same', 'symm'", "A(3, 4), A(3, 2), boundary='wrap'",
+    "A(3, 4), A(2, 2), fillvalue=A()", "A(2, 3), A(3, 4), 'valid'", "C(3, 4), C(2, 2), 'same'",
+)  # fmt: skip
+def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    if mode == "valid":
+        return signal.correlate(in1, in2, mode, "direct")
+    if boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0:
+        z = signal.correlate(in1, in2, "full", "direct")
+    else:
+        z = signal.correlate(_bordered(in1, in2, boundary, fillvalue), in2, "valid", "direct")
+    if mode == "same":  # half a step beside that of `correlate` where `in2` is even
+        row, column = len(in2) // 2, np.shape(in2)[1] // 2
+        z = z[row : row + len(in1), column : column + np.shape(in1)[1]]
+    return z
 
 
 # The adjoint of a filter is the filter backwards in time.

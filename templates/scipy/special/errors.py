@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, elementwise, known, rule, samples
+from srcdiff.rules import composed, conj, d, elementwise, iscomplex, known, rule, samples
 
 
 @elementwise(special.erf)
@@ -81,11 +81,15 @@ def ndtr(x):
 
 
 @elementwise(special.log_ndtr)
-@samples("A(3)", "A()", "V([-40.0, -5.0, 9.0])", "C(3)")
+@samples("A(3)", "A()", "V([-40.0, -5.0, 9.0, 50.0])", "C(3)")
 def log_ndtr(x):
     z = special.log_ndtr(x)
     yield z
-    d[x] += d[z] * math.sqrt(2.0 / math.pi) / conj(special.erfcx(-x * math.sqrt(0.5)))
+    if iscomplex(x):
+        d[x] += d[z] * math.sqrt(2.0 / math.pi) / np.conj(special.erfcx(-x * math.sqrt(0.5)))
+    else:  # far above, where the slope is below 1e-280, it would divide by inf
+        inverse = special.erfcx(np.maximum(-x * math.sqrt(0.5), -25.0))
+        d[x] += d[z] * math.sqrt(2.0 / math.pi) / inverse
 
 
 @elementwise(special.ndtri)
@@ -116,8 +120,10 @@ def owens_t(h, a):
 
 
 @composed(special.voigt_profile)
-@samples("A(3), P(), P()", "A(), P(), P(3)")
+@samples("A(3), P(), P()", "A(), P(), P(3)", "A(3), 0.0, P()")
 def voigt_profile(x, sigma, gamma):
+    if known(sigma) and sigma == 0:
+        return gamma / (math.pi * (x * x + gamma * gamma))
     width = sigma * math.sqrt(2.0)
     return np.real(special.wofz((x + 1j * gamma) / width)) / (width * math.sqrt(math.pi))
 

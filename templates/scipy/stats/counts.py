@@ -1,19 +1,29 @@
-"""Discrete and multivariate distributions of `scipy.stats`, in plain steps."""
+"""Discrete distributions of `scipy.stats`, in plain steps.
 
-import math
+Parameters that are none give nan, as in SciPy.
+"""
 
 import numpy as np
-from scipy import linalg, special, stats
+from scipy import special, stats
 
-from srcdiff.rules import composed, rank, refuse, samples
+from srcdiff.rules import composed, rank, samples
+
+
+def _number(z):
+    """What `np.where` makes of numbers is an array without axes, and SciPy gives a number."""
+    if rank(z) is None or rank(z) == 0:
+        return z[()]
+    return z
 
 
 @composed(stats.poisson.logpmf)
 @samples("np.array([0, 1, 4]), P(3)", "2, P()", "np.array([1, 2, 3]), P(), 1")
 def poisson_logpmf(k, mu, loc=0):
-    n = np.maximum(k - loc, 0)
-    log = special.xlogy(n, mu) - special.gammaln(n + 1) - mu
-    return np.where((k - loc >= 0) & (np.floor(k) == k), log, -np.inf)
+    n = k - loc
+    none = (n < 0) | (np.floor(n) < n)
+    n, mean = np.maximum(n, 0), np.where(mu >= 0, mu, np.nan)
+    log = special.xlogy(n, mean) - special.gammaln(n + 1) - mean
+    return _number(np.where(none & (mu >= 0), -np.inf, log))
 
 
 @composed(stats.poisson.pmf)
@@ -23,26 +33,42 @@ def poisson_pmf(k, mu, loc=0):
 
 
 @composed(stats.poisson.cdf)
-@samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()")
+@samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()", "2, P()")
 def poisson_cdf(k, mu, loc=0):
     n = np.floor(k - loc)
-    return np.where(n >= 0, special.gammaincc(np.maximum(n, 0.0) + 1.0, mu), 0.0)
+    rest = special.gammaincc(np.maximum(n, 0.0) + 1.0, mu)
+    return _number(np.where((n < 0) & (mu >= 0), 0.0, rest))
 
 
 @composed(stats.poisson.logcdf)
 @samples("np.array([0, 1, 4]), P(3)", "np.array([2, 3]), P()")
 def poisson_logcdf(k, mu, loc=0):
-    none = k < loc
-    return np.where(none, -np.inf, np.log(np.where(none, 1.0, stats.poisson.cdf(k, mu, loc))))
+    none = (k < loc) & (mu >= 0)
+    log = np.log(np.where(none, 1.0, stats.poisson.cdf(k, mu, loc)))
+    return _number(np.where(none, -np.inf, log))
+
+
+@composed(stats.poisson.sf)
+@samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()", "2, P()")
+def poisson_sf(k, mu, loc=0):
+    n = np.floor(k - loc)
+    rest = special.gammainc(np.maximum(n, 0.0) + 1.0, mu)
+    return _number(np.where((n < 0) & (mu >= 0), 1.0, rest))
+
+
+def _probability(p):
+    return np.where((p >= 0) & (p <= 1), p, np.nan)
 
 
 @composed(stats.binom.logpmf)
 @samples("np.array([0, 1, 4]), 4, np.abs(U(3))", "2, 5, np.abs(U())")
 def binom_logpmf(k, n, p, loc=0):
-    hits = np.clip(k - loc, 0, n)
+    found, chance = k - loc, _probability(p)
+    hits = np.clip(found, 0, n)
     log = special.gammaln(n + 1) - special.gammaln(hits + 1) - special.gammaln(n - hits + 1)
-    log = log + special.xlogy(hits, p) + special.xlog1py(n - hits, -p)
-    return np.where((k - loc == hits) & (np.floor(k) == k), log, -np.inf)
+    log = log + special.xlogy(hits, chance) + special.xlog1py(n - hits, -chance)
+    none = (found < 0) | (found > n) | (np.floor(found) < found)
+    return _number(np.where(none & (p >= 0) & (p <= 1), -np.inf, log))
 
 
 @composed(stats.binom.pmf)
@@ -54,18 +80,31 @@ def binom_pmf(k, n, p, loc=0):
 @composed(stats.binom.cdf)
 @samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
 def binom_cdf(k, n, p, loc=0):
-    hits = np.floor(k - loc)
+    hits, chance = np.floor(k - loc), _probability(p)
     inner = np.clip(hits, 0, n - 1)
-    return np.where(
-        hits < 0, 0.0, np.where(hits >= n, 1.0, special.betaincc(inner + 1.0, n - inner, p))
-    )
+    rest = special.betaincc(inner + 1.0, n - inner, chance)
+    all_or_none = np.where(hits < 0, 0.0, 1.0)
+    apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
+    return _number(np.where(apart, all_or_none, rest))
+
+
+@composed(stats.binom.sf)
+@samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
+def binom_sf(k, n, p, loc=0):
+    hits, chance = np.floor(k - loc), _probability(p)
+    inner = np.clip(hits, 0, n - 1)
+    rest = special.betainc(inner + 1.0, n - inner, chance)
+    all_or_none = np.where(hits < 0, 1.0, 0.0)
+    apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
+    return _number(np.where(apart, all_or_none, rest))
 
 
 @composed(stats.binom.logcdf)
 @samples("np.array([0, 1, 4]), 4, np.abs(U(3))", "2, 5, np.abs(U())")
 def binom_logcdf(k, n, p, loc=0):
-    none = k < loc
-    return np.where(none, -np.inf, np.log(np.where(none, 1.0, stats.binom.cdf(k, n, p, loc))))
+    none = (k < loc) & (p >= 0) & (p <= 1)
+    log = np.log(np.where(none, 1.0, stats.binom.cdf(k, n, p, loc)))
+    return _number(np.where(none, -np.inf, log))
 
 
 @composed(stats.bernoulli.logpmf)
@@ -78,36 +117,3 @@ def bernoulli_logpmf(k, p, loc=0):
 @samples("np.array([0, 1, 1]), np.abs(U(3))")
 def bernoulli_pmf(k, p, loc=0):
     return np.exp(stats.binom.logpmf(k, 1, p, loc))
-
-
-@composed(stats.multivariate_normal.logpdf)
-@samples("A(3), A(3), S(3)", "A(4, 3), A(3), S(3)", "A(3), None, S(3)")
-def multivariate_normal_logpdf(x, mean=None, cov=1):
-    if rank(cov) == 0 or rank(cov) == 1:
-        refuse("`cov` must be a matrix")
-    centred = x if mean is None else x - mean
-    root = linalg.cholesky(cov, lower=True)
-    if np.ndim(centred) > 2:
-        refuse("`x` must have one axis or two")
-    y = linalg.solve_triangular(root, centred.T, lower=True)
-    volume = 2.0 * np.sum(np.log(np.diagonal(root))) + len(root) * math.log(2.0 * math.pi)
-    return -0.5 * (np.sum(y * y, axis=0) + volume)
-
-
-@composed(stats.multivariate_normal.pdf)
-@samples("A(3), A(3), S(3)", "A(4, 3), A(3), S(3)")
-def multivariate_normal_pdf(x, mean=None, cov=1):
-    return np.exp(stats.multivariate_normal.logpdf(x, mean, cov))
-
-
-@composed(stats.dirichlet.logpdf)
-@samples("np.array([0.2, 0.3, 0.5]), P(3)", "np.array([[0.2, 0.6], [0.3, 0.1], [0.5, 0.3]]), P(3)")
-def dirichlet_logpdf(x, alpha):
-    volume = np.sum(special.gammaln(alpha)) - special.gammaln(np.sum(alpha))
-    return (alpha - 1.0) @ np.log(x) - volume
-
-
-@composed(stats.dirichlet.pdf)
-@samples("np.array([0.2, 0.3, 0.5]), P(3)")
-def dirichlet_pdf(x, alpha):
-    return np.exp(stats.dirichlet.logpdf(x, alpha))

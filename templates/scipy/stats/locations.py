@@ -1,6 +1,7 @@
 """Distributions of `scipy.stats` with a location and a scale alone, in plain steps.
 
-A scale that is not positive gives nan, as in SciPy; what lies outside of the support has no slope.
+A scale that is not positive gives nan, as in SciPy, and so does nan; what lies outside of the
+support has no slope.
 """
 
 import math
@@ -8,7 +9,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, samples
+from srcdiff.rules import composed, known, rank, samples
 
 
 def _standard(x, loc, scale):
@@ -18,9 +19,22 @@ def _standard(x, loc, scale):
 
 
 def _checked(x, loc, scale):
-    if known(scale):
-        return _standard(x, loc, scale)
-    return (x - loc) / np.where(scale > 0, scale, np.nan)
+    if known(scale) and scale == 1:
+        return x - loc
+    return (x - loc) / _positive(scale)
+
+
+def _positive(scale):
+    if known(scale) and scale > 0:
+        return scale
+    return np.where(scale > 0, scale, np.nan)
+
+
+def _number(z):
+    """What `np.where` makes of numbers is an array without axes, and SciPy gives a number."""
+    if rank(z) is None or rank(z) == 0:
+        return z[()]
+    return z
 
 
 def _scaled(log, scale):
@@ -69,23 +83,23 @@ def norm_logsf(x, loc=0, scale=1):
 @composed(stats.norm.ppf)
 @samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
 def norm_ppf(q, loc=0, scale=1):
-    return special.ndtri(q) * scale + loc
+    return special.ndtri(q) * _positive(scale) + loc
 
 
 @composed(stats.norm.isf)
 @samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
 def norm_isf(q, loc=0, scale=1):
-    return loc - special.ndtri(q) * scale
+    return loc - special.ndtri(q) * _positive(scale)
 
 
 # --- exponential and uniform -------------------------------------------------------------------
 
 
 @composed(stats.expon.logpdf)
-@samples("P(3)", "P(3) + 1.0, U(), P()")
+@samples("P(3)", "P(3) + 1.0, U(), P()", "P(), scale=P()")
 def expon_logpdf(x, loc=0, scale=1):
-    y = _standard(x, loc, scale)
-    return np.where(y >= 0, _scaled(-y, scale), -np.inf)
+    y = _checked(x, loc, scale)
+    return _number(np.where(y < 0, -np.inf, _scaled(-y, scale)))
 
 
 @composed(stats.expon.pdf)
@@ -121,15 +135,17 @@ def expon_logsf(x, loc=0, scale=1):
 @composed(stats.uniform.logpdf)
 @samples("np.abs(U(3)), scale=P()", "np.array([0.3, 0.5]), 0.2, P()")
 def uniform_logpdf(x, loc=0, scale=1):
-    y = _standard(x, loc, scale)
-    return np.where((y >= 0) & (y <= 1), -np.log(scale), -np.inf)
+    y = _checked(x, loc, scale)
+    none = np.where(np.isnan(y), np.nan, -np.inf)
+    return _number(np.where((y >= 0) & (y <= 1), -np.log(scale), none))
 
 
 @composed(stats.uniform.pdf)
 @samples("np.abs(U(3)), scale=P()", "np.array([-1.0, 0.5]), 0.2, P()")
 def uniform_pdf(x, loc=0, scale=1):
-    y = _standard(x, loc, scale)
-    return np.where((y >= 0) & (y <= 1), 1.0 / scale, 0.0)
+    y = _checked(x, loc, scale)
+    none = np.where(np.isnan(y), np.nan, 0.0)
+    return _number(np.where((y >= 0) & (y <= 1), 1.0 / scale, none))
 
 
 @composed(stats.uniform.cdf)
@@ -164,7 +180,7 @@ def laplace_pdf(x, loc=0, scale=1):
 def laplace_cdf(x, loc=0, scale=1):
     y = _checked(x, loc, scale)
     tail = 0.5 * np.exp(-np.abs(y))
-    return np.where(y > 0, 1.0 - tail, tail)
+    return _number(np.where(y > 0, 1.0 - tail, tail))
 
 
 @composed(stats.laplace.logcdf)
@@ -172,7 +188,7 @@ def laplace_cdf(x, loc=0, scale=1):
 def laplace_logcdf(x, loc=0, scale=1):
     y = _checked(x, loc, scale)
     tail = 0.5 * np.exp(-np.abs(y))
-    return np.where(y > 0, np.log1p(-tail), y - math.log(2.0))
+    return _number(np.where(y > 0, np.log1p(-tail), y - math.log(2.0)))
 
 
 @composed(stats.logistic.logpdf)

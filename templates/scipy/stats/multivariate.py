@@ -42,7 +42,7 @@ def multivariate_normal_cdf(
     lower_limit=None, rng=None,
 ):  # fmt: skip
     if rank(cov) == 0 or rank(cov) == 1:
-        refuse("`cov` must be a matrix; of one variable: `stats.norm.cdf`")
+        refuse("`cov` must be a matrix; of variables that are independent: `stats.norm.cdf`")
     if not known(allow_singular) or allow_singular:
         refuse("`allow_singular=True`: there is no density")
     if lower_limit is not None:
@@ -53,7 +53,8 @@ def multivariate_normal_cdf(
     if rng is not None:
         options = (*options, ("rng", rng))
     y = np.asarray(x) if mean is None else np.asarray(x) - np.asarray(mean)
-    return np.squeeze(below(np.reshape(y, (-1, len(cov))), np.asarray(cov), options))
+    z = np.squeeze(below(np.reshape(y, (-1, len(cov))), np.asarray(cov), options))
+    return z[()]  # SciPy gives a number of one point
 
 
 @composed(stats.multivariate_normal.logcdf)

@@ -1,6 +1,8 @@
 """Distributions of `scipy.stats` with shapes, in plain steps; outside of the support 0 or 1.
 
-Distribution functions have derivatives in `x`, `loc` and `scale`, densities in the shapes as well.
+A shape or a scale that is not positive gives nan, as in SciPy, and so does nan; at the ends of the
+support a density may be positive.  Distribution functions have derivatives in `x`, `loc` and
+`scale`, densities in the shapes as well.
 """
 
 import math
@@ -8,7 +10,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, samples
+from srcdiff.rules import composed, known, rank, samples
 
 
 def _standard(x, loc, scale):
@@ -17,10 +19,37 @@ def _standard(x, loc, scale):
     return (x - loc) / scale
 
 
+def _positive(scale):
+    if known(scale) and scale > 0:
+        return scale
+    return np.where(scale > 0, scale, np.nan)
+
+
 def _checked(x, loc, scale):
-    if known(scale):
-        return _standard(x, loc, scale)
-    return (x - loc) / np.where(scale > 0, scale, np.nan)
+    if known(scale) and scale == 1:
+        return x - loc
+    return (x - loc) / _positive(scale)
+
+
+def _shaped(y, a):
+    """`y`, or nan where the shape is not one."""
+    if known(a) and a > 0:
+        return y
+    return np.where(a > 0, y, np.nan)
+
+
+def _left(y, a):
+    """Where a density that begins as `y**(a - 1)` is zero."""
+    if known(a):
+        return y <= 0 if a > 1 else y < 0
+    return (y < 0) | ((y == 0) & (a > 1))
+
+
+def _number(z):
+    """What `np.where` makes of numbers is an array without axes, and SciPy gives a number."""
+    if rank(z) is None or rank(z) == 0:
+        return z[()]
+    return z
 
 
 def _scaled(log, scale):
@@ -32,6 +61,8 @@ def _scaled(log, scale):
 @composed(stats.t.logpdf)
 @samples("A(3), 3.0", "A(3), P(), U(), P()", "A(2, 3), df=P(3), scale=P()")
 def t_logpdf(x, df, loc=0, scale=1):
+    if known(df) and df == math.inf:
+        return stats.norm.logpdf(x, loc, scale)
     y = _standard(x, loc, scale)
     log = special.xlog1py(-0.5 * (df + 1.0), y * y / df)
     return _scaled(log - special.betaln(0.5 * df, 0.5) - 0.5 * np.log(df), scale)
@@ -67,10 +98,11 @@ def t_sf(x, df, loc=0, scale=1):
 @composed(stats.gamma.logpdf)
 @samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "P(3), a=P(), scale=P()")
 def gamma_logpdf(x, a, loc=0, scale=1):
-    y = _standard(x, loc, scale)
-    inside = np.where(y > 0, y, 1.0)
+    y = _shaped(_checked(x, loc, scale), a)
+    none = _left(y, a)
+    inside = np.where(none, 1.0, y)
     log = special.xlogy(a - 1.0, inside) - inside - special.gammaln(a)
-    return np.where(y > 0, _scaled(log, scale), -np.inf)
+    return _number(np.where(none, -np.inf, _scaled(log, scale)))
 
 
 @composed(stats.gamma.pdf)
@@ -82,15 +114,15 @@ def gamma_pdf(x, a, loc=0, scale=1):
 @composed(stats.gamma.cdf)
 @samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
 def gamma_cdf(x, a, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return np.where(y > 0, special.gammainc(a, np.where(y > 0, y, 1.0)), 0.0)
+    y = _shaped(_checked(x, loc, scale), a)
+    return _number(np.where(y <= 0, 0.0, special.gammainc(a, np.where(y <= 0, 1.0, y))))
 
 
 @composed(stats.gamma.sf)
 @samples("P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
 def gamma_sf(x, a, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return np.where(y > 0, special.gammaincc(a, np.where(y > 0, y, 1.0)), 1.0)
+    y = _shaped(_checked(x, loc, scale), a)
+    return _number(np.where(y <= 0, 1.0, special.gammaincc(a, np.where(y <= 0, 1.0, y))))
 
 
 @composed(stats.gamma.logcdf)
@@ -133,10 +165,10 @@ def chi2_sf(x, df, loc=0, scale=1):
 @composed(stats.lognorm.logpdf)
 @samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "P(3), s=P()")
 def lognorm_logpdf(x, s, loc=0, scale=1):
-    y = _standard(x, loc, scale)
-    log = np.log(np.where(y > 0, y, 1.0))
+    y = _shaped(_checked(x, loc, scale), s)
+    log = np.log(np.where(y <= 0, 1.0, y))
     density = -0.5 * (log / s) ** 2 - log - np.log(s) - 0.5 * math.log(2.0 * math.pi)
-    return np.where(y > 0, _scaled(density, scale), -np.inf)
+    return _number(np.where(y <= 0, -np.inf, _scaled(density, scale)))
 
 
 @composed(stats.lognorm.pdf)
@@ -148,15 +180,16 @@ def lognorm_pdf(x, s, loc=0, scale=1):
 @composed(stats.lognorm.cdf)
 @samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), s=P()")
 def lognorm_cdf(x, s, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return np.where(y > 0, special.ndtr(np.log(np.where(y > 0, y, 1.0)) / s), 0.0)
+    y = _shaped(_checked(x, loc, scale), s)
+    return _number(np.where(y <= 0, 0.0, special.ndtr(np.log(np.where(y <= 0, 1.0, y)) / s)))
 
 
 @composed(stats.lognorm.logcdf)
 @samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()")
 def lognorm_logcdf(x, s, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return np.where(y > 0, special.log_ndtr(np.log(np.where(y > 0, y, 1.0)) / s), -np.inf)
+    y = _shaped(_checked(x, loc, scale), s)
+    log = special.log_ndtr(np.log(np.where(y <= 0, 1.0, y)) / s)
+    return _number(np.where(y <= 0, -np.inf, log))
 
 
 # --- numbers between 0 and 1 -------------------------------------------------------------------
@@ -165,11 +198,12 @@ def lognorm_logcdf(x, s, loc=0, scale=1):
 @composed(stats.beta.logpdf)
 @samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), P(), P(), -0.2, 1.5 * P()")
 def beta_logpdf(x, a, b, loc=0, scale=1):
-    y = _standard(x, loc, scale)
-    inside = np.where((y > 0) & (y < 1), y, 0.5)
+    y = _shaped(_shaped(_checked(x, loc, scale), a), b)
+    none = _left(y, a) | _left(1.0 - y, b)
+    inside = np.where(none, 0.5, y)
     log = special.xlogy(a - 1.0, inside) + special.xlog1py(b - 1.0, -inside)
     log = _scaled(log - special.betaln(a, b), scale)
-    return np.where((y > 0) & (y < 1), log, -np.inf)
+    return _number(np.where(none, -np.inf, log))
 
 
 @composed(stats.beta.pdf)
@@ -181,9 +215,9 @@ def beta_pdf(x, a, b, loc=0, scale=1):
 @composed(stats.beta.cdf)
 @samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8", "A(3), 2.0, 2.0")
 def beta_cdf(x, a, b, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    inner = special.betainc(a, b, np.where((y > 0) & (y < 1), y, 0.5))
-    return np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner))
+    y = _shaped(_shaped(_checked(x, loc, scale), a), b)
+    inner = special.betainc(a, b, np.where((y <= 0) | (y >= 1), 0.5, y))
+    return _number(np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner)))
 
 
 @composed(stats.beta.logcdf)

@@ -1,0 +1,156 @@
+"""Quantiles (`ppf`, `isf`) of `scipy.stats`; `locations.py` has those of normal variables.
+
+Those of distributions with shapes have derivatives in the probability, `loc` and `scale`.
+"""
+
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from srcdiff.rules import composed, known, samples
+
+
+def _positive(a):
+    if known(a) and a > 0:
+        return a
+    return np.where(a > 0, a, np.nan)
+
+
+def _placed(z, loc, scale):
+    return loc + _positive(scale) * z
+
+
+def _probability(q):
+    return np.where((q >= 0) & (q <= 1), q, np.nan)
+
+
+def _tangent(q):
+    inner = np.tan(math.pi * (_probability(q) - 0.5))
+    return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, inner))
+
+
+def _student(df, q):
+    return np.where((q == 0) & (df > 0), -np.inf, special.stdtrit(df, q))  # there SciPy's is inf
+
+
+@composed(stats.expon.ppf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def expon_ppf(q, loc=0, scale=1):
+    return _placed(-np.log1p(-_probability(q)), loc, scale)
+
+
+@composed(stats.expon.isf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def expon_isf(q, loc=0, scale=1):
+    return _placed(-np.log(_probability(q)), loc, scale)
+
+
+@composed(stats.uniform.ppf)
+@samples("np.abs(U(3)), scale=P()", "np.abs(U(3)), A(), P()")
+def uniform_ppf(q, loc=0, scale=1):
+    return _placed(_probability(q), loc, scale)
+
+
+@composed(stats.uniform.isf)
+@samples("np.abs(U(3)), scale=P()", "np.abs(U(3)), A(), P()")
+def uniform_isf(q, loc=0, scale=1):
+    return _placed(1.0 - _probability(q), loc, scale)
+
+
+@composed(stats.laplace.ppf)
+@samples("np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)", "0.5 + 0.2 * P(3)")
+def laplace_ppf(q, loc=0, scale=1):
+    p = _probability(q)
+    tail = np.where(p > 0.5, 1.0 - p, p)
+    return _placed(np.where(p > 0.5, -1.0, 1.0) * np.log(2.0 * tail), loc, scale)
+
+
+@composed(stats.laplace.isf)
+@samples("np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)")
+def laplace_isf(q, loc=0, scale=1):
+    return -stats.laplace.ppf(q, -loc, scale)
+
+
+@composed(stats.logistic.ppf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def logistic_ppf(q, loc=0, scale=1):
+    return _placed(special.logit(q), loc, scale)
+
+
+@composed(stats.logistic.isf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def logistic_isf(q, loc=0, scale=1):
+    return _placed(-special.logit(q), loc, scale)
+
+
+@composed(stats.cauchy.ppf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def cauchy_ppf(q, loc=0, scale=1):
+    return _placed(_tangent(q), loc, scale)
+
+
+@composed(stats.cauchy.isf)
+@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+def cauchy_isf(q, loc=0, scale=1):
+    return _placed(-_tangent(q), loc, scale)
+
+
+@composed(stats.t.ppf)
+@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2.5, A(), P()")
+def t_ppf(q, df, loc=0, scale=1):
+    return _placed(_student(df, q), loc, scale)
+
+
+@composed(stats.t.isf)
+@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2.5, A(), P()")
+def t_isf(q, df, loc=0, scale=1):
+    return _placed(-_student(df, q), loc, scale)
+
+
+@composed(stats.gamma.ppf)
+@samples("np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()")
+def gamma_ppf(q, a, loc=0, scale=1):
+    return _placed(special.gammaincinv(_positive(a), q), loc, scale)
+
+
+@composed(stats.gamma.isf)
+@samples("np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()")
+def gamma_isf(q, a, loc=0, scale=1):
+    return _placed(special.gammainccinv(_positive(a), q), loc, scale)
+
+
+@composed(stats.chi2.ppf)
+@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()")
+def chi2_ppf(q, df, loc=0, scale=1):
+    return _placed(2.0 * special.gammaincinv(_positive(0.5 * df), q), loc, scale)
+
+
+@composed(stats.chi2.isf)
+@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()")
+def chi2_isf(q, df, loc=0, scale=1):
+    return _placed(2.0 * special.gammainccinv(_positive(0.5 * df), q), loc, scale)
+
+
+@composed(stats.lognorm.ppf)
+@samples("np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()")
+def lognorm_ppf(q, s, loc=0, scale=1):
+    return _placed(np.exp(_positive(s) * special.ndtri(q)), loc, scale)
+
+
+@composed(stats.lognorm.isf)
+@samples("np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()")
+def lognorm_isf(q, s, loc=0, scale=1):
+    return _placed(np.exp(-_positive(s) * special.ndtri(q)), loc, scale)
+
+
+@composed(stats.beta.ppf)
+@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, A(), P()")
+def beta_ppf(q, a, b, loc=0, scale=1):
+    return _placed(special.betaincinv(a, b, q), loc, scale)
+
+
+@composed(stats.beta.isf)
+@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, A(), P()")
+def beta_isf(q, a, b, loc=0, scale=1):
+    return _placed(special.betainccinv(a, b, q), loc, scale)
