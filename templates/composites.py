@@ -11,9 +11,9 @@ from srcdiff.rules import composed, conj, d, elementwise, linear, refuse, rule, 
 def ediff1d(ary, to_end=None, to_begin=None):
     z = np.diff(np.ravel(ary))
     if to_begin is not None:
-        z = np.append(to_begin, z)
+        z = np.append(np.asarray(to_begin, np.result_type(ary)), z)
     if to_end is not None:
-        z = np.append(z, to_end)
+        z = np.append(z, np.asarray(to_end, np.result_type(ary)))
     return z
 
 
@@ -175,19 +175,23 @@ def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
 
 
 @composed(getattr(np, "cumulative_sum", None))
-@samples("A(4)", "A(2, 3), axis=1")
+@samples(
+    "A(4)", "A(2, 3), axis=1", "A(4), include_initial=True",
+    "C(2, 3), axis=-1, include_initial=True",
+)  # fmt: skip
 def cumulative_sum(x, *, axis=None, include_initial=False):
-    if include_initial:
-        refuse("`include_initial=True`: put the zero before with `np.concatenate`")
-    return np.cumsum(x, axis)
+    z = np.cumsum(x, axis)
+    return np.insert(z, 0, 0.0, -1 if axis is None else axis) if include_initial else z
 
 
 @composed(getattr(np, "cumulative_prod", None))
-@samples("A(4)", "A(2, 3), axis=1")
+@samples(
+    "A(4)", "A(2, 3), axis=1", "A(4), include_initial=True",
+    "C(2, 3), axis=-1, include_initial=True",
+)  # fmt: skip
 def cumulative_prod(x, *, axis=None, include_initial=False):
-    if include_initial:
-        refuse("`include_initial=True`: put the one before with `np.concatenate`")
-    return np.cumprod(x, axis)
+    z = np.cumprod(x, axis)
+    return np.insert(z, 0, 1.0, -1 if axis is None else axis) if include_initial else z
 
 
 @linear(getattr(np, "unstack", None), view="x")

@@ -20,10 +20,8 @@ def bincount(x, weights=None, minlength=0):
     "A(2, 3), 4",
 )  # fmt: skip
 def histogram(a, bins=10, range=None, density=None, weights=None):
-    z, edges = np.histogram(a, bins, range, density, weights)
+    z, edges = np.histogram(a, bins, range, None, weights)
     yield z, edges
-    if density:
-        refuse("`density=True`: divide the histogram by its sum and the widths of the bins")
     inside = (edges[0] <= a) & (a <= edges[-1])
     place = np.clip(np.searchsorted(edges, a, "right") - 1, 0, len(z) - 1)
     d[weights] += d[z][place] * inside
@@ -31,6 +29,17 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         share = np.arange(len(edges)) / len(z)
         low, high = extremes(a)
         d[a] += np.sum(d[edges] * (1.0 - share)) * low + np.sum(d[edges] * share) * high
+
+
+@composed(np.histogram, given="density")
+@samples(
+    "A(5), 3, density=True", "A(5), 3, weights=P(5), density=True", "A(5), 4, density=False",
+    "np.array([0.1, 0.7, 0.8]), [0.0, 0.5, 1.0], weights=P(3), density=True",
+)  # fmt: skip
+def histogram_density(a, bins=10, range=None, density=None, weights=None):
+    found = np.histogram(a, bins, range, None, weights)
+    z, edges = found[0], found[1]
+    return (z / np.asarray(np.diff(edges), float) / np.sum(z), edges) if density else (z, edges)
 
 
 @rule(np.histogram2d)

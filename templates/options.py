@@ -54,7 +54,13 @@ def mean_dtype(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 @samples("A(2, 3), where=" + MASK, "A(2, 3), 1, keepdims=True, where=" + MASK)
 def mean_where(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     total = np.sum(np.where(where, a, 0.0), axis, keepdims=keepdims)
-    return total / np.sum(np.broadcast_to(where, np.shape(a)), axis, keepdims=keepdims)
+    return total / _count(where, a, axis, keepdims)
+
+
+def _count(where, a, axis, keepdims):
+    """How many elements a mask selects, in the type of these elements."""
+    mask = np.broadcast_to(where, np.shape(a))
+    return np.sum(mask, axis, keepdims=keepdims, dtype=np.result_type(np.real(a)))
 
 
 @composed(np.var, np.ndarray.var, given="dtype")
@@ -71,10 +77,10 @@ def var_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=
     "V([1.0, 5.0, 2.0, 3.0]), where=np.array([True, False, True, True])",
 )  # fmt: skip
 def var_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    n = np.sum(np.broadcast_to(where, np.shape(a)), axis, keepdims=True)
+    n = _count(where, a, axis, True)
     mean = np.sum(np.where(where, a, 0.0), axis, keepdims=True) / n
     away = np.where(where, a - mean, 0.0)
-    count = n if ddof == 0 else np.maximum(n - ddof, 0)
+    count = n if ddof == 0 else np.maximum(n - ddof, 0.0)
     z = np.sum(np.real(away * conj(away)), axis, keepdims=True) / count
     return z if keepdims else np.squeeze(z, axis)
 

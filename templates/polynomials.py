@@ -95,9 +95,9 @@ def poly(seq_of_zeros):
     roots = seq_of_zeros
     if np.ndim(seq_of_zeros) == 2:
         roots = np.linalg.eigvals(seq_of_zeros)
-    z = np.ones(1)
+    z, nothing = np.ones(1, np.result_type(roots)), np.zeros(1, np.result_type(roots))
     for k in range(len(roots)):
-        z = np.append(z, 0.0) - np.append(0.0, roots[k] * z)
+        z = np.concatenate((z, nothing)) - np.concatenate((nothing, roots[k] * z))
     if np.ndim(seq_of_zeros) == 2:
         z = np.real(z)
     return z

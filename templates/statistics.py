@@ -38,21 +38,21 @@ def _finished(z, a, axis, keepdims):
 )  # fmt: skip
 def quantile(a, q, axis=None, *, method="linear", keepdims=False):
     ordered = _ordered(a, axis)
-    at = np.asarray(q) * (ordered.shape[-1] - 1)
+    # A number is as precise as the data, an array as precise as it says.
+    at = (q if np.ndim(q) == 0 else np.asarray(q)) * (ordered.shape[-1] - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     if method == "linear":
-        t = at - np.floor(at)
+        z = ordered[..., low] + at % 1.0 * (ordered[..., high] - ordered[..., low])
     elif method == "midpoint":
-        t = 0.5 * (low != high)
+        z = 0.5 * (ordered[..., low] + ordered[..., high])
     elif method == "lower":
-        t = 0.0
+        z = ordered[..., low]
     elif method == "higher":
-        t = 1.0
+        z = ordered[..., high]
     elif method == "nearest":
-        t = 1.0 * (np.rint(at) != low)
+        z = ordered[..., np.rint(at).astype(int)]
     else:
         refuse("the method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest'")
-    z = (1.0 - t) * ordered[..., low] + t * ordered[..., high]
     if np.ndim(q) == 1:
         z = np.moveaxis(z, -1, 0)
     return _finished(z, a, axis, keepdims)
@@ -61,7 +61,8 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
 @composed(np.percentile)
 @samples("A(5), 30", "A(3, 4), 60.0, 1", "A(5), [10, 50, 90]")
 def percentile(a, q, axis=None, *, method="linear", keepdims=False):
-    return np.quantile(a, np.asarray(q) / 100.0, axis, method=method, keepdims=keepdims)
+    part = (q if np.ndim(q) == 0 else np.asarray(q)) / 100.0
+    return np.quantile(a, part, axis, method=method, keepdims=keepdims)
 
 
 @composed(np.nanquantile)
@@ -76,7 +77,7 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)
     right = np.take_along_axis(ordered, high, axis=-1)
-    z = left + (at - np.floor(at)) * (right - left)
+    z = left + (at - np.floor(at)).astype(np.result_type(left)) * (right - left)
     return _finished(z[..., 0], a, axis, keepdims)
 
 
@@ -138,6 +139,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
         x = np.concatenate((x, other))
     if ddof is None:
         ddof = 0 if bias else 1
+    x = np.asarray(x, np.result_type(x, np.float64))
     centered = x - np.mean(x, axis=1, keepdims=True)
     count = x.shape[1] if ddof == 0 else max(x.shape[1] - ddof, 0)
     return np.squeeze(centered @ conj(centered.T) / count)
@@ -185,36 +187,35 @@ def unique_values(x):
 
 
 @composed(np.unique, given="return_counts")
-@samples("A(4), return_counts=True", "A(2, 3), return_counts=False")
+@samples("A(4), return_counts=True", "A(2, 3), return_counts=False", "A(4), True, True, True")
 def unique_counts(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    if return_index or return_inverse or axis is not None:
-        refuse("this together with `return_counts`: call `np.unique` once for each")
-    if not return_counts:
-        return np.unique(ar)
-    index, _, counts = unique_places(ar)
-    return np.ravel(ar)[index], counts
+    return _unique(ar, return_index, return_inverse, return_counts, axis)
 
 
 @composed(np.unique, given="return_inverse")
-@samples("A(4), return_inverse=True")
+@samples("A(4), return_inverse=True", "A(4), True, True")
 def unique_inverse(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    if return_index or return_counts or axis is not None:
-        refuse("this together with `return_inverse`: call `np.unique` once for each")
-    if not return_inverse:
-        return np.unique(ar)
-    index, inverse, _ = unique_places(ar)
-    return np.ravel(ar)[index], inverse
+    return _unique(ar, return_index, return_inverse, return_counts, axis)
 
 
 @composed(np.unique, given="return_index")
-@samples("A(4), return_index=True")
+@samples("A(4), return_index=True", "A(4), return_index=False")
 def unique_index(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    if return_inverse or return_counts or axis is not None:
-        refuse("this together with `return_index`: call `np.unique` once for each")
-    if not return_index:
-        return np.unique(ar)
-    index, _, _ = unique_places(ar)
-    return np.ravel(ar)[index], index
+    return _unique(ar, return_index, return_inverse, return_counts, axis)
+
+
+def _unique(ar, return_index, return_inverse, return_counts, axis):
+    if axis is not None:
+        refuse("`axis`: take what `np.unique` finds with `return_index=True` of a constant")
+    index, inverse, counts = unique_places(ar)
+    values = np.ravel(ar)[index]
+    if return_index:
+        if return_inverse:
+            return (values, index, inverse, counts) if return_counts else (values, index, inverse)
+        return (values, index, counts) if return_counts else (values, index)
+    if return_inverse:
+        return (values, inverse, counts) if return_counts else (values, inverse)
+    return (values, counts) if return_counts else values
 
 
 @composed(np.union1d)

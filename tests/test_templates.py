@@ -250,3 +250,25 @@ def test_float32_stays(sample):
     w = weights(program.function(*copies(args)), np.random.default_rng(1))
     for g, a in zip(gradient(program)(*args, grad_outputs=w), args, strict=True):
         assert np.asarray(g).dtype == np.asarray(a).dtype
+
+
+def of_numpy(function):
+    """Whether a sample calls a function of NumPy."""
+    function = getattr(function, "function", function)
+    return str(getattr(function, "__module__", "")).startswith("numpy")
+
+
+# A list of arrays and numbers, whose common type is found step by step.
+STEP_BY_STEP = ("select",)
+DEFINED = [s for s in ONCE if s.rule.definition is not None and of_numpy(s.function)]
+
+
+@pytest.mark.parametrize("sample", DEFINED, ids=lambda s: s.id)
+def test_definitions_are_as_precise_as_the_function(sample):
+    program = sample.program()
+    args = tuple(map(single, program.args))
+    expected = program.function(*copies(args))
+    value, _ = srcdiff.vjp(program.function, *copies(args))
+    if sample.rule.name not in STEP_BY_STEP:
+        for a, b in zip(leaves(expected), leaves(value), strict=True):
+            assert np.asarray(a).dtype == np.asarray(b).dtype
