@@ -13,14 +13,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from srcdiff import ir
+from srcdiff.analyses.effects import is_ufunc_at
 from srcdiff.lower.settled import definitions
 from srcdiff.rules import lookup
 
-# To these a list is an index of elements, a tuple is one of axes.
-_INDEXING = (operator.getitem, operator.setitem, np.add.at, np.subtract.at)
+# To these, and to `at` of ufuncs, a list is an index of elements, a tuple is one of axes.
+_INDEXING = (operator.getitem, operator.setitem)
 # A list and a tuple cannot be added to each other.
 _JOINING = (operator.add, operator.mul)
 
@@ -117,7 +116,7 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
 def _takes_sequences(call: ir.Call) -> bool:
     """Whether a list and a tuple of the same items mean the same to a callee."""
     if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or (
-        call.fn in (*_INDEXING, *_JOINING)
+        call.fn in (*_INDEXING, *_JOINING) or is_ufunc_at(call.fn)
     ):
         return False
     if getattr(call.fn, "__module__", "") == operator.add.__module__:

@@ -66,7 +66,7 @@ def shares_at(extreme: Any, a: Any, indices: Any, b: Any) -> tuple[Any, Any]:
     z = np.array(a)
     extreme.at(z, indices, b)
     own, hit = np.equal(a, z), np.equal(b, z[indices]).astype(z.dtype)
-    count = own.astype(z.dtype)
+    count = np.array(own, z.dtype)
     np.add.at(count, indices, hit)
     return np.where(met_at(a, indices), own / count, 1.0), hit / count[indices]
 

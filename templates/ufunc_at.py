@@ -30,17 +30,21 @@ def multiply_at(a, indices, b):
     np.multiply.at(a, indices, b)
     yield
     a[...] = old
-    d[b] += unbroadcast(d[a][indices] * conj(rest_at(a, indices, b)), b)
+    part = d[a][indices] * conj(rest_at(a, indices, b))  # b may share memory with a
     np.multiply.at(d[a], indices, conj(b))
+    d[b] += unbroadcast(part, b)
 
 
 @forward(np.multiply.at)
 def multiply_at_tangent(a, indices, b):
     np.multiply.at(a, indices, b)
     yield
-    np.multiply.at(d[a], indices, b)
-    if not known(d[b]):
-        np.add.at(d[a], indices, d[b] * rest_at(a, indices, b))
+    if known(d[b]):
+        np.multiply.at(d[a], indices, b)
+    else:
+        part = d[b] * rest_at(a, indices, b)
+        np.multiply.at(d[a], indices, b)
+        np.add.at(d[a], indices, part)
 
 
 @rule(np.divide.at, mutates="a")
@@ -54,17 +58,21 @@ def divide_at(a, indices, b):
     np.divide.at(a, indices, b)
     yield
     a[...] = old
-    d[b] += unbroadcast(-d[a][indices] * conj(rest_at(a, indices, 1.0 / b) / (b * b)), b)
+    part = d[a][indices] * conj(rest_at(a, indices, 1.0 / b) / (b * b))
     np.divide.at(d[a], indices, conj(b))
+    d[b] += unbroadcast(-part, b)
 
 
 @forward(np.divide.at)
 def divide_at_tangent(a, indices, b):
     np.divide.at(a, indices, b)
     yield
-    np.divide.at(d[a], indices, b)
-    if not known(d[b]):
-        np.subtract.at(d[a], indices, d[b] * (rest_at(a, indices, 1.0 / b) / (b * b)))
+    if known(d[b]):
+        np.divide.at(d[a], indices, b)
+    else:
+        part = d[b] * (rest_at(a, indices, 1.0 / b) / (b * b))
+        np.divide.at(d[a], indices, b)
+        np.subtract.at(d[a], indices, part)
 
 
 @composed(np.negative.at, mutates="a")
@@ -84,8 +92,9 @@ def maximum_at(a, indices, b):
     yield
     a[...] = old
     own, shares = shares_at(np.maximum, a, indices, b)
-    d[b] += unbroadcast(d[a][indices] * shares, b)
+    part = d[a][indices] * shares
     d[a] *= own
+    d[b] += unbroadcast(part, b)
 
 
 @forward(np.maximum.at)
@@ -93,9 +102,12 @@ def maximum_at_tangent(a, indices, b):
     np.maximum.at(a, indices, b)
     yield
     own, shares = shares_at(np.maximum, a, indices, b)
-    d[a][...] = d[a] * own
-    if not known(d[b]):
-        np.add.at(d[a], indices, d[b] * shares)
+    if known(d[b]):
+        d[a][...] = d[a] * own
+    else:
+        part = d[b] * shares
+        d[a][...] = d[a] * own
+        np.add.at(d[a], indices, part)
 
 
 @rule(np.minimum.at, mutates="a")
@@ -109,8 +121,9 @@ def minimum_at(a, indices, b):
     yield
     a[...] = old
     own, shares = shares_at(np.minimum, a, indices, b)
-    d[b] += unbroadcast(d[a][indices] * shares, b)
+    part = d[a][indices] * shares
     d[a] *= own
+    d[b] += unbroadcast(part, b)
 
 
 @forward(np.minimum.at)
@@ -118,9 +131,12 @@ def minimum_at_tangent(a, indices, b):
     np.minimum.at(a, indices, b)
     yield
     own, shares = shares_at(np.minimum, a, indices, b)
-    d[a][...] = d[a] * own
-    if not known(d[b]):
-        np.add.at(d[a], indices, d[b] * shares)
+    if known(d[b]):
+        d[a][...] = d[a] * own
+    else:
+        part = d[b] * shares
+        d[a][...] = d[a] * own
+        np.add.at(d[a], indices, part)
 
 
 @composed(np.logaddexp.at, mutates="a")

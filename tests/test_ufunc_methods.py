@@ -135,3 +135,36 @@ def test_counts_of_unique_numbers():
     x = np.array([3.0, 1.0, 3.0, 2.0])
     g = srcdiff.grad(counted)(x)
     np.testing.assert_array_equal(g, [12.0, 2.0, 0.0, 4.0])
+
+
+def doubled_by_itself(a):
+    out = np.array(a)
+    np.multiply.at(out, AT[:4], out)
+    return out
+
+
+def added_to_itself(a):
+    out = a * 1.0
+    out += out[AT[:4]]
+    return out
+
+
+PLACES = np.array([0, 2, 2, 0])
+
+
+def added_by_places_of_the_module(a):
+    out = a * 1.0
+    out += out[PLACES]
+    return out
+
+
+@pytest.mark.parametrize(
+    "f", [doubled_by_itself, added_to_itself, added_by_places_of_the_module],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_operands_that_share_memory(f):
+    """An index of the module copies what it selects, as any other array does."""
+    a = np.array([1.5, -2.0, 0.5, 3.0])
+    expected = np.stack([(f(a + 1e-3 * e) - f(a - 1e-3 * e)) / 2e-3 for e in np.eye(4)], 1)
+    for mode in ("reverse", "forward"):
+        np.testing.assert_allclose(srcdiff.jacobian(f, mode=mode)(a), expected, atol=1e-5)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analyses.kind_index import indexes_as_array
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, rank_of
-from srcdiff.device import on_device
+from srcdiff.device import is_device_array, on_device
 
 Kinds = Mapping[str, Kind]
 
@@ -23,6 +25,8 @@ def copies_items(call: ir.Call, kinds: Kinds | None) -> bool:
 
 def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an index item is certainly an array, be it without axes, or a list."""
+    if isinstance(atom, ir.Ref):  # of the module
+        return isinstance(atom.value, (np.ndarray, list)) or is_device_array(atom.value)
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
     return kind is not None and indexes_as_array(kind)
 
