@@ -31,7 +31,8 @@ def _tangent(q):
 
 
 def _student(df, q):
-    return np.where((q == 0) & (df > 0), -np.inf, special.stdtrit(df, q))  # there SciPy's is inf
+    end = np.where(q == 0, -np.inf, np.inf)  # where SciPy has inf, or nan
+    return np.where(((q == 0) | (q == 1)) & (df > 0), end, special.stdtrit(df, q))
 
 
 @composed(stats.expon.ppf)
