@@ -229,7 +229,8 @@ ATTEMPTS = {
 def test_refused_attempts(name):
     text = f"def f(x, xs):\n    try:\n        {ATTEMPTS[name]}\n    except LinAlgError:\n"
     linalg = {"inv": np.linalg.inv, "LinAlgError": np.linalg.LinAlgError}
-    error = refused(f"{text}        y = x\n    return y", solved=_own, inverse=scipy.linalg.inv, **linalg)
+    text += "        y = x\n    return y"
+    error = refused(text, solved=_own, inverse=scipy.linalg.inv, **linalg)
     assert "`try` is not supported" in str(error) and error.loc.line == 2
 
 
