@@ -29,6 +29,9 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import (
     classes_of,
     definitions,
+    groups,
+    in_place,
+    is_marked,
     links_of,
     named_container,
     stored_names,
@@ -51,6 +54,33 @@ def with_copies(function: ir.Function, names: Iterable[str], kinds: Kinds) -> ir
         ir.Assign(ir.Name(n), _copy(p, kinds.get(p)), function.loc) for p, n in new.items()
     )
     return replace(function, body=(*copies, *ir.rename(function.body, new)))
+
+
+def entered(
+    function: ir.Function, kinds: Kinds, params: Kinds
+) -> tuple[ir.Function, tuple[str, ...]]:
+    """The function with copies of the parameters that it writes into, and these."""
+    written = copied_params(function, kinds, params)
+    if not written:
+        return function, ()
+    function = with_copies(function, written, params)
+    function = same_layout(function, infer(function, params))
+    return _deep_where_inside(function, infer(function, params)), written
+
+
+def _deep_where_inside(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with all copied that a container holds, if something in it is written into."""
+    links = list(links_of(function.body, kinds, False))
+    stored = {n for names in stored_names(function.body, kinds) for n in names}
+    near, same = groups(links), groups(k for k in links if k.how == "alias")
+
+    def deep(stmt: ir.Assign) -> ir.Stmt:
+        own = stmt.target.id
+        others = (n for n in stored if near.get(n, n) == near.get(own, own))
+        inside = any(same.get(n, n) != same.get(own, own) for n in others)
+        return _deep_copy(function, stmt) if inside else stmt
+
+    return _at_entry(function, deep)
 
 
 def _copy(param: str, kind: Kind | None) -> ir.Rhs:
@@ -95,16 +125,17 @@ def same_layout(function: ir.Function, kinds: Kinds) -> ir.Function:
 
 def _deep_copies(function: ir.Function) -> ir.Function:
     """The function with all copied that the parameters hold that are copied at its start."""
+    return _at_entry(function, lambda stmt: _deep_copy(function, stmt))
+
+
+def _deep_copy(function: ir.Function, stmt: ir.Assign) -> ir.Stmt:
+    """A statement that copies a container among the parameters, with all that this holds."""
     own = {p.name for p in function.params}
-
-    def deep(stmt: ir.Assign) -> ir.Stmt:
-        shallow = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (list, dict)
-        if not shallow or not own.issuperset(ir.names(stmt.rhs)):
-            return stmt
-        assert isinstance(stmt.rhs, ir.Call)
-        return replace(stmt, rhs=ir.Call(trees.kept, stmt.rhs.args))
-
-    return _at_entry(function, deep)
+    shallow = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (list, dict)
+    if not shallow or not own.issuperset(ir.names(stmt.rhs)):
+        return stmt
+    assert isinstance(stmt.rhs, ir.Call)
+    return replace(stmt, rhs=ir.Call(trees.kept, stmt.rhs.args))
 
 
 def _at_entry(function: ir.Function, change: Callable[[ir.Assign], ir.Stmt]) -> ir.Function:
@@ -192,10 +223,26 @@ def _is_new_self(stmt: ir.Assign, shadows: frozenset[str]) -> bool:
     return not isinstance(stmt.rhs, ir.Name)
 
 
+def said_to_be_written(function: ir.Function, kinds: Kinds, params: Kinds) -> tuple[str, ...]:
+    """The parameters of which `x += y` says that they are written into, whatever becomes of it."""
+    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    bases = {n for c in calls if is_marked(c) for n in ir.names(c.args[0])}  # type: ignore[union-attr]
+    if not bases:
+        return ()
+    group = groups((*links_of(function.body, kinds, False), *in_place(function)))
+    written = {group.get(n, n) for n in bases}
+    found = (p.name for p in function.params if group.get(p.name, p.name) in written)
+    return tuple(p for p in found if _is_own(params.get(p, UNKNOWN)))
+
+
+def _is_own(kind: Kind) -> bool:
+    """Whether a value is copied where it is written into: random generators are shared."""
+    return is_mutable(kind) and not isinstance(kind, (Object, Sparse))
+
+
 def copied_params(
     function: ir.Function, kinds: Mapping[str, Kind], params: Mapping[str, Kind]
 ) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
     found = {p: params.get(p, UNKNOWN) for p in written_params(function, kinds)}
-    own = (p for p, k in found.items() if not isinstance(k, (Object, Sparse)))
-    return tuple(p for p in own if is_mutable(found[p]))
+    return tuple(p for p, kind in found.items() if _is_own(kind))

@@ -24,13 +24,7 @@ from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
-from srcdiff.entry import (
-    copied_params,
-    mirrored_memory,
-    own_memory,
-    same_layout,
-    with_copies,
-)
+from srcdiff.entry import entered, mirrored_memory, own_memory, said_to_be_written
 from srcdiff.entrywise import entrywise
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names
@@ -182,15 +176,14 @@ def inplace_pass(state: State) -> State:
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
+    # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
+    said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
-    function = state.function
-    written = copied_params(state.function, state.kinds, state.params)
-    if written:
-        function = with_copies(function, written, state.params)
-        function = same_layout(function, infer(function, state.params))
+    function, copied = entered(state.function, state.kinds, state.params)
     function = fetched(function, state.params)
     stored = () if state.fields is None else state.fields.stored
-    return _with(state, webs(function), extra={"written": (*written, *stored)})
+    written = tuple(dict.fromkeys((*said, *copied, *stored)))
+    return _with(state, webs(function), extra={"written": written})
 
 
 def analyse_pass(state: State) -> State:

@@ -241,10 +241,8 @@ class _Mirror:
     def item(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
         """The shadow of what a container holds: zero for a number, None where nothing is active."""
         if isinstance(atom, ir.Tup):
-            display = ir.Call(ir.make_list, tuple(self.item(a, out) for a in atom.items))
-            name = self.facts.fresh("_d")
-            out.append(ir.Assign(name, display, self.loc))
-            return name
+            items = tuple(self.item(a, out) for a in atom.items)
+            return self.made(ir.Call(ir.make_list, items), out)
         if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
             return self.constant(atom, out)
         if self.has_shadow(atom.id):
@@ -252,6 +250,8 @@ class _Mirror:
         if atom.id in self.facts.aliases.views:
             return self.view(atom, out)
         kind = self.facts.kinds.get(atom.id)
+        if isinstance(kind, List) and all(map(is_scalar, contents(kind))):
+            return self.constant(atom, out)
         if kind is None or not is_scalar(kind):
             raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
         return ir.Const(0.0)
@@ -265,9 +265,13 @@ class _Mirror:
             return ir.NONE
         if is_scalar(kind):
             return ir.Const(0.0)
-        zero = self.facts.fresh("_d")
-        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (atom,)), self.loc))
-        return zero
+        return self.made(ir.Call(trees.zero_tree, (atom,)), out)
+
+    def made(self, call: ir.Call, out: list[ir.Stmt]) -> ir.Name:
+        """A name for what a call makes."""
+        name = self.facts.fresh("_d")
+        out.append(ir.Assign(name, call, self.loc))
+        return name
 
     def view(self, name: ir.Name, out: list[ir.Stmt]) -> ir.Name:
         """The shadow of a view, made here."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
-from srcdiff.analyses.kind_types import Array, Kind, is_float, is_real, rank_of
+from srcdiff.analyses.kind_types import Array, Kind, is_float, is_mutable, is_real, rank_of
 from srcdiff.analyses.kinds import atom_kind, kind_of_call
 from srcdiff.simplify import shapes
 from srcdiff.simplify.available import Available
@@ -96,6 +96,8 @@ class Algebra:
             return None  # an operation on an array of rank 0 gives a number
         if isinstance(atom, ir.Name) and not self.memory.may_share(target, atom.id):
             return None
+        if isinstance(atom, ir.Ref) and is_mutable(kind) and not self.memory.is_only_read(target):
+            return None  # an array from outside stays what it is
         return atom
 
     # --- rules ---

@@ -58,9 +58,11 @@ class Memory:
         """Whether `target` may be the very memory of `source` instead of equal new memory."""
         if not self.has_memory(source):
             return True
-        if self.is_mutated(target) or self.is_mutated(source):
-            return False
-        return self.find(target) not in self.escaping
+        return not self.is_mutated(source) and self.is_only_read(target)
+
+    def is_only_read(self, target: str) -> bool:
+        """Whether nothing writes into the memory behind a name, which stays in the function."""
+        return not self.is_mutated(target) and self.find(target) not in self.escaping
 
     def written_by(self, stmt: ir.Stmt) -> tuple[str, ...]:
         """The classes that a statement itself writes into."""

@@ -136,6 +136,7 @@ def _collect(
         if isinstance(stmt, ir.Pair):
             _collect_pair(stmt, here, known, needed, adjoint_names)
             continue
+        _note_bindings(stmt, known)
         if isinstance(stmt, (ir.For, ir.While)):
             here = replace(here, loops=(*where.loops, (here.path, stmt)))
             _note_range(stmt, known)
@@ -184,8 +185,9 @@ def _collect_pair(
     """The definition, the read and the store of one statement."""
     stmt = pair.primal
     facts = known.facts
+    if stmt is not None:
+        _note_bindings(stmt, known)
     if isinstance(stmt, ir.Assign):
-        known.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
         _collect_read(stmt, where, known, needed)
     if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
         known.stores.append(Access(stmt.base.id, stmt.index, *where.fields, stmt))
@@ -193,6 +195,15 @@ def _collect_pair(
     for name in primal_reads(pair.adjoint, adjoint_names, facts):
         if isinstance(name, str) and contents_of(name, facts) and not _is_piece(name, facts):
             known.accesses.append(Access(name, None, *where.fields, mine))
+
+
+def _note_bindings(stmt: ir.Stmt, known: _Facts) -> None:
+    """What a statement binds its names to: an expression, or any of several (`a, b = b, a`)."""
+    if isinstance(stmt, ir.Assign):
+        known.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
+    elif not isinstance(stmt, (ir.If, ir.For, ir.While)):
+        for name in ir.writes(stmt):
+            known.definitions.setdefault(name, []).extend((ir.NONE, ir.NONE))
 
 
 def _collect_read(stmt: ir.Assign, where: Where, known: _Facts, needed: frozenset[str]) -> None:

@@ -37,6 +37,7 @@ TOPICS = (
     "higher_order",
     "functions",
     "vectorized",
+    "rotated",
     "flat",
     "attempts",
     "numpy_options",
