@@ -13,5 +13,7 @@ def plain_containers(typed: Typed) -> Typed:
     """The function with iterators as lists, loops by index, and containers changed plainly."""
     typed = typed.then(without_flat(typed.function, typed.kinds))
     typed = typed.then(listed_iterators(typed.function, typed.kinds))
+    # `min(zip(xs, ys))` takes the list that has just been made.
+    typed = typed.then(listed_iterators(typed.function, typed.kinds))
     typed = typed.then(iterated(typed.function, typed.kinds, typed.params))
     return typed.then(plain_methods(typed.function, typed.kinds))

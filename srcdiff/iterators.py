@@ -23,6 +23,7 @@ from srcdiff.analyses.kind_types import (
     List,
     Range,
     Tuple,
+    inside,
     is_active_kind,
 )
 from srcdiff.iterate import endless
@@ -335,10 +336,24 @@ def _sorted(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     )
 
 
+def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+    """`max(xs, default=v)`, and `max(pairs)`: the first one of those that are the greatest."""
+    if len(call.args) != 1 or _has_star(call):
+        return False
+    if [k for k, _ in call.kwargs] == ["default"]:
+        return _default(self, call, target, lines)
+    kind = self.kind(call.args[0])
+    rows = inside(kind) if isinstance(kind, (List, Tuple)) else ()
+    if call.kwargs or not rows or not all(isinstance(k, (List, Tuple)) for k in rows):
+        return False
+    items = self.indexed(call.args[0], lines)
+    order = lines.call(trees.order, items, *((ir.Const(True),) if call.fn is max else ()))
+    lines.assign(target, ir.Call(operator.getitem, (items, lines.item(order, ir.Const(0)))))
+    return True
+
+
 def _default(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     """`max(xs, default=v)`."""
-    if [k for k, _ in call.kwargs] != ["default"] or len(call.args) != 1:
-        return False
     items = self.indexed(call.args[0], lines)
     default = call.kwargs[0][1]
     extreme = ir.Call(call.fn, (items,), text=call.text)
@@ -358,8 +373,8 @@ _WRITE: tuple[tuple[Any, Write], ...] = (
     (enumerate, _enumerate),
     (reversed, _reversed),
     (sorted, _sorted),
-    (max, _default),
-    (min, _default),
+    (max, _extreme),
+    (min, _extreme),
     (sum, _sum),
     (itertools.chain, _chain),
     (itertools.chain.from_iterable, _flattened),

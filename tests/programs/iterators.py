@@ -594,3 +594,14 @@ def counter_that_was_a_value(x, n):
 
 for _count in (0, 3):
     sample(counter_that_was_a_value, lambda r, n=_count: (r.standard_normal(3), n))
+
+
+def greatest_of_pairs(x):
+    largest, i = max((v * v, i) for i, v in enumerate(x))
+    least, k = min(zip(x, range(len(x))))
+    other = max([(x[0] * x[1], 0), (x[2], 1)])[0]
+    tied = min([(x[0], x[1]), (x[0], x[2]), (x[0], x[1] * 0.5)])[1]
+    return largest * (i + 1) + least * k + other**2 + tied**3
+
+
+sample(greatest_of_pairs, lambda r: (np.array([0.3, 0.8, 0.55]),))

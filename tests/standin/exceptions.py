@@ -2,5 +2,6 @@
 
 MOVED = {
     "iterators-run_max_key_active": "the place of the greatest item is looked for once more",
+    "iterators-greatest_of_pairs": "items are sorted by their first numbers, on the host",
 }
 """Programs whose gradient takes more from the device than they do themselves."""
