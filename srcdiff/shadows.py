@@ -205,8 +205,7 @@ class _Mirror:
 
     def if_copied(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """The adjoint of what turns out to be a copy and no view."""
-        assert isinstance(stmt.rhs, ir.Call)
-        base = stmt.rhs.args[0]
+        base = stmt.rhs.args[0]  # type: ignore[union-attr]
         assert isinstance(base, ir.Name)
         both = (self.facts.adjoint(stmt.target.id), self.facts.adjoint(base.id))
         shared, apart = self.facts.fresh(), self.facts.fresh()
@@ -241,20 +240,20 @@ class _Mirror:
     def item(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
         """The shadow of what a container holds: zero for a number, None where nothing is active."""
         if isinstance(atom, ir.Tup):
-            items = tuple(self.item(a, out) for a in atom.items)
-            return self.made(ir.Call(ir.make_list, items), out)
+            items = [self.item(a, out) for a in atom.items]
+            return self.made(ir.Call(ir.make_list, tuple(items)), out)
         if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
             return self.constant(atom, out)
         if self.has_shadow(atom.id):
             return self.facts.adjoint(atom.id)
         if atom.id in self.facts.aliases.views:
             return self.view(atom, out)
-        kind = self.facts.kinds.get(atom.id)
+        kind = self.facts.kinds.get(atom.id, UNKNOWN)
+        if is_scalar(kind):
+            return ir.Const(0.0)
         if isinstance(kind, List) and all(map(is_scalar, contents(kind))):
             return self.constant(atom, out)
-        if kind is None or not is_scalar(kind):
-            raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
-        return ir.Const(0.0)
+        raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
 
     def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
         """The shadow of a constant, beside which something active may come to stand."""
@@ -263,15 +262,13 @@ class _Mirror:
         kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
         if not is_active_kind(kind):
             return ir.NONE
-        if is_scalar(kind):
-            return ir.Const(0.0)
-        return self.made(ir.Call(trees.zero_tree, (atom,)), out)
+        number = is_scalar(kind)
+        return ir.Const(0.0) if number else self.made(ir.Call(trees.zero_tree, (atom,)), out)
 
     def made(self, call: ir.Call, out: list[ir.Stmt]) -> ir.Name:
         """A name for what a call makes."""
-        name = self.facts.fresh("_d")
-        out.append(ir.Assign(name, call, self.loc))
-        return name
+        out.append(ir.Assign(self.facts.fresh("_d"), call, self.loc))
+        return out[-1].target  # type: ignore[union-attr]
 
     def view(self, name: ir.Name, out: list[ir.Stmt]) -> ir.Name:
         """The shadow of a view, made here."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import unique_places
-from srcdiff.rules import composed, conj, d, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, rank, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
 
@@ -39,7 +39,7 @@ def _finished(z, a, axis, keepdims):
 def quantile(a, q, axis=None, *, method="linear", keepdims=False):
     ordered = _ordered(a, axis)
     # A number is as precise as the data, an array as precise as it says.
-    at = (q if np.ndim(q) == 0 else np.asarray(q)) * (ordered.shape[-1] - 1)
+    at = (q if rank(q) == 0 else np.asarray(q)) * (ordered.shape[-1] - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     if method == "linear":
         z = ordered[..., low] + at % 1.0 * (ordered[..., high] - ordered[..., low])
@@ -61,7 +61,7 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
 @composed(np.percentile)
 @samples("A(5), 30", "A(3, 4), 60.0, 1", "A(5), [10, 50, 90]")
 def percentile(a, q, axis=None, *, method="linear", keepdims=False):
-    part = (q if np.ndim(q) == 0 else np.asarray(q)) / 100.0
+    part = (q if rank(q) == 0 else np.asarray(q)) / 100.0
     return np.quantile(a, part, axis, method=method, keepdims=keepdims)
 
 

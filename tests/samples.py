@@ -62,7 +62,8 @@ class Makers:
 
     def H(self, n: int) -> Any:
         a = self.C(n, n)
-        return a @ np.conj(a.T) + n * np.eye(n)
+        b = a @ np.conj(a.T)
+        return 0.5 * (b + np.conj(b.T)) + n * np.eye(n)  # to the last bit
 
     def V(self, values: Any) -> Any:
         return np.array(values, dtype=float)

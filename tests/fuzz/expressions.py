@@ -179,7 +179,7 @@ class Expressions:
             name = self.r.choice(counters)
             return self.r.choice([f"{name} % {length}", f"-({name} % {length}) - 1",
                                   f"({name} + 1) % {length}", f"{name} % 2 - 1"])  # fmt: skip
-        return str(self.r.randint(-length, length - 1))
+        return str(self.r.randint(-length, max(0, length - 1)))  # of nothing: an invalid program
 
     def indices(self, length: int, count: int) -> str:
         """A list of indices, often with repeats."""
