@@ -1,5 +1,7 @@
 """The whole corpus and all rules on the stand-in for CuPy (by hand: `python -m tests.standin`)."""
 
+import zlib
+
 import pytest
 
 from .programs import PROGRAMS
@@ -19,11 +21,20 @@ def device():
         yield made
 
 
-@pytest.mark.parametrize("as_written", [False, True], ids=["cp", "np"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
-def test_program(device, program, as_written):
+def test_program(device, program):
     """The same gradient as NumPy's, and nothing goes to the host that the primal does not take."""
-    outcome = run(program, device, as_written)
+    outcome = run(program, device, False)
+    assert outcome.verdict in ("right", "numbers", "refused", "primal"), outcome.detail
+
+
+# Written with `np` a program is the same but for its names; all of them: `python -m tests.standin`.
+AS_WRITTEN = [p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 4 == 0]
+
+
+@pytest.mark.parametrize("program", AS_WRITTEN, ids=lambda p: p.name)
+def test_program_written_with_np(device, program):
+    outcome = run(program, device, True)
     assert outcome.verdict in ("right", "numbers", "refused", "primal"), outcome.detail
 
 
