@@ -21,7 +21,9 @@ class Lines:
     def call(self, fn: ir.Callee, *args: ir.Atom, base: str = "_t") -> ir.Name:
         """The result of a call."""
         target = self.fresh(base)
-        self.assign(target, ir.Call(fn, args, text=getattr(fn, "__name__", None)))
+        numpy = str(getattr(fn, "__module__", "")).startswith("numpy")
+        text = None if numpy else getattr(fn, "__name__", None)
+        self.assign(target, ir.Call(fn, args, text=text))
         return target
 
     def item(self, base: ir.Atom, key: ir.Atom) -> ir.Name:

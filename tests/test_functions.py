@@ -4,10 +4,13 @@ import functools
 import math
 import operator
 
+import gast
 import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.lower.flatten import flattened
+from srcdiff.parse import parse
 
 from .check import check_gradient, check_second_order, define, with_cotangent
 from .programs.functions import callbacks
@@ -411,3 +414,19 @@ def test_numbers_of_an_array_that_is_written_into_while_they_are_taken():
 
     assert srcdiff.gradcheck(running, (np.array([0.7, 0.4, 0.55]),))
     assert srcdiff.gradgradcheck(running, (np.array([0.7, 0.4, 0.55]),))
+
+
+def attempted(x):
+    try:
+        return np.sum(np.linalg.solve(np.linalg.inv(np.diag(x)), x))
+    except np.linalg.LinAlgError:
+        return np.sum(x)
+
+
+def test_what_stands_for_try_leaves_the_tree_of_the_source():
+    source = parse(attempted)
+    before = gast.dump(source.tree)
+    assert gast.dump(flattened(source).tree) != before
+    assert gast.dump(source.tree) == before
+    np.testing.assert_allclose(srcdiff.grad(attempted)(np.array([0.5, 2.0])), [1.0, 4.0])
+    np.testing.assert_allclose(srcdiff.grad(attempted)(np.array([0.0, 2.0])), [1.0, 1.0])

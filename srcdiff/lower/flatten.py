@@ -19,6 +19,7 @@ import gast
 import numpy as np
 
 from srcdiff.attempts import succeeds
+from srcdiff.lower.nodes import assigned, at, read
 from srcdiff.lower.scope import children, scan_function
 from srcdiff.lower.steps import Loop, assigned_anew, bound_later, reads_counter, written_as_call
 from srcdiff.lower.tried import Names, guarded
@@ -102,7 +103,7 @@ class _Flatten:
                 return self.stmt(_one_by_one(node))
             if self.is_mode(node.items[0]):
                 test = node.items[0].context_expr
-                return [_at(gast.If(test, self.inside(node).body, []), node)]
+                return [at(gast.If(test, self.inside(node).body, []), node)]
             call = self.error_state(node)
             found = None if call is None else self.with_errors(self.inside(node).body, call)
             return [node] if found is None else found
@@ -209,15 +210,15 @@ class _Flatten:
         if any(type(n).__name__ in _JUMPS for s in rest for n in _own(s)):
             return None
         errors = self.name("errors")
-        start = _assigned(errors, _seterr(call, call.keywords))
-        keywords = [gast.keyword(None, _read(errors, call))]
+        start = assigned(errors, _seterr(call, call.keywords))
+        keywords = [gast.keyword(None, read(errors, call))]
         end = gast.copy_location(gast.Expr(_seterr(call, keywords)), call)
         if last is None or last.value is None:
             return [start, *rest, end, *([] if last is None else [last])]
         result = self.name("result")
         returned = copy.copy(last)
-        returned.value = _read(result, last)
-        return [start, *rest, _assigned(result, last.value), end, returned]
+        returned.value = read(result, last)
+        return [start, *rest, assigned(result, last.value), end, returned]
 
     # --- match ---
 
@@ -226,8 +227,8 @@ class _Flatten:
         subject, first = node.subject, []
         if type(subject).__name__ != "Name":
             name = self.name("subject")
-            first = [_assigned(name, subject)]
-            subject = _read(name, subject)
+            first = [assigned(name, subject)]
+            subject = read(name, subject)
         orelse: list[Node] = []
         for case in reversed(node.cases):
             body = [s for stmt in case.body for s in self.stmt(stmt)]
@@ -237,8 +238,8 @@ class _Flatten:
             test, names = found
             if case.guard is not None:
                 test = _both(test, _Replaced(names).visit(copy.deepcopy(case.guard)))
-            body = [*(_assigned(n, v) for n, v in names.items()), *body]
-            orelse = body if test is None else [_at(gast.If(test, body, orelse), case.pattern)]
+            body = [*(assigned(n, v) for n, v in names.items()), *body]
+            orelse = body if test is None else [at(gast.If(test, body, orelse), case.pattern)]
         return [*first, *orelse]
 
 
@@ -271,24 +272,10 @@ def _own(node: Node) -> list[Node]:
     return [node, *(n for c in children(node) for n in _own(c))]
 
 
-def _at(new: Node, node: Node) -> Node:
-    return gast.copy_location(new, node)
-
-
-def _read(name: str, node: Node) -> Node:
-    return _at(gast.Name(name, gast.Load(), None, None), node)
-
-
-def _assigned(name: str, value: Node) -> Node:
-    """`name = value`."""
-    target = _at(gast.Name(name, gast.Store(), None, None), value)
-    return _at(gast.Assign([target], value, None), value)
-
-
 def _seterr(call: Node, keywords: list[Node]) -> Node:
     """`np.seterr(...)` in the place of `np.errstate(...)`."""
-    func = _at(gast.Attribute(call.func.value, "seterr", gast.Load()), call)
-    return _at(gast.Call(func, [], keywords), call)
+    func = at(gast.Attribute(call.func.value, "seterr", gast.Load()), call)
+    return at(gast.Call(func, [], keywords), call)
 
 
 class _Replaced(gast.NodeTransformer):  # type: ignore[misc]
@@ -309,7 +296,7 @@ def _both(one: Node | None, two: Node | None) -> Node | None:
     """`one and two`; None is always true."""
     if one is None or two is None:
         return two if one is None else one
-    return _at(gast.BoolOp(gast.And(), [one, two]), one)
+    return at(gast.BoolOp(gast.And(), [one, two]), one)
 
 
 def _tested(pattern: Node, subject: Node) -> Test | None:
@@ -319,7 +306,7 @@ def _tested(pattern: Node, subject: Node) -> Test | None:
 
 
 def _compared(pattern: Node, subject: Node, op: Node, value: Node) -> Test:
-    return _at(gast.Compare(subject, [op], [value]), pattern), {}
+    return at(gast.Compare(subject, [op], [value]), pattern), {}
 
 
 def _value(pattern: Node, subject: Node) -> Test | None:
@@ -327,7 +314,7 @@ def _value(pattern: Node, subject: Node) -> Test | None:
 
 
 def _singleton(pattern: Node, subject: Node) -> Test | None:
-    value = _at(gast.Constant(pattern.value, None), pattern)
+    value = at(gast.Constant(pattern.value, None), pattern)
     return _compared(pattern, subject, gast.Is(), value)
 
 
@@ -339,7 +326,7 @@ def _any_of(pattern: Node, subject: Node) -> Test | None:
         return None
     if any(t is None for t in tests):
         return None, {}
-    return _at(gast.BoolOp(gast.Or(), tests), pattern), {}
+    return at(gast.BoolOp(gast.Or(), tests), pattern), {}
 
 
 def _as(pattern: Node, subject: Node) -> Test | None:

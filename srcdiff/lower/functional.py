@@ -9,6 +9,7 @@ import gast
 
 from srcdiff.ir import Assign, Name
 from srcdiff.lower.builder import Builder, LocalFunction, Node, Static
+from srcdiff.lower.nodes import at, read
 
 LAZY = (map, filter)
 
@@ -34,15 +35,15 @@ def generator(b: Builder, node: Node) -> Node:
     known = b.static(node.func)
     assert known is not None
     names, value = step(b, node)
-    targets: Any = [_name(n, node) for n in names]
-    target = targets[0] if len(targets) == 1 else _at(gast.Tuple(targets, gast.Store()), node)
+    targets: Any = [read(n, node) for n in names]
+    target = targets[0] if len(targets) == 1 else at(gast.Tuple(targets, gast.Store()), node)
     test: list[Any] = []
     if known.value is filter:
         value, test = targets[0], [value]
     sources = node.args[1:]
     over = sources[0] if len(sources) == 1 else _zip(b, sources, node)
     part = gast.comprehension(target, over, test, 0)
-    made = _at(gast.GeneratorExp(value, [part]), node)
+    made = at(gast.GeneratorExp(value, [part]), node)
     b.made.append(made)
     return made
 
@@ -51,7 +52,7 @@ def step(b: Builder, node: Node) -> tuple[tuple[str, ...], Node]:
     """What `map` and `filter` compute of an item, and the names of what it is computed from."""
     names = tuple(variable(b, "item") for _ in node.args[1:])
     if type(node.args[0]).__name__ == "Constant":  # filter(None, xs)
-        return names, _name(names[0], node)
+        return names, read(names[0], node)
     return names, call_of(b, node.args[0], names, node)
 
 
@@ -59,7 +60,7 @@ def _zip(b: Builder, sources: list[Node], node: Node) -> Node:
     """`zip(xs, ys)` of the sources of a `map`."""
     name = b.fresh("zip").id
     b.scope[name] = Static(zip)
-    return _at(gast.Call(_name(name, node), sources, []), node)
+    return at(gast.Call(read(name, node), sources, []), node)
 
 
 def variable(b: Builder, base: str) -> str:
@@ -69,14 +70,6 @@ def variable(b: Builder, base: str) -> str:
     return name.id
 
 
-def _at(new: Node, node: Node) -> Node:
-    return gast.copy_location(new, node)
-
-
-def _name(name: str, node: Node) -> Node:
-    return _at(gast.Name(name, gast.Load(), None, None), node)
-
-
 def call_of(b: Builder, function: Node, names: Sequence[str], node: Node) -> Node:
     """A call of the function that an argument is; one that has to be computed is computed now."""
     if not _is_ready(b, function):
@@ -84,8 +77,8 @@ def call_of(b: Builder, function: Node, names: Sequence[str], node: Node) -> Nod
         held = b.fresh("function")
         b.emit(Assign(held, value, b.loc(function)))
         b.scope[held.id] = held
-        function = _name(held.id, function)
-    return _at(gast.Call(function, [_name(n, node) for n in names], []), node)
+        function = read(held.id, function)
+    return at(gast.Call(function, [read(n, node) for n in names], []), node)
 
 
 def _is_ready(b: Builder, function: Node) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcdiff.lower.nodes import assigned, at, read
 from srcdiff.lower.scope import COMPREHENSIONS, children
 
 Node = Any
@@ -69,11 +70,11 @@ def _block(
         return [first, *_block(rest, handler, orelse, names)]
     before, plain = _with_plain_arguments(call, names)
     result = names.fresh("result")
-    later = _Replaced(call, _read(result, call)).visit(copy.copy(first))
-    inner = [_assigned(result, plain), *_block([later, *rest], handler, orelse, names)]
+    later = _Replaced(call, read(result, call)).visit(copy.copy(first))
+    inner = [assigned(result, plain), *_block([later, *rest], handler, orelse, names)]
     args = [plain.func, *plain.args]
-    test = _at(gast.Call(_read(names.helper(), call), args, plain.keywords), call)
-    return [*before, _at(gast.If(test, inner, copy.deepcopy(handler)), first)]
+    test = at(gast.Call(read(names.helper(), call), args, plain.keywords), call)
+    return [*before, at(gast.If(test, inner, copy.deepcopy(handler)), first)]
 
 
 def _first_risky(node: Node, names: Names, apart: bool, whole: bool = False) -> Node | None:
@@ -125,12 +126,12 @@ def _with_plain_arguments(call: Node, names: Names) -> tuple[list[Node], Node]:
         if type(value).__name__ in ("Name", "Constant"):
             return value
         name = names.fresh("given")
-        before.append(_assigned(name, value))
-        return _read(name, value)
+        before.append(assigned(name, value))
+        return read(name, value)
 
     new = copy.copy(call)
     new.args = [plain(a) for a in call.args]
-    new.keywords = [_at(gast.keyword(k.arg, plain(k.value)), call) for k in call.keywords]
+    new.keywords = [at(gast.keyword(k.arg, plain(k.value)), call) for k in call.keywords]
     return before, new
 
 
@@ -144,18 +145,8 @@ class _Replaced(gast.NodeTransformer):  # type: ignore[misc]
         """The new node for the old one; what changes is copied."""
         if node is self.old:
             return self.new
-        return self.generic_visit(copy.copy(node))
-
-
-def _at(new: Node, node: Node) -> Node:
-    return gast.copy_location(new, node)
-
-
-def _read(name: str, node: Node) -> Node:
-    return _at(gast.Name(name, gast.Load(), None, None), node)
-
-
-def _assigned(name: str, value: Node) -> Node:
-    """`name = value`."""
-    target = _at(gast.Name(name, gast.Store(), None, None), value)
-    return _at(gast.Assign([target], value, None), value)
+        new = copy.copy(node)
+        for name, value in gast.iter_fields(node):
+            if isinstance(value, list):  # which the walk writes into
+                setattr(new, name, list(value))
+        return self.generic_visit(new)
