@@ -7,8 +7,11 @@ import gc
 import linecache
 import multiprocessing
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ import srcdiff
 from . import caches_model as model
 from .check import define
 
+ROOT = Path(__file__).parents[1]
 X = np.array([0.3, 0.7, 1.1])
 ONES = np.ones(2)
 
@@ -308,14 +312,25 @@ def called(g):
     return g(2.0)
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
-def test_process_pool(method):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip("this system has no such processes")
+def check_pool(method):
+    """Derivatives that were sent to another process give there what they give here."""
     context = multiprocessing.get_context(method)
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         found = list(pool.map(called, [g for g, _ in SENT.values()]))
     assert found == [expected for _, expected in SENT.values()]
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_process_pool(method):
+    """In an interpreter of its own: a fork of one with other threads may wait for ever."""
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system has no such processes")
+    program = f"from tests.test_caches import check_pool\ncheck_pool({method!r})\n"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_threads_at_the_first_call():

@@ -9,23 +9,25 @@ from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
 
 PROGRAMS = 200
+TOGETHER = 25
 FORWARD = 24
 BLOCKS = 6
 
 
-def test_random_programs():
+@pytest.mark.parametrize("first", range(0, PROGRAMS, TOGETHER))
+def test_random_programs(first):
     """With every feature: none is wrong, none crashes, and hardly any is refused."""
     verdicts, bad = Counter(), []
-    for seed in range(PROGRAMS):
+    for seed in range(first, first + TOGETHER):
         made = program(seed)
         verdict = judge_text(made.text, made.args)
         verdicts[verdict.kind] += 1
         if verdict.bad:
             bad.append(f"seed {seed}: {verdict}\n{made.text}")
     assert not bad, "\n".join(bad)
-    assert sum(verdicts[kind] for kind in (RIGHT, REFUSED, INVALID)) == PROGRAMS
-    assert verdicts[REFUSED] <= 0.05 * PROGRAMS, verdicts
-    assert verdicts[INVALID] <= 0.1 * PROGRAMS, verdicts  # numbers that are too large to judge
+    assert sum(verdicts[kind] for kind in (RIGHT, REFUSED, INVALID)) == TOGETHER
+    assert verdicts[REFUSED] <= 3, verdicts
+    assert verdicts[INVALID] <= 5, verdicts  # numbers that are too large to judge
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
