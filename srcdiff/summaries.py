@@ -261,16 +261,28 @@ def _base_case(fn: Any, kinds: Kinds) -> Summary:
 
 def _known_kind(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
     """The kind of what a function returns by those of its values that are known, if one is."""
-    if isinstance(value, ir.Tup) and is_generated(function):
-        items = (_known_kind(a, function, kinds) for a in value.items)
+    given = [value] if isinstance(value, ir.Tup) else _given_to(value, function)
+    rows = [rhs.items for rhs in given if isinstance(rhs, ir.Tup)]
+    if rows and len(rows) == len(given) and len({*map(len, rows)}) == 1:
+        columns = ([_known_item(a, function, kinds) for a in column] for column in zip(*rows))
+        items = (join_all(k for k in column if k is not None) for column in columns)
         return Tuple(tuple(Scalar("float64", None) if k is None else k for k in items))
-    given: list[ir.Rhs] = [
-        s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign) and s.target == value
-    ]
-    if not given and is_generated(function):
-        given = [value]
     found = (plain_kind(_rhs_kind(rhs, kinds)) for rhs in given)
     return join_all([k for k in found if k != UNKNOWN])
+
+
+def _given_to(value: ir.Atom, function: ir.Function) -> list[ir.Rhs]:
+    """What is assigned to a name."""
+    stmts = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return [s.rhs for s in stmts if s.target == value]
+
+
+def _known_item(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
+    """The same of one of several values, which may be a parameter."""
+    if isinstance(value, ir.Tup) or _given_to(value, function):
+        return _known_kind(value, function, kinds)
+    found = plain_kind(kind_of_atom(value, kinds))
+    return None if found == UNKNOWN else found
 
 
 def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
