@@ -249,6 +249,12 @@ class Heap:
                     self.add(base, item)
             if held.items is None and getattr(held, "item", None) is None:
                 self.add(base, UNKNOWN)
+        elif isinstance(base, Dict) and isinstance(held, Dict) and held.cls is None:
+            for key, item in held.items:
+                known = Text(key) if isinstance(key, str) else Scalar("int64", True, key)
+                self.store(base, known, item)
+            if held.item is not None:
+                self.add(base, held.item)
         else:
             self.add(base, UNKNOWN)
 
@@ -313,9 +319,14 @@ class Heap:
                 self.hold(one, held)
 
 
-def is_empty(kind: Kind) -> bool:
-    """Whether nothing was put into a list so far."""
-    return isinstance(kind, List) and kind.item is None and not kind.items
+def has_no_item(args: list[Kind]) -> bool:
+    """Whether nothing was put into a list so far, or nothing under this key of a dict."""
+    base = args[0]
+    if isinstance(base, Dict) and base.cls is None and len(args) == 2:
+        key = args[1].value if isinstance(args[1], (Scalar, Text)) else None
+        missing = not base.items or (key is not None and key not in dict(base.items))
+        return missing and base.item is None
+    return isinstance(base, List) and base.item is None and not base.items
 
 
 _APART = (ir.make_list, ir.make_dict, len, list, tuple, dict)

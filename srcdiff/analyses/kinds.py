@@ -21,7 +21,7 @@ from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind, fails, surely
 from srcdiff.analyses.kind_equal import Equal
 from srcdiff.analyses.kind_functions import only
-from srcdiff.analyses.kind_heap import Heap, is_empty, localless, widened
+from srcdiff.analyses.kind_heap import Heap, has_no_item, localless, widened
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_labels import Labels
 from srcdiff.analyses.kind_paired import adjoints
@@ -162,7 +162,7 @@ class _Inference:
             self.read(call.fn.id, env)
         self.heap.taken(call.fn, args)
         held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
-        none_yet = call.fn in _TAKES and is_empty(held[0])
+        none_yet = call.fn in _TAKES and has_no_item(held)
         if none_yet or fails(call.fn, held):
             return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))

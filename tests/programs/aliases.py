@@ -285,7 +285,7 @@ def entries_made_in_a_loop(x, y):
     return e["p"] * e["q"] * d["q"]
 
 
-sample(entries_made_in_a_loop, two, ("x", "y"), printed=False)
+sample(entries_made_in_a_loop, two, ("x", "y"))
 
 
 def work_list_of_views(x, y):

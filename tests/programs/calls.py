@@ -329,7 +329,6 @@ sample(
     both_written_on_a_copy,
     lambda r: (0.6, np.array([0.9, -0.3, -0.9, 0.5])),
     (0, 1),
-    printed=False,
 )
 
 

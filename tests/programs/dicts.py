@@ -657,3 +657,26 @@ def dict_grown_in_a_loop(x):
 
 
 sample(dict_grown_in_a_loop, three)
+
+
+def written_once_it_is_there(x):
+    d = {}
+    for k in range(3):
+        if "v" in d:
+            old = d["v"]
+            old += x * k
+        else:
+            d["v"] = x * 2.0
+    return np.sum(d["v"] ** 2)
+
+
+def updated_by_another_dict(x):
+    d = {"u": x * 2.0}
+    d.update({"v": x * x, "w": d["u"]})
+    w = d["w"]
+    w += d["v"]
+    return np.sum(d["u"] * d["v"])
+
+
+for _function in (written_once_it_is_there, updated_by_another_dict):
+    sample(_function, three)

@@ -548,7 +548,7 @@ def recursion_hands_through_what_is_written_later(x, y, m):
 for _function, _printed in (
     (recursion_returns_a_part_of_what_it_writes, False),
     (recursion_returns_what_it_writes_or_not, True),
-    (recursion_hands_through_what_is_written_later, False),
+    (recursion_hands_through_what_is_written_later, True),
 ):
     sample(
         _function,

@@ -72,7 +72,7 @@ for _function in (
     flat_part_of_what_has_none,
     reshaped_columns_of_a_recursion,
 ):
-    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
+    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),))
 
 sample(
     tangent_of_what_is_reshaped,

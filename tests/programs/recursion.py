@@ -116,3 +116,20 @@ for _program in (
 for _program in (two_functions_that_add_axes, written_by_the_last_call):
     sample(_program, lambda r: (r.uniform(0.5, 1.0, 2),), printed=False)
 sample(call_without_a_derivative, lambda r: (r.uniform(0.5, 1.0, 3), 0.7), inputs=(0, 1))
+
+
+def _pair(a, n):
+    if n <= 0:
+        return a * 2.0, np.sum(a)
+    one, two = _pair(a * a, n - 1)
+    return one, two * a[0]
+
+
+def written_into_one_of_two(x):
+    one, two = _pair(x, 2)
+    rows = [one, x * two]
+    one += x * two
+    return np.sum(rows[0] * rows[1])
+
+
+sample(written_into_one_of_two, lambda r: (r.uniform(0.3, 1.0, 3),))

@@ -123,7 +123,7 @@ def moved_to_another_key(x):
 
 
 # Of a dict of numbers and arrays that move the kinds are not known the second time.
-sample(moved_to_another_key, vector, printed=False)
+sample(moved_to_another_key, vector)
 
 
 def moved_to_and_fro(x):
