@@ -140,7 +140,7 @@ import numpy as np
 
 def f(x):
     held = {"u": x}
-    held.update({"v": x})
+    held.update([("v", x)])
     found = held.get("w", x)
     for v in found:
         found += v
