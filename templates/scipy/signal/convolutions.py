@@ -43,6 +43,10 @@ def correlate(in1, in2, mode="full", method="auto"):
 @composed(signal.fftconvolve, signal.oaconvolve)
 @samples("A(4), A(3)", "A(3, 4), A(2, 2), 'same'", "A(5), A(2), mode='valid'")
 def fftconvolve(in1, in2, mode="full"):
+    if np.size(in1) == 0:
+        return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
+    if np.size(in2) == 0:
+        return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
     return signal.convolve(in1, in2, mode, "fft")
 
 
@@ -54,6 +58,10 @@ def fftconvolve(in1, in2, mode="full"):
 def fftconvolve_along(in1, in2, mode="full", axes=None):
     if axes is None:
         return signal.fftconvolve(in1, in2, mode)
+    if np.size(in1) == 0:
+        return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
+    if np.size(in2) == 0:
+        return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
     along = (axes,) if isscalar(axes) else axes
     x, y = in1, in2
     for k in along:
@@ -89,7 +97,12 @@ def _bordered(x, y, boundary, fillvalue):
     "A(3, 4), A(2, 2), fillvalue=A()",
 )  # fmt: skip
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    if mode == "valid" or boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0:
+    plain = mode == "valid" or boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0
+    if np.size(in2) == 0:
+        return signal.convolve2d(np.zeros_like(in1), np.zeros_like(in2), mode)
+    if plain:
+        if np.size(in1) == 0:
+            return signal.convolve2d(np.zeros_like(in1), np.zeros_like(in2), mode)
         return signal.convolve(in1, in2, mode, "direct")
     z = signal.convolve(_bordered(in1, in2, boundary, fillvalue), in2, "valid", "direct")
     if mode == "same":
@@ -105,9 +118,15 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     "A(3, 4), A(2, 2), fillvalue=A()", "A(2, 3), A(3, 4), 'valid'", "C(3, 4), C(2, 2), 'same'",
 )  # fmt: skip
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    plain = boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0
+    if np.size(in2) == 0:
+        return signal.correlate2d(np.zeros_like(in1), np.zeros_like(in2), mode)
+    if plain or mode == "valid":
+        if np.size(in1) == 0:
+            return signal.correlate2d(np.zeros_like(in1), np.zeros_like(in2), mode)
     if mode == "valid":
         return signal.correlate(in1, in2, mode, "direct")
-    if boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0:
+    if plain:
         z = signal.correlate(in1, in2, "full", "direct")
     else:
         z = signal.correlate(_bordered(in1, in2, boundary, fillvalue), in2, "valid", "direct")
