@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import unique_places
-from srcdiff.rules import composed, conj, d, rank, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, isscalar, rank, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
 
@@ -23,10 +23,21 @@ def _ordered(a, axis):
     return np.where(np.isnan(ordered[..., -1:]), np.nan, ordered)
 
 
-def _finished(z, a, axis, keepdims):
-    if keepdims and axis is None:
-        return np.reshape(z, (1,) * np.ndim(a))
-    return np.expand_dims(z, axis) if keepdims else z
+def _finished(z, a, q, axis, keepdims):
+    """`z` with the axes of `q` first, and with those that were reduced."""
+    if keepdims:
+        if axis is None:
+            z = np.reshape(z, (1,) * np.ndim(a) + np.shape(z))
+        elif isscalar(axis):
+            z = np.expand_dims(z, axis % np.ndim(a))
+        else:
+            z = np.expand_dims(z, tuple([k % np.ndim(a) for k in axis]))
+    return np.moveaxis(z, -1, 0) if np.ndim(q) == 1 else z
+
+
+def _all_of(z, q):
+    """Quantiles `z` by a flat `q` in the shape of `q`."""
+    return np.reshape(z, np.shape(q) + np.shape(z)[1:])
 
 
 @composed(np.quantile)
@@ -34,9 +45,13 @@ def _finished(z, a, axis, keepdims):
     "A(5), 0.3", "A(3, 4), 0.6, 1", "A(3, 5), [0.2, 0.7], 0", "A(5), np.array([0.1, 0.9])",
     "A(2, 3, 4), 0.4, (0, 2)", "A(5), U() * 0.4 + 0.5", "A(5), 0.3, method='lower'",
     "A(5), 0.3, method='higher'", "A(5), 0.3, method='midpoint'", "A(5), 0.3, method='nearest'",
-    "A(3, 4), 0.6, 1, keepdims=True",
+    "A(3, 4), 0.6, 1, keepdims=True", "A(3, 4), [0.2, 0.6], keepdims=True",
+    "A(3, 2, 4), [0.2, 0.6, 0.3], (0, -1), keepdims=True",
+    "A(3, 4), np.array([[0.2, 0.6], [0.3, 0.9]]), 0", "A(3, 4), [[0.2], [0.6]], -1, keepdims=True",
 )  # fmt: skip
 def quantile(a, q, axis=None, *, method="linear", keepdims=False):
+    if np.ndim(q) > 1:
+        return _all_of(np.quantile(a, np.ravel(q), axis, method=method, keepdims=keepdims), q)
     ordered = _ordered(a, axis)
     # A number is as precise as the data, an array as precise as it says.
     at = (q if rank(q) == 0 else np.asarray(q)) * (ordered.shape[-1] - 1)
@@ -53,9 +68,7 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
         z = ordered[..., np.rint(at).astype(int)]
     else:
         refuse("the method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest'")
-    if np.ndim(q) == 1:
-        z = np.moveaxis(z, -1, 0)
-    return _finished(z, a, axis, keepdims)
+    return _finished(z, a, q, axis, keepdims)
 
 
 @composed(np.percentile)
@@ -66,25 +79,38 @@ def percentile(a, q, axis=None, *, method="linear", keepdims=False):
 
 
 @composed(np.nanquantile)
-@samples("V([1.0, np.nan, 2.0, 4.0]), 0.4", "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), 0.3, 1")
+@samples(
+    "V([1.0, np.nan, 2.0, 4.0]), 0.4", "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), 0.3, 1",
+    "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), [0.3, 0.6], 0, keepdims=True",
+    "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), [[0.3, 0.6]], 1",
+)  # fmt: skip
 def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
-    if method != "linear" or np.ndim(q) > 0:
-        refuse("only one quantile with linear interpolation has a rule")
+    if method != "linear":
+        refuse("only the method 'linear' has a rule")
+    if np.ndim(q) > 1:
+        if not (axis is None or isscalar(axis)):  # of which NumPy exchanges the axes
+            refuse("`q` must have one axis where `axis` has several: write `np.ravel(q)`")
+        return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
     if np.size(a) == 0:
-        return np.nan + np.sum(a, axis=axis, keepdims=keepdims)
+        none = np.nan + np.sum(a, axis=axis, keepdims=keepdims)
+        return none if np.ndim(q) == 0 else np.stack([none] * np.size(q))
     ordered = np.sort(rows(a, axis), axis=-1)
-    at = q * (np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1)
+    at = (q if rank(q) == 0 else np.asarray(q)) * (np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)
     right = np.take_along_axis(ordered, high, axis=-1)
-    z = left + (at - np.floor(at)).astype(np.result_type(left)) * (right - left)
-    return _finished(z[..., 0], a, axis, keepdims)
+    part = at - np.floor(at)
+    if rank(q) == 0:
+        part = part.astype(np.result_type(left))
+    z = left + part * (right - left)
+    return _finished(z[..., 0] if np.ndim(q) == 0 else z, a, q, axis, keepdims)
 
 
 @composed(np.nanpercentile)
-@samples("V([1.0, np.nan, 2.0, 4.0]), 40")
+@samples("V([1.0, np.nan, 2.0, 4.0]), 40", "V([1.0, np.nan, 2.0, 4.0]), [40, 60]")
 def nanpercentile(a, q, axis=None, *, method="linear", keepdims=False):
-    return np.nanquantile(a, q / 100.0, axis, method=method, keepdims=keepdims)
+    part = (q if rank(q) == 0 else np.asarray(q)) / 100.0
+    return np.nanquantile(a, part, axis, method=method, keepdims=keepdims)
 
 
 @composed(np.nanmedian)
