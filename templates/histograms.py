@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import extremes
-from srcdiff.rules import composed, d, ignored, linear, rank, refuse, rule, samples
+from srcdiff.rules import composed, d, ignored, isarray, linear, rank, refuse, rule, samples
 
 
 @linear(np.bincount)
@@ -11,7 +11,7 @@ from srcdiff.rules import composed, d, ignored, linear, rank, refuse, rule, samp
 def bincount(x, weights=None, minlength=0):
     z = np.bincount(x, weights, minlength)
     yield z
-    d[weights] += d[z][x]
+    d[weights] += d[z][x if isarray(x) else np.asarray(x, int)]  # a tuple would be several indices
 
 
 @rule(np.histogram)

@@ -11,6 +11,7 @@ from srcdiff.rules import (
     conj,
     d,
     distinct,
+    isarray,
     isscalar,
     linear,
     picks_one,
@@ -237,10 +238,12 @@ def fill_diagonal(a, val):
 def take(a, indices, axis=None):
     z = np.take(a, indices, axis)
     yield z
+    # A list is one index, a tuple would be several.
+    at = indices if isscalar(indices) or isarray(indices) else np.asarray(indices)
     if axis is None:
-        d[a] += scatter(d[z], indices, a)
+        d[a] += scatter(d[z], at, a)
     else:
-        np.add.at(d[a], along(axis, indices), d[z])
+        np.add.at(d[a], along(axis, at), d[z])
 
 
 @linear(np.take_along_axis)

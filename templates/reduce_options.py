@@ -52,6 +52,8 @@ def nanmax_where(a, axis=None, out=None, keepdims=False, initial=None, where=Tru
 @composed(np.nanmax, given="initial")
 @samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
 def nanmax_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    if np.size(a) == 0:
+        return initial + np.sum(a, axis=axis, keepdims=keepdims)
     return np.fmax(initial, np.nanmax(a, axis=axis, keepdims=keepdims))
 
 
@@ -64,6 +66,8 @@ def nanmin_where(a, axis=None, out=None, keepdims=False, initial=None, where=Tru
 @composed(np.nanmin, given="initial")
 @samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
 def nanmin_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    if np.size(a) == 0:
+        return initial + np.sum(a, axis=axis, keepdims=keepdims)
     return np.fmin(initial, np.nanmin(a, axis=axis, keepdims=keepdims))
 
 

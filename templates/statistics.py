@@ -87,13 +87,12 @@ def percentile(a, q, axis=None, *, method="linear", keepdims=False):
 def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
     if method != "linear":
         refuse("only the method 'linear' has a rule")
+    if np.size(a) == 0:  # of which NumPy takes the mean
+        return np.nan + np.sum(a, axis=axis, keepdims=keepdims)
     if np.ndim(q) > 1:
         if not (axis is None or isscalar(axis)):  # of which NumPy exchanges the axes
             refuse("`q` must have one axis where `axis` has several: write `np.ravel(q)`")
         return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
-    if np.size(a) == 0:
-        none = np.nan + np.sum(a, axis=axis, keepdims=keepdims)
-        return none if np.ndim(q) == 0 else np.stack([none] * np.size(q))
     ordered = np.sort(rows(a, axis), axis=-1)
     at = (q if rank(q) == 0 else np.asarray(q)) * (np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)

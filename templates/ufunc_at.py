@@ -172,5 +172,10 @@ unsupported(
     "Write the steps in a loop, or without repeated indices: `x[i] = np.exp(x[i])`.",
     np.power.at, np.fmax.at, np.fmin.at, np.hypot.at, np.arctan2.at, np.float_power.at,
     np.fmod.at, np.remainder.at, np.exp.at, np.log.at, np.sqrt.at, np.square.at, np.abs.at,
-    np.reciprocal.at,
+    np.reciprocal.at, np.sin.at, np.cos.at, np.tan.at, np.arcsin.at, np.arccos.at, np.arctan.at,
+    np.sinh.at, np.cosh.at, np.tanh.at, np.arcsinh.at, np.arccosh.at, np.arctanh.at, np.exp2.at,
+    np.expm1.at, np.log2.at, np.log10.at, np.log1p.at, np.logaddexp2.at, np.cbrt.at, np.fabs.at,
+    np.copysign.at, np.degrees.at, np.radians.at, np.deg2rad.at, np.rad2deg.at, np.sign.at,
+    np.floor.at, np.ceil.at, np.trunc.at, np.rint.at, np.floor_divide.at, np.positive.at,
+    np.conjugate.at, np.heaviside.at,
 )  # fmt: skip

@@ -74,7 +74,9 @@ OF_NOTHING = {
     "np.max(x, initial=0.1)": (NONE, ROWS), "np.max(x, 0, initial=0.1)": (ROWS,),
     "np.min(x, 0, initial=0.1)": (ROWS,), "np.max(x, 0, where=True, initial=0.1)": (ROWS,),
     "np.min(x, where=x > 0.0, initial=9.0)": (NONE, ROWS),
-    "np.max(x[x > 9.0], initial=0.5)": (SOME,),
+    "np.max(x[x > 9.0], initial=0.5)": (SOME,), "np.nanmax(x, 0, initial=0.1)": (NONE, ROWS),
+    "np.nanmin(x, initial=0.1)": (NONE, ROWS, LINE),
+    "np.nanmin(x, where=x > 0.0, initial=9.0)": (NONE, ROWS),
     "np.prod(x, axis=(0, 2))": (CUBE, BLOCK, np.zeros((2, 0, 4))),
     "np.linalg.norm(x)": (NONE, ROWS), "np.linalg.norm(x, 1)": (LINE,),
     "np.linalg.norm(x, 2)": (TALL, LINE), "np.linalg.norm(x, np.inf)": (TALL,),
@@ -87,6 +89,7 @@ OF_NOTHING = {
     "np.median(x)": (NONE, ROWS), "np.nanmedian(x)": (NONE, ROWS, LINE),
     "np.nanmedian(x, 1)": (WIDE,), "np.nanquantile(x, 0.4)": (NONE,),
     "np.nanquantile(x, 0.3, 1)": (WIDE,), "np.nanpercentile(x, 40)": (NONE,),
+    "np.nanquantile(x, [0.1, 0.2], 0, keepdims=True)": (WIDE, LINE, ROWS),
     "np.nanmedian(x[x > 9.0])": (SOME,), "np.nanmedian(x, 0, keepdims=True)": (ROWS,),
     "np.apply_along_axis(np.cumsum, 0, x)": (TALL,), "np.apply_along_axis(np.sum, 1, x)": (LINE,),
     "np.poly(x)": (NONE,), "np.roots(x)": (NONE,), "np.trim_zeros(x)": (NONE, 0.0 * SOME),
@@ -179,6 +182,15 @@ OF_SCIPY = {
     "special.softmax(x, 0)": (NO_COLUMNS,), "special.log_softmax(x, 0)": (NO_COLUMNS,),
     "special.erf(x) * special.gammaln(x)": (NONE, NO_ROWS),
     "ndimage.gaussian_filter(x, 1.0)": (NONE, NO_ROWS),
+    "signal.fftconvolve(x, SOME)": (NONE,), "signal.oaconvolve(SOME, x)": (NONE,),
+    "signal.fftconvolve(x, x, 'same')": (NONE,),
+    "signal.fftconvolve(x, x, 'valid', axes=0)": (NONE, NO_COLUMNS),
+    "signal.convolve2d(x, FULL)": (NO_ROWS, NO_COLUMNS, SQUARE),
+    "signal.convolve2d(FULL, x, 'same', 'symm')": (NO_ROWS, SQUARE),
+    "signal.convolve2d(x, FULL, fillvalue=2.5)": (NO_ROWS, NO_COLUMNS),
+    "signal.correlate2d(x, FULL, 'same')": (NO_ROWS, NO_COLUMNS, SQUARE),
+    "signal.correlate2d(FULL, x)": (NO_ROWS, SQUARE),
+    "signal.correlate2d(x, FULL, 'valid')": (SQUARE,),
     "stats.norm.logpdf(x)": (NONE, NO_ROWS), "integrate.trapezoid(x, axis=0)": (NO_COLUMNS,),
     "integrate.odeint(lambda y, t: y * y, SOME, x)": (NONE,),
     "stats.gamma.logpdf(x, 2.0)": (NONE,),
@@ -190,10 +202,11 @@ OF_SCIPY = {
 @pytest.mark.parametrize("expression", OF_SCIPY)
 def test_of_nothing_in_scipy(expression):
     pytest.importorskip("scipy", reason="SciPy is an extra")
-    from scipy import integrate, linalg, ndimage, special, stats
+    from scipy import integrate, linalg, ndimage, signal, special, stats
 
     spaces = {"integrate": integrate, "linalg": linalg, "ndimage": ndimage, "special": special}
-    spaces |= {"stats": stats, "np": np, "NO_COLUMNS": NO_COLUMNS, "SOME": SOME}
+    spaces |= {"signal": signal, "stats": stats, "np": np}
+    spaces |= {"NO_COLUMNS": NO_COLUMNS, "SOME": SOME, "FULL": FULL}
     f = define(f"def f(x):\n    return {expression}\n", "f", spaces)
     for x in OF_SCIPY[expression]:
         expected = f(x)

@@ -127,3 +127,22 @@ def picked_twice_by_a_list(x, table):
 
 
 sample(picked_twice_by_a_list, lambda r: (r.standard_normal(3), {}))
+
+
+def taken_at_counters(x, k):
+    s = np.take(x, [k, k + 1]) * np.take(x, (0, k))
+    rows = np.take(np.outer(x, x), [[k, 0], [1, k + 1]], axis=0)
+    columns = np.take(np.outer(x, x), [k + 5, k], axis=1, mode="wrap")
+    return np.sum(s * np.sum(rows[0], axis=1)) + np.sum(columns**2) * np.sum(rows[1])
+
+
+sample(taken_at_counters, lambda r: (r.standard_normal(4), 1))
+
+
+def counted_at_counters(x, k):
+    h = np.bincount([k, k + 1], weights=x[:2])
+    h = h + np.bincount([0, k], weights=[x[0], x[1]], minlength=3)
+    return np.sum(h * h)
+
+
+sample(counted_at_counters, lambda r: (r.standard_normal(3), 1))
