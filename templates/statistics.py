@@ -94,7 +94,8 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
             refuse("`q` must have one axis where `axis` has several: write `np.ravel(q)`")
         return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
     ordered = np.sort(rows(a, axis), axis=-1)
-    at = (q if rank(q) == 0 else np.asarray(q)) * (np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1)
+    most = np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1
+    at = (q if rank(q) == 0 else np.asarray(q)) * most
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)
     right = np.take_along_axis(ordered, high, axis=-1)

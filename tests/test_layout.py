@@ -16,7 +16,7 @@ LAYERS = (
     ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "batches")
     + ("request", "distributions", "modes", "solutions", "recompute", "revolve", "schedules")
     + ("twice", "version", "device", "curves", "entries", "integrals", "normal", "odes", "roots")
-    + ("holding", "cofactors", "repeats", "vectorized", "attempts")
+    + ("holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
     + ("fits", "saving", "workspaces", "allocating"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),

@@ -1,21 +1,10 @@
-"""Rules of convolutions, correlations and filters of `scipy.signal`."""
+"""Rules of convolutions and correlations of `scipy.signal`."""
 
 import numpy as np
 from scipy import signal
 
 from srcdiff.factors import as_full
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    iscomplex,
-    isscalar,
-    known,
-    linear,
-    refuse,
-    rule,
-    samples,
-)  # fmt: skip
+from srcdiff.rules import composed, conj, d, iscomplex, isscalar, known, refuse, rule, samples
 
 
 @rule(signal.convolve)
@@ -134,22 +123,3 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
         row, column = len(in2) // 2, np.shape(in2)[1] // 2
         z = z[row : row + len(in1), column : column + np.shape(in1)[1]]
     return z
-
-
-# The adjoint of a filter is the filter backwards in time.
-@linear(signal.lfilter)
-@samples(
-    "np.array([0.5, 0.2]), np.array([1.0, -0.4]), A(5)", "[0.5, 0.2], 1.0, A(3, 4), 0",
-)  # fmt: skip
-def lfilter(b, a, x, axis=-1):
-    z = signal.lfilter(b, a, x, axis)
-    yield z
-    d[x] += np.flip(signal.lfilter(b, a, np.flip(d[z], axis), axis), axis)
-
-
-@linear(signal.detrend)
-@samples("A(5)", "A(3, 4), 0, 'constant'")
-def detrend(data, axis=-1, type="linear"):
-    z = signal.detrend(data, axis, type)
-    yield z
-    d[data] += signal.detrend(d[z], axis, type)

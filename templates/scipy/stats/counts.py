@@ -117,3 +117,24 @@ def bernoulli_logpmf(k, p, loc=0):
 @samples("np.array([0, 1, 1]), np.abs(U(3))")
 def bernoulli_pmf(k, p, loc=0):
     return np.exp(stats.binom.logpmf(k, 1, p, loc))
+
+
+@composed(stats.nbinom.logpmf)
+@samples(
+    "np.array([0, 1, 4]), 4, np.abs(U(3))", "2, P(), np.abs(U())",
+    "np.array([3, 2]), P(2), np.abs(U()), 1",
+)  # fmt: skip
+def nbinom_logpmf(k, n, p, loc=0):
+    found = k - loc
+    fits = (n > 0) & (p > 0) & (p <= 1)
+    wanted, chance = np.where(fits, n, np.nan), np.where(fits, p, np.nan)
+    misses = np.maximum(found, 0)
+    log = special.gammaln(wanted + misses) - special.gammaln(misses + 1) - special.gammaln(wanted)
+    log = log + wanted * np.log(chance) + special.xlog1py(misses, -chance)
+    return _number(np.where(fits & ((found < 0) | (np.floor(found) < found)), -np.inf, log))
+
+
+@composed(stats.nbinom.pmf)
+@samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, P(), np.abs(U())")
+def nbinom_pmf(k, n, p, loc=0):
+    return np.exp(stats.nbinom.logpmf(k, n, p, loc))

@@ -39,6 +39,10 @@ for _name in (
 ):  # fmt: skip
     _shapes = (getattr(stats, _name).shapes or "").replace(",", "").split()
     _frozen(_name, [*_shapes, "loc=0", "scale=1"], _CONTINUOUS, _MOMENTS)
+for _name in ("weibull_min", "halfnorm"):
+    _shapes = (getattr(stats, _name).shapes or "").split()
+    _frozen(_name, [*_shapes, "loc=0", "scale=1"], _CONTINUOUS[:-2])
+_frozen("nbinom", ["n", "p", "loc=0"], _DISCRETE[:2])
 for _name in ("poisson", "binom", "bernoulli"):
     _shapes = getattr(stats, _name).shapes.replace(",", "").split()
     _frozen(_name, [*_shapes, "loc=0"], _DISCRETE, _MOMENTS)

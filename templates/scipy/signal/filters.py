@@ -1,0 +1,126 @@
+"""Rules of filters of `scipy.signal`."""
+
+import numpy as np
+from scipy import ndimage, signal
+
+from srcdiff.filters import analytic, edge_weights, lagged
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    isarray,
+    iscomplex,
+    linear,
+    nondifferentiable,
+    refuse,
+    rule,
+    samples,
+)  # fmt: skip
+
+nondifferentiable(analytic, edge_weights)
+
+
+# The adjoint of a filter is the filter backwards in time.
+@rule(signal.lfilter)
+@samples(
+    "np.array([0.5, 0.2]), np.array([1.0, -0.4]), A(5)", "[0.5, 0.2], 1.0, A(3, 4), 0",
+    "A(3), np.array([1.0, -0.4]), A(5)", "A(3), V([2.0, -0.4, 0.3]), A(2, 5)",
+    "V([0.5, 0.2, 0.1, 0.3]), V([1.0, -0.4]), A(2, 3), -1", "C(2), np.array([1.0, 0.4j]), C(4)",
+    "A(2), V([1.0, -0.4]), C(3)", "A(), P(), A(3)",
+)  # fmt: skip
+def lfilter(b, a, x, axis=-1):
+    z = signal.lfilter(b, a, x, axis)
+    yield z
+    d[x] += np.flip(signal.lfilter(conj(b), conj(a), np.flip(d[z], axis), axis), axis)
+    d[b] += lagged(d[z], conj(signal.lfilter([1.0], a, x, axis)), b, axis)
+    d[a] -= lagged(d[z], conj(signal.lfilter([1.0], a, z, axis)), a, axis)
+
+
+@rule(lagged)
+@samples(
+    "A(4), A(4), A(3), 0", "A(2, 3), A(2, 3), A(5), 1", "C(3), C(3), A(2), -1",
+    "A(3), A(3), 1.0, 0",
+)  # fmt: skip
+def lagged_(g, v, like, axis):
+    z = lagged(g, v, like, axis)
+    yield z
+    d[g] += signal.lfilter(d[z], [1.0], conj(v), axis)
+    d[v] += np.flip(signal.lfilter(d[z], [1.0], np.flip(conj(g), axis), axis), axis)
+    d[like] += 0.0
+
+
+def _settled(b, a, x):
+    """`x` filtered along its last axis as if it had always been what it is at first."""
+    first = x[..., :1]
+    return signal.lfilter(b, a, x - first) + np.sum(b) / np.sum(a) * first
+
+
+def _extended(x, n, padtype):
+    """`x` with `n` values more at both ends of its last axis."""
+    left, right = x[..., 1 : n + 1][..., ::-1], x[..., -n - 1 : -1][..., ::-1]
+    if padtype == "odd":
+        left, right = 2.0 * x[..., :1] - left, 2.0 * x[..., -1:] - right
+    elif padtype == "constant":
+        left, right = x[..., :1] + 0.0 * left, x[..., -1:] + 0.0 * right
+    elif padtype != "even":
+        refuse("`padtype` must be 'odd', 'even', 'constant' or None, and known")
+    return np.concatenate((left, x, right), axis=-1)
+
+
+@composed(signal.filtfilt)
+@samples(
+    "np.array([0.5, 0.2]), np.array([1.0, -0.4]), A(8)",
+    "[0.5, 0.2], [1.0, -0.4], A(8, 2), 0, 'even'", "A(2), V([1.0, -0.4]), A(2, 7), padlen=2",
+    "[0.5], [1.0, -0.3], A(5), padtype='constant', padlen=3",
+    "[0.5, 0.2], [1.0, -0.4], A(5), padtype=None", "[0.5, 0.2], [1.0, -0.4], A(5), padlen=0",
+)  # fmt: skip
+def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None):
+    n = 3 * max(np.size(a), np.size(b)) if padlen is None else padlen
+    rows = np.moveaxis(x, axis, -1)
+    long = rows if padtype is None or n == 0 else _extended(rows, n, padtype)
+    there = _settled(b, a, long)
+    back = _settled(b, a, there[..., ::-1])[..., ::-1]
+    if padtype is not None and n > 0:
+        back = back[..., n : n + np.shape(rows)[-1]]
+    return np.moveaxis(back, -1, axis)
+
+
+@composed(signal.hilbert)
+@samples("A(5)", "A(2, 4)", "A(4, 2), axis=0", "A(3, 2), 5, 0", "A(1)")
+def hilbert(x, N=None, axis=-1):
+    if isarray(x) and iscomplex(x):
+        refuse("`x` must be real")
+    y = np.fft.fft(x, N, axis)
+    weights = analytic(np.shape(y)[axis], np.result_type(y))
+    z = np.moveaxis(y, axis, -1) * weights
+    return np.moveaxis(np.fft.ifft(z), -1, axis)
+
+
+@composed(signal.savgol_filter)
+@samples(
+    "A(7), 5, 2", "A(2, 6), 3, 1, 1, 0.5", "A(6, 2), 5, 2, axis=0, mode='nearest'",
+    "A(6), 4, 2, mode='mirror'", "A(5), 5, 3, mode='constant', cval=0.5", "A(6), 3, 1, mode='wrap'",
+    "A(6, 2), 3, 2, 2, axis=0",
+)  # fmt: skip
+def savgol_filter(
+    x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0
+):
+    weights = signal.savgol_coeffs(window_length, polyorder, deriv, delta)
+    if mode != "interp":
+        return ndimage.convolve1d(x, weights, axis, mode=mode, cval=cval)
+    rows, half = np.moveaxis(x, axis, -1), window_length // 2
+    middle = ndimage.convolve1d(rows, weights, mode="constant")
+    dtype = np.result_type(middle)
+    first = edge_weights(window_length, polyorder, deriv, delta, False).astype(dtype)
+    last = edge_weights(window_length, polyorder, deriv, delta, True).astype(dtype)
+    left, right = rows[..., :window_length] @ first.T, rows[..., -window_length:] @ last.T
+    inner = middle[..., half : np.shape(rows)[-1] - half]
+    return np.moveaxis(np.concatenate((left, inner, right), axis=-1), -1, axis)
+
+
+@linear(signal.detrend)
+@samples("A(5)", "A(3, 4), 0, 'constant'")
+def detrend(data, axis=-1, type="linear"):
+    z = signal.detrend(data, axis, type)
+    yield z
+    d[data] += signal.detrend(d[z], axis, type)
