@@ -20,7 +20,8 @@ CANDIDATES = complex_step.candidates([s for s in ONCE if s.rule.name not in APAR
 WITHOUT = {
     "it is not holomorphic": (
         "cho_solve:*", "cholesky:*", "cond:*", "conjugate:*", "eigvalsh:*", "lu_solve:*trans=2)",
-        "matrix_norm:*", "polar:*", "correlate:*", "correlate2d:*", "eig_back:*", "hermitian:*",
+        "matrix_norm:*", "polar:*", "correlate:*", "correlate2d:*", "correlate1d:*(A(5)*",
+        "correlate1d:*'mirror')", "eig_back:*", "hermitian:*",
         "lstsq:*", "norm:*",
         "norm_order(A(?, ?*", "norm_order(A(4), [12-]*", "norm_order(A(4), np*", "pinv:*", "qr:*",
         "real:*", "sign:*", "slogdet:*", "solve:*'pos')", "std:*", "svdvals:*",
@@ -40,6 +41,7 @@ WITHOUT = {
     "it rounds both parts together": (
         "convolve:*fft')", "convolve:convolve(A(4, 5)*", "convolve:*mode='[cmwn]*",
         "convolve:*mode='grid-[cm]*",
+        "convolve1d:*'wrap')", "convolve1d:convolve1d(A(5), A(3))",
         "convolve:convolve(A(5), A(3))", "expi:*", "fftconvolve_along*", "gamma:gamma(-0.3*",
         "hyp0f1:hyp0f1(1.5, A(3))",
         "jv:jv([12n]*", "logm:*S*", "shichi:*", "sici:*", "sqrtm:*S*", "yv:*",
