@@ -33,7 +33,6 @@ from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, with_alias
-from srcdiff.outside import check_outside
 from srcdiff.request import Request
 from srcdiff.strange import check_callees
 from srcdiff.summaries import computes_complex
@@ -54,7 +53,6 @@ def tangent_facts(
     classes = written_classes(function, kinds)
     shared = Aliases(classes, copies=as_copies(function, kinds, classes))
     found = edges(function.body, kinds, shared, flows)
-    check_outside(function, kinds, inputs, found, shared)
     active = activity(inputs, outputs, found) | {*inputs}
     check_objects(function, active, kinds, request)
     fresh = ir.Fresh(ir.all_names(function))

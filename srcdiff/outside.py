@@ -1,49 +1,118 @@
 """Arrays and containers from outside, written into under a name and read by themselves.
 
 What is stored into one has its derivative under the name alone: another mention of the same object
-would be a constant, and so would one of a later iteration.
+would be a constant, and so would one of a later iteration. And what `x += y` writes may be a new
+`x`: what is from outside would stay as it was where it is read next.
 """
 
 from __future__ import annotations
 
-import operator
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.activity import Edges, reachable
-from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import mutated_args
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.links import (
+    Link,
+    between,
+    groups,
+    in_place,
+    is_marked,
+    links_of,
+    named_container,
+)
 from srcdiff.errors import UnsupportedError
 
 
-def check_outside(
-    function: ir.Function,
-    kinds: Mapping[str, Kind],
-    inputs: tuple[str, ...],
-    found: Edges,
-    shared: Aliases,
-) -> None:
-    """Refuse stores of values with a derivative into what is from outside and has two mentions."""
+def check_outside(function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    """Refuse stores, and operators in place as the source says them, into what is read again."""
     refs = {id(r.value): r for s in ir.walk(function.body) for r in _mutable(s)}
     if not refs:
         return
-    names = _bound(function.body, shared)
+    names = {key: f"_outside_{k}" for k, key in enumerate(refs)}
+    named = replace(function, body=_renamed(function.body, names))
+    known = {**kinds, **{names[key]: atom_kind(ref, kinds) for key, ref in refs.items()}}
+    links = [*links_of(named.body, known, False), *in_place(named)]
+    links += [Link(names[a], names[b], "alias", function.body[0], (), False, 0)
+              for a, b in _overlapping(refs)]  # fmt: skip
+    group, inside = groups(links), groups(between(links, known))
     counts = _counted(function.body, False)
-    varied = reachable(inputs, found)
-    for stmt in ir.walk(function.body):
-        for base in _written(stmt, kinds):
-            for key in names.get(shared.classes.get(base, base), ()) if base in varied else ():
-                if counts[key] > 1:
-                    raise UnsupportedError(
-                        f"a store into {ir.said(refs[key].text)}, which is not local to the "
-                        "function and is read elsewhere",
-                        stmt.loc,
-                        remedy="Pass it as an argument.",
-                    )
+    for stmt in ir.walk(named.body):
+        for base in (*_written(stmt, known), *_marked(stmt)):
+            # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
+            whole = named_container(base, known) and not (isinstance(stmt, ir.SetItem) and stmt.op)
+            same = inside if whole else group
+            found = [k for k, name in names.items() if same.get(name, name) == same.get(base, base)]
+            if sum(counts[key] for key in found) > 1:
+                raise _refusal(refs[found[0]], stmt)
+
+
+def _refusal(ref: ir.Ref, stmt: ir.Stmt) -> UnsupportedError:
+    return UnsupportedError(
+        f"a store into {ir.said(ref.text)}, which is not local to the function and is read "
+        "elsewhere",
+        stmt.loc,
+        remedy="Pass it as an argument.",
+    )
+
+
+def _marked(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names of which `x op= y` says that they may be written into."""
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call) and is_marked(stmt.rhs):
+        return tuple(ir.names(stmt.rhs.args[0]))
+    return ()
+
+
+def _overlapping(refs: Mapping[int, ir.Ref]) -> Iterator[tuple[int, int]]:
+    """The pairs of what is from outside that share memory."""
+    for (a, one), (b, two) in itertools.combinations(refs.items(), 2):
+        pairs = itertools.product(_arrays(one.value), _arrays(two.value))
+        if any(np.may_share_memory(x, y) for x, y in pairs):
+            yield a, b
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    """The arrays in a value."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(item)
+
+
+def _renamed(block: ir.Block, names: Mapping[int, str]) -> ir.Block:
+    """A block with names for what is from outside."""
+
+    def atom(old: ir.Atom) -> ir.Atom:
+        if isinstance(old, ir.Ref):
+            return ir.Name(names[id(old.value)]) if id(old.value) in names else old
+        return ir.Tup(tuple(map(atom, old.items))) if isinstance(old, ir.Tup) else old
+
+    def called(old: ir.Call) -> ir.Call:
+        kwargs = tuple((k, atom(v)) for k, v in old.kwargs)
+        return replace(old, args=tuple(map(atom, old.args)), kwargs=kwargs)
+
+    def rhs(old: ir.Rhs) -> ir.Rhs:
+        if isinstance(old, ir.Call):
+            return called(old)
+        return old if isinstance(old, ir.Opaque) else atom(old)
+
+    def one(stmt: ir.Stmt) -> ir.Stmt:
+        stmt = ir.map_blocks(stmt, lambda inner: tuple(map(one, inner)))
+        if isinstance(stmt, ir.Assign):
+            return replace(stmt, rhs=rhs(stmt.rhs))
+        if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+            return replace(stmt, rhs=called(stmt.rhs))
+        return replace(stmt, value=atom(stmt.value)) if isinstance(stmt, ir.SetItem) else stmt
+
+    return tuple(map(one, block))
 
 
 def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:
@@ -56,24 +125,6 @@ def _mutable_in(rhs: ir.Rhs) -> Iterator[ir.Ref]:
     for atom in ir.atoms(rhs):
         if isinstance(atom, ir.Ref) and isinstance(atom.value, (np.ndarray, list, dict)):
             yield atom
-
-
-def _bound(block: ir.Block, shared: Aliases) -> dict[str, set[int]]:
-    """What from outside the names of a class of memory may stand for, or be a view of."""
-    out: dict[str, set[int]] = {}
-    for stmt in ir.walk(block):
-        if isinstance(stmt, ir.Assign):
-            name = shared.classes.get(stmt.target.id, stmt.target.id)
-            for ref in _mutable_in(stmt.rhs) if _is_part(stmt.rhs) else ():
-                out.setdefault(name, set()).add(id(ref.value))
-    return out
-
-
-def _is_part(rhs: ir.Rhs) -> bool:
-    """Whether a value is that of one operand, or an item or a slice of it."""
-    if not isinstance(rhs, ir.Call):
-        return isinstance(rhs, ir.Ref)
-    return rhs.fn is operator.getitem and isinstance(rhs.args[1], (ir.Const, ir.Slice))
 
 
 def _counted(block: ir.Block, repeated: bool) -> Counter[int]:

@@ -176,6 +176,7 @@ def inplace_pass(state: State) -> State:
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
+    check_outside(state.function, state.kinds)
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
@@ -200,7 +201,6 @@ def analyse_pass(state: State) -> State:
         kinds = state.kinds
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
-    check_outside(function, kinds, tuple(inputs), found, shared)
     active = activity(inputs, outputs, found)
     check_used(function, active)
     check_strong(function, active, kinds, state.request)

@@ -118,6 +118,98 @@ def test_what_is_deep_in_arguments_stays(f, inputs):
     assert srcdiff.gradcheck(f, (p, X))
 
 
+VIEW, TABLE = W[1:], [np.array([0.5, 1.5, 2.5]), np.array([1.0, 0.5, 0.25])]
+
+
+def item_of_a_list(x):
+    a, b = TABLE
+    a *= x
+    return np.sum(TABLE[0] * x)
+
+
+def each_of_a_list(x):
+    for q in TABLE:
+        q *= x
+    return np.sum(TABLE[0] * x)
+
+
+def by_another_function(x):
+    v = np.asarray(W)
+    v *= x
+    return np.sum(W * x)
+
+
+def by_a_choice(x):
+    v = W if x[0] < 9.0 else x
+    v *= x
+    return np.sum(W * x)
+
+
+def in_a_new_list(x):
+    v = list(TABLE)
+    v[0] += x
+    return np.sum(TABLE[0] * x)
+
+
+def in_a_longer_list(x):
+    v = [*TABLE, x]
+    v[0] *= x
+    return np.sum(TABLE[0] * x)
+
+
+def in_a_dict(x):
+    v = {"a": W}
+    v["a"] += x
+    return np.sum(W * x)
+
+
+def copied_into(x):
+    u = W * x
+    np.copyto(W, x)
+    return np.sum(W * u)
+
+
+def of_a_view(x):
+    v = np.ravel(W)
+    v[1:] *= x[1:]
+    return np.sum(VIEW * x[1:])
+
+
+def in_a_loop(x):
+    total = 0.0
+    for _ in range(2):
+        v = W[:]
+        v += x
+        total = total + np.sum(v * x)
+    return total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [item_of_a_list, each_of_a_list, by_another_function, by_a_choice, in_a_new_list]
+    + [in_a_longer_list, in_a_dict, copied_into, of_a_view, in_a_loop],
+)
+def test_what_is_from_outside_is_not_read_after_it_is_written_by_another_name(f):
+    for way in (lambda: srcdiff.grad(f)(X), lambda: srcdiff.jvp(f, (X,), (X,))):
+        with pytest.raises(srcdiff.UnsupportedError, match="not local to the function and is read"):
+            way()
+
+
+def held_beside_others(x):
+    p = {"w": W, "b": x}
+    p["b"] = p["b"] * 2.0
+    rows = [W, W * 2.0]
+    rows.append(x)
+    rows[0] = rows[1] * x
+    return np.sum(p["w"] * p["b"] * W) + np.sum(rows[0])
+
+
+def test_containers_that_hold_what_is_from_outside_change():
+    before = W.copy()
+    assert srcdiff.gradcheck(held_beside_others, (X,))
+    np.testing.assert_array_equal(W, before)
+
+
 def added(x, y):
     x += y
     return np.sum(x * y)

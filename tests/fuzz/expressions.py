@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
 
-from tests.fuzz.kinds import INT, LONG, NUMBER, ROWS, Kind, Scope, list_of, matrix, slices, vector
+from tests.fuzz.kinds import (
+    FORMS,
+    INT,
+    LONG,
+    NUMBER,
+    ROWS,
+    Kind,
+    Scope,
+    list_of,
+    matrix,
+    slices,
+    vector,
+)
 
 UNARY = ("np.sin({})", "np.tanh({})", "np.cos({})", "np.exp(-{0} * {0})", "-{}", "{} ** 2",
          "1.0 / (1.5 + {} ** 2)", "np.sqrt(1.0 + {} ** 2)", "abs({})", "0.5 * {}")  # fmt: skip
@@ -12,6 +25,19 @@ BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} * {}", "{} / (2.0 + {} ** 2)", "n
           "np.arctan2({}, 1.0 + {} ** 2)", "0.3 * {} + {}")  # fmt: skip
 REDUCED = ("np.sum({})", "{}.sum()", "np.mean({})", "{}.mean()", "np.max({})", "{}.min()",
            "np.sqrt(np.sum({0} * {0}) + 1.0)", "np.std({}) * 1.0")  # fmt: skip
+
+
+COPIES = (
+    "1.0 * {0}", "{0} * 1", "{0} + 0.0", "0 + {0}", "{0} - 0.0", "{0} / 1.0", "{0} ** 1",
+    "{0} ** 1.0", "+{0}", "-(-{0})", "np.array({0})", "{0}.copy()", "np.copy({0})",
+    "1.0 * {0}[:]", "{0}[:] + 0", "np.positive({0})", "np.maximum({0}, {0})",
+    "np.where(True, {0}, {0})", "{0}.astype(float)", "{0} * np.ones({0}.shape)",
+    "np.add({0}, 0.0)", "np.multiply(1.0, {0})", "np.array([q for q in {0}])",
+    "np.stack(list({0}))", "{0}[...] / 1", "{0} + {0} * 0.0", "np.zeros_like({0}) + {0}",
+    "{0}.T.T * 1.0", "{0}.reshape(-1).reshape({0}.shape) + 0.0", "np.clip({0}, -9.0, 9.0)",
+    "np.roll({0}, 0)", "np.asarray({0}) * 1.0", "np.concatenate([{0}])", "0.5 * {0} + 0.5 * {0}",
+    "abs({0})", "0.3 * {0}",
+)  # fmt: skip
 
 
 class Expressions:
@@ -22,10 +48,13 @@ class Expressions:
         self.scope = Scope()
         self.functions: list[tuple[str, tuple[Kind, ...], Kind | None]] = []
         self.features: frozenset[str] = frozenset()
+        self.outside: dict[str, Kind] = {}  # arrays that no program writes into
 
     def of(self, kind: Kind, depth: int = 2) -> str:
         """An expression of a kind."""
         names = self.scope.of(kind)
+        if kind.form or kind.listed:
+            return self.r.choice(names) if names and self.r.random() < 0.7 else self.base(kind)
         if names and (depth <= 0 or self.r.random() < 0.25):
             return self.r.choice(names)
         if depth <= 0:
@@ -35,8 +64,10 @@ class Expressions:
 
     def base(self, kind: Kind) -> str:
         """A value of a kind where no name has it."""
+        if kind.form:
+            return self.display(kind)
         if kind.listed:
-            return f"[{self.base(Kind(kind.lengths))}]"
+            return f"[{self.base(Kind(kind.lengths))}, {self.of(Kind(kind.lengths), 0)}]"
         if kind == INT:
             return str(self.r.randint(0, 2))
         if kind.rank == 0:
@@ -45,6 +76,20 @@ class Expressions:
         lengths = ", ".join(map(str, kind.lengths))
         shape = lengths if kind.rank == 1 else f"({lengths})"
         return self.r.choice([f"np.zeros({shape})", f"np.ones({shape})", f"np.full({shape}, 0.7)"])
+
+    def display(self, kind: Kind) -> str:
+        """A container of containers."""
+        kinds = {"V": vector(), "N": NUMBER}
+        parts = re.split(r"([VN])", FORMS[kind.form].display)
+        return "".join(self.of(kinds[p], 1) if p in kinds else p for p in parts)
+
+    def deep(self, name: str, kind: Kind) -> tuple[str, Kind]:
+        """What is two deep in a container of containers, and its kind."""
+        form = FORMS[kind.form]
+        one, two = self.r.randrange(2), self.r.randrange(2)
+        outer = self.index(2) if form.outer[0] == "0" else form.outer[one]
+        inner = self.index(2) if form.lists else form.inner[two]
+        return f"{name}[{outer}][{inner}]", form.items[two]
 
     def constant(self) -> str:
         """A number."""
@@ -75,6 +120,9 @@ class Expressions:
         made = [f for f in self.functions if f[2] == kind]
         if made and self.r.random() < 0.4:
             return self.call(self.r.choice(made), depth)
+        given = [n for n, k in self.outside.items() if k == kind and k.rank]
+        if given and self.r.random() < 0.5:
+            return f"({self.r.choice(COPIES)})".format(self.r.choice(given))
         return (self.number, self.vector, self.matrix)[kind.rank](kind, depth)
 
     def call(self, function: tuple[str, tuple[Kind, ...], Kind | None], depth: int) -> str:
@@ -183,7 +231,7 @@ class Expressions:
 
     def indices(self, length: int, count: int) -> str:
         """A list of indices, often with repeats."""
-        return str([self.r.randint(-length, length - 1) for _ in range(count)])
+        return str([self.r.randint(-length, max(0, length - 1)) for _ in range(count)])
 
     def place(self, kind: Kind) -> str:
         """A subscript that selects one number."""

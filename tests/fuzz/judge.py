@@ -94,12 +94,19 @@ def judge(
         if inputs is None:
             inputs = _inputs(function, args)
         problem = Problem(function, args, inputs)
+        before = _outside(function)
         cases = _cases(problem, seed)
         if isinstance(cases, Verdict):
             return cases
+        if _outside(function) != before:
+            return Verdict(INVALID, "an array from outside is written into")
         try:
             with limited(LONGEST):
                 found = _compared(problem, cases)
+                if found.kind == RIGHT:
+                    found = _shared(problem) or found
+                if _outside(function) != before:
+                    return Verdict(WRONG, "an array from outside was changed")
                 return _twice(problem, seed) if order > 1 and found.kind == RIGHT else found
         except SrcdiffError as error:
             return _refusal(error)
@@ -123,6 +130,14 @@ def judge_forward(text: str, args: tuple[Any, ...], seed: int = 1) -> Verdict:
             return _refusal(error)
         except Exception as error:
             return Verdict(CRASHED, f"{type(error).__name__}: {error}", _place(error))
+
+
+def _outside(function: Callable[..., Any]) -> list[bytes]:
+    """What the arrays hold that a function sees beside its arguments."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    found = [v for k, v in function.__globals__.items() if not k.startswith("__")]
+    seen = st.arrays([*found, *cells, *(function.__defaults__ or ())])
+    return [array.tobytes() for array in seen]
 
 
 def _along(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verdict:
@@ -265,6 +280,54 @@ def _pulled(problem: Problem, cotangent: Any, expected: Any) -> Verdict:
             if y is not None and st.is_numeric(x) and not np.allclose(x, y, 1e-9, 1e-9):
                 return Verdict(WRONG, f"the {time} pullback is {y}, expected {x}")
     return Verdict(RIGHT)
+
+
+def _shared(problem: Problem) -> Verdict | None:
+    """One array given for several parameters: right, or refused where it is written into."""
+    names = problem.arguments()
+    flat = [n for n, v in names.items() if isinstance(v, np.ndarray) and v.ndim == 1]
+    if len(flat) < 2:
+        return None
+    one, two = flat[:2]
+    length = min(len(names[one]), len(names[two]))
+    base = np.concatenate([names[one], names[two][:1]])
+    for k in range(2):
+        found = _given(problem, {**names, one: base[:length], two: base[k : k + length]})
+        if found is not None:
+            return found
+    return None
+
+
+def _given(problem: Problem, names: dict[str, Any]) -> Verdict | None:
+    """What is wrong for arguments that share memory, if anything is."""
+    g = srcdiff.value_and_grad(problem.function, problem.inputs, materialize_grads=True)
+    apart = {name: copy.deepcopy(value) for name, value in names.items()}
+    kept = copy.deepcopy(apart)
+    try:
+        value = st.call(problem.function, copy.deepcopy(apart))
+        cotangent = st.random_like(np.random.default_rng(3), value)
+        expected = g(*copy.deepcopy(apart).values(), grad_outputs=cotangent)
+    except (ArithmeticError, ValueError, UnboundLocalError, HangError):
+        return None  # at other values the function itself may fail
+    try:
+        found = g(*names.values(), grad_outputs=cotangent)
+    except UnsupportedError as error:
+        return None if "share memory" in str(error) else Verdict(CRASHED, str(error))
+    try:
+        assert_unchanged(kept, names)
+    except AssertionError as failed:
+        return Verdict(WRONG, f"shared arguments: {failed}")
+    real = st.call(problem.function, names)  # as it is, on memory that is shared
+    pairs = [*_pairs(real, found[0]), *_pairs(expected[1], found[1])]
+    for x, y in pairs:
+        if st.is_numeric(x) and not np.allclose(x, y, 1e-9, 1e-9, equal_nan=True):
+            return Verdict(WRONG, f"shared arguments: {y}, expected {x}")
+    return None
+
+
+def _pairs(expected: Any, found: Any) -> list[tuple[Any, Any]]:
+    """The leaves of a structure, each with that of another one."""
+    return list(zip(st.leaves(expected), st.leaves_as(expected, found), strict=True))
 
 
 def _twice(problem: Problem, seed: int) -> Verdict:

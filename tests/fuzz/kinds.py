@@ -14,6 +14,7 @@ class Kind:
     lengths: tuple[int, ...] = ()
     listed: bool = False
     whole: bool = False
+    form: str = ""  # of containers in containers, see FORMS
 
     @property
     def rank(self) -> int:
@@ -42,6 +43,32 @@ def list_of(kind: Kind) -> Kind:
     return Kind(kind.lengths, listed=True)
 
 
+@dataclass(frozen=True)
+class Form:
+    """A container in a container: how it is written (V: a vector, N: a number), what it holds."""
+
+    display: str
+    outer: tuple[str, str]
+    inner: tuple[str, str]
+    items: tuple[Kind, Kind]
+    lists: bool = False  # whether what it holds are lists of vectors
+
+
+FORMS = {
+    "rows": Form("[[V, V], [V, V]]", ("0", "1"), ("0", "1"), (vector(), vector()), True),
+    "book": Form(
+        '{"u": [V, V], "w": [V, V]}', ('"u"', '"w"'), ("0", "1"), (vector(), vector()), True
+    ),
+    "pairs": Form("[(V, N), (V, N)]", ("0", "1"), ("0", "1"), (vector(), NUMBER)),
+    "tree": Form(
+        '{"a": {"u": V, "n": N}, "b": {"u": V, "n": N}}',
+        ('"a"', '"b"'),
+        ('"u"', '"n"'),
+        (vector(), NUMBER),
+    ),
+}
+
+
 @dataclass
 class Scope:
     """The names that can be read at a place of a program."""
@@ -60,6 +87,10 @@ class Scope:
     def lists(self) -> list[str]:
         """The names of lists."""
         return [n for n, k in self.names.items() if k.listed]
+
+    def nested(self) -> list[str]:
+        """The names of containers of containers."""
+        return [n for n, k in self.names.items() if k.form]
 
     def free(self) -> list[str]:
         """The names that may be bound again."""

@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from tests.fuzz.kinds import INT, NUMBER, Kind, Scope, matrix, vector
+from tests.fuzz.generic import generic
+from tests.fuzz.kinds import INT, NUMBER, Kind, Scope, list_of, matrix, vector
 from tests.fuzz.statements import ALL, Statements
 
 PARAMS = {"x": vector(), "y": vector(), "m": matrix(), "s": NUMBER}
+OUTSIDE = (
+    ("W", "W = np.array([0.3, -0.6, 0.9, 0.5])", vector()),
+    ("V", "V = np.linspace(-0.8, 0.9, 12).reshape(3, 4)", matrix()),
+    ("TABLE[1]", "TABLE = [np.ones(4), np.array([0.8, 0.1, -0.4, 0.6])]", vector()),
+    ('BOOK["w"]', 'BOOK = {"w": np.array([-0.9, 0.35, 0.15, 0.65])}', vector()),
+)  # fmt: skip
+ENCLOSED = ("K", "np.array([0.45, 0.75, -0.25, 0.85])", vector())
 
 
 @dataclass(frozen=True)
@@ -27,11 +35,33 @@ def program(seed: int, features: frozenset[str] = ALL) -> Program:
     r = random.Random(seed)
     writer = Statements(r, chosen(r, features))
     lines = ["import numpy as np", ""]
+    if "outside" in writer.features:
+        for text, line, kind in r.sample(OUTSIDE, r.choice([1, 2])):
+            lines.append(line)
+            writer.outside[text] = kind
+    if "several" in writer.features:
+        for k in range(r.choice([1, 1, 2])):
+            text, kinds = generic(r, f"k{k}")
+            lines += ["", *text, ""]
+            writer.generic.append((f"k{k}", kinds, 3))
     if "helper" in writer.features:
         for k in range(r.choice([0, 1, 1, 2])):
             lines += ["", *helper(writer, f"h{k}"), ""]
-    lines += ["", *main(writer)]
-    return Program("\n".join(lines) + "\n", arguments(seed, "dict" in writer.features))
+    lines += ["", *(enclosed(writer, seed) if enclose(writer) else main(writer, seed))]
+    return Program("\n".join(lines) + "\n", arguments(seed, writer.features))
+
+
+def enclose(writer: Statements) -> bool:
+    """Whether the function is made by another one, with an array of that."""
+    return "outside" in writer.features and writer.r.random() < 0.3
+
+
+def enclosed(writer: Statements, seed: int) -> list[str]:
+    """The function `f`, made by another one."""
+    name, value, kind = ENCLOSED
+    writer.outside[name] = kind
+    inner = [f"    {line}" for line in main(writer, seed)]
+    return [f"def make({name}):", *inner, "    return f", "", "", f"f = make({value})"]
 
 
 def chosen(r: random.Random, features: frozenset[str]) -> frozenset[str]:
@@ -40,12 +70,17 @@ def chosen(r: random.Random, features: frozenset[str]) -> frozenset[str]:
     return frozenset(f for f in sorted(features) if f in always or r.random() < 0.55)
 
 
-def arguments(seed: int, with_dict: bool) -> tuple[Any, ...]:
+def arguments(seed: int, features: frozenset[str]) -> tuple[Any, ...]:
     """Values for the parameters of `f`."""
     r = np.random.default_rng(seed)
     args: tuple[Any, ...] = (r.uniform(0.2, 1.4, 4), r.uniform(-1.0, 1.0, 4))
     args += (r.uniform(-1.0, 1.2, (3, 4)), float(r.uniform(0.3, 1.2)))
-    return (*args, {"w": r.uniform(0.2, 1.4, 4), "b": 0.6}) if with_dict else args
+    if "dict" in features:
+        args += ({"w": r.uniform(0.2, 1.4, 4), "b": 0.6},)
+    if "argument" in features:
+        one, two, three, four = r.uniform(0.2, 1.4, (4, 4))
+        args += (([[one, two], [three, four]], {"u": [one, two], "w": [three, four]})[seed % 2],)
+    return args
 
 
 def begin(writer: Statements, names: dict[str, Kind], result: Kind | None) -> None:
@@ -58,12 +93,20 @@ def helper(writer: Statements, name: str) -> list[str]:
     """A function that may write into its arguments, return one or a view, or call itself."""
     r, features = writer.r, writer.features
     recursive = "recursion" in features and r.random() < 0.4
-    kinds = {"a": r.choice([vector(), vector(), matrix(), NUMBER])}
+    given = [vector(), vector(), matrix(), NUMBER]
+    if "nest" in features:
+        given += [list_of(vector()), Kind(form="rows"), Kind(form="book")]
+    kinds = {"a": r.choice(given)}
     kinds["b"] = r.choice([vector(), NUMBER])
     result = r.choice([NUMBER, vector(), kinds["a"], None])
     if recursive and result is None:
         result = vector()
-    writer.features = features - {"dict", "closure"} - ({"leave"} if result is None else set())
+    writer.features = features - {"dict", "closure", "nonlocal"}
+    if result is None:
+        writer.features -= {"leave"}
+    default = [n for n in writer.outside if n.isidentifier()] if r.random() < 0.3 else []
+    if default and not recursive:
+        writer.outside["k"] = writer.outside[default[0]]
     begin(writer, {**kinds, **({"n": INT} if recursive else {})}, result)
     writer.scope.constant |= {"n"}
     if recursive:
@@ -80,7 +123,9 @@ def helper(writer: Statements, name: str) -> list[str]:
     params = [*kinds.values(), *([INT] if recursive else [])]
     writer.functions.append((name, tuple(params), result))
     writer.features = features
-    return [f"def {name}({', '.join([*kinds, *(['n'] if recursive else [])])}):", *writer.lines]
+    last = ["n"] if recursive else [f"k={default[0]}"] if default else []
+    writer.outside.pop("k", None)
+    return [f"def {name}({', '.join([*kinds, *last])}):", *writer.lines]
 
 
 def ending(writer: Statements, kind: Kind) -> str:
@@ -89,12 +134,13 @@ def ending(writer: Statements, kind: Kind) -> str:
     return writer.r.choice(names) if names and writer.r.random() < 0.4 else writer.of(kind, 2)
 
 
-def main(writer: Statements) -> list[str]:
+def main(writer: Statements, seed: int) -> list[str]:
     """The function `f`."""
     r = writer.r
     result = r.choice([NUMBER, NUMBER, NUMBER, vector()])
-    begin(writer, PARAMS, result)
-    params = [*PARAMS, *(["p"] if "dict" in writer.features else [])]
+    nested = {"z": Kind(form=("rows", "book")[seed % 2])} if "argument" in writer.features else {}
+    begin(writer, {**PARAMS, **nested}, result)
+    params = [*PARAMS, *(["p"] if "dict" in writer.features else []), *nested]
     for name, kind in (("a", vector()), ("d", matrix()), ("t", NUMBER)):
         if r.random() < 0.6:
             writer.line(f"{name} = {writer.of(kind, 2)}")
@@ -114,6 +160,8 @@ def everything(writer: Statements, kind: Kind) -> str:
         if found.listed:
             item = f"{name}[{writer.r.choice([0, -1])}]"
             parts.append(f"{weight} * {f'np.sum({item})' if found.rank else item}")
+        elif found.form:
+            parts.append(f"{weight} * np.sum({writer.deep(name, found)[0]})")
         elif found.rank and found != kind:
             parts.append(f"{weight} * np.sum(np.sin({name}))")
         elif found != INT:
