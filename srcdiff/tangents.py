@@ -93,7 +93,7 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         if not here:
             return None
         if bound.rule.tangent is not None:
-            return written_tangent(bound, stmt, scribe)
+            return _apart(written_tangent(bound, stmt, scribe), stmt, call, scribe)
         if not any(map(_cuts, ir.walk(here))):
             return mirrored(call, bound.rule, scribe)
     several = isinstance(bound.rule.lowered.result, ir.Tup)
@@ -106,7 +106,31 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
     if written and isinstance(total, ir.Name):
         check_own_memory(stmt, call, facts)
         return ir.Call(np.array, (total,), text="np.array")
-    return total
+    return _apart(total, stmt, call, scribe)
+
+
+def _apart(
+    total: ir.Atom | None, stmt: ir.Assign, call: ir.Call, scribe: Scribe
+) -> ir.Rhs | None:
+    """The tangent of `z = x + 1`, which is that of x: a copy where something writes into x."""
+    facts, kind = scribe.facts, scribe.kind(stmt.target.id)
+    if not isinstance(total, ir.Name) or (kind and (is_scalar(kind) or is_container(kind))):
+        return total
+    names = {n for n in ir.names(call) if n in facts.active and n in facts.aliases.classes}
+    if names & _may_share(call, facts):
+        return total  # as the value is a view
+    shared = {facts.adjoint(n).id for n in names}
+    for line in scribe.out:
+        if isinstance(line, ir.Assign) and _may_share(line.rhs, facts) & shared:
+            shared.add(line.target.id)
+    return ir.Call(np.array, (total,), text="np.array") if total.id in shared else total
+
+
+def _may_share(rhs: ir.Rhs, facts: Facts) -> set[str]:
+    """The names whose memory a value may be, or be a view of."""
+    if not isinstance(rhs, ir.Call):
+        return {*ir.names(rhs)}
+    return {n for atom in returns_view(rhs, facts.kinds) for n in ir.names(atom)}
 
 
 def check_own_memory(stmt: ir.Assign, call: ir.Call, facts: Facts) -> None:

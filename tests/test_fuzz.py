@@ -8,9 +8,9 @@ from tests.fuzz.judge import CRASHED, INVALID, REFUSED, RIGHT, WRONG, judge_forw
 from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
 
-PROGRAMS = 200
 TOGETHER = 25
-FORWARD = 24
+PROGRAMS = 150
+FORWARD = 60
 BLOCKS = 6
 
 

@@ -6,7 +6,7 @@ import argparse
 import time
 from collections import Counter
 
-from tests.fuzz.judge import INVALID, Verdict, judge_text
+from tests.fuzz.judge import INVALID, Verdict, judge_forward, judge_text
 from tests.fuzz.programs import Program, program
 from tests.fuzz.reduce import reduced
 from tests.fuzz.statements import ALL
@@ -22,7 +22,7 @@ def main() -> None:
     start = time.monotonic()
     for seed in range(options.seed, options.seed + options.count):
         made = program(seed, features)
-        verdict = judge_text(made.text, made.args, order=options.order)
+        verdict = _judged(made.text, made, options)
         counts[verdict.kind] += 1
         if options.show or verdict.bad and (verdict.kind == "WRONG" or verdict.label not in seen):
             seen.add(verdict.label)
@@ -36,17 +36,20 @@ def main() -> None:
         print(f"{number:5d} {reason}")
 
 
+def _judged(text: str, made: Program, options: argparse.Namespace) -> Verdict:
+    """The verdict on a text, in the mode and to the order asked for."""
+    if options.forward:
+        return judge_forward(text, made.args)
+    return judge_text(text, made.args, order=options.order)
+
+
 def _report(seed: int, made: Program, verdict: Verdict, options: argparse.Namespace) -> None:
     """Print a program as small as it gets."""
     text = made.text
-
-    def judged(smaller: str) -> Verdict:
-        return judge_text(smaller, made.args, order=options.order)
-
     if verdict.bad and options.reduce:
         label = verdict.label
-        text = reduced(text, lambda t: judged(t).label == label, options.reduce)
-        verdict = judged(text)
+        text = reduced(text, lambda t: _judged(t, made, options).label == label, options.reduce)
+        verdict = _judged(text, made, options)
     print(f"seed {seed}: {verdict.label}: {verdict.reason}\n{text}", flush=True)
 
 
@@ -61,6 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--order", type=int, default=1, choices=(1, 2))
+    parser.add_argument("--forward", action="store_true", help="judge tangents")
     parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
     parser.add_argument("--only", nargs="*", default=[], help="features to use")
     parser.add_argument("--reduce", type=int, default=250, help="trials of a reduction, 0: none")

@@ -116,9 +116,12 @@ def judge(
 
 def judge_forward(text: str, args: tuple[Any, ...], seed: int = 1) -> Verdict:
     """The verdict on the tangents of the function `f` of a module's text."""
+    try:
+        function = define(text, "f", {"np": np})
+    except (SyntaxError, TypeError, ValueError, KeyError, NameError) as error:
+        return Verdict(INVALID, str(error))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        function = define(text, "f", {"np": np})
         problem = Problem(function, args, _inputs(function, args))
         cases = _cases(problem, seed)
         if isinstance(cases, Verdict):
@@ -150,6 +153,8 @@ def _along(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verd
         _, tangent = srcdiff.jvp(problem.function, args, tangents, **kwargs)
         assert_unchanged(problem.names, names)
         found = st.inner(cotangent, tangent)
+        if not np.isfinite(found) and _overflows(problem):
+            return Verdict(INVALID, "a value is infinite or nan")
         if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
             return Verdict(WRONG, f"slope {slope}, found {found}")
     return Verdict(RIGHT)

@@ -491,3 +491,27 @@ def copied_by_the_module(x):
 
 
 sample(copied_by_the_module, lambda r: (r.standard_normal(3),))
+
+
+def shifted_before_a_store(x):
+    a = x + 0.3
+    b = 1.0 - (-x[::-1])
+    x[2] = x[0] * x[1]
+    c = +x
+    x *= 2.0
+    return np.sum(a * x) + np.sum(b * c)
+
+
+sample(shifted_before_a_store, lambda r: (r.standard_normal(4),))
+
+
+def shifted_in_a_loop(x):
+    total = x - 1.0
+    for k in range(2):
+        kept = np.ones(4) + x
+        x[k] = x[k + 1] * 0.5
+        total = total + kept * x
+    return total
+
+
+sample(shifted_in_a_loop, lambda r: (r.standard_normal(4),))
