@@ -9,6 +9,8 @@ import srcdiff
 
 W = np.array([1.0, 2.0, 3.0])
 X = np.array([0.5, 0.25, 0.75])
+VIEW, TABLE = W[1:], [np.array([0.5, 1.5, 2.5]), np.array([1.0, 0.5, 0.25])]
+ROWS = np.array([[0.25, 0.5, 1.0], [1.5, -0.5, 0.75]])
 
 
 def times_one(x):
@@ -51,15 +53,36 @@ def product(x):
     return W @ swapped(x)
 
 
+def item_of_a_list_copied(x):
+    a = np.array(TABLE[1])
+    y = 1.0 * TABLE[1]
+    y, a = a, y
+    for _ in range(2):
+        y += TABLE[1] * x
+    return np.sum(y * x * a)
+
+
+def rows_copied(x):
+    rows = [np.copy(row) for row in ROWS]
+    last = np.array(ROWS[1, 1:])
+    last *= x[1:]
+    rows[0] += x
+    return np.sum(rows[0] * rows[1] * x) + np.sum(last)
+
+
 @pytest.mark.parametrize(
-    "f", [times_one, plus_nothing, to_the_first_power, default, weighted, product]
+    "f",
+    [item_of_a_list_copied, rows_copied, times_one, plus_nothing, to_the_first_power, default]
+    + [weighted, product],
 )
 def test_arrays_from_outside_stay(f):
-    before, value = W.copy(), f(X.copy())
+    outside = [W, ROWS, *TABLE]
+    before, value = copy.deepcopy(outside), f(X.copy())
     g = srcdiff.grad(f, 0)
     assert srcdiff.value_and_grad(f, 0)(X)[0] == value
     ways = {
         "gradient": lambda: g(X),
+        "pullback": lambda: srcdiff.vjp(f, X)[1](X if np.ndim(value) else 1.0),
         "tangent": lambda: srcdiff.jvp(f, (X,), (X,)),
         "product with the Hessian": lambda: srcdiff.hvp(f, (X,), X),
         "gradient of a gradient": lambda: srcdiff.grad(g)(X, grad_outputs=X),
@@ -67,7 +90,8 @@ def test_arrays_from_outside_stay(f):
     }
     for name, way in ways.items():
         way()
-        np.testing.assert_array_equal(W, before, err_msg=name)
+        for now, then in zip(outside, before, strict=True):
+            np.testing.assert_array_equal(now, then, err_msg=name)
     assert srcdiff.gradgradcheck(f, (X,))
 
 
@@ -116,9 +140,6 @@ def test_what_is_deep_in_arguments_stays(f, inputs):
         first, second = way(), way()
         assert repr(p) == repr(before) and repr(first) == repr(second)
     assert srcdiff.gradcheck(f, (p, X))
-
-
-VIEW, TABLE = W[1:], [np.array([0.5, 1.5, 2.5]), np.array([1.0, 0.5, 0.25])]
 
 
 def item_of_a_list(x):

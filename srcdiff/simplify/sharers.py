@@ -102,8 +102,8 @@ def oddly_bound(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
         return ()
     if not isinstance(rhs, ir.Call):
         return ir.writes(stmt)
-    if gives_view(rhs.fn):
-        return ()
+    if gives_view(rhs.fn):  # a part of what is from outside stays what it is
+        return ir.writes(stmt) if isinstance(rhs.args[0], ir.Ref) else ()
     new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
     new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
     return () if new else ir.writes(stmt)
