@@ -8,7 +8,6 @@ import pytest
 import srcdiff
 
 from . import structures as st
-from .check import positional, with_cotangent
 from .programs import PROGRAMS
 from .programs.refused import REFUSED
 
@@ -31,26 +30,6 @@ def test_refused_program(program):
         assert "^" in str(error)
 
 
-# That the numbers are whole is seen where the second derivative runs: it stops there.
-# Where a gradient is given by hand, differences of it say nothing.
-STOP = [p for p in PROGRAMS if not p.order2 and p.gradient is None]
-
-
-def gradient_of_gradient(program):
-    """The gradient of the gradient of a program, for a random direction."""
-    names = st.bound_arguments(program.function, program.arguments())
-    args, kwargs = positional(program.function, names)
-    pulled = with_cotangent(srcdiff.grad(program.function, program.inputs), program.function)
-    r = np.random.default_rng(1)
-    cotangent = st.random_like(r, program.function(*program.arguments()))
-    inputs = program.inputs if isinstance(program.inputs, tuple) else (program.inputs,)
-    found = [names[n] if isinstance(n, str) else args[n] for n in inputs]
-    direction = tuple(st.random_like(r, value) for value in found)
-    twice = srcdiff.grad(pulled, program.inputs, materialize_grads=True)
-    direction = direction if isinstance(program.inputs, tuple) else direction[0]
-    return twice(*args, ct_=cotangent, grad_outputs=direction, **kwargs)
-
-
 def second_by_hand(name, x, direction):
     """The gradient of <gradient, direction> of a program whose gradient is given by hand."""
     if name == "peers_break-nan_kept":
@@ -71,9 +50,3 @@ def test_second_order_by_hand(name):
     found = twice(*args, grad_outputs=direction)
     assert found.dtype == args[0].dtype
     np.testing.assert_allclose(found, second_by_hand(name, args[0], direction), rtol=1e-5)
-
-
-@pytest.mark.parametrize("program", STOP, ids=[p.name for p in STOP])
-def test_second_order_that_stops_where_it_runs(program):
-    with pytest.raises(TypeError):
-        gradient_of_gradient(program)

@@ -173,7 +173,8 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     if is_solver(fn) and len(args) > 1:
         return solution(args[0], args[1])
     plain = tuple(_anonymous(a) for a in args)
-    result = probe(fn, plain, tuple((k, _anonymous(v)) for k, v in kwargs), fn in ANY_INT)
+    any_int = fn in ANY_INT or (fn in (np.array, np.asarray) and "ndmin" not in keywords)
+    result = probe(fn, plain, tuple((k, _anonymous(v)) for k, v in kwargs), any_int)
     if result is None:
         return UNKNOWN
     if has_open_dtype(fn):
