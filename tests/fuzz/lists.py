@@ -119,7 +119,7 @@ class Lists(Writer):
                 f"sum([{item} * {other} for {item}, {other} in zip({one}[::2], {two}[1:])])",
                 f"sum({{k: {item} * 0.5 for k, {item} in enumerate({one})}}.values())",
                 f"sum([sum([{other} * {item} for {other} in {two}]) for {item} in {one}])",
-                f"max(*{one}[:2], *{two}[2:], 0.1)",
+                f"max([*{one}[:2], *{two}[2:], 0.1])",
                 f"np.sum(np.stack([{item} * {two} for {item} in {one}]) ** 2)",
                 f"sum({item} for {item}, in zip({one})) * 0.5",
                 f"[{item} * 2.0 for {item} in {one}][::-1][1]",
