@@ -130,7 +130,7 @@ class Folder:
         """Remember whether a new temporary may be complex."""
         if isinstance(rhs, Call) and rhs.fn in (np.abs, np.real, np.imag, np.shape):
             return
-        read = [a for a in atoms(rhs) if isinstance(a, (Name, Const))]
+        read = [a for a in atoms(rhs) if isinstance(a, (Name, Const, Ref))]
         if any(map(self.is_complex, read)):
             self.complex.add(name.id)
 

@@ -184,3 +184,30 @@ def eigenpairs_of_a_triangle(x, triangle):
 
 
 sample(eigenpairs_of_a_triangle, lambda r: (r.standard_normal((3, 3)), "U"))
+
+
+# Complex arrays from outside, which rules transpose.
+IMPEDANCES = np.array([[2.0 + 1.0j, 0.3j, 0.5], [0.1, 1.5 - 0.4j, 0.2j], [0.7j, -0.3, 2.5 + 0.2j]])
+LOADS = np.array([1.0 - 0.5j, 0.2j, 0.8])
+
+
+def currents_of_a_network(v):
+    first = np.linalg.solve(IMPEDANCES, v * LOADS)
+    return np.abs(first + np.dot(IMPEDANCES, v) * np.exp(1j * v)) ** 2
+
+
+def rotated_by_a_matrix_outside(v, w):
+    z = IMPEDANCES @ (v + 1j * w)
+    return np.real(z @ IMPEDANCES) + np.imag(np.matmul(z, IMPEDANCES.T)), LOADS * z
+
+
+def power_with_loads(v, loads=LOADS):
+    def current(z):
+        return np.linalg.multi_dot([IMPEDANCES, z[:, None] * IMPEDANCES, loads])
+
+    return np.sum(np.abs(current(v + 1j * v * v)) ** 2)
+
+
+sample(currents_of_a_network, lambda r: (r.standard_normal(3),))
+sample(rotated_by_a_matrix_outside, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
+sample(power_with_loads, lambda r: (r.standard_normal(3),))
