@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.complexes import has_complex, is_complex_kind
+from srcdiff.analyses.complexes import has_complex, may_be_complex
 from srcdiff.analyses.kind_atoms import kind_of_call
 from srcdiff.analyses.kind_join import join, join_all
 from srcdiff.analyses.kind_types import (
@@ -22,7 +22,6 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Tuple,
     contents,
-    inside,
     is_scalar,
 )
 from srcdiff.analyses.kind_values import kind_of
@@ -76,13 +75,6 @@ class Summary:
     returned: tuple[str, ...] = ()
     entangled: bool = False  # the result may hold one array twice
     together: bool = False  # so may that of a function that was generated
-
-
-def may_be_complex(kind: Kind) -> bool:
-    """Whether a value may be complex, or hold what is, where complex numbers occur."""
-    if isinstance(kind, (Scalar, Array)):
-        return kind.dtype is None or is_complex_kind(kind)
-    return kind == UNKNOWN or any(map(may_be_complex, inside(kind)))
 
 
 class Near:

@@ -13,7 +13,9 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import module_of
-from srcdiff.analyses.kind_types import Kind, inside
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Object, Scalar, inside
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.records import is_record
 
 _MAKERS: tuple[Any, ...] = (
     np.roots, np.linalg.eig, np.linalg.eigvals, np.sort_complex,
@@ -27,8 +29,10 @@ def has_complex(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
     """Whether a complex number may occur: a constant, a known kind, or a function that makes it."""
     if any(map(is_complex_kind, kinds.values())):
         return True
-    found = (value for stmt in ir.walk(function.body) for value in _constants(stmt))
-    return any(map(_makes_complex, found))
+    for stmt in ir.walk(function.body):
+        if any(map(_makes_complex, _constants(stmt))) or _reads_object(stmt, kinds):
+            return True
+    return False
 
 
 def is_complex_kind(kind: Kind) -> bool:
@@ -38,6 +42,25 @@ def is_complex_kind(kind: Kind) -> bool:
     return str(getattr(kind, "dtype", None)).startswith(("complex", "clong"))
 
 
+def may_be_complex(kind: Kind) -> bool:
+    """Whether a value may be complex, or hold what is, where complex numbers occur."""
+    if isinstance(kind, (Scalar, Array)):
+        return kind.dtype is None or is_complex_kind(kind)
+    return kind == UNKNOWN or any(map(may_be_complex, inside(kind)))
+
+
+def _reads_object(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a value of unknown dtype comes out of an object that nobody looks into."""
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(stmt, ir.Assign) or not call.args:
+        return False
+    if not may_be_complex(kinds.get(stmt.target.id, UNKNOWN)):
+        return False
+    read = call.args[0]
+    kind = kinds.get(read.id) if isinstance(read, ir.Name) else None
+    return isinstance(kind_of(read.value, "") if isinstance(read, ir.Ref) else kind, Object)
+
+
 def _constants(stmt: ir.Stmt) -> Iterator[Any]:
     """The callees, constants and objects that a statement mentions itself."""
     for operand in ir.operands(stmt):
@@ -45,6 +68,8 @@ def _constants(stmt: ir.Stmt) -> Iterator[Any]:
             if isinstance(atom, (ir.Const, ir.Ref)):
                 yield atom.value
     rhs = getattr(stmt, "rhs", getattr(stmt, "iter", None))
+    for _, value in getattr(stmt if isinstance(stmt, ir.Verbatim) else rhs, "refs", ()):
+        yield value
     if isinstance(rhs, ir.Call) and not isinstance(rhs.fn, (ir.Name, ir.Method, ir.Attr)):
         yield rhs.fn
 
@@ -53,8 +78,8 @@ def _makes_complex(value: Any) -> bool:
     """Whether a constant is complex, names a complex dtype, or is a function that makes such."""
     if isinstance(value, (complex, np.complexfloating)):
         return True
-    if isinstance(value, np.ndarray):
-        return bool(np.iscomplexobj(value))
+    if isinstance(value, (np.ndarray, dict, list, tuple)) or is_record(type(value)):
+        return is_complex_kind(kind_of(value, ""))
     if isinstance(value, str):
         return value.startswith(("complex", "c8", "c16"))
     if isinstance(value, np.dtype):

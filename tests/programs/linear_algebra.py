@@ -211,3 +211,15 @@ def power_with_loads(v, loads=LOADS):
 sample(currents_of_a_network, lambda r: (r.standard_normal(3),))
 sample(rotated_by_a_matrix_outside, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
 sample(power_with_loads, lambda r: (r.standard_normal(3),))
+
+
+BY_NAME = {"series": np.eye(3) + 0.5, "shunt": IMPEDANCES}
+
+
+def complex_in_a_dict_outside(v):
+    for factor in BY_NAME.values():
+        v = np.linalg.solve(factor, v)
+    return np.abs(v) ** 2
+
+
+sample(complex_in_a_dict_outside, lambda r: (r.standard_normal(3),))
