@@ -9,7 +9,7 @@ from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
 
 TOGETHER = 25
-PROGRAMS = 150
+PROGRAMS = 200
 FORWARD = 60
 BLOCKS = 6
 
