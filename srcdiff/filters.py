@@ -1,4 +1,7 @@
-"""Parts of filters of `scipy.signal` and `scipy.ndimage`, which generated code calls."""
+"""Parts of filters of `scipy.signal` and `scipy.ndimage`, which generated code calls.
+
+Kernels are computed from numbers, by SciPy, wherever the arrays are.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +34,11 @@ def gaussian_weights(sigma: Any, order: int, truncate: float) -> Any:
     from scipy import ndimage
 
     reach = int(truncate * float(sigma) + 0.5)
-    impulse = np.zeros(2 * reach + 1)
-    impulse[reach] = 1.0
-    kernel: Any = ndimage.gaussian_filter1d(
-        impulse, sigma, order=order, mode="constant", truncate=truncate
+    zeros = [0.0] * reach
+    kernel = ndimage.gaussian_filter1d(
+        [*zeros, 1.0, *zeros], sigma, order=order, mode="constant", truncate=truncate
     )
-    return kernel
+    return np.array(kernel.tolist())
 
 
 def edge_weights(window: int, degree: int, deriv: int, delta: float, last: bool) -> Any:
@@ -45,5 +47,5 @@ def edge_weights(window: int, degree: int, deriv: int, delta: float, last: bool)
 
     half = window // 2
     places = range(window - half, window) if last else range(half)
-    rows = [savgol_coeffs(window, degree, deriv, delta, k, use="dot") for k in places]
+    rows = [savgol_coeffs(window, degree, deriv, delta, k, use="dot").tolist() for k in places]
     return np.reshape(np.array(rows), (half, window))

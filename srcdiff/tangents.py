@@ -8,7 +8,7 @@ rule says its tangent (`@forward`), that is it; of any other the backward lines 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -84,7 +84,7 @@ class Scribe:
 
 def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:
     """The tangent of a call's result, None for zero; `written`: it must be memory of its own."""
-    facts = scribe.facts
+    facts, start = scribe.facts, len(scribe.out)
     bound = find(call, facts.kinds, stmt.loc)
     if bound.rule.template is None:
         return None
@@ -93,7 +93,7 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         if not here:
             return None
         if bound.rule.tangent is not None:
-            return _apart(written_tangent(bound, stmt, scribe), stmt, call, scribe)
+            return _apart(written_tangent(bound, stmt, scribe), stmt, call, scribe, start)
         if not any(map(_cuts, ir.walk(here))):
             return mirrored(call, bound.rule, scribe)
     several = isinstance(bound.rule.lowered.result, ir.Tup)
@@ -106,13 +106,16 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
     if written and isinstance(total, ir.Name):
         check_own_memory(stmt, call, facts)
         return ir.Call(np.array, (total,), text="np.array")
-    return _apart(total, stmt, call, scribe)
+    return _apart(total, stmt, call, scribe, start)
 
 
 def _apart(
-    total: ir.Atom | None, stmt: ir.Assign, call: ir.Call, scribe: Scribe
+    total: ir.Atom | None, stmt: ir.Assign, call: ir.Call, scribe: Scribe, start: int
 ) -> ir.Rhs | None:
-    """The tangent of `z = x + 1`, which is that of x: a copy where something writes into x."""
+    """The tangent of `z = x + 1`, which is that of x: a copy where something writes into x.
+
+    The lines of the call begin at `start`.
+    """
     facts, kind = scribe.facts, scribe.kind(stmt.target.id)
     if not isinstance(total, ir.Name) or (kind and (is_scalar(kind) or is_container(kind))):
         return total
@@ -120,7 +123,7 @@ def _apart(
     if names & _may_share(call, facts):
         return total  # as the value is a view
     shared = {facts.adjoint(n).id for n in names}
-    for line in scribe.out:
+    for line in scribe.out[start:]:
         if isinstance(line, ir.Assign) and _may_share(line.rhs, facts) & shared:
             shared.add(line.target.id)
     return ir.Call(np.array, (total,), text="np.array") if total.id in shared else total
@@ -212,16 +215,16 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
     total = summed(values, scribe.temp)
     if total is None:
         return None
-    covered = _covered(scribe.out[start:], total, facts)
+    covered = _covered(scribe.out[start:], total, [*operands, stmt.target.id], facts)
     if stmt.target.id in covered or _has_result_shape(stmt, call, covered, facts):
         return total
     shape = scribe.temp(ir.Call(np.shape, (stmt.target,), text="np.shape"))
     return scribe.temp(ir.Call(np.broadcast_to, (total, shape), text="np.broadcast_to"))
 
 
-def _covered(lines: Lines, total: ir.Atom, facts: Facts) -> set[str]:
-    """The names whose shapes take part in that of the tangent."""
-    primal = {facts.adjoint(n).id: n for n in facts.active}
+def _covered(lines: Lines, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[str]:
+    """The names, those of some primal ones among them, whose shapes are part of the tangent's."""
+    primal = {facts.adjoint(n).id: n for n in names if n in facts.active}
     wanted = set(ir.names(total))
     for stmt in reversed(lines):
         if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:

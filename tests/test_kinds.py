@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_join import join
 from srcdiff.analyses.kind_types import (
     BIG,
@@ -23,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     same_shape,
 )
 from srcdiff.analyses.kinds import infer, key_of, kind_of
+from srcdiff.filters import gaussian_weights
 from srcdiff.iterate import iterated
 from srcdiff.lower import lower
 from srcdiff.parse import parse
@@ -312,6 +314,13 @@ def test_squeezing_a_length_that_may_be_one_loses_the_rank():
     results = [kinds[n] for n in kinds if n != "x"]
     assert Array("float64", None) in [Array(k.dtype, k.dims) for k in results]
     assert kinds["x"] in results
+
+
+def test_lengths_that_follow_from_numbers_are_not_those_of_one_try():
+    sigma, known = kind_of(0.5, "sigma"), Scalar("float64", True, 0.8)
+    others = Scalar("int64", True, 1), Scalar("float64", True, 4.0)
+    assert call_kind(gaussian_weights, (sigma, *others)) == Array("float64", (None,))
+    assert call_kind(gaussian_weights, (known, *others)) == Array("float64", (7,))
 
 
 def test_nothing_with_an_effect_is_called():

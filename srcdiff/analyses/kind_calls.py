@@ -41,6 +41,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.probe import probe
 from srcdiff.device import on_device
+from srcdiff.filters import edge_weights
 
 Args = tuple[Kind, ...]
 Kwargs = tuple[tuple[str, Kind], ...]
@@ -54,7 +55,7 @@ DATA_DEPENDENT = frozenset(
         np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
         np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
         np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
-        np.r_.__getitem__, np.c_.__getitem__,
+        np.r_.__getitem__, np.c_.__getitem__, edge_weights,
     }
 )  # fmt: skip
 

@@ -138,7 +138,8 @@ def _probe_again(
     first: Any,
 ) -> Kind | None:
     """The kind of a result of which one value is known, by two more."""
-    second = _run(fn, operands, names, _assign(groups, SECOND))
+    # Of other numbers as well: what they are might say how long the result is.
+    second = _run(fn, operands, names, _assign(groups, SECOND), (2.6, 0.5, 1.5))
     table: dict[tuple[int, int], Dim] = {
         (FIRST[i], SECOND[i]): _representative([keys[k] for k in group], certain)
         for i, group in enumerate(groups)
@@ -210,9 +211,15 @@ def _representative(dims: list[Dim], certain: bool) -> Dim:
 _FAILED = object()
 
 
-def _run(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...], lengths: Lengths) -> Any:
+def _run(
+    fn: ir.Callee,
+    operands: Sequence[Kind],
+    names: tuple[str, ...],
+    lengths: Lengths,
+    fills: tuple[float, ...] = (0.5, 1.5),
+) -> Any:
     """The result on stand-ins of these lengths, or `_FAILED`."""
-    for fill in (0.5, 1.5):
+    for fill in fills:
         try:
             values = [stand_in(k, (i,), lengths, fill) for i, k in enumerate(operands)]
         except NoStandInError:
@@ -290,7 +297,7 @@ def _array_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None) -> Kin
     if a.ndim != b.ndim:
         return Array(a.dtype.name)
     if table is None:
-        return Array(a.dtype.name, a.shape)
+        return Array(a.dtype.name, tuple(m if m == n else None for m, n in zip(a.shape, b.shape)))
     ones: dict[tuple[int, int], Dim] = {(1, 1): 1}
     return Array(a.dtype.name, tuple({**table, **ones}.get(p) for p in zip(a.shape, b.shape)))
 
