@@ -70,7 +70,7 @@ messages; a test runs every program on it. In all of them stands above: `import 
 What carries no derivative may use all of Python: most of this is refused only where a derivative
 would have to flow through it. Every error derives from `srcdiff.SrcdiffError`.
 
-One thing is neither right nor refused, since no program shows it: an integral by
+One thing is neither right nor refused, since a program does not say where it jumps: an integral by
 `scipy.integrate.quad` is differentiated under the integral sign, which leaves out what a jump of
 the integrand gives where the place of the jump depends on a parameter `p`. The gradient of the
 integral of `1.0 * (t > p)` is so 0 in place of -1, and that of `np.abs(t - p)`, a kink, is right,
