@@ -32,6 +32,8 @@ SAMPLES = collected()
 NAME = operator.attrgetter("id")
 # One function of every rule, where the others would only repeat it.
 ONCE = list({(s.rule.name, s.call): s for s in SAMPLES}.values())
+_FIRST = {s.id for s in ONCE}
+EACH = [*ONCE, *part([s for s in SAMPLES if s.id not in _FIRST], NAME, 3)]
 TEMPLATES = [s for s in ONCE if s.rule.definition is None]
 # Without knowledge of the arguments everything is real.
 REAL = [s for s in ONCE if not any(map(np.iscomplexobj, s.program().args))]
@@ -79,7 +81,7 @@ def test_every_function_has_a_sample_that_fits():
         assert known or id(key) in have or repr(key) in have, key
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=NAME)
+@pytest.mark.parametrize("sample", EACH, ids=NAME)
 def test_first_derivative(sample):
     program, w = weighted(sample)
     args = copies(program.args)
@@ -120,7 +122,7 @@ def norm_of(value):
 SOLVED_IN_STEPS = ("odeint", "ivp_values_", "ode_values_", "ode_adjoint_")
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=NAME)
+@pytest.mark.parametrize("sample", part(EACH, NAME, 2), ids=NAME)
 def test_forward_mode(sample):
     program, w = weighted(sample)
     rng = np.random.default_rng(4)

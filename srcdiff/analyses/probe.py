@@ -138,8 +138,8 @@ def _probe_again(
     first: Any,
 ) -> Kind | None:
     """The kind of a result of which one value is known, by two more."""
-    # Of other numbers as well: what they are might say how long the result is.
-    second = _run(fn, operands, names, _assign(groups, SECOND), (2.6, 0.5, 1.5))
+    # Of other numbers as well, which might say how long the result is.
+    second = _run(fn, operands, names, _assign(groups, SECOND), others=True)
     table: dict[tuple[int, int], Dim] = {
         (FIRST[i], SECOND[i]): _representative([keys[k] for k in group], certain)
         for i, group in enumerate(groups)
@@ -216,12 +216,15 @@ def _run(
     operands: Sequence[Kind],
     names: tuple[str, ...],
     lengths: Lengths,
-    fills: tuple[float, ...] = (0.5, 1.5),
+    others: bool = False,
 ) -> Any:
-    """The result on stand-ins of these lengths, or `_FAILED`."""
-    for fill in fills:
+    """The result on stand-ins of these lengths, or `_FAILED`; `others`: of other numbers."""
+    for number, fill in (((2.6, 0.5),) if others else ()) + ((0.5, 0.5), (1.5, 1.5)):
         try:
-            values = [stand_in(k, (i,), lengths, fill) for i, k in enumerate(operands)]
+            values = [
+                stand_in(k, (i,), lengths, number if isinstance(k, Scalar) else fill)
+                for i, k in enumerate(operands)
+            ]
         except NoStandInError:
             return _FAILED
         split = len(values) - len(names)
