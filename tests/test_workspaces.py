@@ -190,6 +190,7 @@ def shared():
 @pytest.mark.parametrize("kind", HOLDERS)
 def test_what_is_held_in_any_way_stays_as_it_is(kind, shared):
     g = shared
+    g.release_workspace()  # many arrays of other tests may be free, used one after the other
     gc.disable()
     try:
         results = g(*vectors(0))
