@@ -310,10 +310,10 @@ def _given(problem: Problem, names: dict[str, Any]) -> Verdict | None:
     kept = copy.deepcopy(apart)
     try:
         value = st.call(problem.function, copy.deepcopy(apart))
-        cotangent = st.random_like(np.random.default_rng(3), value)
-        expected = g(*copy.deepcopy(apart).values(), grad_outputs=cotangent)
-    except (ArithmeticError, ValueError, UnboundLocalError, HangError):
+    except (ArithmeticError, LookupError, NameError, TypeError, ValueError, HangError):
         return None  # at other values the function itself may fail
+    cotangent = st.random_like(np.random.default_rng(3), value)
+    expected = g(*copy.deepcopy(apart).values(), grad_outputs=cotangent)
     try:
         found = g(*names.values(), grad_outputs=cotangent)
     except UnsupportedError as error:
@@ -386,6 +386,8 @@ def _place(error: BaseException) -> str:
         return f"{last.filename.rpartition('/srcdiff/')[2]}:{last.lineno}"
     own = [f for f in frames if "/srcdiff/" in f.filename]
     inner = [f for f in frames if f.filename.startswith("<")]
+    if not own:
+        return "outside"
     if inner and frames.index(inner[-1]) > frames.index(own[-1]):
         return f"generated, {type(error).__name__}"
-    return f"{own[-1].filename.rpartition('/srcdiff/')[2]}:{own[-1].lineno}" if own else "outside"
+    return f"{own[-1].filename.rpartition('/srcdiff/')[2]}:{own[-1].lineno}"
