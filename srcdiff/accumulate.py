@@ -147,7 +147,12 @@ class _Accumulate:
         return tuple(out), now
 
     def nothing_flows(self, block: ir.Block, states: States) -> bool:
-        """Whether every adjoint that a pair starts from is absent, so that it adds nothing."""
+        """Whether every adjoint that a pair starts from is absent, so that it adds nothing.
+
+        To an item of a container the cotangent is added by reading it, absent as it is.
+        """
+        if any(self.facts.seed in ir.reads(s) for s in ir.walk(block)):
+            return False
         sources = {n for s in ir.walk(block) for n in self.sources(s)}
         return bool(sources) and all(self.absent(n, states) for n in sources)
 

@@ -64,6 +64,17 @@ def test_gradient_of_gradient(program):
     )
 
 
+@pytest.mark.parametrize("program", part(PROGRAMS, lambda p: p.name, 5), ids=lambda p: p.name)
+def test_a_pullback_called_twice(program):
+    """It gives the same, to the last bit."""
+    problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
+    ct = st.random_like(np.random.default_rng(5), problem.output())
+    pos, kw = positional(program.function, problem.arguments())
+    choice = {"inputs": program.inputs, "outputs": program.outputs}
+    _, pullback = srcdiff.vjp(program.function, *pos, **choice, **kw)
+    assert_same(pullback(ct), pullback(ct), 0.0)
+
+
 @pytest.mark.parametrize("program", [p for p, _ in PRINTED], ids=[name for _, name in PRINTED])
 def test_printed_source(program):
     """The printed text computes the same, and differentiating it gives the same."""

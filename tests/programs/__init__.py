@@ -23,6 +23,7 @@ TOPICS = (
     "recursion",
     "helpers",
     "containers",
+    "inner_lists",
     "shared_items",
     "objects",
     "lists",

@@ -1,0 +1,66 @@
+"""Lists of lists of arrays: a function gives one of them, or all after a store far inside."""
+
+import numpy as np
+
+from .registry import sample
+
+
+def lists(r):
+    return [[r.standard_normal(3) for _ in range(2)] for _ in range(2)]
+
+
+def one_of_the_lists(z):
+    return z[-2]
+
+
+def both_lists(z):
+    return z[1], z[0]
+
+
+def taken_apart(z):
+    first, second = z
+    return second
+
+
+def by_a_helper(z):
+    def chosen(rows):
+        return rows[1]
+
+    return chosen(z)
+
+
+def chosen_by_recursion(z, n):
+    if n == 0:
+        return z[0]
+    return chosen_by_recursion([z[1], z[0]], n - 1)
+
+
+def all_after_a_store(s, z):
+    z[1][1][-2] -= s
+    return z
+
+
+def one_list_after_stores(s, z):
+    k = 0
+    while k < 3:
+        z[k % 2][0][1] += s * z[1 - k % 2][1][0]
+        k += 1
+    return z[0]
+
+
+def lists_exchanged(s, z):
+    z[0][0] += s
+    z[0], z[1] = z[1], z[0]
+    return z
+
+
+def by_name(p):
+    return p["rows"]
+
+
+for _function in (one_of_the_lists, both_lists, taken_apart, by_a_helper):
+    sample(_function, lambda r: (lists(r),))
+sample(chosen_by_recursion, lambda r: (lists(r), 3))
+for _function in (all_after_a_store, one_list_after_stores, lists_exchanged):
+    sample(_function, lambda r: (0.7, lists(r)), (0, 1))
+sample(by_name, lambda r: ({"rows": lists(r)[0], "others": np.ones(2)},))
