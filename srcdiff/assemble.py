@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, layout, trees
-from srcdiff.analyses.effects import MUTATORS, mutated_args
+from srcdiff.analyses.effects import MUTATORS
 from srcdiff.analyses.kind_types import (
     Array,
     Dict,
@@ -331,15 +331,15 @@ def _unset(kind: Kind | None) -> ir.Const:
 
 def consumes(function: ir.Function, facts: Facts) -> bool:
     """Whether a backward part uses its residuals up: it can run once on the same ones."""
+    if facts.shadows & ir.all_names(function):
+        return True  # they are added into, by whatever name
     adjoints = facts.value_adjoints
     for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.SetItem) and stmt.base.id in {*facts.kinds, *facts.shadows}:
+        if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
             return True
         call = ir.call_of(stmt)
         if call is None:
             continue
-        if any(n in facts.shadows for a in mutated_args(call, facts.kinds) for n in ir.names(a)):
-            return True
         changes = isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
         primal = changes and not adjoints & set(ir.names(call.args[0]))
         if primal or isinstance(call.fn, ir.Derived):

@@ -40,6 +40,11 @@ def all_after_a_store(s, z):
     return z
 
 
+def summed_after_a_store(s, z):
+    z[1][1][-2] -= s
+    return np.sum(z)
+
+
 def one_list_after_stores(s, z):
     k = 0
     while k < 3:
@@ -61,6 +66,6 @@ def by_name(p):
 for _function in (one_of_the_lists, both_lists, taken_apart, by_a_helper):
     sample(_function, lambda r: (lists(r),))
 sample(chosen_by_recursion, lambda r: (lists(r), 3))
-for _function in (all_after_a_store, one_list_after_stores, lists_exchanged):
+for _function in (all_after_a_store, summed_after_a_store, one_list_after_stores, lists_exchanged):
     sample(_function, lambda r: (0.7, lists(r)), (0, 1))
 sample(by_name, lambda r: ({"rows": lists(r)[0], "others": np.ones(2)},))
