@@ -59,6 +59,12 @@ def lists_exchanged(s, z):
     return z
 
 
+def stored_and_read_from_the_end(s, z):
+    z[0][0][0] = s
+    z[-1][-2][1:] *= s
+    return z[-2][0] * z[1][0]
+
+
 def by_name(p):
     return p["rows"]
 
@@ -66,6 +72,9 @@ def by_name(p):
 for _function in (one_of_the_lists, both_lists, taken_apart, by_a_helper):
     sample(_function, lambda r: (lists(r),))
 sample(chosen_by_recursion, lambda r: (lists(r), 3))
-for _function in (all_after_a_store, summed_after_a_store, one_list_after_stores, lists_exchanged):
+for _function in (
+    all_after_a_store, summed_after_a_store, stored_and_read_from_the_end, one_list_after_stores,
+    lists_exchanged,
+):  # fmt: skip
     sample(_function, lambda r: (0.7, lists(r)), (0, 1))
 sample(by_name, lambda r: ({"rows": lists(r)[0], "others": np.ones(2)},))
