@@ -22,7 +22,6 @@ from srcdiff.bodies import with_bodies
 from srcdiff.calls import unmarked, user_calls
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
-from srcdiff.counted import counted
 from srcdiff.displays import displays
 from srcdiff.emit import Emitted
 from srcdiff.entry import entered, mirrored_memory, own_memory, said_to_be_written
@@ -177,7 +176,6 @@ def inplace_pass(state: State) -> State:
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
-    state = _with(state, counted(state.function, state.kinds))
     check_outside(state.function, state.kinds)
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
     said = said_to_be_written(state.function, state.kinds, state.params)

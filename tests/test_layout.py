@@ -31,7 +31,7 @@ LAYERS = (
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("direct", "strong", "entangled"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
-    + ("counted", "accumulate", "batch", "tape", "checkpoint")
+    + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
     + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),
     ("pipeline", "batching"),

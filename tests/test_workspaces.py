@@ -54,7 +54,8 @@ def assert_same(found, wanted):
         assert type(x) is type(y)
         x, y = np.asarray(x), np.asarray(y)
         assert (x.dtype, x.shape, x.strides) == (y.dtype, y.shape, y.strides)
-        assert x.tobytes() == y.tobytes()
+        same = x.tobytes() == y.tobytes()  # on CI pytest spends hours on how bytes differ
+        assert same
 
 
 @pytest.fixture

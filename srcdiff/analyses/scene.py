@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple
 from srcdiff.analyses.links import (
     Link,
     definitions,
@@ -160,8 +161,17 @@ def _taken_apart(link: Link, function: ir.Function, kinds: Kinds) -> bool:
     if not isinstance(rhs, ir.Call) or returns_view(rhs) or any(shares(made[0], kinds)):
         return False
     uses = [s for s in ir.walk(function.body) if link.source in ir.reads(s)]
-    keys = [s.rhs.args[1] for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]
-    return len(keys) == len(uses) == len(set(keys))
+    keys = [s.rhs.args[1].value for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]
+    return len(keys) == len(uses) and _are_apart(keys, kinds.get(link.source))
+
+
+def _are_apart(keys: Sequence[Any], kind: Kind | None) -> bool:
+    """Whether keys are those of different items: of two items, 0 and -2 are the same."""
+    if isinstance(kind, (List, Tuple)) and kind.items:
+        keys = [k % len(kind.items) for k in keys]
+    elif not isinstance(kind, Dict) and len({k < 0 for k in keys if isinstance(k, int)}) > 1:
+        return False
+    return len(keys) == len(set(keys))
 
 
 def _takes_item(stmt: ir.Stmt, source: str) -> bool:

@@ -65,6 +65,14 @@ def stored_and_read_from_the_end(s, z):
     return z[-2][0] * z[1][0]
 
 
+def grown_and_read_from_the_end(s, x):
+    rows = []
+    for k in range(3):
+        rows.append([x * k, x + k])
+    rows[0][0][0] = s
+    return rows[-3][0] * rows[0][1]
+
+
 def by_name(p):
     return p["rows"]
 
@@ -77,4 +85,5 @@ for _function in (
     lists_exchanged,
 ):  # fmt: skip
     sample(_function, lambda r: (0.7, lists(r)), (0, 1))
+sample(grown_and_read_from_the_end, lambda r: (0.7, r.standard_normal(4)), (0, 1))
 sample(by_name, lambda r: ({"rows": lists(r)[0], "others": np.ones(2)},))
