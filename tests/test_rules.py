@@ -176,13 +176,25 @@ def test_load_rules_reads_a_file_and_a_folder(own_rules, tmp_path):
     assert rules.find(np.i0).name == "i0"
 
 
+@pytest.mark.parametrize("slope", [2.0, 3.0])
+def test_files_of_a_folder_share_functions(own_rules, tmp_path, slope):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "_steps.py").write_text(f"def scaled(x):\n    return {slope} * x\n")
+    (tmp_path / "mine" / "bessel.py").write_text(
+        "import numpy as np\nfrom srcdiff.rules import composed\nfrom ._steps import scaled\n\n"
+        "@composed(np.i0)\ndef i0(x):\n    return scaled(x)\n"
+    )
+    assert [r.name for r in srcdiff.load_rules(tmp_path / "mine")] == ["i0"]
+    assert srcdiff.grad(lambda x: np.i0(x))(0.5) == slope
+
+
 def test_ref_arguments_are_kept():
     dtype = Ref("np.float32", np.float32)
     assert bound(Method("astype"), X, dtype)["dtype"] == dtype
 
 
 def test_readme_examples(own_rules):
-    path = Path(rules.folder()) / "README.md"
+    path = Path(rules.files.folder()) / "README.md"
     result = doctest.testfile(str(path), module_relative=False)
     assert result.attempted and not result.failed
 

@@ -8,14 +8,13 @@ user's, and lies above them in a new registry.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
@@ -25,6 +24,7 @@ from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 
 from .arguments import MEMBER_REMEDY, REMEDY, bind, spelling
+from .files import execute, files_of, folder
 from .notation import (
     active,
     basic,
@@ -222,39 +222,21 @@ def _announce(made: Rule) -> Rule:
     return made
 
 
-def folder() -> Path:
-    """The folder of the project's templates: inside the package (a wheel) or beside it."""
-    here = Path(__file__).resolve().parent.parent
-    return inside if (inside := here / "templates").is_dir() else here.parent / "templates"
-
-
 def read_file(path: Path) -> tuple[Rule, ...]:
     """The rules that one file of templates declares, in their order."""
     with _lock:
         _loading.append([])
         try:
-            _execute(path)
+            execute(path)
         finally:
             found = _loading.pop()
     return tuple(found)
 
 
-def _execute(path: Path) -> ModuleType:
-    """Run a file of templates as a module of its own."""
-    name = f"srcdiff_templates.{path.parent.name}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def load_rules(path: str | Path) -> tuple[Rule, ...]:
     """Add the rules of a user's file or folder of templates."""
     place = Path(path)
-    files = sorted(place.glob("*.py")) if place.is_dir() else [place]
+    files = files_of(place) if place.is_dir() else [place]
     found = tuple(r for file in files for r in read_file(file))
     for one in found:
         _announce(one)
@@ -264,8 +246,7 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
 @functools.cache
 def _core() -> Registry:
     """The rules of NumPy, `math`, the builtins and the project's own functions."""
-    files = sorted(folder().glob("*.py"))
-    return EMPTY.extended(tuple(r for file in files for r in read_file(file)))
+    return EMPTY.extended(tuple(r for file in files_of(folder()) for r in read_file(file)))
 
 
 @functools.cache
@@ -287,7 +268,7 @@ def read_extras() -> bool:
     with _lock:
         new = [m for m in _extra_folders() if m in sys.modules and m not in _extra]
         for module in new:
-            files = sorted(_extra_folders()[module].glob("*.py"))
+            files = files_of(_extra_folders()[module])
             _extra[module] = tuple(r for file in files for r in read_file(file))
         if new:
             for cached in (builtin, _builtin_rules, registry):

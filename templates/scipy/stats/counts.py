@@ -6,14 +6,9 @@ Parameters that are none give nan, as in SciPy.
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, rank, samples
+from srcdiff.rules import composed, samples
 
-
-def _number(z):
-    """What `np.where` makes of numbers is an array without axes, and SciPy gives a number."""
-    if rank(z) is None or rank(z) == 0:
-        return z[()]
-    return z
+from ._standard import as_number
 
 
 @composed(stats.poisson.logpmf)
@@ -23,7 +18,7 @@ def poisson_logpmf(k, mu, loc=0):
     none = (n < 0) | (np.floor(n) < n)
     n, mean = np.maximum(n, 0), np.where(mu >= 0, mu, np.nan)
     log = special.xlogy(n, mean) - special.gammaln(n + 1) - mean
-    return _number(np.where(none & (mu >= 0), -np.inf, log))
+    return as_number(np.where(none & (mu >= 0), -np.inf, log))
 
 
 @composed(stats.poisson.pmf)
@@ -37,7 +32,7 @@ def poisson_pmf(k, mu, loc=0):
 def poisson_cdf(k, mu, loc=0):
     n = np.floor(k - loc)
     rest = special.gammaincc(np.maximum(n, 0.0) + 1.0, mu)
-    return _number(np.where((n < 0) & (mu >= 0), 0.0, rest))
+    return as_number(np.where((n < 0) & (mu >= 0), 0.0, rest))
 
 
 @composed(stats.poisson.logcdf)
@@ -45,7 +40,7 @@ def poisson_cdf(k, mu, loc=0):
 def poisson_logcdf(k, mu, loc=0):
     none = (k < loc) & (mu >= 0)
     log = np.log(np.where(none, 1.0, stats.poisson.cdf(k, mu, loc)))
-    return _number(np.where(none, -np.inf, log))
+    return as_number(np.where(none, -np.inf, log))
 
 
 @composed(stats.poisson.sf)
@@ -53,7 +48,7 @@ def poisson_logcdf(k, mu, loc=0):
 def poisson_sf(k, mu, loc=0):
     n = np.floor(k - loc)
     rest = special.gammainc(np.maximum(n, 0.0) + 1.0, mu)
-    return _number(np.where((n < 0) & (mu >= 0), 1.0, rest))
+    return as_number(np.where((n < 0) & (mu >= 0), 1.0, rest))
 
 
 def _probability(p):
@@ -68,7 +63,7 @@ def binom_logpmf(k, n, p, loc=0):
     log = special.gammaln(n + 1) - special.gammaln(hits + 1) - special.gammaln(n - hits + 1)
     log = log + special.xlogy(hits, chance) + special.xlog1py(n - hits, -chance)
     none = (found < 0) | (found > n) | (np.floor(found) < found)
-    return _number(np.where(none & (p >= 0) & (p <= 1), -np.inf, log))
+    return as_number(np.where(none & (p >= 0) & (p <= 1), -np.inf, log))
 
 
 @composed(stats.binom.pmf)
@@ -85,7 +80,7 @@ def binom_cdf(k, n, p, loc=0):
     rest = special.betaincc(inner + 1.0, n - inner, chance)
     all_or_none = np.where(hits < 0, 0.0, 1.0)
     apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
-    return _number(np.where(apart, all_or_none, rest))
+    return as_number(np.where(apart, all_or_none, rest))
 
 
 @composed(stats.binom.sf)
@@ -96,7 +91,7 @@ def binom_sf(k, n, p, loc=0):
     rest = special.betainc(inner + 1.0, n - inner, chance)
     all_or_none = np.where(hits < 0, 1.0, 0.0)
     apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
-    return _number(np.where(apart, all_or_none, rest))
+    return as_number(np.where(apart, all_or_none, rest))
 
 
 @composed(stats.binom.logcdf)
@@ -104,7 +99,7 @@ def binom_sf(k, n, p, loc=0):
 def binom_logcdf(k, n, p, loc=0):
     none = (k < loc) & (p >= 0) & (p <= 1)
     log = np.log(np.where(none, 1.0, stats.binom.cdf(k, n, p, loc)))
-    return _number(np.where(none, -np.inf, log))
+    return as_number(np.where(none, -np.inf, log))
 
 
 @composed(stats.bernoulli.logpmf)
@@ -131,7 +126,7 @@ def nbinom_logpmf(k, n, p, loc=0):
     misses = np.maximum(found, 0)
     log = special.gammaln(wanted + misses) - special.gammaln(misses + 1) - special.gammaln(wanted)
     log = log + wanted * np.log(chance) + special.xlog1py(misses, -chance)
-    return _number(np.where(fits & ((found < 0) | (np.floor(found) < found)), -np.inf, log))
+    return as_number(np.where(fits & ((found < 0) | (np.floor(found) < found)), -np.inf, log))
 
 
 @composed(stats.nbinom.pmf)

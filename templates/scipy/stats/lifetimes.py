@@ -8,50 +8,19 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, rank, samples
+from srcdiff.rules import composed, samples
 
-
-def _checked(x, loc, scale):
-    if known(scale) and scale == 1:
-        return x - loc
-    return (x - loc) / (scale if known(scale) and scale > 0 else np.where(scale > 0, scale, np.nan))
-
-
-def _shaped(y, c):
-    """`y`, or nan where the shape is not one."""
-    if known(c) and c > 0:
-        return y
-    return np.where(c > 0, y, np.nan)
-
-
-def _left(y, c):
-    """Where a density that begins as `y**(c - 1)` is zero."""
-    if known(c):
-        return y <= 0 if c > 1 else y < 0
-    return (y < 0) | ((y == 0) & (c > 1))
-
-
-def _number(z):
-    """What `np.where` makes of numbers is an array without axes, and SciPy gives a number."""
-    if rank(z) is None or rank(z) == 0:
-        return z[()]
-    return z
-
-
-def _scaled(log, scale):
-    if known(scale) and scale == 1:
-        return log
-    return log - np.log(scale)
+from ._standard import as_number, outside, per_scale, shaped, standardised
 
 
 @composed(stats.weibull_min.logpdf)
 @samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "P(3), c=P(), scale=P()")
 def weibull_min_logpdf(x, c, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), c)
-    none = _left(y, c)
+    y = shaped(standardised(x, loc, scale), c)
+    none = outside(y, c)
     inside = np.where(none, 1.0, y)
     log = np.log(c) + special.xlogy(c - 1.0, inside) - inside**c
-    return _number(np.where(none, -np.inf, _scaled(log, scale)))
+    return as_number(np.where(none, -np.inf, per_scale(log, scale)))
 
 
 @composed(stats.weibull_min.pdf)
@@ -63,9 +32,9 @@ def weibull_min_pdf(x, c, loc=0, scale=1):
 @composed(stats.weibull_min.logsf)
 @samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), 1.5, 0.2, P()")
 def weibull_min_logsf(x, c, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), c)
+    y = shaped(standardised(x, loc, scale), c)
     inside = np.where(y <= 0, 1.0, y)
-    return _number(np.where(y <= 0, 0.0, _shaped(-(inside**c), c)))  # nan**0 is 1
+    return as_number(np.where(y <= 0, 0.0, shaped(-(inside**c), c)))  # nan**0 is 1
 
 
 @composed(stats.weibull_min.sf)
@@ -89,9 +58,9 @@ def weibull_min_logcdf(x, c, loc=0, scale=1):
 @composed(stats.halfnorm.logpdf)
 @samples("P(3)", "P(3) + 1.0, U(), P()", "P()")
 def halfnorm_logpdf(x, loc=0, scale=1):
-    y = _checked(x, loc, scale)
+    y = standardised(x, loc, scale)
     log = 0.5 * math.log(2.0 / math.pi) - 0.5 * y * y
-    return _number(np.where(y < 0, -np.inf, _scaled(log, scale)))
+    return as_number(np.where(y < 0, -np.inf, per_scale(log, scale)))
 
 
 @composed(stats.halfnorm.pdf)
@@ -103,15 +72,15 @@ def halfnorm_pdf(x, loc=0, scale=1):
 @composed(stats.halfnorm.cdf)
 @samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
 def halfnorm_cdf(x, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return _number(np.where(y <= 0, 0.0, special.erf(y / math.sqrt(2.0))))
+    y = standardised(x, loc, scale)
+    return as_number(np.where(y <= 0, 0.0, special.erf(y / math.sqrt(2.0))))
 
 
 @composed(stats.halfnorm.sf)
 @samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
 def halfnorm_sf(x, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return _number(np.where(y <= 0, 1.0, special.erfc(y / math.sqrt(2.0))))
+    y = standardised(x, loc, scale)
+    return as_number(np.where(y <= 0, 1.0, special.erfc(y / math.sqrt(2.0))))
 
 
 @composed(stats.halfnorm.logcdf)
@@ -123,8 +92,8 @@ def halfnorm_logcdf(x, loc=0, scale=1):
 @composed(stats.halfnorm.logsf)
 @samples("P(3)", "P(3) + 1.0, U(), P()")
 def halfnorm_logsf(x, loc=0, scale=1):
-    y = _checked(x, loc, scale)
-    return _number(np.where(y <= 0, 0.0, math.log(2.0) + special.log_ndtr(-y)))
+    y = standardised(x, loc, scale)
+    return as_number(np.where(y <= 0, 0.0, math.log(2.0) + special.log_ndtr(-y)))
 
 
 @composed(stats.zscore)

@@ -8,17 +8,13 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, samples
+from srcdiff.rules import composed, samples
 
-
-def _positive(a):
-    if known(a) and a > 0:
-        return a
-    return np.where(a > 0, a, np.nan)
+from ._standard import positive
 
 
 def _placed(z, loc, scale):
-    return loc + _positive(scale) * z
+    return loc + positive(scale) * z
 
 
 def _probability(q):
@@ -112,37 +108,37 @@ def t_isf(q, df, loc=0, scale=1):
 @composed(stats.gamma.ppf)
 @samples("np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()")
 def gamma_ppf(q, a, loc=0, scale=1):
-    return _placed(special.gammaincinv(_positive(a), q), loc, scale)
+    return _placed(special.gammaincinv(positive(a), q), loc, scale)
 
 
 @composed(stats.gamma.isf)
 @samples("np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()")
 def gamma_isf(q, a, loc=0, scale=1):
-    return _placed(special.gammainccinv(_positive(a), q), loc, scale)
+    return _placed(special.gammainccinv(positive(a), q), loc, scale)
 
 
 @composed(stats.chi2.ppf)
 @samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()")
 def chi2_ppf(q, df, loc=0, scale=1):
-    return _placed(2.0 * special.gammaincinv(_positive(0.5 * df), q), loc, scale)
+    return _placed(2.0 * special.gammaincinv(positive(0.5 * df), q), loc, scale)
 
 
 @composed(stats.chi2.isf)
 @samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()")
 def chi2_isf(q, df, loc=0, scale=1):
-    return _placed(2.0 * special.gammainccinv(_positive(0.5 * df), q), loc, scale)
+    return _placed(2.0 * special.gammainccinv(positive(0.5 * df), q), loc, scale)
 
 
 @composed(stats.lognorm.ppf)
 @samples("np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()")
 def lognorm_ppf(q, s, loc=0, scale=1):
-    return _placed(np.exp(_positive(s) * special.ndtri(q)), loc, scale)
+    return _placed(np.exp(positive(s) * special.ndtri(q)), loc, scale)
 
 
 @composed(stats.lognorm.isf)
 @samples("np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()")
 def lognorm_isf(q, s, loc=0, scale=1):
-    return _placed(np.exp(-_positive(s) * special.ndtri(q)), loc, scale)
+    return _placed(np.exp(-positive(s) * special.ndtri(q)), loc, scale)
 
 
 @composed(stats.beta.ppf)

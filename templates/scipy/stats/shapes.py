@@ -10,52 +10,9 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, rank, samples
+from srcdiff.rules import composed, known, samples
 
-
-def _standard(x, loc, scale):
-    if known(scale) and scale == 1:
-        return x - loc
-    return (x - loc) / scale
-
-
-def _positive(scale):
-    if known(scale) and scale > 0:
-        return scale
-    return np.where(scale > 0, scale, np.nan)
-
-
-def _checked(x, loc, scale):
-    if known(scale) and scale == 1:
-        return x - loc
-    return (x - loc) / _positive(scale)
-
-
-def _shaped(y, a):
-    """`y`, or nan where the shape is not one."""
-    if known(a) and a > 0:
-        return y
-    return np.where(a > 0, y, np.nan)
-
-
-def _left(y, a):
-    """Where a density that begins as `y**(a - 1)` is zero."""
-    if known(a):
-        return y <= 0 if a > 1 else y < 0
-    return (y < 0) | ((y == 0) & (a > 1))
-
-
-def _number(z):
-    """What `np.where` makes of numbers is an array without axes, and SciPy gives a number."""
-    if rank(z) is None or rank(z) == 0:
-        return z[()]
-    return z
-
-
-def _scaled(log, scale):
-    if known(scale) and scale == 1:
-        return log
-    return log - np.log(scale)
+from ._standard import as_number, centred, outside, per_scale, shaped, standardised
 
 
 @composed(stats.t.logpdf)
@@ -63,9 +20,9 @@ def _scaled(log, scale):
 def t_logpdf(x, df, loc=0, scale=1):
     if known(df) and df == math.inf:
         return stats.norm.logpdf(x, loc, scale)
-    y = _standard(x, loc, scale)
+    y = centred(x, loc, scale)
     log = special.xlog1py(-0.5 * (df + 1.0), y * y / df)
-    return _scaled(log - special.betaln(0.5 * df, 0.5) - 0.5 * np.log(df), scale)
+    return per_scale(log - special.betaln(0.5 * df, 0.5) - 0.5 * np.log(df), scale)
 
 
 @composed(stats.t.pdf)
@@ -77,19 +34,19 @@ def t_pdf(x, df, loc=0, scale=1):
 @composed(stats.t.cdf)
 @samples("A(3), 3.0", "A(3), 2.5, U(), P()")
 def t_cdf(x, df, loc=0, scale=1):
-    return special.stdtr(df, _checked(x, loc, scale))
+    return special.stdtr(df, standardised(x, loc, scale))
 
 
 @composed(stats.t.logcdf)
 @samples("A(3), 3.0", "A(3), 2.5, U(), P()")
 def t_logcdf(x, df, loc=0, scale=1):
-    return np.log(special.stdtr(df, _checked(x, loc, scale)))
+    return np.log(special.stdtr(df, standardised(x, loc, scale)))
 
 
 @composed(stats.t.sf)
 @samples("A(3), 2.5, U(), P()")
 def t_sf(x, df, loc=0, scale=1):
-    return special.stdtr(df, -_checked(x, loc, scale))
+    return special.stdtr(df, -standardised(x, loc, scale))
 
 
 # --- positive numbers --------------------------------------------------------------------------
@@ -98,11 +55,11 @@ def t_sf(x, df, loc=0, scale=1):
 @composed(stats.gamma.logpdf)
 @samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "P(3), a=P(), scale=P()")
 def gamma_logpdf(x, a, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), a)
-    none = _left(y, a)
+    y = shaped(standardised(x, loc, scale), a)
+    none = outside(y, a)
     inside = np.where(none, 1.0, y)
     log = special.xlogy(a - 1.0, inside) - inside - special.gammaln(a)
-    return _number(np.where(none, -np.inf, _scaled(log, scale)))
+    return as_number(np.where(none, -np.inf, per_scale(log, scale)))
 
 
 @composed(stats.gamma.pdf)
@@ -114,15 +71,15 @@ def gamma_pdf(x, a, loc=0, scale=1):
 @composed(stats.gamma.cdf)
 @samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
 def gamma_cdf(x, a, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), a)
-    return _number(np.where(y <= 0, 0.0, special.gammainc(a, np.where(y <= 0, 1.0, y))))
+    y = shaped(standardised(x, loc, scale), a)
+    return as_number(np.where(y <= 0, 0.0, special.gammainc(a, np.where(y <= 0, 1.0, y))))
 
 
 @composed(stats.gamma.sf)
 @samples("P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
 def gamma_sf(x, a, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), a)
-    return _number(np.where(y <= 0, 1.0, special.gammaincc(a, np.where(y <= 0, 1.0, y))))
+    y = shaped(standardised(x, loc, scale), a)
+    return as_number(np.where(y <= 0, 1.0, special.gammaincc(a, np.where(y <= 0, 1.0, y))))
 
 
 @composed(stats.gamma.logcdf)
@@ -165,10 +122,10 @@ def chi2_sf(x, df, loc=0, scale=1):
 @composed(stats.lognorm.logpdf)
 @samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "P(3), s=P()")
 def lognorm_logpdf(x, s, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), s)
+    y = shaped(standardised(x, loc, scale), s)
     log = np.log(np.where(y <= 0, 1.0, y))
     density = -0.5 * (log / s) ** 2 - log - np.log(s) - 0.5 * math.log(2.0 * math.pi)
-    return _number(np.where(y <= 0, -np.inf, _scaled(density, scale)))
+    return as_number(np.where(y <= 0, -np.inf, per_scale(density, scale)))
 
 
 @composed(stats.lognorm.pdf)
@@ -180,16 +137,16 @@ def lognorm_pdf(x, s, loc=0, scale=1):
 @composed(stats.lognorm.cdf)
 @samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), s=P()")
 def lognorm_cdf(x, s, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), s)
-    return _number(np.where(y <= 0, 0.0, special.ndtr(np.log(np.where(y <= 0, 1.0, y)) / s)))
+    y = shaped(standardised(x, loc, scale), s)
+    return as_number(np.where(y <= 0, 0.0, special.ndtr(np.log(np.where(y <= 0, 1.0, y)) / s)))
 
 
 @composed(stats.lognorm.logcdf)
 @samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()")
 def lognorm_logcdf(x, s, loc=0, scale=1):
-    y = _shaped(_checked(x, loc, scale), s)
+    y = shaped(standardised(x, loc, scale), s)
     log = special.log_ndtr(np.log(np.where(y <= 0, 1.0, y)) / s)
-    return _number(np.where(y <= 0, -np.inf, log))
+    return as_number(np.where(y <= 0, -np.inf, log))
 
 
 # --- numbers between 0 and 1 -------------------------------------------------------------------
@@ -198,12 +155,12 @@ def lognorm_logcdf(x, s, loc=0, scale=1):
 @composed(stats.beta.logpdf)
 @samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), P(), P(), -0.2, 1.5 * P()")
 def beta_logpdf(x, a, b, loc=0, scale=1):
-    y = _shaped(_shaped(_checked(x, loc, scale), a), b)
-    none = _left(y, a) | _left(1.0 - y, b)
+    y = shaped(shaped(standardised(x, loc, scale), a), b)
+    none = outside(y, a) | outside(1.0 - y, b)
     inside = np.where(none, 0.5, y)
     log = special.xlogy(a - 1.0, inside) + special.xlog1py(b - 1.0, -inside)
-    log = _scaled(log - special.betaln(a, b), scale)
-    return _number(np.where(none, -np.inf, log))
+    log = per_scale(log - special.betaln(a, b), scale)
+    return as_number(np.where(none, -np.inf, log))
 
 
 @composed(stats.beta.pdf)
@@ -215,9 +172,9 @@ def beta_pdf(x, a, b, loc=0, scale=1):
 @composed(stats.beta.cdf)
 @samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8", "A(3), 2.0, 2.0")
 def beta_cdf(x, a, b, loc=0, scale=1):
-    y = _shaped(_shaped(_checked(x, loc, scale), a), b)
+    y = shaped(shaped(standardised(x, loc, scale), a), b)
     inner = special.betainc(a, b, np.where((y <= 0) | (y >= 1), 0.5, y))
-    return _number(np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner)))
+    return as_number(np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner)))
 
 
 @composed(stats.beta.logcdf)

@@ -1,0 +1,57 @@
+"""Steps that the densities of `scipy.stats` share: with location and scale, shapes, supports.
+
+A shape or a scale that is not positive gives nan, as in SciPy, and so does nan.
+"""
+
+import numpy as np
+
+from srcdiff.rules import known, rank
+
+
+def positive(a):
+    """`a`, or nan where it is not positive."""
+    if known(a) and a > 0:
+        return a
+    return np.where(a > 0, a, np.nan)
+
+
+def centred(x, loc, scale):
+    """How many scales `x` is away from the location."""
+    if known(scale) and scale == 1:
+        return x - loc
+    return (x - loc) / scale
+
+
+def standardised(x, loc, scale):
+    """How many scales `x` is away from the location; nan where the scale is none."""
+    if known(scale) and scale == 1:
+        return x - loc
+    return (x - loc) / (scale if known(scale) and scale > 0 else np.where(scale > 0, scale, np.nan))
+
+
+def shaped(y, a):
+    """`y`, or nan where the shape is not one."""
+    if known(a) and a > 0:
+        return y
+    return np.where(a > 0, y, np.nan)
+
+
+def outside(y, a):
+    """Where a density that begins as `y**(a - 1)` is zero."""
+    if known(a):
+        return y <= 0 if a > 1 else y < 0
+    return (y < 0) | ((y == 0) & (a > 1))
+
+
+def as_number(z):
+    """`np.where` makes an array without axes of numbers, and SciPy gives a number."""
+    if rank(z) is None or rank(z) == 0:
+        return z[()]
+    return z
+
+
+def per_scale(log, scale):
+    """The logarithm of a density that is spread over a scale."""
+    if known(scale) and scale == 1:
+        return log
+    return log - np.log(scale)
