@@ -112,6 +112,9 @@ def _get(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made
         return False
     base, key, *rest = call.args
     default = rest[0] if rest else ir.NONE
+    if _lacks(base, key, kinds):
+        lines.assign(target, default)
+        return True
     has = lines.call(operator.contains, base, key)
     lines.branch(
         has,
@@ -119,6 +122,14 @@ def _get(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made
         lambda inner: inner.assign(target, default),
     )
     return True
+
+
+def _lacks(base: ir.Atom, key: ir.Atom, kinds: Kinds) -> bool:
+    """Whether a dict certainly never has a key: everything that may be stored in it is known."""
+    kind = atom_kind(base, kinds)
+    if not isinstance(kind, Dict) or kind.cls is not None or not isinstance(key, ir.Const):
+        return False
+    return kind.item is None and all(key.value != k for k, _ in kind.items)
 
 
 def _setdefault(
@@ -144,6 +155,9 @@ def _pop(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made
     if target is None or len(call.args) < 3:
         return False
     base, key, default = call.args
+    if _lacks(base, key, kinds):
+        lines.assign(target, default)
+        return True
     has = lines.call(operator.contains, base, key)
     taken = ir.Call(ir.Method("pop"), (base, key))
     lines.branch(
