@@ -12,10 +12,10 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.alone import Gradient
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.assumed import Key
 from srcdiff.emit import Emitted, emit
 from srcdiff.lower import Lifted
 from srcdiff.request import Input, Request
-from srcdiff.summaries import Key
 
 PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
 

@@ -52,16 +52,21 @@ def selected_names(function: ir.Function) -> tuple[str, ...]:
     return ir.names(last.value.items[1])
 
 
-def with_written(function: ir.Function, params: tuple[str, ...]) -> ir.Function:
-    """The function that returns the final contents of some parameters behind its result."""
+def with_written(
+    function: ir.Function, params: tuple[str, ...], kinds: Mapping[str, Kind]
+) -> ir.Function:
+    """The function that returns the final contents of some parameters behind its result.
+
+    A list is changed by its own name alone, which calls in the function bind anew.
+    """
     if not params:
         return function
     fresh = ir.Fresh(ir.all_names(function))
-    held = {p: fresh(f"_{p}") for p in params}
+    held = {p: fresh(f"_{p}") for p in params if not isinstance(kinds.get(p), List)}
     start = tuple(ir.Assign(n, ir.Name(p), function.loc) for p, n in held.items())
     last = function.body[-1]
     assert isinstance(last, ir.Return)
-    value = ir.Tup((last.value, *held.values()))
+    value = ir.Tup((last.value, *(held.get(p, ir.Name(p)) for p in params)))
     return replace(function, body=(*start, *function.body[:-1], replace(last, value=value)))
 
 

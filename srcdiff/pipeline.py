@@ -19,7 +19,7 @@ from srcdiff.anomaly import checked
 from srcdiff.apart import apart
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.bodies import with_bodies
-from srcdiff.calls import unmarked, user_calls
+from srcdiff.calls import unmarked
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
 from srcdiff.displays import displays
@@ -33,6 +33,7 @@ from srcdiff.fields import Fields, take_apart
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.inline import function_of
 from srcdiff.lower import lower
+from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.nested import (
@@ -139,7 +140,8 @@ def inline_pass(state: State) -> State:
 
 def select_pass(state: State) -> State:
     """The outputs asked for, and loops and conditions in their plain form."""
-    function = prepare(displays(with_written(state.function, state.request.written)))
+    written = with_written(state.function, state.request.written, state.params)
+    function = prepare(displays(written))
     asks = state.request.outputs is not None or state.request.has_aux
     kinds = _returned(function, state.params) if asks else {}
     return _with(state, select(function, state.request, kinds))
@@ -172,7 +174,7 @@ def compose_pass(state: State) -> State:
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _typed(state, plain_containers(state.typed))
-    state = _with(state, user_calls(state.function, state.kinds))
+    state = _with(state, user_calls(state.typed))
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))

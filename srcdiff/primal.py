@@ -10,9 +10,10 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.typed import Typed
 from srcdiff.callees import resolved
-from srcdiff.calls import unmarked, user_calls
+from srcdiff.calls import unmarked
 from srcdiff.inline import function_of, inline
 from srcdiff.iterate import iterated, unpacked
+from srcdiff.marks import user_calls
 from srcdiff.names import name
 from srcdiff.placement import placed_calls
 from srcdiff.prepare import inplace, prepare
@@ -29,7 +30,7 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
     typed = typed.then(iterated(typed.function, typed.kinds, params))
-    typed = settled(typed.then(user_calls(typed.function, typed.kinds)))
+    typed = settled(typed.then(user_calls(typed)))
     function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))

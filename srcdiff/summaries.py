@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable as Function
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.complexes import has_complex, may_be_complex
+from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_atoms import kind_of_call
 from srcdiff.analyses.kind_join import join, join_all
 from srcdiff.analyses.kind_types import (
@@ -24,10 +23,18 @@ from srcdiff.analyses.kind_types import (
     contents,
     is_scalar,
 )
-from srcdiff.analyses.kind_values import kind_of
+from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import groups, in_place, links_of, written_params
 from srcdiff.analyses.shadowed import may_copy
 from srcdiff.analyses.typed import Typed
+from srcdiff.assumed import (
+    NOTHING_YET,
+    Does,
+    Summary,
+    assuming,
+    calls_function,
+    kind_of_atom,
+)
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
 from srcdiff.entangled import is_entangled
@@ -35,46 +42,11 @@ from srcdiff.errors import TransformError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
+from srcdiff.resized import resized_params
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
-Does = Function[[ir.Call], "Summary | None"]
 AT_RUN_TIME = "at run time"  # the part of what only the running program knows
-
-
-@dataclass(frozen=True)
-class Key:
-    """A function for arguments of some kinds, the active ones named, and the kind of the result.
-
-    `written` are the parameters whose final contents it returns behind its result; `returned`
-    those whose memory the result may share.  `mixed`: what has no known dtype may be complex.
-    """
-
-    function: Any
-    kinds: tuple[tuple[str, Kind], ...]
-    active: tuple[str, ...] = ()
-    result: Kind = field(default=UNKNOWN, compare=False)
-    written: tuple[str, ...] = ()
-    returned: tuple[str, ...] = field(default=(), compare=False)
-    taken: bool = field(default=False, compare=False)  # its caller copies what it returns
-    mixed: bool = False
-    entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
-    together: bool = field(default=False, compare=False)  # so it may, and copies of it hold it so
-
-    def within(self, mixed: bool) -> Key:
-        """The same, called where complex numbers may occur."""
-        return replace(self, mixed=mixed and any(may_be_complex(k) for _, k in self.kinds))
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a call of a function does: the kind of its result, and what it does to memory."""
-
-    result: Kind
-    written: tuple[str, ...] = ()
-    returned: tuple[str, ...] = ()
-    entangled: bool = False  # the result may hold one array twice
-    together: bool = False  # so may that of a function that was generated
 
 
 class Near:
@@ -99,12 +71,6 @@ def is_generated(function: ir.Function) -> bool:
     return function.loc.file.startswith(ir.GENERATED)
 
 
-def calls_function(stmt: ir.Stmt) -> bool:
-    """Whether a statement calls a Python function."""
-    call = ir.call_of(stmt)
-    return call is not None and is_user_function(call.fn)
-
-
 def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
     """The kind of what a Python function returns for arguments of some kinds, if that is known."""
     try:
@@ -124,17 +90,6 @@ def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
     return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else kind_of_atom(rhs, kinds)
 
 
-def kind_of_atom(atom: ir.Atom, kinds: Kinds) -> Kind:
-    """The kind of an argument of a call."""
-    if isinstance(atom, ir.Name):
-        return kinds.get(atom.id, UNKNOWN)
-    if isinstance(atom, (ir.Const, ir.Ref)):
-        return kind_of(atom.value, "x")
-    if isinstance(atom, ir.Tup):
-        return Tuple(tuple(kind_of_atom(a, kinds) for a in atom.items))
-    return UNKNOWN
-
-
 _RANK = 4
 """How many axes an array has at most whose number of axes counts: recursion may add some."""
 
@@ -150,8 +105,7 @@ def plain_kind(kind: Kind, depth: int = 0) -> Kind:
     if isinstance(kind, Tuple) and kind.items is not None and depth < 2:
         return Tuple(tuple(plain_kind(k, depth + 1) for k in kind.items))
     if isinstance(kind, List) and depth < 2:
-        found = join_all(plain_kind(k, depth + 1) for k in contents(kind))
-        return List(UNKNOWN if found is None else found)
+        return List(join_all(plain_kind(k, depth + 1) for k in contents(kind)))
     if isinstance(kind, (Callable, Module)):
         return kind
     return UNKNOWN
@@ -239,12 +193,12 @@ def _joined(a: Summary, b: Summary) -> Summary:
     written = (*a.written, *(p for p in b.written if p not in a.written))
     returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
     entangled, together = a.entangled or b.entangled, a.together or b.together
-    return Summary(result, written, returned, entangled, together)
+    return Summary(result, written, returned, entangled, together, b.resized)
 
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
     """The kind of what a function returns where it does not call itself."""
-    typed = _typed(_prepared(fn, kinds), kinds, lambda _: Summary(UNKNOWN))
+    typed = _typed(_prepared(fn, kinds), kinds, lambda _: NOTHING_YET)
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -284,12 +238,15 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     assert isinstance(last, ir.Return)
     written = written_params(function, inferred)
     near = Near(function, inferred)
-    names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
+    resized = tuple((p, plain_kind(inferred[p])) for p in resized_params(function, inferred))
+    both = ir.Tup((last.value, *(ir.Name(p) for p, _ in resized)))
+    names = [n for n in ir.names(both) if not is_scalar(inferred.get(n, UNKNOWN))]
     own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
-    twice, ours = is_entangled(function, inferred), is_generated(function)
+    given = replace(function, body=(*function.body[:-1], replace(last, value=both)))
+    twice, ours = is_entangled(given, inferred), is_generated(function)
     kind = plain_kind(kind_of_atom(last.value, inferred))
-    return Summary(kind, written, returned, twice and not ours, twice and ours)
+    return Summary(kind, written, returned, twice and not ours, twice and ours, resized)
 
 
 def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds]:
@@ -313,7 +270,7 @@ def _assumed(
     These have kinds only when the calls do: from a first guess on, until the kinds are the same.
     """
     calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
-    typed = _typed(function, kinds, lambda call: first.get(call.fn))
+    typed = _typed(function, kinds, lambda call: first.get(call.fn, NOTHING_YET))
     before = None
     for _ in range(4):
         given = [_given(call, typed.kinds) for call in calls]
@@ -331,7 +288,7 @@ def _at(known: _Induction, kinds: Kinds, call: ir.Call) -> Summary:
 
 def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
     """A function with the kinds of its names if its calls do what is said."""
-    body = _assuming(function.body, does, ir.Fresh(ir.all_names(function)))
+    body = assuming(function.body, does, ir.Fresh(ir.all_names(function)))
     return plain_containers(Typed(replace(function, body=body), kinds))
 
 
@@ -341,30 +298,28 @@ def _given(call: ir.Call, kinds: Kinds) -> Kinds:
     return {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()}
 
 
-def _assuming(block: ir.Block, does: Does, fresh: ir.Fresh) -> ir.Block:
-    """A block whose calls of Python functions do what is known or assumed of them."""
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
-            assert isinstance(stmt.rhs, ir.Call)
-            found = does(stmt.rhs)
-            out += [stmt] if found is None else _assumed_call(stmt, stmt.rhs, found, fresh)
-            continue
-        out.append(ir.map_blocks(stmt, lambda b: _assuming(b, does, fresh)))
-    return tuple(out)
+def refined_kinds(typed: Typed) -> Kinds:
+    """The kinds of names if calls change lists as their summaries say, and not in any way."""
+    function, kinds = typed.function, typed.kinds
+    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
+    if not any(isinstance(kinds.get(n), List) for call in calls for n in ir.names(call)):
+        return kinds
+    known: dict[Any, Summary] = {}
+    does: Does = lambda _: NOTHING_YET  # noqa: E731
+    before = None
+    for _ in range(_ROUNDS):
+        body = assuming(function.body, does, ir.Fresh(ir.all_names(function)), lent=True)
+        found = infer(replace(function, body=body), typed.params)
+        given = [_given(call, found) for call in calls]
+        if given == before:
+            return found
+        before, does = given, partial(_remembered, known, found)
+    return kinds
 
 
-def _assumed_call(
-    stmt: ir.Assign | ir.Effect, call: ir.Call, assumed: Summary, fresh: ir.Fresh
-) -> Iterator[ir.Stmt]:
-    """A call that returns what is assumed, and stores into the arguments that it writes into."""
-    fn: Any = call.fn
-    bound = bind(function_of(fn), call, stmt.loc)
-    given = tuple((p, UNKNOWN) for p in bound)
-    key = Key(fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled)
-    mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
-    yield replace(stmt, rhs=mark)
-    for param in assumed.written:
-        base = bound.get(param)
-        if isinstance(base, ir.Name):
-            yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
+def _remembered(known: dict[Any, Summary], kinds: Kinds, call: ir.Call) -> Summary:
+    """What a call does for arguments of the kinds that they have, found once."""
+    spec = (call.fn, tuple(_given(call, kinds).items()))
+    if spec not in known:
+        known[spec] = summary(call.fn, dict(spec[1]))
+    return known[spec]

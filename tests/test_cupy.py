@@ -323,6 +323,17 @@ def test_nothing_is_moved(device):
 NUMBERS = ("kalman",)
 
 
+def test_the_sum_of_a_list_may_have_axes(device):
+    def total(x, n):
+        terms = [x]
+        for k in range(n):
+            terms.append(x * k)
+        return sum(terms) * terms[-1]
+
+    there = srcdiff.grad(total)(device.cupy.asarray(X), 3, grad_outputs=device.cupy.ones(4))
+    np.testing.assert_allclose(to_host(there), 16.0 * X, rtol=1e-14)
+
+
 def on_arrays(program):
     arrays = any(isinstance(a, np.ndarray) for a in program.arguments())
     return arrays and program.function.__name__ not in NUMBERS

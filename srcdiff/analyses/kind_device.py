@@ -58,8 +58,8 @@ def placed(kind: Kind, fn: Any, args: Args) -> Kind:
         return kind
     if getattr(fn, "__name__", "") in _ANSWERS:
         return kind
-    if fn is sum and any(map(may_be_device, args)):
-        return Array(getattr(kind, "dtype", None), (), maybe_scalar=True)
+    if fn is sum and isinstance(kind, Scalar) and any(map(may_be_device, args)):
+        return Array(kind.dtype, (), maybe_scalar=True)
     if not isinstance(fn, (ir.Method, ir.Attr)) and is_of_numpy(fn):
         return as_arrays(kind, True) if any(map(may_be_device, args)) else kind
     return as_arrays(kind) if any(isinstance(a, (Array, Unknown)) for a in args) else kind

@@ -18,11 +18,11 @@ from srcdiff.analyses.kind_types import Kind, Object, is_active_kind
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.repeated import check_repeatable
+from srcdiff.assumed import kind_of_atom
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.onecall import signature_of
 from srcdiff.request import Request
-from srcdiff.summaries import kind_of_atom
 from srcdiff.trees import hooked
 from srcdiff.twice import call_of, gradient_by, gradients_at, tangent_along
 

@@ -193,16 +193,30 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "A recursive function that writes into a list": """
+    "A recursive function that writes into a dict": """
 def fill(a, n):
     a[n] = 2.0 * a[n]
     if n > 0:
         fill(a, n - 1)
 
 def f(x):
-    y = [x * 1.0, 2.0]
+    y = {0: x * 1.0, 1: 2.0}
     fill(y, 1)
     return np.sum(y[0])
+
+srcdiff.grad(f)(2.0)
+""",
+    "A recursive function that changes a list with two names": """
+def fill(a, n):
+    a.append(2.0 * a[n])
+    if n > 0:
+        fill(a, n - 1)
+
+def f(x):
+    y = [x, 2.0]
+    z = y
+    fill(y, 1)
+    return sum(z)
 
 srcdiff.grad(f)(2.0)
 """,

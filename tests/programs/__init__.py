@@ -21,6 +21,7 @@ TOPICS = (
     "aliases",
     "calls",
     "recursion",
+    "recursive_lists",
     "helpers",
     "containers",
     "inner_lists",

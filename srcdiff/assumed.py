@@ -1,0 +1,125 @@
+"""Calls of Python functions by what is known or assumed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.complexes import may_be_complex
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, inside
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.bind import bind
+from srcdiff.inline import function_of, is_user_function
+
+Kinds = Mapping[str, Kind]
+Does = Callable[[ir.Call], "Summary | None"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A function for arguments of some kinds, the active ones named, and the kind of the result.
+
+    `written` are the parameters whose final contents it returns behind its result, `resized` the
+    lists among them, which it changes but not what they hold; `returned` those whose memory the
+    result may share.  `mixed`: what has no known dtype may be complex.
+    """
+
+    function: Any
+    kinds: tuple[tuple[str, Kind], ...]
+    active: tuple[str, ...] = ()
+    result: Kind = field(default=UNKNOWN, compare=False)
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = field(default=(), compare=False)
+    taken: bool = field(default=False, compare=False)  # its caller copies what it returns
+    mixed: bool = False
+    entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
+    together: bool = field(default=False, compare=False)  # so it may, and copies of it hold it so
+    resized: tuple[str, ...] = field(default=(), compare=False)
+
+    def within(self, mixed: bool) -> Key:
+        """The same, called where complex numbers may occur."""
+        return replace(self, mixed=mixed and any(may_be_complex(k) for _, k in self.kinds))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of a function does: the kind of its result, and what it does to memory."""
+
+    result: Kind
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+    entangled: bool = False  # the result may hold one array twice
+    together: bool = False  # so may that of a function that was generated
+    resized: tuple[tuple[str, Kind], ...] = ()  # lists that it changes, as they are in the end
+
+
+NOTHING_YET = Summary(None)  # type: ignore[arg-type]  # what calls make of it has no kind either
+
+
+def calls_function(stmt: ir.Stmt) -> bool:
+    """Whether a statement calls a Python function."""
+    call = ir.call_of(stmt)
+    return call is not None and is_user_function(call.fn)
+
+
+def kind_of_atom(atom: ir.Atom, kinds: Kinds) -> Kind:
+    """The kind of an argument of a call."""
+    if isinstance(atom, ir.Name):
+        return kinds.get(atom.id, UNKNOWN)
+    if isinstance(atom, (ir.Const, ir.Ref)):
+        return kind_of(atom.value, "x")
+    if isinstance(atom, ir.Tup):
+        return Tuple(tuple(kind_of_atom(a, kinds) for a in atom.items))
+    return UNKNOWN
+
+
+def assuming(block: ir.Block, does: Does, fresh: ir.Fresh, lent: bool = False) -> ir.Block:
+    """A block whose calls of Python functions do what is known or assumed of them.
+
+    `lent`: whoever has what they return may write into the containers that it may be.
+    """
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
+            assert isinstance(stmt.rhs, ir.Call)
+            found = does(stmt.rhs)
+            out += [stmt] if found is None else _assumed_call(stmt, stmt.rhs, found, fresh, lent)
+            continue
+        out.append(ir.map_blocks(stmt, lambda b: assuming(b, does, fresh, lent)))
+    return tuple(out)
+
+
+def _assumed_call(
+    stmt: ir.Assign | ir.Effect, call: ir.Call, assumed: Summary, fresh: ir.Fresh, lent: bool
+) -> Iterator[ir.Stmt]:
+    """A call that returns what is assumed, and stores into the arguments that it writes into."""
+    fn: Any = call.fn
+    bound = bind(function_of(fn), call, stmt.loc)
+    given = tuple((p, UNKNOWN) for p in bound)
+    key = Key(fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled)
+    mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
+    yield replace(stmt, rhs=mark)
+    lists = dict(assumed.resized)
+    for param in assumed.written:
+        base = bound.get(param)
+        if isinstance(base, ir.Name) and param in lists:
+            yield from _appended(base, lists[param], key, fresh, stmt.loc)
+        elif isinstance(base, ir.Name):
+            yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
+    others = [p for p in (*assumed.written, *assumed.returned) if p not in lists]
+    if lent and others:
+        yield ir.Effect(ir.Call(fresh(), tuple(bound[p] for p in others if p in bound)), stmt.loc)
+
+
+def _appended(
+    base: ir.Name, kind: Kind, key: Key, fresh: ir.Fresh, loc: ir.Loc
+) -> Iterator[ir.Stmt]:
+    """A change of a list, which then holds what a kind says."""
+    for item in inside(kind) or (UNKNOWN,):
+        made = fresh()
+        mark = ir.Derived("", "primal", replace(key, result=item, returned=()))
+        args = tuple(ir.NONE for _ in key.kinds)
+        yield ir.Assign(made, ir.Call(mark, args), loc)
+        yield ir.Effect(ir.Call(ir.Method("append"), (base, made)), loc)

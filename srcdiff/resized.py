@@ -1,0 +1,93 @@
+"""Lists that recursive functions change: appended to, popped from, with other items stored.
+
+A call that changes a list that has one name alone may as well return the new list, and the name be
+bound to that.  The invariant: nobody else can see which of the two it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from srcdiff import ir
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+    is_container,
+)
+from srcdiff.analyses.links import (
+    Link,
+    between,
+    classes_of,
+    definitions,
+    groups,
+    holds_containers,
+    is_copy,
+    links_of,
+    stored_names,
+)
+
+Kinds = Mapping[str, Kind]
+
+
+def resized_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
+    """The parameters that are lists with one name, changed while what they hold is not."""
+    links = list(links_of(function.body, kinds, False))
+    stored, containers = stored_names(function.body, kinds)
+    inside, changed = classes_of(links, stored), classes_of(between(links, kinds), containers)
+    bound, names = definitions(function), Names(function, kinds)
+    last = function.body[-1]
+    returned = ir.names(last.value) if isinstance(last, ir.Return) else []
+    return tuple(
+        p.name
+        for p in function.params
+        if p.name in changed
+        and p.name not in inside
+        and bound[p.name] == 1
+        and holds_values(kinds.get(p.name))
+        and names.is_alone(p.name)
+        and p.name not in returned
+    )
+
+
+def holds_values(kind: Kind | None) -> bool:
+    """Whether a value is a list of numbers and arrays, which hold no containers."""
+    return isinstance(kind, List) and all(map(_is_value, contents(kind)))
+
+
+def _is_value(kind: Kind) -> bool:
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return all(map(_is_value, kind.items))
+    return isinstance(kind, (Scalar, Array, Text, NoneKind))
+
+
+class Names:
+    """Which names may stand for one container, or for one that holds the other."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        links = links_of(function.body, kinds, False)
+        self.group = groups(k for k in links if _may_be_one(k, kinds))
+        self.size = Counter(self.group.values())
+
+    def is_alone(self, name: str) -> bool:
+        """Whether a container certainly has no other name."""
+        return self.size.get(self.group.get(name, name), 1) == 1
+
+
+def _may_be_one(link: Link, kinds: Kinds) -> bool:
+    """Whether two linked names may be one container, or parts of each other."""
+    source = kinds.get(link.source)
+    if is_copy(link.stmt) and source is not None and not holds_containers(source):
+        return False
+    return all(is_container(k) or not _is_value(k) for k in _both(link, kinds))
+
+
+def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:
+    return (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
