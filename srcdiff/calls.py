@@ -46,9 +46,6 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     d_target = facts.adjoint(stmt.target.id)
     backward = ir.Call(ir.Derived(call.fn.name, "backward", back), (kept, d_target))
     given = [call.args[params.index(p)] for p in active]
-    for param, atom in zip(active, given, strict=True):
-        if not isinstance(atom, ir.Name):
-            raise _display_argument(param, call.fn.name, loc)
     taken = gradients_taken(grads, given, facts, loc)
     adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
     if key.returned or key.taken or not _may_be_written(stmt.target.id, key, facts):
@@ -114,21 +111,15 @@ def _copy(name: str, facts: Facts) -> ir.Call:
 
 
 def _gradient_kind(kind: Kind) -> Kind:
-    """The kind of the gradient of an argument: a number of Python or of NumPy."""
+    """The kind of the gradient of an argument: its numbers are those of Python or of NumPy."""
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_gradient_kind, kind.items)))
     return Scalar(kind.dtype, None) if isinstance(kind, Scalar) else kind
 
 
 def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:
     """One of several things that a call gives."""
     return ir.Call(operator.getitem, (base, ir.Const(k)), text=f"item of {of}")
-
-
-def _display_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        f"the argument `{param}` of the recursive function `{name}` is a display of active values",
-        loc,
-        remedy="Bind it to a variable first, or pass its items one by one.",
-    )
 
 
 def unmarked(block: ir.Block) -> ir.Block:

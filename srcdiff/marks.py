@@ -83,10 +83,10 @@ class _Marker:
         return tuple(out)
 
     def with_names(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
-        """A call whose `*args` from a list or another sequence have a name."""
+        """A call whose `*args` from a sequence, and displays of variables, have a name."""
         args: list[ir.Atom] = []
         for atom in call.args:
-            if isinstance(atom, ir.Call):  # what `bind` makes of `*xs`
+            if isinstance(atom, ir.Call) or (isinstance(atom, ir.Tup) and ir.names(atom)):
                 name = self.fresh()
                 out.append(ir.Assign(name, atom, loc))
                 atom = name

@@ -21,6 +21,7 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Tuple,
     contents,
+    inside,
     is_scalar,
 )
 from srcdiff.analyses.kinds import infer
@@ -93,6 +94,9 @@ def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
 _RANK = 4
 """How many axes an array has at most whose number of axes counts: recursion may add some."""
 
+_LENGTH = 8
+"""How many items a tuple has at most that are told apart: recursion may add some as well."""
+
 
 def plain_kind(kind: Kind, depth: int = 0) -> Kind:
     """A kind without what differs from call to call: values, names of lengths, deep structure."""
@@ -102,8 +106,10 @@ def plain_kind(kind: Kind, depth: int = 0) -> Kind:
         known = kind.dims is not None and len(kind.dims) <= _RANK
         dims = (None,) * len(kind.dims or ()) if known else None
         return Array(kind.dtype, dims, kind.maybe_scalar)
-    if isinstance(kind, Tuple) and kind.items is not None and depth < 2:
-        return Tuple(tuple(plain_kind(k, depth + 1) for k in kind.items))
+    if isinstance(kind, Tuple) and depth < 2:
+        items = tuple(plain_kind(k, depth + 1) for k in inside(kind))
+        known = kind.items is not None and len(items) <= _LENGTH
+        return Tuple(items) if known else Tuple(None, join_all(items))
     if isinstance(kind, List) and depth < 2:
         return List(join_all(plain_kind(k, depth + 1) for k in contents(kind)))
     if isinstance(kind, (Callable, Module)):

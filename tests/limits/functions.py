@@ -63,15 +63,6 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "A display of values as argument of a recursive function": """
-def power(pair, n):
-    return pair[0] if n == 0 else power((pair[0] * pair[1], pair[1]), n - 1)
-
-def f(x):
-    return power((x, x), 3)
-
-srcdiff.grad(f)(2.0)
-""",
     "A wrapper that assigns its `*args`": """
 import functools
 

@@ -152,6 +152,23 @@ def until_it_is_full(x):
     return sum(v * k for k, v in enumerate(out))
 
 
+def _extended(v, n):
+    if n <= 0:
+        return sum([q * q for q in v])
+    return _extended((*v, 0.4), n - 1)
+
+
+def tuple_that_grows(x, y):
+    return _extended((x, y), 2)
+
+
+def list_that_becomes_a_tuple(x, y):
+    return _extended([x, y], 3)
+
+
+for _function in (tuple_that_grows, list_that_becomes_a_tuple):
+    sample(_function, lambda r: (r.standard_normal(3), 0.7), (0, 1), printed=False)
+
 # Their gradients hand on lists inside of tuples, which is refused when differentiating again.
 for _function in (collected_in_a_list, visited_in_order, mutual_recursion_on_a_list):
     sample(_function, lambda r: (r.uniform(0.2, 0.9, 3),), order2=False, printed=False)
