@@ -28,7 +28,9 @@ _GROWS = frozenset(
 def for_(b: Builder, node: Node) -> Name | None:
     """A `for` statement without its `else`; gives the flag that its `break` sets."""
     loc = b.loc(node)
-    bound = frozenset(b.ir_name(n) for n in scan_nodes([node.target, *node.body]).bound)
+    # A nested function that is called in the body may bind some by `nonlocal`.
+    own = {*scan_nodes([node.target, *node.body]).bound, *b.rebinding}
+    bound = frozenset(map(b.ir_name, own))
     _refuse_growth(b, node)
     items = loop_items(b, node.target, node.iter, bound)
     frame = _enter(b, node)

@@ -22,7 +22,7 @@ class Scan:
     imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)  # bound by `:=`
     outer: dict[str, None] = field(default_factory=dict)  # declared nonlocal
-    rebound: dict[str, None] = field(default_factory=dict)  # by a nested function
+    rebound: dict[str, int] = field(default_factory=dict)  # by nested functions, and how often
 
     @property
     def walrus(self) -> bool:
@@ -50,7 +50,8 @@ def scan_function(node: Node) -> Scan:
     for name in parameters(node.args):
         scan.bind(name)
     _each(node.body if isinstance(node.body, list) else [node.body], scan)
-    for name in scan.outer:
+    passed_on = (n for n, times in scan.rebound.items() if scan.bound[n] == times)
+    for name in (*scan.outer, *passed_on):
         scan.bound.pop(name, None)
     return scan
 
@@ -141,7 +142,7 @@ def _absorb(inner: Scan, scan: Scan) -> None:
     for name in (*inner.outer, *inner.rebound):
         if name not in inner.bound:
             scan.bind(name)
-            scan.rebound[name] = None
+            scan.rebound[name] = scan.rebound.get(name, 0) + 1
 
 
 def _nonlocal(node: Node, scan: Scan) -> None:

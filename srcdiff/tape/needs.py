@@ -97,44 +97,53 @@ def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
     return frozenset(found)
 
 
-def exposed(block: ir.Block) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a block may read before it binds them, and those that it surely binds."""
+def exposed(
+    block: ir.Block, seen: frozenset[str] = frozenset()
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a block may read before it binds them, and those that it surely binds.
+
+    Of the names `seen` the adjoints in it read what the forward part has bound.
+    """
     up: set[str] = set()
     sure: set[str] = set()
     for stmt in block:
-        _expose(stmt, up, sure)
+        _expose(stmt, up, sure, seen)
     return frozenset(up), frozenset(sure)
 
 
-def _expose(stmt: ir.Stmt, up: set[str], sure: set[str]) -> None:
+def _expose(stmt: ir.Stmt, up: set[str], sure: set[str], seen: frozenset[str]) -> None:
     """The effect of one statement on the exposed and the surely bound names."""
     if isinstance(stmt, ir.Pair):
         if stmt.primal is not None:
-            _expose(stmt.primal, up, sure)
+            _expose(stmt.primal, up, sure, seen)
+        if seen:
+            up.update((seen & ir.used(stmt.adjoint)) - sure)
         return
     up.update(n for n in ir.reads(stmt) if n not in sure)
     if isinstance(stmt, ir.If):
-        (up1, sure1), (up2, sure2) = exposed(stmt.body), exposed(stmt.orelse)
+        (up1, sure1), (up2, sure2) = exposed(stmt.body, seen), exposed(stmt.orelse, seen)
         up.update((up1 | up2) - sure)
         sure.update(sure1 & sure2)
     elif isinstance(stmt, (ir.For, ir.While)):
-        _expose_loop(stmt, up, sure)
+        _expose_loop(stmt, up, sure, seen)
     else:
         sure.update(ir.writes(stmt))
 
 
-def _expose_loop(stmt: ir.For | ir.While, up: set[str], sure: set[str]) -> None:
+def _expose_loop(
+    stmt: ir.For | ir.While, up: set[str], sure: set[str], seen: frozenset[str]
+) -> None:
     """A loop may run not at all; the condition of a `while` runs at least once."""
     inner = set(sure)
     if isinstance(stmt, ir.For):
         inner.add(stmt.target.id)
     else:
         for s in stmt.cond:
-            _expose(s, up, sure)
+            _expose(s, up, sure, seen)
         up.update(n for n in ir.names(stmt.test) if n not in sure)
         inner |= sure
     for s in stmt.body:
-        _expose(s, up, inner)
+        _expose(s, up, inner, seen)
     if stmt.stop is not None and stmt.stop.id not in inner:
         up.add(stmt.stop.id)
 

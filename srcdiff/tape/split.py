@@ -215,7 +215,7 @@ class _Split:
 
     def own_names(self, stmt: ir.For | ir.While) -> frozenset[str]:
         """The names of which no iteration sees the value that another one, or nobody, gave it."""
-        up, sure = exposed(stmt.body)
+        up, sure = exposed(stmt.body, self.facts.shadows)
         inside = count_uses(stmt.body)
         bound = ir.bound(stmt.body) - up - _target(stmt)
         return frozenset(n for n in bound if n in sure or inside.get(n, 0) == self.uses.get(n, 0))

@@ -862,3 +862,72 @@ def attributes_stored_by_methods(x):
 
 
 sample(attributes_stored_by_methods, lambda r: (1.5 + 0.1 * r.standard_normal(),))
+
+
+def items_of_what_a_nested_function_rebinds(x, m):
+    def halve():
+        nonlocal a
+        a = a * 0.5
+
+    a, total = x, 0.0
+    for q, row in zip(a, m):
+        halve()
+        total = total + q * np.sum(row)
+    for k, q in enumerate(reversed(a)):
+        halve()
+        total = total + k * q * a[k]
+    return total
+
+
+def items_of_a_dict_that_a_nested_function_rebinds(x):
+    def replace():
+        nonlocal parts
+        parts = {"u": x * 3.0, "v": x * x}
+
+    parts, total = {"u": x, "v": 2.0 * x}, 0.0
+    for _, part in parts.items():
+        replace()
+        total = total + part * parts["u"]
+    return total
+
+
+def nonlocal_of_a_function_further_out(x):
+    a, total = x, 0.0
+
+    def through():
+        nonlocal total
+
+        def halve():
+            nonlocal a
+            a = a * 0.5
+
+        for q in a:
+            halve()
+            total = total + q * q
+
+    through()
+    return total * np.sum(a)
+
+
+def alias_bound_in_an_earlier_step(x, y, s):
+    xs = [s, s]
+    w = y
+    for q in w:
+        if s > 0.3:
+            b = w
+            s = xs.pop()
+            xs.append(q)
+        b *= x
+    return xs
+
+
+sample(
+    items_of_what_a_nested_function_rebinds,
+    lambda r: (r.standard_normal(3), r.standard_normal((3, 2))), (0, 1),
+)  # fmt: skip
+sample(items_of_a_dict_that_a_nested_function_rebinds, lambda r: (r.standard_normal(3),))
+sample(nonlocal_of_a_function_further_out, lambda r: (r.standard_normal(3),))
+sample(
+    alias_bound_in_an_earlier_step,
+    lambda r: (r.uniform(0.8, 1.2, 4), np.array([0.25, 0.9, 0.2, 0.1]), 0.8), (0, 1, 2),
+)  # fmt: skip
