@@ -191,6 +191,9 @@ def _collect_pair(
         _collect_read(stmt, where, known, needed)
     if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
         known.stores.append(Access(stmt.base.id, stmt.index, *where.fields, stmt))
+        # What puts the old elements back looks at an array of indices once more.
+        indices = (n for n in ir.names(stmt.index) if contents_of(n, facts))
+        known.accesses += (Access(n, None, *where.fields, stmt) for n in indices)
     mine = stmt if stmt is not None else pair
     for name in primal_reads(pair.adjoint, adjoint_names, facts):
         if isinstance(name, str) and contents_of(name, facts) and not _is_piece(name, facts):

@@ -26,7 +26,7 @@ from srcdiff.containers import put_back
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.tape.keys import Keys, has_key
-from srcdiff.tape.needs import Contents, Item
+from srcdiff.tape.needs import Contents, Item, contents_of
 
 
 @dataclass
@@ -213,8 +213,14 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     push, load = slots.new(stmt.base.id, old, stmt.loc)
     value, restore = _loaded(load, facts, stmt.loc)
     restore.append(ir.SetItem(stmt.base, index, value, None, stmt.loc))
-    needed = frozenset({stmt.base.id, *ir.names(index), *_slot(load)})
+    needed = frozenset({stmt.base.id, *_slot(load)}) | _looked_at(index, facts)
     return Undone((*save, *push), tuple(restore), needed)
+
+
+def _looked_at(index: ir.Atom, facts: Facts) -> frozenset[Item]:
+    """The names in an index, and their contents: an array of indices may be written into."""
+    names = ir.names(index)
+    return frozenset(names).union(*(contents_of(n, facts) for n in names))
 
 
 def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
@@ -238,7 +244,8 @@ def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
         ir.If(was, back, (ir.Assign(gone, ir.Call(ir.Method("pop"), entry), loc),), loc),
     )
     loads = (*_slot(load_there), *_slot(load_old))
-    return Undone(save, restore, frozenset({stmt.base.id, *ir.names(stmt.index), *loads}))
+    needed = frozenset({stmt.base.id, *loads}) | _looked_at(stmt.index, slots.facts)
+    return Undone(save, restore, needed)
 
 
 def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:

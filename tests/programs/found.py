@@ -931,3 +931,32 @@ sample(
     alias_bound_in_an_earlier_step,
     lambda r: (r.uniform(0.8, 1.2, 4), np.array([0.25, 0.9, 0.2, 0.1]), 0.8), (0, 1, 2),
 )  # fmt: skip
+
+
+def indices_written_after_a_store(x):
+    a = np.array([0.3, 0.6, 0.9, 0.2])
+    i = np.array([1, 2, 2])
+    total = x @ a
+    for k in range(3):
+        a[i] = k
+        i[k] = 0
+        total = total * (x @ a)
+    return total
+
+
+def list_of_indices_changed_after_a_store(x):
+    a, i = np.array([0.3, 0.6, 0.9, 0.2]), [1, 2, 3, 3]
+    first = x @ a
+    a[i] = 3.0
+    i.reverse()
+    second = x @ a
+    a[i] *= x
+    i.pop()
+    i.append(0)
+    a[i] += 1.0
+    i[0] = 1
+    return first * second * (x @ a)
+
+
+for _function in (indices_written_after_a_store, list_of_indices_changed_after_a_store):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 4),))
