@@ -168,7 +168,7 @@ class _Marker:
     def is_own_list(self, base: ir.Atom) -> bool:
         """Whether a list that a call changes has no other name here."""
         if not isinstance(base, ir.Name):
-            return True
+            return False
         return holds_values(self.kinds.get(base.id)) and self.names.is_alone(base.id)
 
 

@@ -31,6 +31,7 @@ from srcdiff.facts import Facts, adjoint_names
 from srcdiff.fetched import fetched
 from srcdiff.fields import Fields, take_apart
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
+from srcdiff.hidden import check_changes
 from srcdiff.inline import function_of
 from srcdiff.lower import lower
 from srcdiff.marks import user_calls
@@ -174,7 +175,10 @@ def compose_pass(state: State) -> State:
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     state = _typed(state, plain_containers(state.typed))
+    before = ir.bound(state.function.body)
     state = _with(state, user_calls(state.typed))
+    check_changes(state.function, state.kinds)
+    changed = ir.bound(state.function.body) - before  # lists among the parameters
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
@@ -185,7 +189,8 @@ def inplace_pass(state: State) -> State:
     function, copied = entered(state.function, state.kinds, state.params)
     function = fetched(function, state.params)
     stored = () if state.fields is None else state.fields.stored
-    written = tuple(dict.fromkeys((*said, *copied, *stored)))
+    lists = (p.name for p in function.params if p.name in changed)
+    written = tuple(dict.fromkeys((*said, *lists, *copied, *stored)))
     return _with(state, webs(function), extra={"written": written})
 
 

@@ -6,6 +6,7 @@ bound to that.  The invariant: nobody else can see which of the two it was.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -26,23 +27,29 @@ from srcdiff.analyses.links import (
     Link,
     between,
     classes_of,
-    definitions,
     groups,
     holds_containers,
     is_copy,
     links_of,
     stored_names,
 )
+from srcdiff.errors import UnsupportedError
+from srcdiff.iterate import LOOP
 
 Kinds = Mapping[str, Kind]
 
 
-def resized_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
-    """The parameters that are lists with one name, changed while what they hold is not."""
+def resized_params(
+    function: ir.Function, kinds: Kinds, again: frozenset[str]
+) -> tuple[str, ...]:
+    """The parameters that are lists with one name, changed while what they hold is not.
+
+    `again` are the names that the function binds, in its text.
+    """
     links = list(links_of(function.body, kinds, False))
     stored, containers = stored_names(function.body, kinds)
     inside, changed = classes_of(links, stored), classes_of(between(links, kinds), containers)
-    bound, names = definitions(function), Names(function, kinds)
+    names = Names(function, kinds)
     last = function.body[-1]
     returned = ir.names(last.value) if isinstance(last, ir.Return) else []
     return tuple(
@@ -50,11 +57,22 @@ def resized_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
         for p in function.params
         if p.name in changed
         and p.name not in inside
-        and bound[p.name] == 1
+        and p.name not in again
         and holds_values(kinds.get(p.name))
         and names.is_alone(p.name)
         and p.name not in returned
     )
+
+
+def writes_items(function: ir.Function, kinds: Kinds) -> bool:
+    """Whether an operator in place may write into an item of a list: `xs[i] += v`."""
+    stores = (s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.op is not None)
+    bases = (kinds.get(s.base.id) for s in stores)
+    return not all(_holds_numbers(k) or isinstance(k, (Array, Scalar)) for k in bases)
+
+
+def _holds_numbers(kind: Kind | None) -> bool:
+    return isinstance(kind, List) and all(isinstance(k, Scalar) for k in contents(kind))
 
 
 def holds_values(kind: Kind | None) -> bool:
@@ -75,10 +93,29 @@ class Names:
         links = links_of(function.body, kinds, False)
         self.group = groups(k for k in links if _may_be_one(k, kinds))
         self.size = Counter(self.group.values())
+        self.given = {p.name for p in function.params}
+        self.made: dict[str, list[ir.Rhs]] = {}
+        for stmt in ir.walk(function.body):
+            if isinstance(stmt, ir.Assign):
+                self.made.setdefault(stmt.target.id, []).append(stmt.rhs)
+            else:
+                for name in () if isinstance(stmt, (ir.If, ir.For, ir.While)) else ir.writes(stmt):
+                    self.made.setdefault(name, []).append(ir.NONE)
 
     def is_alone(self, name: str) -> bool:
-        """Whether a container certainly has no other name."""
-        return self.size.get(self.group.get(name, name), 1) == 1
+        """Whether a container certainly has no other name, here or outside."""
+        own = name in self.given or name in self.made
+        fresh = all(map(_makes_list, self.made.get(name, ())))
+        return own and fresh and self.size.get(self.group.get(name, name), 1) == 1
+
+
+def _makes_list(rhs: ir.Rhs) -> bool:
+    """Whether an expression makes a list that nobody else has."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn is operator.getitem:
+        return isinstance(rhs.args[1], ir.Slice)
+    return rhs.fn in (ir.make_list, list, sorted, operator.add, operator.mul)
 
 
 def _may_be_one(link: Link, kinds: Kinds) -> bool:
@@ -91,3 +128,49 @@ def _may_be_one(link: Link, kinds: Kinds) -> bool:
 
 def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:
     return (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
+
+
+_CHANGES_LENGTH = frozenset(
+    {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
+)
+
+
+def check_loops(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse loops over lists that become longer or shorter, or are replaced, in their body.
+
+    The loop takes as many items as there were at its beginning, Python as many as there are.
+    """
+    loops = [s for s in ir.walk(function.body) if isinstance(s, ir.For)]
+    taken = [(loop, base) for loop in loops for base in _looped_over(loop)]
+    if not taken:
+        return
+    same = groups(between(list(links_of(function.body, kinds, False)), kinds))
+    for loop, base in taken:
+        for stmt in ir.walk(loop.body):
+            if _changes_length(stmt, base, same, kinds):
+                raise UnsupportedError(
+                    f"{ir.said(base)} is changed while a loop runs over it",
+                    stmt.loc,
+                    remedy="Loop over a copy, or by index.",
+                )
+
+
+def _looped_over(loop: ir.For) -> set[str]:
+    """The variables of which a loop takes an item in every step."""
+    found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
+    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == LOOP)
+    return {b.id for b in bases if isinstance(b, ir.Name)}
+
+
+def _changes_length(stmt: ir.Stmt, base: str, same: Mapping[str, str], kinds: Kinds) -> bool:
+    """Whether a statement changes how many items a list has, or binds its variable anew."""
+    if base in ir.writes(stmt) and not isinstance(stmt, ir.SetItem):
+        return True
+    if isinstance(stmt, ir.SetItem):
+        part = isinstance(stmt.index, ir.Slice) and isinstance(kinds.get(stmt.base.id), List)
+        return part and same.get(stmt.base.id, stmt.base.id) == same.get(base, base)
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(call.fn, ir.Method) or call.fn.name not in _CHANGES_LENGTH:
+        return False
+    names = ir.names(call.args[0])
+    return any(same.get(n, n) == same.get(base, base) for n in names)

@@ -43,7 +43,7 @@ from srcdiff.errors import TransformError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
-from srcdiff.resized import resized_params
+from srcdiff.resized import resized_params, writes_items
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -239,12 +239,14 @@ def _known_item(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | N
 
 def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     """What holds of a function if the calls in it do what is known or assumed."""
-    function, inferred = _inferred(fn, kinds, known)
+    function, inferred, inside_lists = _inferred(fn, kinds, known)
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     written = written_params(function, inferred)
     near = Near(function, inferred)
-    resized = tuple((p, plain_kind(inferred[p])) for p in resized_params(function, inferred))
+    again = ir.bound(function_of(fn).body)
+    lists = () if inside_lists else resized_params(function, inferred, again)
+    resized = tuple((p, plain_kind(inferred[p])) for p in lists)
     both = ir.Tup((last.value, *(ir.Name(p) for p, _ in resized)))
     names = [n for n in ir.names(both) if not is_scalar(inferred.get(n, UNKNOWN))]
     own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
@@ -255,12 +257,16 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     return Summary(kind, written, returned, twice and not ours, twice and ours, resized)
 
 
-def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds]:
-    """A function, operators in place resolved, and the kinds of its names by what is known."""
+def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds, bool]:
+    """A function, operators in place resolved, and the kinds of its names by what is known.
+
+    And whether such an operator may write into what a list holds.
+    """
     typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
+    inside = writes_items(typed.function, typed.kinds)
     lent = frozenset(p.name for p in typed.function.params)
     typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
-    return typed.function, typed.kinds
+    return typed.function, typed.kinds, inside
 
 
 def _prepared(fn: Any, kinds: Kinds) -> ir.Function:

@@ -139,8 +139,8 @@ def as_now(x: Any) -> Any:
 
 def on_copies(fn: Any, at: tuple[int, ...], *args: Any) -> tuple[Any, ...]:
     """What `fn` returns, and what it leaves in the arguments at some positions, given as copies."""
-    own = [layout.laid_copy(a) if k in at else a for k, a in enumerate(args)]
-    return (fn(*own), *(own[k] for k in at))
+    new = {k: list(a) if isinstance(a := args[k], list) else layout.laid_copy(a) for k in at}
+    return (fn(*(new.get(k, a) for k, a in enumerate(args))), *(new[k] for k in at))
 
 
 def add_tree(a: Any, b: Any) -> Any:

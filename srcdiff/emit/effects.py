@@ -24,6 +24,8 @@ from srcdiff.ir import (
     Opaque,
     Ref,
     Rhs,
+    SetItem,
+    Slice,
     Stmt,
     make_dict,
     make_list,
@@ -128,6 +130,11 @@ def reads_memory(rhs: Rhs, fixed: frozenset[str]) -> bool:
     return not is_fixed(rhs, fixed)
 
 
+def is_length(rhs: Rhs) -> bool:
+    """Whether a value is a length, which is another one when a container has changed."""
+    return isinstance(rhs, Call) and rhs.fn is builtins.len
+
+
 def is_fixed(rhs: Rhs, fixed: Iterable[str]) -> bool:
     """Whether a value is a plain number, or a tuple of such, for certain."""
     if isinstance(rhs, Opaque):
@@ -212,6 +219,26 @@ def slot_of(rhs: Rhs) -> str | None:
         if isinstance(base, Name) and occurrences(rhs).count(base.id) == 1:
             return base.id
     return None
+
+
+def resizes(scan: Scan, private: frozenset[str]) -> bool:
+    """Whether some container that is no private list may become longer or shorter."""
+    lists = {s.target.id for s in scan.stmts if isinstance(s, Assign) and _makes_list(s.rhs)}
+    return any(_resizes(s, private, lists) for s in scan.stmts)
+
+
+def _makes_list(rhs: Rhs) -> bool:
+    makers: tuple[Any, ...] = (make_list, list, sorted)
+    return isinstance(rhs, Call) and rhs.fn in makers
+
+
+def _resizes(stmt: Stmt, private: frozenset[str], lists: set[str]) -> bool:
+    if isinstance(stmt, SetItem):
+        return isinstance(stmt.index, Slice) and stmt.base.id in lists
+    call = stmt.rhs if isinstance(stmt, (Effect, Assign)) else None
+    if not isinstance(call, Call) or not isinstance(call.fn, Method):
+        return False
+    return call.fn.name not in _PURE_METHODS and slot_of(call) not in private
 
 
 def is_slot_effect(stmt: Stmt, private: frozenset[str]) -> bool:

@@ -37,7 +37,16 @@ from srcdiff.ir import (
 
 from .collect import filled, find_collection
 from .counts import Scan, is_temporary
-from .effects import fixed_names, is_pure, is_slot_effect, reads_memory, slot_of, slots
+from .effects import (
+    fixed_names,
+    is_length,
+    is_pure,
+    is_slot_effect,
+    reads_memory,
+    resizes,
+    slot_of,
+    slots,
+)
 from .joins import Join, find_join
 from .measure import name_width, rhs_width
 from .moving import Effects, Moved, Movement, merged
@@ -72,6 +81,7 @@ class _Planner:
         self.uses, self.defs, self.held = scan.uses, scan.defs, scan.held
         self.fixed = fixed_names(scan)
         self.slots = slots(scan)
+        self.resizes = resizes(scan, self.slots)
         self.filled = filled(scan)
         self.inline: set[str] = set()
         self.unpack: dict[str, int] = {}
@@ -204,7 +214,7 @@ class _BlockPlanner:
         pure = is_pure(rhs)
         reads, width = _ordered(rhs), rhs_width(rhs)
         parts = self._consume(index, reads, width + name_width(name) + 3)
-        memory = reads_memory(rhs, self.owner.fixed)
+        memory = reads_memory(rhs, self.owner.fixed) or (self.owner.resizes and is_length(rhs))
         self._begin(name, index, (not pure, memory), reads, width, parts)
         slot = slot_of(rhs)
         if slot in self.owner.slots:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -186,11 +187,19 @@ def list_(b: Builder, node: Node) -> Rhs:
 
 
 def dict_(b: Builder, node: Node) -> Rhs:
-    """`{k: v}`; with `**other` inside, built step by step."""
-    if None in node.keys:
+    """`{k: v}`; with `**other` inside, or keys that may be equal, built step by step."""
+    if None in node.keys or not _are_apart(node.keys):
         return _merged_dict(b, node)
     pairs = [part for pair in zip(node.keys, node.values, strict=False) for part in pair]
     return Call(make_dict, tuple(b.operands(pairs)))
+
+
+def _are_apart(keys: Sequence[Node]) -> bool:
+    """Whether keys are certainly different ones: of several each is a constant."""
+    if len(keys) < 2:
+        return True
+    constant = all(type(k).__name__ == "Constant" for k in keys)
+    return constant and len({k.value for k in keys}) == len(keys)
 
 
 def _merged_dict(b: Builder, node: Node) -> Name:

@@ -59,7 +59,7 @@ class _Facts:
     facts: Facts
     definitions: dict[str, list[ir.Rhs]] = field(default_factory=dict)
     ranges: dict[str, tuple[ir.Atom, ir.Atom, int]] = field(default_factory=dict)
-    targets: set[str] = field(default_factory=set)
+    targets: set[str] = field(default_factory=set)  # of all loops
     accesses: list[Access] = field(default_factory=list)
     stores: list[Access] = field(default_factory=list)
 
@@ -158,21 +158,18 @@ def _unequal(stmt: ir.If, branch: int, known: _Facts) -> frozenset[frozenset[ir.
 
 def _note_range(stmt: ir.For | ir.While, known: _Facts) -> None:
     """The bounds of a loop's target, if its step is one or minus one."""
-    if (
-        not isinstance(stmt, ir.For)
-        or not isinstance(stmt.iter, ir.Call)
-        or stmt.iter.fn is not range
-    ):
+    if not isinstance(stmt, ir.For):
         return
-    args = stmt.iter.args
-    start: ir.Atom = ir.Const(0) if len(args) == 1 else args[0]
-    step = args[2] if len(args) == 3 else ir.Const(1)
-    if stmt.target.id in known.targets:  # two loops with one target: neither range holds
-        known.ranges.pop(stmt.target.id, None)
-        return
+    again = stmt.target.id in known.targets
     known.targets.add(stmt.target.id)
-    if isinstance(step, ir.Const) and step.value in (1, -1):
-        known.ranges[stmt.target.id] = (start, args[min(1, len(args) - 1)], step.value)
+    if again:  # two loops with one target: neither range holds
+        known.ranges.pop(stmt.target.id, None)
+    elif isinstance(stmt.iter, ir.Call) and stmt.iter.fn is range:
+        args = stmt.iter.args
+        start: ir.Atom = ir.Const(0) if len(args) == 1 else args[0]
+        step = args[2] if len(args) == 3 else ir.Const(1)
+        if isinstance(step, ir.Const) and step.value in (1, -1):
+            known.ranges[stmt.target.id] = (start, args[min(1, len(args) - 1)], step.value)
 
 
 def _collect_pair(
@@ -345,7 +342,8 @@ def _bound(atom: ir.Atom, var: str | None, known: _Facts, side: int, depth: int 
             return -other
     if atom.id in known.ranges and atom.id not in known.definitions:
         return _bound_of_target(atom.id, var, known, side, depth)
-    defined = known.definitions.get(atom.id, [])
+    # The target of a loop that is bound elsewhere too has no range, and no definition.
+    defined = [] if atom.id in known.targets else known.definitions.get(atom.id, [])
     return _bound_of_sum(defined[0], var, known, side, depth) if len(defined) == 1 else None
 
 

@@ -184,6 +184,42 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "A loop over a list that a function changes": """
+def grow(xs, x):
+    xs.append(x)
+
+def f(x):
+    xs, total = [x], 0.0
+    for v in xs:
+        total = total + v
+        if len(xs) < 4:
+            grow(xs, v * v)
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
+    "A method that changes its object, as a value": """
+def f(x):
+    xs = [x]
+    add = xs.append
+    add(2.0 * x)
+    return sum(xs)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A lambda that changes something, passed to a recursive function": """
+def each(add, x, n):
+    add(x)
+    if n > 0:
+        each(add, x, n - 1)
+
+def f(x):
+    xs = [x]
+    each(lambda v: xs.append(v), x, 2)
+    return sum(xs)
+
+srcdiff.grad(f)(2.0)
+""",
     "A recursive function that writes into a dict": """
 def fill(a, n):
     a[n] = 2.0 * a[n]

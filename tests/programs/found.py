@@ -960,3 +960,65 @@ def list_of_indices_changed_after_a_store(x):
 
 for _function in (indices_written_after_a_store, list_of_indices_changed_after_a_store):
     sample(_function, lambda r: (r.uniform(0.5, 1.5, 4),))
+
+
+def index_bound_before_its_loop(x, y):
+    b, total, i = y.copy(), 0.0, 0
+    for i in range(2):
+        total += x[0] * b[i]
+    b[1] = x[1]
+    return b + total + i
+
+
+def stores_at_an_index_bound_before(x, y):
+    b, t, i = x * 1.0, 1.0, 0
+    for i in range(3):
+        p = b[1]
+        b[i] = t
+        t = t * p * b[1]
+    return t * i * y
+
+
+def two_indices_bound_before(x, y):
+    b, t = np.outer(x, y), 0.0
+    i = j = 0
+    for i in range(2):
+        for j in range(2):
+            t = t + x[0] * b[i, j]
+    b[1, 0] = x[2]
+    b[2] = x
+    return t + b[i, j] + b[1]
+
+
+def list_cleared_after_a_loop_over_it(x):
+    w, y = [0.3, 0.6], x
+    for v in w:
+        y = y * v * x
+    w.clear()
+    return y * y
+
+
+def list_shortened_after_loops_over_it(x):
+    w, y = [1, 2], x * 1.0
+    for _ in range(2):
+        for k in w:
+            y[k] = y[k] * x[0]
+        w.pop()
+    z = sum([v * x for v in [0.1, *w]])
+    w.append(3)
+    return y * y * z * len(w)
+
+
+def equal_keys_in_a_display(x, key):
+    d = {1: x, True: 2.0 * x, "b": x * x}  # noqa: F601
+    e = {key: x, "b": 3.0 * x}
+    return sum(d.values()) * e["b"] + sum(e.values())
+
+
+for _function in (
+    index_bound_before_its_loop, stores_at_an_index_bound_before, two_indices_bound_before,
+):  # fmt: skip
+    sample(_function, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
+for _function in (list_cleared_after_a_loop_over_it, list_shortened_after_loops_over_it):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 3),))
+sample(equal_keys_in_a_display, lambda r: (r.standard_normal(3), "b"))

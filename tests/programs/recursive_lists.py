@@ -152,6 +152,29 @@ def until_it_is_full(x):
     return sum(v * k for k, v in enumerate(out))
 
 
+def nobody_looks_at_the_list(x):
+    xs = [x]
+    _collected(x, xs, 2)
+    ys = [1.0]
+    _collected(2.0, ys, 1)
+    for _ in range(2):
+        zs = []
+        _collected(x, zs, 1)
+    return x * x * sum(ys)
+
+
+def the_last_call_is_for_nothing(x):
+    xs = [x]
+    _collected(x, xs, 1)
+    total = sum(xs)
+    _collected(x, xs, 2)
+    return total * x
+
+
+for _function in (nobody_looks_at_the_list, the_last_call_is_for_nothing):
+    sample(_function, lambda r: (r.standard_normal(3),), order2=False, printed=False)
+
+
 def _extended(v, n):
     if n <= 0:
         return sum([q * q for q in v])
