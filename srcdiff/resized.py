@@ -33,6 +33,7 @@ from srcdiff.analyses.links import (
     links_of,
     stored_names,
 )
+from srcdiff.analyses.liveness import live_before
 from srcdiff.errors import UnsupportedError
 from srcdiff.iterate import LOOP
 
@@ -156,10 +157,11 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
 
 
 def _looped_over(loop: ir.For) -> set[str]:
-    """The variables of which a loop takes an item in every step."""
+    """The variables from before a loop of which it takes an item in every step."""
     found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
     bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == LOOP)
-    return {b.id for b in bases if isinstance(b, ir.Name)}
+    names = {b.id for b in bases if isinstance(b, ir.Name)}
+    return names & live_before(loop.body, frozenset())
 
 
 def _changes_length(stmt: ir.Stmt, base: str, same: Mapping[str, str], kinds: Kinds) -> bool:
