@@ -39,7 +39,7 @@ from srcdiff.assumed import (
 from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
 from srcdiff.entangled import is_entangled
-from srcdiff.errors import TransformError
+from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
@@ -313,20 +313,38 @@ def _given(call: ir.Call, kinds: Kinds) -> Kinds:
 def refined_kinds(typed: Typed) -> Kinds:
     """The kinds of names if calls change lists as their summaries say, and not in any way."""
     function, kinds = typed.function, typed.kinds
-    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
+    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and _is_readable(c.fn)]
     if not any(isinstance(kinds.get(n), List) for call in calls for n in ir.names(call)):
         return kinds
     known: dict[Any, Summary] = {}
-    does: Does = lambda _: NOTHING_YET  # noqa: E731
+    readable = {id(call) for call in calls}
+    found_of: Does = lambda _: NOTHING_YET  # noqa: E731
     before = None
     for _ in range(_ROUNDS):
+        does = partial(_if_readable, readable, found_of)
         body = assuming(function.body, does, ir.Fresh(ir.all_names(function)), lent=True)
         found = infer(replace(function, body=body), typed.params)
         given = [_given(call, found) for call in calls]
         if given == before:
             return found
-        before, does = given, partial(_remembered, known, found)
+        before, found_of = given, partial(_remembered, known, found)
     return kinds
+
+
+def _is_readable(fn: Any) -> bool:
+    """Whether a callee is a Python function of which everything is understood."""
+    if not is_user_function(fn):
+        return False
+    try:
+        function_of(fn)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _if_readable(readable: set[int], found: Does, call: ir.Call) -> Summary | None:
+    """What is known of one of some calls; of the others nothing is."""
+    return found(call) if id(call) in readable else None
 
 
 def _remembered(known: dict[Any, Summary], kinds: Kinds, call: ir.Call) -> Summary:

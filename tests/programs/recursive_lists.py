@@ -152,6 +152,21 @@ def until_it_is_full(x):
     return sum(v * k for k, v in enumerate(out))
 
 
+def _guarded_sum(xs, k):
+    try:
+        return sum(xs) * k
+    finally:
+        pass
+
+
+def list_for_a_helper_that_is_not_understood(x):
+    weights = [1.0, 2.0]
+    return x * _guarded_sum(weights, 3)
+
+
+sample(list_for_a_helper_that_is_not_understood, lambda r: (r.standard_normal(3),))
+
+
 def nobody_looks_at_the_list(x):
     xs = [x]
     _collected(x, xs, 2)
