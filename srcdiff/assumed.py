@@ -53,6 +53,7 @@ class Summary:
     entangled: bool = False  # the result may hold one array twice
     together: bool = False  # so may that of a function that was generated
     resized: tuple[tuple[str, Kind], ...] = ()  # lists that it changes, as they are in the end
+    same: tuple[str, ...] = ()  # lists that the result may be, and does not hold
 
 
 NOTHING_YET = Summary(None)  # type: ignore[arg-type]  # what calls make of it has no kind either
@@ -108,7 +109,12 @@ def _assumed_call(
             yield from _appended(base, lists[param], key, fresh, stmt.loc)
         elif isinstance(base, ir.Name):
             yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
-    others = [p for p in (*assumed.written, *assumed.returned) if p not in lists]
+    same = assumed.same if isinstance(stmt, ir.Assign) else ()
+    for param in same if lent else ():
+        assert isinstance(stmt, ir.Assign)
+        yield ir.If(fresh(), (ir.Assign(stmt.target, bound[param], stmt.loc),), (), stmt.loc)
+    gone = {*lists, *same}
+    others = [p for p in (*assumed.written, *assumed.returned) if p not in gone]
     if lent and others:
         yield ir.Effect(ir.Call(fresh(), tuple(bound[p] for p in others if p in bound)), stmt.loc)
 

@@ -27,6 +27,7 @@ from srcdiff.known import (
     Known,
     Made,
     applied,
+    check_ends,
     is_partial,
     item,
     meaning,
@@ -93,12 +94,14 @@ class _Inline:
         known: dict[str, Known] | None = None,
         depth: int = 0,
         rest: bool = False,
+        chain: list[Made] | None = None,
     ) -> None:
         self.fresh = fresh
         self.stack = stack
         self.known = {} if known is None else known
         self.depth = depth
         self.rest = rest
+        self.chain = [] if chain is None else chain
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls replaced."""
@@ -219,7 +222,11 @@ class _Inline:
         params = defaults_now(function.params, variables)
         bound = bind_displays(replace(function, params=params), replace(call, kwargs=kwargs), loc)
         function = inherited(function, made.closure)
-        return self.renamed(function, bound, target, (*made.stack, function), loc, variables)
+        check_ends(made, self.chain, loc)
+        self.chain.append(made)
+        body = self.renamed(function, bound, target, (*made.stack, function), loc, variables)
+        self.chain.pop()
+        return body
 
     def renamed(
         self,
@@ -265,7 +272,7 @@ class _Inline:
         last = body[-1]
         assert isinstance(last, ir.Return)
         end = () if target is None else (ir.Assign(target, last.value, loc),)
-        inner = _Inline(self.fresh, stack, self.known, self.depth + 1, self.rest)
+        inner = _Inline(self.fresh, stack, self.known, self.depth + 1, self.rest, self.chain)
         return inner.block((*start, *body[:-1], *end))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Union
 
 from srcdiff import ir
+from srcdiff.errors import UnsupportedError
 from srcdiff.lower import Closure
 from srcdiff.lower.lifted import lifted_closure
 from srcdiff.nested import is_transform, makes_matrix
@@ -34,6 +35,18 @@ class Derived:
 
 Known = Union[Made, Derived, ir.Ref, ir.Const, ir.Tup]
 Names = Mapping[str, Known]
+
+
+def check_ends(made: Made, chain: Sequence[Made], loc: ir.Loc) -> None:
+    """Raise if a function made here is called for the third time within itself."""
+    if sum(m is made for m in chain) > 1:
+        raise UnsupportedError(
+            f"`{made.closure.name}` calls itself through another function, as behind a decorator "
+            "that wraps it",
+            loc,
+            remedy="Call the function itself; only functools.cache and lru_cache may stand around "
+            "a nested function that calls itself.",
+        )
 
 
 def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | None:

@@ -43,7 +43,7 @@ from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
-from srcdiff.resized import resized_params, writes_items
+from srcdiff.resized import holds_values, resized_params, writes_items
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -199,7 +199,7 @@ def _joined(a: Summary, b: Summary) -> Summary:
     written = (*a.written, *(p for p in b.written if p not in a.written))
     returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
     entangled, together = a.entangled or b.entangled, a.together or b.together
-    return Summary(result, written, returned, entangled, together, b.resized)
+    return Summary(result, written, returned, entangled, together, b.resized, b.same)
 
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
@@ -254,7 +254,8 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     given = replace(function, body=(*function.body[:-1], replace(last, value=both)))
     twice, ours = is_entangled(given, inferred), is_generated(function)
     kind = plain_kind(kind_of_atom(last.value, inferred))
-    return Summary(kind, written, returned, twice and not ours, twice and ours, resized)
+    same = tuple(p for p in returned if holds_values(kind) and holds_values(kinds.get(p)))
+    return Summary(kind, written, returned, twice and not ours, twice and ours, resized, same)
 
 
 def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds, bool]:

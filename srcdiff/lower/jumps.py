@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, cast
 
 import gast
 
 from srcdiff.ir import NONE, Assign, Atom, Block, Const, If, Loc, Name, Rhs
+from srcdiff.lower import imported
 from srcdiff.lower.builder import Builder, Frame, Node, Pending
 from srcdiff.lower.scope import Scan
 
@@ -82,11 +84,11 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 
 def declare_functions(b: Builder, scan: Scan) -> None:
     """Mark the nested functions whose name is bound once."""
-    for name, node in scan.functions.items():
-        if scan.bound[name] == 1 and not any(
-            not is_transparent(b, d) for d in getattr(node, "decorator_list", ())
-        ):
-            b.scope[name] = Pending(node)
+    decorated = any(node.decorator_list for node in scan.functions.values())
+    with imported.known(b, scan) if decorated else nullcontext():
+        for name, node in scan.functions.items():
+            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in node.decorator_list):
+                b.scope[name] = Pending(node)
 
 
 # What these give computes the same as the function that they get.

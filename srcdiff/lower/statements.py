@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import operator
 from collections.abc import Sequence
 
-from srcdiff.device import canonical
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Ref, Verbatim
-from srcdiff.lower import closures, jumps, local, namespaces, targets
-from srcdiff.lower.builder import Builder, Node, Pending, Static, Table
+from srcdiff.lower import closures, imported, jumps, local, namespaces, targets
+from srcdiff.lower.builder import Builder, Node, Pending, Table
 from srcdiff.trees import hook
 
 OPERATORS = {
@@ -109,9 +107,9 @@ def import_(b: Builder, node: Node) -> None:
     for alias in node.names:
         name = alias.asname or alias.name.split(".")[0]
         names.append(b.target(name))
-        _learn(b, name, alias.name if alias.asname else name, None, node)
+        imported.learn(b, name, alias.name if alias.asname else name, None)
         if not alias.asname:
-            _module(alias.name)
+            imported.module(alias.name)
     b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
 
 
@@ -121,34 +119,9 @@ def import_from(b: Builder, node: Node) -> None:
     for alias in node.names:
         name = alias.asname or alias.name
         names.append(b.target(name))
-        _learn(b, name, "." * (node.level or 0) + (node.module or ""), alias.name, node)
+        module = "." * (node.level or 0) + (node.module or "")
+        imported.learn(b, name, module, alias.name)
     b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
-
-
-def _learn(b: Builder, name: str, module: str, attribute: str | None, node: Node) -> None:
-    """Resolve an imported name now, if nothing else binds it and it can be found."""
-    if name not in b.imports:
-        return
-    package = b.source.namespace.globals.get("__package__")
-    found = _module(module, package)
-    if found is None:
-        return
-    if attribute is None:
-        b.scope[name] = Static(canonical(found))
-    elif hasattr(found, attribute):
-        b.scope[name] = Static(canonical(getattr(found, attribute)))
-    else:
-        inner = _module(f"{module}.{attribute}", package)
-        if inner is not None:
-            b.scope[name] = Static(canonical(inner))
-
-
-def _module(name: str, package: str | None = None) -> object | None:
-    """A module, or None if it cannot be imported here (the primal says so when it runs)."""
-    try:
-        return importlib.import_module(name, package)
-    except ImportError:
-        return None
 
 
 def delete(b: Builder, node: Node) -> None:

@@ -295,8 +295,9 @@ def _shared(problem: Problem) -> Verdict | None:
         return None
     one, two = flat[:2]
     length = min(len(names[one]), len(names[two]))
-    base = np.concatenate([names[one], names[two][:1]])
     for k in range(2):
+        names = problem.arguments()  # those of the case before are changed
+        base = np.concatenate([names[one], names[two][:1]])
         found = _given(problem, {**names, one: base[:length], two: base[k : k + length]})
         if found is not None:
             return found
