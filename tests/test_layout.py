@@ -25,7 +25,7 @@ LAYERS = (
     + ("ownership", "apart"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
-    + ("assumed", "resized", "marks", "hidden")
+    + ("assumed", "resized", "marks", "looped", "hidden")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
     + ("methods", "mappings", "flat", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")

@@ -84,10 +84,10 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 
 def declare_functions(b: Builder, scan: Scan) -> None:
     """Mark the nested functions whose name is bound once."""
-    decorated = any(node.decorator_list for node in scan.functions.values())
-    with imported.known(b, scan) if decorated else nullcontext():
+    above = {n: getattr(node, "decorator_list", ()) for n, node in scan.functions.items()}
+    with imported.known(b, scan) if any(above.values()) else nullcontext():
         for name, node in scan.functions.items():
-            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in node.decorator_list):
+            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in above[name]):
                 b.scope[name] = Pending(node)
 
 

@@ -340,6 +340,20 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A nested function that calls itself through a decorator that wraps it": """
+def twice(function):
+    def wrapper(n):
+        return 2.0 * function(n)
+    return wrapper
+
+def f(x):
+    @twice
+    def power(n):
+        return x if n == 0 else x * power(n - 1)
+    return power(3)
+
+srcdiff.grad(f)(2.0)
+""",
     "A function that holds itself as it was": """
 def f(x):
     g = lambda y: y

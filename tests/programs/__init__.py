@@ -22,6 +22,7 @@ TOPICS = (
     "calls",
     "recursion",
     "recursive_lists",
+    "slots",
     "helpers",
     "containers",
     "inner_lists",

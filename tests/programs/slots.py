@@ -1,0 +1,229 @@
+"""Items of lists and dicts that keep a name while their place is given to something else."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from .registry import sample
+
+Pair = namedtuple("Pair", "one two")
+
+
+def item_replaced(a, b):
+    pairs = [(a, b)]
+    old = pairs[0]
+    pairs[0] = (b, a * a)
+    return old[0] ** 2 * pairs[0][1]
+
+
+def item_deleted(a, b):
+    rows = [[a], [b]]
+    row = rows[0]
+    del rows[0]
+    return row[0] ** 2 * rows[0][0]
+
+
+def item_moved(a, b):
+    rows = [(a,), (b,)]
+    row = rows[0]
+    rows.insert(0, (a * b,))
+    last = rows[-1]
+    rows.append((a * a,))
+    rows.reverse()
+    return row[0] ** 2 * rows[0][0] * last[0]
+
+
+def item_of_a_dict_replaced(a, b):
+    state = {"k": [a], "j": (b,)}
+    one, two = state["k"], state["j"]
+    state["k"] = [b]
+    state.update(j=(a * b,))
+    return one[0] ** 2 * state["k"][0] * two[0] * state.pop("j")[0]
+
+
+def item_replaced_in_a_branch(a, b):
+    rows = [(a,)]
+    row = rows[0]
+    if b > 0:
+        rows[0] = (b,)
+    return row[0] ** 2 * rows[0][0]
+
+
+def state_replaced_in_a_loop(a, b):
+    state, total = {"now": {"v": a}}, 1.0
+    for _ in range(3):
+        now = state["now"]
+        state["now"] = {"v": now["v"] * b + 1.0}
+        total = total * now["v"] + state["now"]["v"] ** 2
+    return total
+
+
+def best_replaced_in_a_loop(a, b):
+    best, total = [(a, b)], 0.0
+    for _ in range(3):
+        old = best[0]
+        best[0] = (old[0] * b, old[1] + a)
+        total = total + old[0] * best[0][1] ** 2
+    return total
+
+
+def named_item_replaced(a, b):
+    pairs = [Pair(a, b), Pair(b, a)]
+    old = pairs[0]
+    pairs[0] = Pair(a * b, b)
+    return old.one**2 * pairs[0].one
+
+
+class Slot:
+    def __init__(self, value):
+        self.rows = [value]
+
+    def put(self, value):
+        old = self.rows[0]
+        self.rows[0] = value
+        return old
+
+
+def item_returned_and_replaced(a, b):
+    slot = Slot((a,))
+    old = slot.put((b,))
+    return old[0] ** 2 * slot.rows[0][0]
+
+
+def item_of_an_item_replaced(a, b):
+    tables = [[(a,), (b,)]]
+    table = tables[0]
+    row = table[1]
+    tables[0] = [(a * b,)]
+    return row[0] ** 2 * tables[0][0][0] * table[0][0]
+
+
+def item_popped(a, b):
+    rows = [[a], [b]]
+    row = rows[1]
+    rows.pop()
+    return row[0] ** 3 * rows[0][0]
+
+
+def first_pair_replaced(a, b):
+    pairs = list(zip([a, b], [b, a * b]))
+    pairs[0] = (b, b)
+    total = a
+    for u, v in pairs:
+        total += u * u * v
+    return total
+
+
+def _turned(rows, x):
+    for i in range(len(rows)):
+        rows[i] = (rows[i][1] * x[i], rows[i][0])
+
+
+def items_turned(a, b):
+    rows = [(a, b), (b, a)]
+    _turned(rows, [a, b])
+    return rows[0][0] ** 2 * rows[1][1]
+
+
+for _program in (
+    item_replaced, item_deleted, item_moved, item_of_a_dict_replaced, item_replaced_in_a_branch,
+    state_replaced_in_a_loop, best_replaced_in_a_loop, named_item_replaced,
+    item_returned_and_replaced, item_of_an_item_replaced, item_popped, first_pair_replaced,
+    items_turned,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 1.5), r.uniform(0.5, 1.5)), (0, 1))
+
+
+# --- loops over lists that only others change -------------------------------------------------------
+
+
+def bound_to_a_new_list_in_a_loop(x):
+    points = [x[0], x[1]]
+    for _ in range(3):
+        points = [p - 0.2 * p * p for p in points]
+    return points[0] * points[1] + x[2]
+
+
+def rows_divided(x):
+    rows = [[x[0], x[1]], [x[2], x[3]]]
+    for i in range(2):
+        pivot = rows[i][i]
+        rows[i] = [v / pivot for v in rows[i]]
+    return rows[0][1] * rows[1][0]
+
+
+def frontiers(x):
+    frontier = [x[0], x[1]]
+    for _ in range(3):
+        new = []
+        for f in frontier:
+            new.append(f * x[2])
+            new.append(f + x[3])
+        frontier = new
+    return sum(f * f for f in frontier)
+
+
+def rows_that_grow(x):
+    rows = [[x[0]], [x[1]]]
+    for row in rows:
+        row[0] *= x[0]
+        row.append(x[2])
+    return rows[0][0] * rows[1][1] * rows[1][0] + x[3]
+
+
+def popped_beside_the_loop(x):
+    low = []
+    for p in sorted([x[0], x[1], x[2]]):
+        while len(low) > 1 and low[-1] < p * 0.5:
+            low.pop()
+        low.append(p * x[3])
+    return sum(v * v for v in low)
+
+
+def _partitioned(xs):
+    if len(xs) <= 1:
+        return xs
+    small = [v for v in xs[1:] if v < xs[0]]
+    large = [v for v in xs[1:] if v >= xs[0]]
+    return _partitioned(small) + [xs[0]] + _partitioned(large)
+
+
+def quicksort(x):
+    total = 0.0
+    for i, v in enumerate(_partitioned(list(x))):
+        total += (i + 1) * v * v
+    return total
+
+
+class Factor:
+    def __init__(self, T):
+        self.T = T
+
+
+def _normalised(x):
+    m = x.max()
+    e = np.exp(x - m)
+    return e / e.sum()
+
+
+def parameter_with_the_name_of_a_local(x):
+    return _scaled(x, Factor(2.0))
+
+
+def _scaled(x, m):
+    return _normalised(x * m.T)[0]
+
+
+def object_with_the_name_of_a_local(x, m):
+    return _normalised(x * m.T)[0]
+
+
+for _program in (
+    bound_to_a_new_list_in_a_loop, rows_divided, frontiers, rows_that_grow, popped_beside_the_loop,
+    parameter_with_the_name_of_a_local,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
+sample(object_with_the_name_of_a_local, lambda r: (r.uniform(0.5, 1.5, 4), Factor(2.0)))
+sample(quicksort, lambda r: (r.uniform(0.5, 1.5, 4),), order2=False)
