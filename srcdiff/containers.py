@@ -8,18 +8,22 @@ the backward part, from the list as it is at the end.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from srcdiff import ir
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
     Dict,
     Kind,
     List,
+    Scalar,
     Tuple,
     Unknown,
     inside,
+    is_container,
     is_float,
     is_inexact_dtype,
     is_numeric,
@@ -27,6 +31,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.structure import keeps_shape
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
+from srcdiff.joined import one_value
 from srcdiff.lines import Lines
 from srcdiff.trees import add_at, add_tree, zero_tree
 
@@ -130,6 +135,25 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
             piece = lines.item(source, place)
             lines.out.append(ir.Accum(facts.adjoint(atom.id), piece, atom, stmt.loc))
     return tuple(lines.out)
+
+
+def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """A check that `+` or `*` of what may be lists made no list: its adjoint would be another."""
+    joins = call.fn in (operator.add, operator.mul) and facts.sampled
+    if not joins or not may_join(call, facts.kinds):
+        return ()
+    adjoint = facts.adjoint(stmt.target.id)
+    place = ir.Const(Path(stmt.loc.file).name), ir.Const(stmt.loc.line)
+    return (ir.Assign(adjoint, ir.Call(one_value, (adjoint, *place)), stmt.loc),)
+
+
+def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+    """Whether operands may be lists for all that is known."""
+    found = [atom_kind(a, kinds) for a in call.args]
+    unknown = [k for k in found if not is_numeric(k) and not is_container(k)]
+    rest = [k for k in found if is_numeric(k)]
+    counts = call.fn is operator.mul and all(isinstance(k, Scalar) for k in rest)
+    return bool(unknown) and (counts or not rest)
 
 
 def _count(atom: ir.Atom, facts: Facts) -> int | None:

@@ -1,5 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
+from srcdiff.joined import one_value
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
@@ -104,6 +105,14 @@ def view_like_tangent(base, x, old, other):
     z = view_like(base, x, old, other)
     yield z
     d[z] += view_like(d[base], x, old, d[other])
+
+
+@linear(one_value)
+@samples("A(3), 'f.py', 1", "A(), 'f.py', 1")
+def one_value_(x, file, line):
+    z = one_value(x, file, line)
+    yield z
+    d[x] += d[z]
 
 
 @linear(copy_tree)

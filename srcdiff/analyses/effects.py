@@ -26,9 +26,9 @@ from srcdiff.analyses.made_objects import makes_object, object_parts
 Kinds = Mapping[str, Kind]
 
 _HELPERS = (
-    "runtime", "factors", "trees", "layout", "together", "batches", "records", "recompute",
-    "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal", "odes", "roots",
-    "entries", "cofactors", "repeats", "attempts", "filters",
+    "runtime", "factors", "trees", "layout", "together", "joined", "batches", "records",
+    "recompute", "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal",
+    "odes", "roots", "entries", "cofactors", "repeats", "attempts", "filters",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),

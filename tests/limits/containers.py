@@ -173,4 +173,14 @@ def f(x, y, n):
 
 srcdiff.source(f)
 """,
+    "Lists joined that may be numbers as well": """
+def f(x):
+    xs, total = [(x,), x, (x * x,)], 0.0
+    for i in (0, 2):
+        both = xs[i] + xs[2 - i]
+        total = total + both[0] * both[1]
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
 }

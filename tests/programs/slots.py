@@ -227,3 +227,54 @@ for _program in (
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
 sample(object_with_the_name_of_a_local, lambda r: (r.uniform(0.5, 1.5, 4), Factor(2.0)))
 sample(quicksort, lambda r: (r.uniform(0.5, 1.5, 4),), order2=False)
+
+
+# --- lists of constants joined to lists of values ----------------------------------------------------
+
+START = [5.0]
+PAIR = (1.0, 2.0)
+
+
+class Table:
+    rows = [2.0]
+
+
+def joined_to_constants(a, b):
+    one = START + [a * b]
+    two = [*START, b] + Table.rows
+    three = PAIR + (a * a,) + ((b,) * 2)
+    return one[0] * one[1] + two[1] * two[2] + three[1] * three[2] * three[4] + sum(START + [a])
+
+
+def array_of_joined(a, b):
+    return np.sum(np.array(START + [a * b]) ** 2)
+
+
+def log_in_a_state(a, b):
+    state = {"log": [], "p": a}
+    for _ in range(3):
+        new = {**state, "p": state["p"] + b}
+        new["log"] = state["log"] + [new["p"] * a]
+        state = new
+    return sum(state["log"])
+
+
+def joined_from_a_dict_by_variables(a, b):
+    given, new = {"c": (a, b), "d": (b,)}, {}
+    for k in given:
+        new[k] = given[k]
+    both = new["c"] + new["d"]
+    again = new["c"]
+    again = again + again
+    return both[0] ** 2 * both[2] * again[2] * again[3]
+
+
+for _program, _printed in (
+    (joined_to_constants, False),
+    (array_of_joined, True),
+    (log_in_a_state, True),
+    (joined_from_a_dict_by_variables, False),
+):
+    sample(
+        _program, lambda r: (r.uniform(0.5, 1.5), r.uniform(0.5, 1.5)), (0, 1), printed=_printed
+    )
