@@ -28,7 +28,7 @@ from srcdiff.analyses.kind_types import (
     is_inexact_dtype,
     is_numeric,
 )
-from srcdiff.analyses.structure import keeps_shape
+from srcdiff.analyses.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.joined import one_value
@@ -239,7 +239,7 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
 def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
     """What was at the place of a store: None where there was no such key."""
     assert stmt.index is not None
-    if isinstance(facts.kinds.get(stmt.base.id), Dict):
+    if may_be_dict(atom_kind(stmt.base, facts.kinds), atom_kind(stmt.index, facts.kinds)):
         return ir.Call(ir.Method("get"), (stmt.base, stmt.index))
     return ir.Call(operator.getitem, (stmt.base, stmt.index))
 

@@ -1,6 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.joined import one_value
+from srcdiff.joined import add_to_part, one_value
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
@@ -162,6 +162,14 @@ def add_numbers_(x, y):
     add_numbers(x, y)
     yield
     add_numbers(d[y], d[x])
+
+
+@linear(add_to_part, mutates="x")
+@samples("[A(), A(), A()], [A(), A()], slice(1, None)", "[A(), A()], [A(), A()], slice(None)")
+def add_to_part_(x, y, part):
+    add_to_part(x, y, part)
+    yield
+    add_numbers(d[y], d[x][part])
 
 
 @rule(put_back, mutates="x")

@@ -32,6 +32,7 @@ LAYERS = (
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("direct", "strong", "entangled"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
+    + ("copied",)
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
     + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),

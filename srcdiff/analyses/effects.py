@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import distributions, ir, layout, trees
+from srcdiff import distributions, ir, joined, layout, trees
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
 from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
 from srcdiff.analyses.kind_types import Kind, Object, Sparse, is_mutable
@@ -50,8 +50,9 @@ IN_PLACE_OPERATORS = frozenset(
 
 IN_PLACE_FUNCTIONS = frozenset(
     {
-        trees.add_at, trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back,
-        np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
+        joined.add_to_part, trees.add_at, trees.add_into, trees.add_numbers, trees.add_shared,
+        trees.put_back, np.copyto, np.put, np.place, np.putmask, np.put_along_axis,
+        np.fill_diagonal,
     }
 )  # fmt: skip
 

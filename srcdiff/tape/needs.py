@@ -177,13 +177,19 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return all(_is_index(a, facts) for a in rhs.args)
     if returns_view(rhs, facts.kinds):
         # What a shadow has collected is in it alone where it turned out to be a copy.
-        return target not in facts.shadows or not may_copy(rhs)
+        return target not in facts.shadows or not (may_copy(rhs) or _cuts_list(rhs, facts))
     kind = facts.kinds.get(target)
     if kind is None or not is_scalar(kind):
         return rhs.fn in _KEPT
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
+
+
+def _cuts_list(call: ir.Call, facts: Facts) -> bool:
+    """Whether a call makes a list of a part of another."""
+    part = call.fn is operator.getitem and isinstance(call.args[1], ir.Slice)
+    return part and not is_numeric(atom_kind(call.args[0], facts.kinds))
 
 
 def _is_index(atom: ir.Atom, facts: Facts) -> bool:

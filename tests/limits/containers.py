@@ -155,10 +155,10 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "A part of a list of numbers and arrays": """
+    "A list of numbers and arrays, repeated": """
 def f(x):
     xs = [x * 1.0, x[0]]
-    ys = xs[:2]
+    ys = xs * 2
     ys[0][0] = 5.0
     return np.sum(xs[0]) * ys[1]
 

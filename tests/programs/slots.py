@@ -278,3 +278,94 @@ for _program, _printed in (
     sample(
         _program, lambda r: (r.uniform(0.5, 1.5), r.uniform(0.5, 1.5)), (0, 1), printed=_printed
     )
+
+
+# --- parts of lists whose rows are swapped -----------------------------------------------------------
+
+
+def _eliminated(a, b):
+    n = len(a)
+    a = [row[:] + [v] for row, v in zip(a, b)]
+    for i in range(n):
+        p = i
+        for r in range(i + 1, n):
+            if abs(a[r][i]) > abs(a[p][i]):
+                p = r
+        a[i], a[p] = a[p], a[i]
+        for r in range(i + 1, n):
+            factor = a[r][i] / a[i][i]
+            for c in range(i, n + 1):
+                a[r][c] -= factor * a[i][c]
+    x = [0.0] * n
+    for i in range(n - 1, -1, -1):
+        s = a[i][n]
+        for c in range(i + 1, n):
+            s -= a[i][c] * x[c]
+        x[i] = s / a[i][i]
+    return x
+
+
+def gauss_by_lists(x):
+    found = _eliminated([[x[0], 1.0 + x[1]], [2.0 + x[2], x[3]]], [x[1], x[0]])
+    return found[0] * found[1]
+
+
+def rows_copied_and_swapped(x):
+    rows = [[x[0], x[1], 2.0], [x[2], x[3], x[0]]]
+    rows = [row[1:] for row in rows]
+    rows[0], rows[1] = rows[1], rows[0]
+    rows[0][0] = rows[1][0] * rows[0][1]
+    return rows[1][1] * rows[0][0] + rows[0][1]
+
+
+def homography(x):
+    a = x.reshape(2, 2) + np.eye(2)
+    u, s, vt = np.linalg.svd(a)
+    h = vt[-1].reshape(2, 1)
+    h /= h[1, 0]
+    return h[0, 0]
+
+
+def eigenvector_scaled(x):
+    a = x.reshape(2, 2)
+    w, v = np.linalg.eigh(a + a.T)
+    h = v[:, -1].reshape(2, 1)
+    h /= h[1, 0]
+    return h[0, 0] * w[0]
+
+
+def dict_made_if_none(x, out=None):
+    if out is None:
+        out = {}
+    out["a"] = x * x
+    return np.sum(out["a"] * x)
+
+
+class Momentum:
+    def __init__(self):
+        self.v = None
+
+    def step(self, x):
+        if self.v is None:
+            self.v = {}
+        self.v["a"] = x * x
+        return self.v["a"] * x
+
+
+def lazy_dict_of_an_object(x):
+    return np.sum(Momentum().step(x))
+
+
+def part_of_numbers_and_arrays(x):
+    mixed = [x * 1.0, x[0] * x[1], x[2]]
+    part = mixed[1:] + [x[3]]
+    head = mixed[:2]
+    head[0][0] = 5.0 * part[2]
+    return np.sum(mixed[0] ** 2) * head[1] * part[0] * part[1]
+
+
+for _program in (
+    part_of_numbers_and_arrays, gauss_by_lists, rows_copied_and_swapped, homography, eigenvector_scaled, dict_made_if_none,
+    lazy_dict_of_an_object,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
