@@ -182,6 +182,17 @@ OF_SCIPY = {
     "special.softmax(x, 0)": (NO_COLUMNS,), "special.log_softmax(x, 0)": (NO_COLUMNS,),
     "special.erf(x) * special.gammaln(x)": (NONE, NO_ROWS),
     "ndimage.gaussian_filter(x, 1.0)": (NONE, NO_ROWS),
+    "ndimage.gaussian_filter(x, 1.0, 1, mode='nearest')": (NONE, NO_ROWS, NO_COLUMNS),
+    "ndimage.gaussian_filter(x, (1.0, 0.5), mode='mirror')": (NO_ROWS, NO_COLUMNS),
+    "ndimage.gaussian_filter1d(x, 1.0, 0, mode='nearest')": (NONE, NO_ROWS, NO_COLUMNS),
+    "ndimage.uniform_filter(x, 4)": (NONE, NO_ROWS, NO_COLUMNS),
+    "ndimage.uniform_filter1d(x, 2, mode='wrap')": (NONE, NO_ROWS, NO_COLUMNS),
+    "ndimage.convolve(x, FULL)": (NO_ROWS, NO_COLUMNS, SQUARE),
+    "ndimage.convolve(x, FULL, mode='constant', cval=1.0)": (NO_ROWS, NO_COLUMNS, SQUARE),
+    "ndimage.correlate(x, SOME, mode='mirror')": (NONE,),
+    "ndimage.correlate(x, SOME, mode='constant')": (NONE,),
+    "ndimage.convolve1d(x, SOME, 0, mode='nearest')": (NONE, NO_ROWS, NO_COLUMNS),
+    "ndimage.sobel(x) + ndimage.laplace(x)": (NONE, NO_ROWS, NO_COLUMNS),
     "signal.fftconvolve(x, SOME)": (NONE,), "signal.oaconvolve(SOME, x)": (NONE,),
     "signal.fftconvolve(x, x, 'same')": (NONE,),
     "signal.fftconvolve(x, x, 'valid', axes=0)": (NONE, NO_COLUMNS),
@@ -221,3 +232,13 @@ def structures(value, fn=np.ones_like):
     if isinstance(value, tuple):
         return tuple(structures(v, fn) for v in value)
     return fn(value)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "constant"])
+def test_the_kernel_of_a_filter_of_nothing(mode):
+    ndimage = pytest.importorskip("scipy.ndimage", reason="SciPy is an extra")
+    for name in ("convolve", "correlate"):
+        text = f"def f(w, x):\n    return np.sum(ndimage.{name}(x, w, mode={mode!r})) + w[0, 0]\n"
+        f = define(text, "f", {"np": np, "ndimage": ndimage})
+        for x in (NO_ROWS, NO_COLUMNS):
+            check_gradient(f, (FULL, x), (0,))

@@ -1,0 +1,88 @@
+"""Gradients of the filters of SciPy against torch, whose convolutions are written out here."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+
+from .check import define, with_cotangent
+from .test_oracles import compare, ours, torch_gradients
+
+pytestmark = pytest.mark.oracles
+ndimage = pytest.importorskip("scipy.ndimage", reason="SciPy is an extra")
+
+# What torch calls the boundaries; it has no name for "reflect", which repeats the last element.
+PADDINGS = {"nearest": "replicate", "mirror": "reflect", "wrap": "circular", "constant": "constant"}
+MODES = (*PADDINGS, "reflect")
+
+
+def torch_correlate(x, w, mode, before):
+    """A matrix of torch correlated with another one, of which `before` entries lie before zero."""
+    import torch
+
+    (rows, columns), (n, m), (up, left) = x.shape, w.shape, before
+    if mode == "reflect":
+        x = torch.cat((x[:up].flip(0), x, x[rows - (n - 1 - up) :].flip(0)), 0)
+        x = torch.cat((x[:, :left].flip(1), x, x[:, columns - (m - 1 - left) :].flip(1)), 1)
+        return torch.nn.functional.conv2d(x[None, None], w[None, None])[0, 0]
+    ends = (left, m - 1 - left, up, n - 1 - up)
+    x = torch.nn.functional.pad(x[None, None], ends, PADDINGS[mode])
+    return torch.nn.functional.conv2d(x, w[None, None])[0, 0]
+
+
+def torch_convolve(x, w, mode):
+    """The same with the kernel turned around."""
+    return torch_correlate(x, w.flip((0, 1)), mode, [(n - 1) // 2 for n in w.shape])
+
+
+def torch_kernel(values):
+    """Values as a kernel along both axes."""
+    import torch
+
+    k = torch.tensor(values, dtype=torch.float64)
+    return k[:, None] * k
+
+
+def torch_uniform(x, n, mode, origin=0):
+    return torch_correlate(x, torch_kernel([1.0 / n] * n), mode, (n // 2 + origin,) * 2)
+
+
+def torch_gaussian(x, sigma, mode):
+    reach = int(4.0 * sigma + 0.5)
+    k = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    return torch_correlate(x, torch_kernel(k / k.sum()), mode, (reach, reach))
+
+
+THEIRS = {"convolve": torch_convolve, "uniform": torch_uniform, "gaussian": torch_gaussian,
+          "correlate": lambda x, w, mode: torch_correlate(x, w, mode, [n // 2 for n in w.shape])}
+OURS = {"convolve": ndimage.convolve, "uniform": ndimage.uniform_filter,
+        "gaussian": ndimage.gaussian_filter, "correlate": ndimage.correlate}  # fmt: skip
+ROWS = {
+    "convolve": "convolve(x, w, mode={m})",
+    "convolve_even": "convolve(x, w[:2, 1:], mode={m}) * x",
+    "correlate": "correlate(x, w, mode={m})",
+    "correlate_even": "correlate(x, w[:, :2], mode={m}) * x",
+    "uniform": "uniform(x, 3, mode={m}) * x",
+    "uniform_even": "uniform(x, 4, mode={m}) * x",
+    "uniform_origin": "uniform(x, 2, mode={m}, origin=-1) ** 2",
+    "gaussian": "gaussian(x, 0.6, mode={m}) ** 2",
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("row", ROWS)
+def test_filter(row, mode):
+    pytest.importorskip("torch", reason="torch is not installed: extra oracles")
+    rng = np.random.default_rng(4)
+    args = rng.standard_normal((5, 6)), rng.standard_normal((3, 3))
+    inputs = ("x", "w") if "w" in ROWS[row] else ("x",)
+    text = f"def f({', '.join(inputs)}):\n    return {ROWS[row].format(m=repr(mode))}\n"
+    f, theirs = define(text, "f", OURS), define(text, "f", THEIRS)
+    args = args[: len(inputs)]
+    cotangent = rng.standard_normal((5, 6))
+    found = ours(f, args, inputs, cotangent)
+    compare(found, torch_gradients(theirs, args, inputs, cotangent))
+    w = [rng.standard_normal(np.shape(g)) for g in found]
+    twice = srcdiff.grad(with_cotangent(srcdiff.grad(f, inputs), f), inputs, materialize_grads=True)
+    result = twice(*args, ct_=cotangent, grad_outputs=tuple(w))
+    compare(result, torch_gradients(theirs, args, inputs, cotangent, w), 1e-8)
