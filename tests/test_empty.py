@@ -164,8 +164,10 @@ def test_stores_of_nothing(statement):
 SQUARE, NO_ROWS, NO_COLUMNS = np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((3, 0))
 # Of SciPy, where it has a value itself.
 OF_SCIPY = {
-    "linalg.lu(x)": (SQUARE, NO_ROWS), "linalg.lu(x, True)": (SQUARE, NO_ROWS),
-    "linalg.lu_factor(x)[0]": (SQUARE, NO_ROWS, NO_COLUMNS), "linalg.expm(x)": (SQUARE,),
+    "linalg.lu(x)": (SQUARE, NO_ROWS, NO_COLUMNS, NO_ROWS[:, :1], NO_COLUMNS[:1]),
+    "linalg.lu(x, True)": (SQUARE, NO_ROWS, NO_COLUMNS, NO_ROWS[:, :1], NO_COLUMNS[:1]),
+    "linalg.lu_factor(x)[0]": (SQUARE, NO_ROWS, NO_COLUMNS, NO_ROWS[:, :1], NO_COLUMNS[:1]),
+    "linalg.expm(x)": (SQUARE,),
     "linalg.solve_banded((1, 1), NO_COLUMNS, x)": (NONE,),
     "linalg.lu_solve((x, np.zeros(0, int)), x)": (SQUARE,),
     "linalg.qr(x)": (SQUARE, NO_ROWS), "linalg.svd(x, False)": (SQUARE, NO_ROWS, NO_COLUMNS),

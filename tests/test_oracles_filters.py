@@ -10,6 +10,7 @@ from .test_oracles import compare, ours, torch_gradients
 
 pytestmark = pytest.mark.oracles
 ndimage = pytest.importorskip("scipy.ndimage", reason="SciPy is an extra")
+signal = pytest.importorskip("scipy.signal", reason="SciPy is an extra")
 
 # What torch calls the boundaries; it has no name for "reflect", which repeats the last element.
 PADDINGS = {"nearest": "replicate", "mirror": "reflect", "wrap": "circular", "constant": "constant"}
@@ -69,20 +70,50 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("row", ROWS)
-def test_filter(row, mode):
+def both_orders(f, theirs, args, inputs):
+    """First and second derivatives of a function against those of torch."""
     pytest.importorskip("torch", reason="torch is not installed: extra oracles")
-    rng = np.random.default_rng(4)
-    args = rng.standard_normal((5, 6)), rng.standard_normal((3, 3))
-    inputs = ("x", "w") if "w" in ROWS[row] else ("x",)
-    text = f"def f({', '.join(inputs)}):\n    return {ROWS[row].format(m=repr(mode))}\n"
-    f, theirs = define(text, "f", OURS), define(text, "f", THEIRS)
-    args = args[: len(inputs)]
-    cotangent = rng.standard_normal((5, 6))
+    rng = np.random.default_rng(5)
+    cotangent = rng.standard_normal(np.shape(f(*args)))
     found = ours(f, args, inputs, cotangent)
     compare(found, torch_gradients(theirs, args, inputs, cotangent))
     w = [rng.standard_normal(np.shape(g)) for g in found]
     twice = srcdiff.grad(with_cotangent(srcdiff.grad(f, inputs), f), inputs, materialize_grads=True)
     result = twice(*args, ct_=cotangent, grad_outputs=tuple(w))
     compare(result, torch_gradients(theirs, args, inputs, cotangent, w), 1e-8)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("row", ROWS)
+def test_filter(row, mode):
+    rng = np.random.default_rng(4)
+    inputs = ("x", "w") if "w" in ROWS[row] else ("x",)
+    text = f"def f({', '.join(inputs)}):\n    return {ROWS[row].format(m=repr(mode))}\n"
+    f, theirs = define(text, "f", OURS), define(text, "f", THEIRS)
+    args = rng.standard_normal((5, 6)), rng.standard_normal((3, 3))
+    both_orders(f, theirs, args[: len(inputs)], inputs)
+
+
+def ours_from_states(b, a, x, zi):
+    y, zf = signal.lfilter(b, a, x, zi=zi)
+    return np.concatenate((y, zf)) ** 2
+
+
+def theirs_from_states(b, a, x, zi):
+    """The filter step by step, with the states of its transposed direct form."""
+    import torch
+
+    b, a, states, found = b / a[0], a / a[0], zi, []
+    for value in x:
+        found.append(b[0] * value + states[0])
+        later = torch.cat((states[1:], torch.zeros(1, dtype=x.dtype)))
+        states = later + b[1:] * value - a[1:] * found[-1]
+    return torch.cat((torch.stack(found), states)) ** 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_filter_from_states(n):
+    rng = np.random.default_rng(6)
+    args = [rng.standard_normal(k) for k in (4, 4, n, 3)]
+    args[1][0] = 2.5
+    both_orders(ours_from_states, theirs_from_states, args, ("b", "a", "x", "zi"))

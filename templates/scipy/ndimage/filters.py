@@ -240,7 +240,7 @@ def gaussian_filter1d(input, sigma, axis=-1, *, mode="reflect", truncate=4.0):
     "A(5), 3", "A(4, 5)", "A(6), 3, mode='constant'", "A(5), 4", "A(3, 4), 2", "A(3, 4), (2, 3)",
     "A(6), 4, mode='constant'", "A(3, 5), [3, 4], mode='wrap'", "A(4), 3, mode='nearest'",
     "A(3, 4), (4, 1), mode='mirror'", "A(2), 6, mode='mirror'", "A(5), 4, origin=1",
-    "A(3, 4), 3, mode='nearest', origin=(1, -1)", "C(4), 4",
+    "A(3, 4), 3, mode='nearest', origin=(1, -1)", "C(4), 4", "A(5), 4, mode='constant', origin=1",
 )  # fmt: skip
 def uniform_filter(input, size=3, *, mode="reflect", origin=0):
     z = ndimage.uniform_filter(input, size, mode=mode, origin=origin)
@@ -269,7 +269,7 @@ def uniform_filter(input, size=3, *, mode="reflect", origin=0):
     "A(5), 3", "A(4, 5), 3, 0", "A(6), 5, mode='constant'", "A(2, 6), 3, mode='wrap'", "A(5), 4",
     "A(3, 4), 2, 0, mode='constant'", "A(5), 4, mode='wrap'", "A(4, 2), 3, 0, mode='nearest'",
     "A(5), 2, mode='mirror'", "A(5), 3, mode='mirror', origin=-1", "A(5), 4, origin=1",
-    "C(2, 3), 2, mode='wrap', origin=-1",
+    "C(2, 3), 2, mode='wrap', origin=-1", "A(5), 3, mode='constant', origin=1",
 )  # fmt: skip
 def uniform_filter1d(input, size, axis=-1, *, mode="reflect", origin=0):
     z = ndimage.uniform_filter1d(input, size, axis, mode=mode, origin=origin)
