@@ -73,7 +73,7 @@ DECLINED = {
     "dblquad": (lambda d: integrate.dblquad(lambda s, t: d[0], 0.0, 1.0, 0.0, 1.0)[0], "roots_l"),
     "bvp": (lambda d: integrate.solve_bvp(lambda x, y: y, lambda a, b: a, d, X).y, "a loop"),
     "krogh": (lambda d: interpolate.KroghInterpolator([0.0, 1.0, 2.0], d)(0.5), "np.eye"),
-    "pchip": (lambda d: interpolate.PchipInterpolator([0.0, 1.0, 2.0], d)(0.5), "CubicSpline"),
+    "akima": (lambda d: interpolate.Akima1DInterpolator([0.0, 1.0, 2.0], d)(0.5), "PchipInterp"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Gradients of the filters of SciPy against torch, whose convolutions are written out here."""
+"""Filters and curves of SciPy against torch, in which they are written out here."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from .test_oracles import compare, ours, torch_gradients
 
 pytestmark = pytest.mark.oracles
 ndimage = pytest.importorskip("scipy.ndimage", reason="SciPy is an extra")
+interpolate = pytest.importorskip("scipy.interpolate", reason="SciPy is an extra")
 signal = pytest.importorskip("scipy.signal", reason="SciPy is an extra")
 
 # What torch calls the boundaries; it has no name for "reflect", which repeats the last element.
@@ -117,3 +118,42 @@ def test_filter_from_states(n):
     args = [rng.standard_normal(k) for k in (4, 4, n, 3)]
     args[1][0] = 2.5
     both_orders(ours_from_states, theirs_from_states, args, ("b", "a", "x", "zi"))
+
+
+def ours_monotone(x, y, t):
+    return interpolate.PchipInterpolator(x, y)(t) ** 2
+
+
+def theirs_monotone(x, y, t):
+    """The curve point by point, by Hermite's polynomials."""
+    import torch
+
+    h, m = torch.diff(x), torch.diff(y) / torch.diff(x)
+    slopes = [end_slope(h[0], h[1], m[0], m[1])]
+    for k in range(1, len(x) - 1):
+        w, v = 2.0 * h[k] + h[k - 1], h[k] + 2.0 * h[k - 1]
+        same = m[k - 1] * m[k] > 0.0
+        slopes.append((w + v) / (w / m[k - 1] + v / m[k]) if same else 0.0 * m[k])
+    slopes.append(end_slope(h[-1], h[-2], m[-1], m[-2]))
+    found = []
+    for place in t:
+        k = max(j for j in range(len(h)) if j == 0 or x[j] <= place)
+        s = (place - x[k]) / h[k]
+        values = (1.0 + 2.0 * s) * (1.0 - s) ** 2 * y[k] + s**2 * (3.0 - 2.0 * s) * y[k + 1]
+        bends = s * (1.0 - s) ** 2 * slopes[k] + s**2 * (s - 1.0) * slopes[k + 1]
+        found.append(values + h[k] * bends)
+    return torch.stack(found) ** 2
+
+
+def end_slope(h, further, m, other):
+    slope = ((2.0 * h + further) * m - h * other) / (h + further)
+    if slope * m <= 0.0:
+        return 0.0 * m
+    return 3.0 * m if m * other < 0.0 and abs(slope) > 3.0 * abs(m) else slope
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_monotone_curve(seed):
+    rng = np.random.default_rng(seed)
+    args = np.cumsum(rng.uniform(0.3, 1.0, 6)), rng.standard_normal(6), rng.uniform(-0.5, 5.0, 7)
+    both_orders(ours_monotone, theirs_monotone, args, ("x", "y", "t"))
