@@ -86,6 +86,7 @@ OF_NOTHING = {
     "np.linalg.lstsq(x, np.zeros(len(x)), None)[0]": (TALL, WIDE),
     "np.histogram(x, 4)[1]": (NONE, ROWS, WIDE), "np.histogram(x, 3, weights=x)[0]": (NONE,),
     "np.histogram_bin_edges(x, 4)": (NONE, ROWS),
+    "np.histogramdd(np.zeros((0, 2)), 3, weights=x)[0]": (NONE,),
     "np.median(x)": (NONE, ROWS), "np.nanmedian(x)": (NONE, ROWS, LINE),
     "np.nanmedian(x, 1)": (WIDE,), "np.nanquantile(x, 0.4)": (NONE,),
     "np.nanquantile(x, 0.3, 1)": (WIDE,), "np.nanpercentile(x, 40)": (NONE,),
