@@ -27,13 +27,15 @@ nondifferentiable(analytic, edge_weights)
     "A(3), np.array([1.0, -0.4]), A(5)", "A(3), V([2.0, -0.4, 0.3]), A(2, 5)",
     "V([0.5, 0.2, 0.1, 0.3]), V([1.0, -0.4]), A(2, 3), -1", "C(2), np.array([1.0, 0.4j]), C(4)",
     "A(2), V([1.0, -0.4]), C(3)", "A(), P(), A(3)",
+    "A(2).astype(np.float32), V([2.0, 0.3]).astype(np.float32), A(4).astype(np.float32)",
 )  # fmt: skip
 def lfilter(b, a, x, axis=-1, zi=None):
     z = signal.lfilter(b, a, x, axis)
     yield z
     d[x] += np.flip(signal.lfilter(conj(b), conj(a), np.flip(d[z], axis), axis), axis)
-    d[b] += lagged(d[z], conj(signal.lfilter([1.0], a, x, axis)), b, axis)
-    d[a] -= lagged(d[z], conj(signal.lfilter([1.0], a, z, axis)), a, axis)
+    one = np.ones_like(np.atleast_1d(a)[:1])  # in the precision of the filter
+    d[b] += lagged(d[z], conj(signal.lfilter(one, a, x, axis)), b, axis)
+    d[a] -= lagged(d[z], conj(signal.lfilter(one, a, z, axis)), a, axis)
 
 
 @composed(signal.lfilter, given="zi")
@@ -70,8 +72,9 @@ def _lengthened(x, n):
 def lagged_(g, v, like, axis):
     z = lagged(g, v, like, axis)
     yield z
-    d[g] += signal.lfilter(d[z], [1.0], conj(v), axis)
-    d[v] += np.flip(signal.lfilter(d[z], [1.0], np.flip(conj(g), axis), axis), axis)
+    one = np.ones(1, np.result_type(v))
+    d[g] += signal.lfilter(d[z], one, conj(v), axis)
+    d[v] += np.flip(signal.lfilter(d[z], one, np.flip(conj(g), axis), axis), axis)
     d[like] += 0.0
 
 
