@@ -222,6 +222,8 @@ def test_of_nothing_in_scipy(expression):
     spaces |= {"signal": signal, "stats": stats, "np": np}
     spaces |= {"NO_COLUMNS": NO_COLUMNS, "SOME": SOME, "FULL": FULL}
     f = define(f"def f(x):\n    return {expression}\n", "f", spaces)
+    if "expm" in expression and NUMPY < (2, 4):
+        pytest.skip("SciPy takes a norm of nothing for the derivative, which was an error")
     for x in OF_SCIPY[expression]:
         expected = f(x)
         found = srcdiff.grad(f)(x, grad_outputs=structures(expected))
