@@ -43,7 +43,7 @@ NEEDS_KNOWLEDGE = ("gradient", "kron", "pad", "tolist")
 
 # They make objects, whose parts `test_scipy_functions` differentiates.
 MAKERS_OF_OBJECTS = (
-    "root", "root_scalar", "solve_ivp", "cubic_spline", "make_interp_spline", "interp1d",
+    "root", "root_scalar", "solve_ivp", "cubic_spline", "make_interp_spline", "interp1d", "pchip",
 )  # fmt: skip
 
 
