@@ -13,10 +13,10 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "joined", "batches")
-    + ("request", "distributions", "modes", "solutions", "recompute", "revolve", "schedules")
-    + ("twice", "version", "device", "curves", "entries", "integrals", "normal", "odes", "roots")
-    + ("holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
+    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "joined")
+    + ("batches", "request", "distributions", "modes", "solutions", "recompute", "revolve")
+    + ("schedules", "twice", "version", "device", "curves", "entries", "integrals", "normal")
+    + ("odes", "roots", "holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
     + ("fits", "saving", "workspaces", "allocating"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),

@@ -136,7 +136,7 @@ for _program in (
     sample(_program, lambda r: (r.uniform(0.5, 1.5), r.uniform(0.5, 1.5)), (0, 1))
 
 
-# --- loops over lists that only others change -------------------------------------------------------
+# --- loops over lists that only others change ----------------------------------------------------
 
 
 def bound_to_a_new_list_in_a_loop(x):
@@ -229,7 +229,7 @@ sample(object_with_the_name_of_a_local, lambda r: (r.uniform(0.5, 1.5, 4), Facto
 sample(quicksort, lambda r: (r.uniform(0.5, 1.5, 4),), order2=False)
 
 
-# --- lists of constants joined to lists of values ----------------------------------------------------
+# --- lists of constants joined to lists of values ------------------------------------------------
 
 START = [5.0]
 PAIR = (1.0, 2.0)
@@ -280,7 +280,7 @@ for _program, _printed in (
     )
 
 
-# --- parts of lists whose rows are swapped -----------------------------------------------------------
+# --- parts of lists whose rows are swapped -------------------------------------------------------
 
 
 def _eliminated(a, b):
@@ -364,8 +364,16 @@ def part_of_numbers_and_arrays(x):
     return np.sum(mixed[0] ** 2) * head[1] * part[0] * part[1]
 
 
+def imports_of_its_own(x):
+    import operator
+    from math import cos
+    from math import sin as sine
+
+    return operator.mul(x[0], sine(x[1])) * cos(x[2])
+
+
 for _program in (
-    part_of_numbers_and_arrays, gauss_by_lists, rows_copied_and_swapped, homography, eigenvector_scaled, dict_made_if_none,
-    lazy_dict_of_an_object,
+    imports_of_its_own, part_of_numbers_and_arrays, gauss_by_lists, rows_copied_and_swapped,
+    homography, eigenvector_scaled, dict_made_if_none, lazy_dict_of_an_object,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
