@@ -377,3 +377,18 @@ for _program in (
     homography, eigenvector_scaled, dict_made_if_none, lazy_dict_of_an_object,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
+
+
+def items_made_in_a_loop_beside_their_arrays(x, s):
+    for _ in range(2):
+        state = {"a": {"u": x, "n": s * s}, "b": {"u": x, "n": s}}
+        s = state["b"]["n"]
+        old = state["b"]
+        state["b"] = {"u": x, "n": 1.0 + s**2}
+        total = old["n"] + state["a"]["n"]
+    return s + np.sum(x) * total
+
+
+sample(
+    items_made_in_a_loop_beside_their_arrays, lambda r: (r.uniform(0.5, 1.5, 3), 0.7), (0, 1)
+)
