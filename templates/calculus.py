@@ -85,15 +85,17 @@ def interp(x, xp, fp):
 
 
 @composed(np.interp, given="left")
-@samples("V([-1.2, 1.7]), np.arange(4.0), A(4), A(), 0.0")
+@samples("V([-1.2, 1.7]), np.arange(4.0), A(4), A(), 0.0", "A(), np.arange(4.0), A(4), A()")
 def interp_left(x, xp, fp, left=None, right=None, period=None):
-    return np.where(x < xp[0], left, np.interp(x, xp, fp, right=right, period=period))
+    return np.where(x < xp[0], left, np.interp(x, xp, fp, right=right, period=period))[()]
 
 
 @composed(np.interp, given="right")
-@samples("V([-1.2, 1.7, 4.3]), np.arange(4.0), A(4), right=A()")
+@samples(
+    "V([-1.2, 1.7, 4.3]), np.arange(4.0), A(4), right=A()", "A(), np.arange(4.0), A(4), right=A()",
+)  # fmt: skip
 def interp_right(x, xp, fp, left=None, right=None, period=None):
-    return np.where(x > xp[-1], right, np.interp(x, xp, fp, left=left, period=period))
+    return np.where(x > xp[-1], right, np.interp(x, xp, fp, left=left, period=period))[()]
 
 
 @rule(np.convolve)
