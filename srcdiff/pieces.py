@@ -13,14 +13,19 @@ def conditions(x: Any, condlist: Any, n: int) -> Any:
     Raises:
         ValueError: there are neither as many conditions nor one fewer.
     """
-    if np.isscalar(condlist) or (not isinstance(condlist[0], (list, np.ndarray)) and np.ndim(x)):
-        condlist = [condlist]
-    masks = np.asarray(condlist, bool)
+    masks = np.asarray([condlist] if _is_one(condlist, np.ndim(x)) else condlist, bool)
     if len(masks) == n - 1:
         return np.concatenate((masks, ~np.any(masks, axis=0, keepdims=True)))
     if len(masks) != n:
         raise ValueError(f"with {len(masks)} condition(s), np.piecewise takes as many functions")
     return masks
+
+
+def _is_one(condlist: Any, rank: int) -> bool:
+    """Whether what should be a list of conditions is one for an array of this rank."""
+    if isinstance(condlist, (list, tuple)):
+        return bool(rank > 0 and np.ndim(condlist[0]) == 0)
+    return bool(np.ndim(condlist) <= (rank > 0))
 
 
 def axes_from(axis: int, rank: int, n: int) -> tuple[int, ...]:

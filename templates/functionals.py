@@ -27,8 +27,10 @@ def piecewise(x, condlist, funclist, *args):
         mask = np.asarray(masks[k], bool)
         if not callable(funclist[k]):
             z[mask] = funclist[k]
-        elif np.any(mask):
-            z[mask] = funclist[k](x[mask], *args)
+        else:
+            part = x[mask]
+            if np.size(part) > 0:
+                z[mask] = funclist[k](part, *args)
     return z
 
 

@@ -1,4 +1,4 @@
-"""Functions of NumPy whose arguments broadcast, wrap around or are cut off, and numbers they give."""
+"""Functions of NumPy whose arguments broadcast, wrap or are cut off, and numbers they give."""
 
 import numpy as np
 
