@@ -40,7 +40,8 @@ def _column(value, a, axis):
 @samples(
     "A(5)", "A(5), 0.5", "A(5), A()", "A(5), A(5)", "A(4, 5), axis=1", "A(4, 5), 0.5, axis=0",
     "A(4, 5)", "A(4, 5), 0.5, 2.0", "A(4, 5), A(4), A(5)", "A(5), 0.5, edge_order=2",
-    "A(5), A(5), edge_order=2", "A(4, 5), 0.5, axis=(1,)",
+    "A(5), A(5), edge_order=2", "A(4, 5), 0.5, axis=(1,)", "A(4), np.float64(0.3)",
+    "A(4), np.array([0.0, 0.1, 0.4, 0.9])",
 )  # fmt: skip
 def gradient(f, *varargs, axis=None, edge_order=1):
     if isinstance(axis, tuple):

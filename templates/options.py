@@ -23,7 +23,7 @@ def sum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, whe
 
 
 @composed(np.sum, np.ndarray.sum, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def sum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
     z = np.sum(a, axis=axis, keepdims=keepdims)
     return start_of(initial, z) + z
@@ -42,7 +42,7 @@ def prod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, wh
 
 
 @composed(np.prod, np.ndarray.prod, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def prod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     z = np.prod(a, axis=axis, keepdims=keepdims)
     return start_of(initial, z) * z
@@ -136,14 +136,17 @@ def std_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
 
 
 @composed(np.max, np.amax, np.ndarray.max, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1")
+@samples(
+    "A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1",
+    "A(3), where=" + MASK + ", initial=np.float64(0.1)",
+)  # fmt: skip
 def max_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     start = start_of(initial, a)
     return np.max(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
 
 
 @composed(np.max, np.amax, np.ndarray.max, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def max_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
         return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
@@ -151,14 +154,17 @@ def max_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True
 
 
 @composed(np.min, np.amin, np.ndarray.min, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1")
+@samples(
+    "A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1",
+    "A(3), where=" + MASK + ", initial=np.float64(0.1)",
+)  # fmt: skip
 def min_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     start = start_of(initial, a)
     return np.min(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
 
 
 @composed(np.min, np.amin, np.ndarray.min, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def min_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
         return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)

@@ -22,7 +22,10 @@ def nansum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, 
 
 
 @composed(np.nansum, given="initial")
-@samples("V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0", "A(3), initial=A()")
+@samples(
+    "V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0", "A(3), initial=A()",
+    "A(3), initial=np.float64(1.5)",
+)  # fmt: skip
 def nansum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
     z = np.nansum(a, axis=axis, keepdims=keepdims)
     return start_of(initial, z) + z
@@ -41,7 +44,7 @@ def nanprod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1,
 
 
 @composed(np.nanprod, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def nanprod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     z = np.nanprod(a, axis=axis, keepdims=keepdims)
     return start_of(initial, z) * z
@@ -55,7 +58,7 @@ def nanmax_where(a, axis=None, out=None, keepdims=False, initial=None, where=Tru
 
 
 @composed(np.nanmax, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def nanmax_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
         return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
@@ -70,7 +73,7 @@ def nanmin_where(a, axis=None, out=None, keepdims=False, initial=None, where=Tru
 
 
 @composed(np.nanmin, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def nanmin_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
         return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
@@ -230,7 +233,7 @@ def logaddexp_reduce_where(
 
 
 @composed(np.logaddexp.reduce, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def logaddexp_reduce_initial(
     array, axis=0, dtype=None, out=None, keepdims=False, initial=-np.inf, where=True
 ):
