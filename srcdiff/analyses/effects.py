@@ -28,7 +28,7 @@ Kinds = Mapping[str, Kind]
 _HELPERS = (
     "runtime", "factors", "trees", "layout", "together", "joined", "batches", "records",
     "recompute", "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal",
-    "odes", "roots", "entries", "cofactors", "repeats", "attempts", "filters",
+    "odes", "roots", "entries", "cofactors", "repeats", "attempts", "filters", "pieces",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),

@@ -44,6 +44,7 @@ TOPICS = (
     "flat",
     "attempts",
     "numpy_options",
+    "broadcasts",
     "factorised",
     "found",
     "left_by_loops",
