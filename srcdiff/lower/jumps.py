@@ -84,11 +84,16 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 
 def declare_functions(b: Builder, scan: Scan) -> None:
     """Mark the nested functions whose name is bound once."""
-    decorated = any(node.decorator_list for node in scan.functions.values())
+    decorated = any(map(decorators, scan.functions.values()))
     with imported.known(b, scan) if decorated else nullcontext():
         for name, node in scan.functions.items():
-            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in node.decorator_list):
+            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in decorators(node)):
                 b.scope[name] = Pending(node)
+
+
+def decorators(node: Node) -> Sequence[Node]:
+    """The decorators of a definition; a lambda has none."""
+    return getattr(node, "decorator_list", ())
 
 
 # What these give computes the same as the function that they get.

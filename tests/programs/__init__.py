@@ -43,6 +43,7 @@ TOPICS = (
     "flat",
     "attempts",
     "numpy_options",
+    "hidden",
     "factorised",
     "found",
     "left_by_loops",

@@ -1,0 +1,125 @@
+"""Writes into memory that the source says in another way than by a store."""
+
+import numpy as np
+
+from .registry import sample
+
+W = np.array([3.0, 1.0, 4.0, 1.5])
+
+
+def rounded_into(x):
+    u = x * 2.0
+    v = u + x
+    np.round(u, 1, u)
+    v.clip(0.1, 0.5, v)
+    return u * x + v
+
+
+sample(rounded_into, lambda r: (r.random(3),))
+
+
+def out_by_position(x, w):
+    table = np.arange(16.0).reshape(4, 4) / 7.0
+    y = np.sin(x * w)
+    np.cumsum(w, 0, None, w)
+    y = y * np.cos(x * w)
+    table.sum(0, None, w)
+    y = y * np.sin(x * w)
+    np.add.accumulate(table[1], 0, None, w)
+    y = y + x * w
+    np.dot(table, table[0], w)
+    return y * w
+
+
+sample(out_by_position, lambda r: (r.random(4), W.copy()))
+
+
+def active_out_by_position(x):
+    table = x[:, None] * x
+    y = np.sin(x)
+    table.sum(0, None, y)
+    z = np.empty((1, 4))
+    np.sum(table, 0, None, z, True)
+    np.cumsum(y, 0, None, y)
+    return y * z
+
+
+sample(active_out_by_position, lambda r: (r.random(4),))
+
+
+def out_in_loop_by_position(x, w):
+    total = 0.0
+    for _ in range(3):
+        total = total + np.sum(np.sin(x * w))
+        np.clip(w, 0.0, total, w)
+        w.cumsum(0, None, w)
+    return total
+
+
+sample(out_in_loop_by_position, lambda r: (r.random(4), W.copy()))
+
+
+def scratch_memory(x):
+    w = np.array([3.0, 1.0, 4.0, 1.5])
+    y = np.sin(x * w)
+    middle = np.median(w, overwrite_input=True)
+    return y * w * middle
+
+
+sample(scratch_memory, lambda r: (r.random(4),))
+
+
+def numbers_in_place(x):
+    y = x * x[0]
+    y[1:] = np.nan, np.inf
+    z = np.nan_to_num(y, copy=False, nan=3.0, posinf=2.0)
+    z *= x
+    return y * x[0]
+
+
+def numbers_in_place_gradient(x, ct):
+    own = 4.0 * x[0] ** 3 * ct[0] + 3.0 * x[1] * ct[1] + 2.0 * x[2] * ct[2]
+    return np.array([own, 3.0 * x[0] * ct[1], 2.0 * x[0] * ct[2]])
+
+
+sample(numbers_in_place, lambda r: (r.random(3) + 0.5,), gradient=numbers_in_place_gradient)
+
+
+def named_out(a, n, out):
+    if n == 0:
+        out[:] = a
+        return
+    named_out(np.sin(a), n - 1, out=out)
+
+
+def out_of_a_recursion(x):
+    w = np.ones(3)
+    named_out(x, 3, out=w)
+    return w * x
+
+
+sample(out_of_a_recursion, lambda r: (r.random(3),))
+
+
+def out_in_a_dict(x):
+    w = x * 2.0
+    kept = dict(out=w, b=x)
+    w[0] = 3.0
+    return kept["out"] * kept["b"]
+
+
+sample(out_in_a_dict, lambda r: (r.random(3),))
+
+
+def foreign_views_that_are_read(x):
+    padded = np.zeros(5)
+    padded[1:-1] = x
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 3)
+    smooth = windows @ np.array([0.2, 0.5, 0.3])
+    weights = np.array([1.0, 2.0, 3.0])
+    hidden = np.ma.masked_greater(weights, 2.5)
+    raw = memoryview(weights)
+    return smooth * hidden.sum() * raw[1] * x
+
+
+sample(foreign_views_that_are_read, lambda r: (r.random(3),))
