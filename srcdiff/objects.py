@@ -44,6 +44,10 @@ _UNARY: dict[Any, str] = {
 }  # fmt: skip
 
 
+_DOES_NOTHING = ("__init__", "__init_subclass__")
+"""Methods of `object` that `super()` may lead to."""
+
+
 class Members(Unroller, questions.Truthful):
     """One round over a function."""
 
@@ -243,7 +247,9 @@ class Members(Unroller, questions.Truthful):
             return replace(call, fn=own.__func__, args=rest, text=None)
         if isinstance(own, classmethod):
             return replace(call, fn=getattr(cls, fn.name), args=rest, text=None)
-        if own is MISSING and fn.after is not None and hasattr(object, fn.name):
+        if own is object.__setattr__ or own is object.__delattr__:
+            return replace(call, fn=own, text=None)
+        if own is MISSING and fn.after is not None and fn.name in _DOES_NOTHING:
             return ir.NONE  # `super().__init__()` of a class without bases
         if own is MISSING and cls.__module__.startswith("srcdiff_templates."):
             raise UnsupportedError(

@@ -14,7 +14,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, dims_of
-from srcdiff.analyses.outs import named, takes_out
+from srcdiff.analyses.outs import argument, named, parameters, takes_out
 from srcdiff.errors import MissingRuleError
 from srcdiff.rules import Rule, given, spelling
 from srcdiff.rules.arguments import as_atom, bind
@@ -22,6 +22,8 @@ from srcdiff.rules.arguments import as_atom, bind
 Kinds = Mapping[str, Kind]
 
 _EVERYTHING = ir.Const(...)
+_DRAWS = ("random", "standard_normal", "standard_exponential", "standard_gamma")
+"""Methods of generators of random numbers that draw as many as there is room for in `out`."""
 
 
 def variant(call: ir.Call, loc: ir.Loc) -> tuple[Rule, Mapping[str, ir.Atom]] | None:
@@ -146,7 +148,20 @@ class _Plain:
             args = tuple(map(self.chosen, args))
         if self.found.dtype is not None:
             args = tuple(self.converted(a) for a in args)
-        return replace(self.found.call, args=args)
+        return self.sized(replace(self.found.call, args=args))
+
+    def sized(self, call: ir.Call) -> ir.Call:
+        """A call that draws as many random numbers as go into `out`."""
+        if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
+            return call
+        if argument(call, "size") not in (None, ir.NONE):
+            return call
+        shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
+        place = parameters(call.fn).index("size")
+        if place < len(call.args):
+            return replace(call, args=(*call.args[:place], shape, *call.args[place + 1 :]))
+        kwargs = tuple((k, v) for k, v in call.kwargs if k != "size")
+        return replace(call, kwargs=(*kwargs, ("size", shape)))
 
     def chosen(self, atom: ir.Atom) -> ir.Atom:
         """The elements of an operand where the mask is true."""

@@ -42,7 +42,7 @@ _METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             # Of generators of random numbers.
             "random": "size dtype out", "standard_normal": "size dtype out",
             "standard_exponential": "size dtype method out",
-            "standard_gamma": "shape size dtype out", "permuted": "x axis out",
+            "standard_gamma": "shape size dtype out",
         }.items()
     }
 )  # fmt: skip

@@ -1,6 +1,30 @@
 """What is refused of objects of classes."""
 
 OBJECTS = {
+    "`vars` of an object": """
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+def f(x):
+    model = Model(x)
+    vars(model)["w"] = x * x
+    return model.w
+
+srcdiff.grad(f)(2.0)
+""",
+    "An object's `__dict__` that is assigned": """
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+def f(x):
+    model = Model(x)
+    model.__dict__ = {"w": x * x}
+    return model.w
+
+srcdiff.grad(f)(2.0)
+""",
     "`del` of an attribute": """
 def f(x):
     del x.real

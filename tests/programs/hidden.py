@@ -1,5 +1,8 @@
 """Writes into memory that the source says in another way than by a store."""
 
+import operator
+from functools import partial
+
 import numpy as np
 
 from .registry import sample
@@ -123,3 +126,54 @@ def foreign_views_that_are_read(x):
 
 
 sample(foreign_views_that_are_read, lambda r: (r.random(3),))
+
+
+def drawn_into(x):
+    rng = np.random.default_rng(0)
+    y = x * 1.0
+    z = np.empty(2)
+    rng.random(out=y[:2])
+    rng.standard_normal(None, np.float64, z)
+    rng.standard_gamma(2.0, out=z)
+    rng.standard_exponential(out=y[1:])
+    return y * x + np.sum(z)
+
+
+sample(drawn_into, lambda r: (r.random(3),))
+
+
+def items_by_functions(x):
+    xs = [x[0], x[0] * x[1], x[2]]
+    first = xs[0]
+    operator.setitem(xs, 0, x[1])
+    xs.__setitem__(1, first)
+    partial(operator.setitem, xs)(-1, x[0])
+    xs.__delitem__(1)
+    kept = xs.__iadd__([x[2], first])
+    y = x * first
+    y.__setitem__(slice(0, 1), 2.0)
+    y.__imul__(x)
+    return sum(kept) * y * xs[0]
+
+
+sample(items_by_functions, lambda r: (r.random(3),))
+
+
+class Weighted:
+    def __init__(self, w):
+        self.w = w
+
+    def put(self, w):
+        super().__setattr__("w", w)
+
+
+def attributes_by_methods(x):
+    m = Weighted(x[0])
+    r = m.w
+    m.put(x[1])
+    s = m.w
+    m.__setattr__("w", x[2])
+    return r * s**2 * m.w**3
+
+
+sample(attributes_by_methods, lambda r: (r.random(3),))
