@@ -26,7 +26,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function
 from srcdiff.lower import Closure
 from srcdiff.resized import check_loops
-from srcdiff.written import check_views, check_written
+from srcdiff.written import check_kept, check_views, check_written
 
 Kinds = Mapping[str, Kind]
 
@@ -42,6 +42,7 @@ def check_changes(function: ir.Function, kinds: Kinds) -> None:
     check_loops(function, kinds)
     check_written(function, kinds)
     check_views(function, kinds)
+    check_kept(function, kinds)
     made: dict[str, str] = {}  # lambdas, and what they change
     for stmt in ir.walk(function.body):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None

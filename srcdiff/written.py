@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
+from typing import TypeGuard
 
 import numpy as np
 
@@ -14,7 +16,15 @@ from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.foreign import RAW, is_foreign
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Tuple, inside, is_mutable
-from srcdiff.analyses.links import classes_of, groups, links_of, refusal, stored_names
+from srcdiff.analyses.links import (
+    classes_of,
+    groups,
+    in_place,
+    is_marked,
+    links_of,
+    refusal,
+    stored_names,
+)
 from srcdiff.analyses.outs import KEYS, parameters
 from srcdiff.analyses.scene import Scene
 from srcdiff.errors import UnsupportedError
@@ -54,6 +64,42 @@ def check_views(function: ir.Function, kinds: Kinds) -> None:
         later = link.target in derived and scene.written_later(link, classes)
         if written or later or not scene.within(link) or scene.overwritten(link, classes):
             raise refusal(link)
+
+
+def check_kept(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse writes into what a function under `functools.cache` gives, which keeps it."""
+    made = [s for s in ir.walk(function.body) if _is_kept(s)]
+    if not made:
+        return
+    links = [*links_of(function.body, kinds, False), *in_place(function)]
+    stored = {n for names in stored_names(function.body, kinds) for n in names}
+    stored |= {n for s in ir.walk(function.body) for n in _marked(s)}
+    same = groups(links)
+    for stmt in made:
+        own = same.get(stmt.target.id, stmt.target.id)
+        if any(same.get(n, n) == own for n in stored):
+            assert isinstance(stmt.rhs, ir.Call)
+            raise UnsupportedError(
+                f"what {spelling(stmt.rhs)} gives is written into, and kept for the next call",
+                stmt.loc,
+                remedy="Make a copy here with `.copy()`.",
+            )
+
+
+def _is_kept(stmt: ir.Stmt) -> TypeGuard[ir.Assign]:
+    """Whether a statement calls a function that keeps its results."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, _MEMO)
+
+
+_MEMO = type(functools.cache(lambda: None))
+
+
+def _marked(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names of which `x op= y` says that they may be written into."""
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call) and is_marked(stmt.rhs):
+        return ir.names(stmt.rhs.args[0])
+    return ()
 
 
 def _is_unknown_view(stmt: ir.Stmt, kinds: Kinds) -> bool:
