@@ -22,6 +22,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import lowered
 from srcdiff.lower import Closure
+from srcdiff.memoised import check_property
 from srcdiff.records import MISSING
 from srcdiff.unroll import Unroller
 
@@ -198,6 +199,7 @@ class Members(Unroller, questions.Truthful):
     def from_class(self, base: ir.Atom, cls: type, own: Any, name: str) -> ir.Rhs | None:
         """A value that is read from the class of an object."""
         if isinstance(own, functools.cached_property):
+            check_property(self.whole, self.kinds, cls, own)
             return ir.Call(own.func, (base,))
         if isinstance(own, staticmethod):
             return ir.Ref(own.__func__.__name__, own.__func__)
@@ -299,7 +301,8 @@ class Members(Unroller, questions.Truthful):
                 value = self.temp(ir.Call(op, (old, value)), loc)
             if isinstance(own.fset, types.FunctionType):
                 return ir.Call(own.fset, (base, value))
-        if isinstance(own, property) or not records.can_store(cls):
+        kept = isinstance(own, functools.cached_property) and len(call.args) == 4
+        if isinstance(own, property) or kept or not records.can_store(cls):
             raise UnsupportedError(
                 f"the class `{cls.__name__}` does not let `{key.value}` be assigned", loc,
                 remedy="Make a new object with the new value.",

@@ -1,6 +1,24 @@
 """What is refused of objects of classes."""
 
 OBJECTS = {
+    "A property that keeps its value, of an object that changes": """
+import functools
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+    @functools.cached_property
+    def square(self):
+        return self.w**2
+
+def f(x):
+    model = Model(x)
+    y = model.square
+    model.w = x * y
+    return model.square
+
+srcdiff.grad(f)(2.0)
+""",
     "`vars` of an object": """
 class Model:
     def __init__(self, w):

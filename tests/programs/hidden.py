@@ -1,7 +1,7 @@
 """Writes into memory that the source says in another way than by a store."""
 
 import operator
-from functools import partial
+from functools import cache, cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -177,3 +177,81 @@ def attributes_by_methods(x):
 
 
 sample(attributes_by_methods, lambda r: (r.random(3),))
+
+
+def kept_results(x, w):
+    table = np.zeros(3)
+    table[:] = x
+
+    @lru_cache(maxsize=None)
+    def cost(i, j):
+        if i == j:
+            return table[i]
+        best = None
+        for k in range(i, j):
+            c = cost(i, k) + cost(k + 1, j) + (i + 2) * w
+            if best is None or c < best:
+                best = c
+        return best
+
+    @cache
+    def row(k):
+        return scaled(k) * cost(0, 2)
+
+    def scaled(k):
+        return x * k
+
+    rows = []
+    for k in range(3):
+        rows.append(row(k))
+    first = np.array(row(1))
+    first[0] = w
+    total = 0.0
+    for r in rows:
+        total = total + np.sum(r * first)
+    return total * cost(0, 1)
+
+
+sample(kept_results, lambda r: (r.random(3) + np.arange(3.0), 0.3), (0, 1))
+
+
+class Measured:
+    def __init__(self, w):
+        self.w = w
+
+    @cached_property
+    def square(self):
+        return self.w**2
+
+    @property
+    def cube(self):
+        return self.w * self.square
+
+
+def kept_properties(x):
+    m = Measured(x)
+    m.w = np.sin(x)
+    total = 0.0
+    for k in range(2):
+        n = Measured(x * (k + 1))
+        total = total + n.square * n.cube
+    return m.square * m.cube + total * m.square
+
+
+sample(kept_properties, lambda r: (r.random(3),))
+
+
+def edits(x):
+    a, b = x
+    one, two = "kitten", "sit"
+
+    def distance(i, j):
+        if i == 0 or j == 0:
+            return a * j + b * i
+        c = 0.0 if one[i - 1] == two[j - 1] else a * b
+        return min(distance(i - 1, j) + a, distance(i, j - 1) + b, distance(i - 1, j - 1) + c)
+
+    return distance(6, 3) * max(a, a, 0.0) * x
+
+
+sample(edits, lambda r: (np.array([0.31, 0.73]),))
