@@ -24,7 +24,7 @@ from srcdiff.inline import lowered
 from srcdiff.lower import Closure
 from srcdiff.memoised import check_property
 from srcdiff.records import MISSING
-from srcdiff.unroll import Unroller
+from srcdiff.turns import InTurn
 
 Kinds = Mapping[str, Kind]
 
@@ -49,7 +49,7 @@ _DOES_NOTHING = ("__init__", "__init_subclass__")
 """Methods of `object` that `super()` may lead to."""
 
 
-class Members(Unroller, questions.Truthful):
+class Members(InTurn, questions.Truthful):
     """One round over a function."""
 
     def function(self) -> ir.Function:
@@ -82,6 +82,8 @@ class Members(Unroller, questions.Truthful):
 
     def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
         """A statement that evaluates a call."""
+        call = self.iterated(stmt, call)
+        stmt = replace(stmt, rhs=call)
         found = self.call(call, stmt.loc)
         if found is None:
             self.out.append(stmt)
@@ -137,6 +139,9 @@ class Members(Unroller, questions.Truthful):
     def call(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         """A call in plainer form, None if there is none."""
         fn = call.fn
+        taken = self.taken_in_turn(call, loc)
+        if taken is not None:
+            return taken
         if isinstance(fn, ir.Attr):
             return self.attribute(call.args[0], fn)
         if isinstance(fn, ir.Method):

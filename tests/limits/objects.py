@@ -1,6 +1,27 @@
 """What is refused of objects of classes."""
 
 OBJECTS = {
+    "An object that is its own iterator": """
+class Items:
+    def __init__(self, xs):
+        self.xs = xs
+        self.at = 0
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.at >= 2:
+            raise StopIteration
+        self.at += 1
+        return self.xs[self.at - 1]
+
+def f(x):
+    total = 1.0
+    for v in Items(x):
+        total = total * v
+    return total
+
+srcdiff.grad(f)(np.ones(2))
+""",
     "A property that keeps its value, of an object that changes": """
 import functools
 

@@ -255,3 +255,31 @@ def edits(x):
 
 
 sample(edits, lambda r: (np.array([0.31, 0.73]),))
+
+
+class Pairs:
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return self.x[i] * 2.0
+
+    def __iter__(self):
+        return iter([self.x[0], self.x[1] * 3.0])
+
+
+def own_iteration(x):
+    pairs = Pairs(x)
+    total = 1.0
+    for v in pairs:
+        total = total * v
+    a, b = pairs
+    for u, v in zip(x, pairs):
+        total = total + u * v
+    return total * a * b + sum(pairs) * len(pairs) * pairs[2] + sum([*pairs, 1.0]) * list(pairs)[1]
+
+
+sample(own_iteration, lambda r: (r.random(3),))
