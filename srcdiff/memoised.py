@@ -32,7 +32,8 @@ def check_property(
     seen, fresh = set[str](), set[str]()  # objects of which it was read, and made since
     for stmt, again in _in_order(function.body, name):
         base, attr = _attribute(stmt)
-        held = {*(ir.writes(stmt) if attr == name or attr in read else ()), *_given(stmt, cls, read)}
+        made = ir.writes(stmt) if attr == name or attr in read else ()
+        held = {*made, *_given(stmt, cls, read)}
         if any(same.get(n, n) in stored for n in held):
             _refuse(name, "or what it is computed of, is written into", stmt)
         if attr == name:
@@ -112,7 +113,7 @@ def _changes(call: ir.Call, cls: type, name: str, read: set[str]) -> bool:
         key = call.args[1]
         found = str(getattr(key, "value", ""))
         return found in read or (found == name and len(call.args) > 3)
-    fn = call.fn
+    fn: object = call.fn
     if isinstance(fn, ir.Method):
         fn = getattr(cls, fn.name, None)
     return isinstance(fn, types.FunctionType) and not read.isdisjoint(_names_stored(cls, fn, set()))

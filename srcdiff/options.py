@@ -14,7 +14,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, dims_of
-from srcdiff.analyses.outs import argument, named, parameters, takes_out
+from srcdiff.analyses.outs import argument as given_as
+from srcdiff.analyses.outs import named, parameters, takes_out
 from srcdiff.errors import MissingRuleError
 from srcdiff.rules import Rule, given, spelling
 from srcdiff.rules.arguments import as_atom, bind
@@ -154,7 +155,7 @@ class _Plain:
         """A call that draws as many random numbers as go into `out`."""
         if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
             return call
-        if argument(call, "size") not in (None, ir.NONE):
+        if given_as(call, "size") not in (None, ir.NONE):
             return call
         shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
         place = parameters(call.fn).index("size")

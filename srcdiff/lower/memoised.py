@@ -77,12 +77,12 @@ class _Check:
     def run(self) -> None:
         """Refuse what is not transparent."""
         if any(self.is_before(n) and getattr(n, "id", "") == self.node.name for n in self.whole):
-            self.refuse(self.node, "is named before it is made")
+            self.differs(self.node, "is named before it is made")
         if self.outer:
-            self.refuse(self.node, "binds a variable outside of it")
+            self.differs(self.node, "binds a variable outside of it")
         for name, at in self.bindings:
             if name in self.captured and id(at) not in self.inside and self.is_later(at):
-                self.refuse(at, f"reads `{name}`, which is bound anew here")
+                self.differs(at, f"reads `{name}`, which is bound anew here")
         while self.spread():
             pass
         for node in self.whole:
@@ -91,7 +91,7 @@ class _Check:
             if id(node) in self.inside and type(node).__name__ == "Call":
                 self.check_effect(node)
 
-    def refuse(self, at: Node, why: str) -> NoReturn:
+    def differs(self, at: Node, why: str) -> NoReturn:
         """The error: what it is that makes a difference."""
         self.b.refuse(
             at if getattr(at, "lineno", None) else self.node,
@@ -130,9 +130,7 @@ class _Check:
             if kind == "Assign" and self.shares(node.value):
                 for target in node.targets:
                     self.hold(target)
-            elif kind in ("AnnAssign", "NamedExpr") and node.value and self.shares(node.value):
-                self.shared |= {*_roots(node.target)}
-            elif kind in ("For", "comprehension") and self.shares(node.iter):
+            elif self.shares(_taken(node)):
                 self.shared |= {*_roots(node.target)}
             elif kind == "withitem" and node.optional_vars and self.shares(node.context_expr):
                 self.shared |= {*_roots(node.optional_vars)}
@@ -196,7 +194,7 @@ class _Check:
             stored = [node.target]
         for target in stored:
             if self.is_written(target, kind == "AugAssign"):
-                self.refuse(target, "gives or captures what is written into here")
+                self.differs(target, "gives or captures what is written into here")
         if kind == "Call" and (self.shares(node.func) or self.is_given(node)):
             self.check_call(node)
 
@@ -220,11 +218,11 @@ class _Check:
             plain = type(func.value).__name__ == "Name" and func.value.id not in self.shared
             changes = func.attr in _CHANGES and not plain and self.shares(func.value)
             if changes or any(map(self.shares, given)) or func.attr not in PURE_METHODS | _CHANGES:
-                self.refuse(node, "gives or captures what may be written into here")
+                self.differs(node, "gives or captures what may be written into here")
         elif known is not None:
             self.check_known(node, known)
         elif type(func).__name__ != "Name" or func.id not in self.defined:
-            self.refuse(node, "gives or captures what is passed to an unknown function here")
+            self.differs(node, "gives or captures what is passed to an unknown function here")
 
     def check_known(self, node: Node, known: Any) -> None:
         """Refuse a call of a function outside that may write into what is captured or kept."""
@@ -236,7 +234,7 @@ class _Check:
         call = Call(known, tuple(map(Name, given)), kwargs)
         written = {n.id for n in mutated_args(call) if isinstance(n, Name)}
         if any(self.shares(a) for n, a in {**given, **named}.items() if n in written):
-            self.refuse(node, "gives or captures what may be written into here")
+            self.differs(node, "gives or captures what may be written into here")
 
     @functools.cached_property
     def defined(self) -> set[str]:
@@ -256,9 +254,9 @@ class _Check:
             quiet = is_pure(known) or isinstance(known, type)
             quiet = quiet or (isinstance(known, FunctionType) and _changes_nothing(known))
             if not quiet:
-                self.refuse(node, "does more than to give a value")
+                self.differs(node, "does more than to give a value")
         elif type(func).__name__ == "Attribute" and func.attr in _DRAWS - PURE_METHODS - MUTATORS:
-            self.refuse(node, "may draw random numbers")
+            self.differs(node, "may draw random numbers")
 
     def static(self, node: Node) -> Any:
         """What an expression means that names something outside of the whole function."""
@@ -286,6 +284,13 @@ def _changes_nothing(fn: FunctionType, depth: int = 3) -> bool:
     used = (fn.__globals__.get(n) for n in names)
     inner = (f for f in used if isinstance(f, FunctionType) and f is not fn)
     return depth > 0 and all(_changes_nothing(f, depth - 1) for f in inner)
+
+
+def _taken(node: Node) -> Node | None:
+    """What the target of an annotated assignment, a `:=` or a loop is bound to, or items of it."""
+    if type(node).__name__ in ("AnnAssign", "NamedExpr"):
+        return node.value
+    return node.iter if type(node).__name__ in ("For", "comprehension") else None
 
 
 def _walk(node: Node) -> Iterator[Node]:

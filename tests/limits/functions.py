@@ -1,6 +1,20 @@
 """Functions that are refused: arguments, recursion, functions as values."""
 
 FUNCTIONS = {
+    "A nested function that calls itself through a decorator that wraps it": """
+def wrapped(g):
+    def wrapper(n):
+        return g(n)
+    return wrapper
+
+def f(x):
+    @wrapped
+    def power(n):
+        return x if n == 0 else x * power(n - 1)
+    return power(3)
+
+srcdiff.grad(f)(2.0)
+""",
     "A nested function that keeps its results, and reads what is bound anew": """
 import functools
 

@@ -1,6 +1,23 @@
 """What is refused of objects of classes."""
 
 OBJECTS = {
+    "What a property keeps, written into": """
+import functools
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+    @functools.cached_property
+    def row(self):
+        return self.w * np.ones(3)
+
+def f(x):
+    model = Model(x)
+    model.row[0] = 1.0
+    return np.sum(model.row)
+
+srcdiff.grad(f)(2.0)
+""",
     "An object that is its own iterator": """
 class Items:
     def __init__(self, xs):
