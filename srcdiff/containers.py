@@ -8,25 +8,30 @@ the backward part, from the list as it is at the end.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from srcdiff import ir
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
     Dict,
     Kind,
     List,
+    Scalar,
     Tuple,
     Unknown,
     inside,
+    is_container,
     is_float,
     is_inexact_dtype,
     is_numeric,
 )
-from srcdiff.analyses.structure import keeps_shape
+from srcdiff.analyses.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
+from srcdiff.joined import one_value
 from srcdiff.lines import Lines
 from srcdiff.trees import add_at, add_tree, zero_tree
 
@@ -132,6 +137,25 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
     return tuple(lines.out)
 
 
+def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """A check that `+` or `*` of what may be lists made no list: its adjoint would be another."""
+    joins = call.fn in (operator.add, operator.mul) and facts.sampled
+    if not joins or not may_join(call, facts.kinds):
+        return ()
+    adjoint = facts.adjoint(stmt.target.id)
+    place = ir.Const(Path(stmt.loc.file).name), ir.Const(stmt.loc.line)
+    return (ir.Assign(adjoint, ir.Call(one_value, (adjoint, *place)), stmt.loc),)
+
+
+def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+    """Whether operands may be lists for all that is known."""
+    found = [atom_kind(a, kinds) for a in call.args]
+    unknown = [k for k in found if not is_numeric(k) and not is_container(k)]
+    rest = [k for k in found if is_numeric(k)]
+    counts = call.fn is operator.mul and all(isinstance(k, Scalar) for k in rest)
+    return bool(unknown) and (counts or not rest)
+
+
 def _count(atom: ir.Atom, facts: Facts) -> int | None:
     """The number of items of an operand of a concatenation, None if unknown."""
     if isinstance(atom, ir.Tup):
@@ -215,7 +239,7 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
 def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
     """What was at the place of a store: None where there was no such key."""
     assert stmt.index is not None
-    if isinstance(facts.kinds.get(stmt.base.id), Dict):
+    if may_be_dict(atom_kind(stmt.base, facts.kinds), atom_kind(stmt.index, facts.kinds)):
         return ir.Call(ir.Method("get"), (stmt.base, stmt.index))
     return ir.Call(operator.getitem, (stmt.base, stmt.index))
 

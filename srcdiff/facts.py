@@ -9,7 +9,7 @@ from functools import cached_property
 
 from srcdiff import ir
 from srcdiff.analyses.aliases import Aliases
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import UNKNOWN, Kind
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Facts:
     seed: str = "grad_outputs"
     theirs: frozenset[str] = frozenset()  # the names that the user gave
     complex: bool = False  # what has no known dtype may be complex
+    sampled: bool = False  # some parameter's kind is known
     strong: bool = False  # a zero cotangent stays zero
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
     uses: Counter[str] = field(default_factory=Counter)  # how often each name occurs
@@ -47,6 +48,11 @@ class Facts:
     def adjoint(self, name: str) -> ir.Name:
         """The name of the adjoint of a primal name."""
         return ir.Name(self.adjoints[name])
+
+
+def sampled(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+    """Whether anything is known of the arguments."""
+    return any(kinds.get(p.name, UNKNOWN) != UNKNOWN for p in function.params)
 
 
 def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:

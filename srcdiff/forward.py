@@ -32,11 +32,18 @@ from srcdiff.calls import is_user_call, item_of, unmarked
 from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
-from srcdiff.facts import Facts, adjoint_names, with_alias
+from srcdiff.facts import Facts, adjoint_names, sampled, with_alias
 from srcdiff.request import Request
 from srcdiff.strange import check_callees
 from srcdiff.summaries import computes_complex
-from srcdiff.tangents import Scribe, call_tangent, check_objects, effect_tangent
+from srcdiff.tangents import (
+    Scribe,
+    call_tangent,
+    check_objects,
+    effect_tangent,
+    joined_tangent,
+    joins,
+)
 
 
 def tangent_facts(
@@ -60,7 +67,8 @@ def tangent_facts(
     names = adjoint_names(function, plain, fresh, "t_")
     names.update((n, fresh().id) for n in sorted(active - plain))
     mixed = request.mixed or computes_complex(function, kinds)
-    return Facts(kinds, shared, active, names, fresh, theirs=theirs, complex=mixed)
+    known = sampled(function, kinds)
+    return Facts(kinds, shared, active, names, fresh, "", theirs, mixed, known)
 
 
 def tangent_kinds(facts: Facts, request: Request) -> dict[str, Kind]:
@@ -329,8 +337,8 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
         return replace(call, args=args)
     if call.fn is ir.make_list or _copies_container(call, facts):
         return replace(call, args=tuple(map(scribe.tangent, call.args)))
-    if call.fn in (operator.add, operator.mul, operator.or_) and _is_joined(call, facts):
-        return replace(call, args=tuple(_joined(a, scribe) for a in call.args))
+    if joins(call, facts):
+        return joined_tangent(call, scribe)
     if call.fn == ir.Method("pop"):
         return _on_container(call, scribe)
     if call.fn is operator.getitem and _is_number(call.args[0], facts):
@@ -339,16 +347,6 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
         return _element(call, scribe)
     written = stmt.target.id in facts.aliases.classes
     return call_tangent(stmt, call, scribe, written)
-
-
-def _is_joined(call: ir.Call, facts: Facts) -> bool:
-    """`xs + ys` and `xs * 3`: whether an operand is a list or tuple."""
-    return any(_is_container(a, facts) for a in call.args)
-
-
-def _joined(atom: ir.Atom, scribe: Scribe) -> ir.Atom:
-    """The tangent of a list or tuple, a count as it is."""
-    return scribe.tangent(atom) if _is_container(atom, scribe.facts) else atom
 
 
 def _copies_container(call: ir.Call, facts: Facts) -> bool:

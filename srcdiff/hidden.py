@@ -24,8 +24,8 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.calls import is_user_call
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function
+from srcdiff.looped import check_loops
 from srcdiff.lower import Closure
-from srcdiff.resized import check_loops
 from srcdiff.written import check_kept, check_views, check_written
 
 Kinds = Mapping[str, Kind]

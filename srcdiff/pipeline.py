@@ -27,7 +27,7 @@ from srcdiff.emit import Emitted
 from srcdiff.entry import entered, mirrored_memory, own_memory, said_to_be_written
 from srcdiff.entrywise import entrywise
 from srcdiff.expand import flows
-from srcdiff.facts import Facts, adjoint_names
+from srcdiff.facts import Facts, adjoint_names, sampled
 from srcdiff.fetched import fetched
 from srcdiff.fields import Fields, take_apart
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
@@ -218,8 +218,8 @@ def analyse_pass(state: State) -> State:
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
     mixed = state.request.mixed or computes_complex(function, kinds)
-    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, mixed)
-    facts = replace(facts, strong=state.request.strong_zeros)
+    how = mixed, sampled(function, kinds), state.request.strong_zeros
+    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, *how)
     return replace(state, facts=with_shadows(facts))
 
 

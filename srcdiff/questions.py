@@ -21,6 +21,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.records import MISSING
+from srcdiff.rules.files import is_in_template
 from srcdiff.unroll import Known
 
 
@@ -53,12 +54,23 @@ def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     kind = m.kind(call.args[0])
     types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
     cls = class_of(kind)
+    check_own(cls, loc)
     if cls is not None:
         return ir.Const(issubclass(cls, types_))
     unknown = isinstance(kind, (Unknown, Object, Sparse))
     if unknown or not all(map(records.is_record, types_)):
         return None
     return ir.Const(False)
+
+
+def check_own(cls: type | None, loc: ir.Loc) -> None:
+    """Refuse the class of an object that a rule describes by one of its own."""
+    if is_in_template(cls):
+        raise UnsupportedError(
+            "the class of an object of a library is asked for, which is known only by what it does",
+            loc,
+            remedy="Ask outside of the function that is differentiated.",
+        )
 
 
 def _is(same: bool) -> Rule:
@@ -89,6 +101,7 @@ def _not(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
 def _type(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     """`type(x)`."""
     cls = m.cls(call.args[0]) if len(call.args) == 1 else None
+    check_own(cls, loc)
     return None if cls is None else ir.Ref(cls.__name__, cls)
 
 

@@ -33,9 +33,6 @@ from srcdiff.analyses.links import (
     links_of,
     stored_names,
 )
-from srcdiff.analyses.liveness import live_before
-from srcdiff.errors import UnsupportedError
-from srcdiff.iterate import LOOP
 
 Kinds = Mapping[str, Kind]
 
@@ -106,11 +103,11 @@ class Names:
     def is_alone(self, name: str) -> bool:
         """Whether a container certainly has no other name, here or outside."""
         own = name in self.given or name in self.made
-        fresh = all(map(_makes_list, self.made.get(name, ())))
+        fresh = all(map(makes_list, self.made.get(name, ())))
         return own and fresh and self.size.get(self.group.get(name, name), 1) == 1
 
 
-def _makes_list(rhs: ir.Rhs) -> bool:
+def makes_list(rhs: ir.Rhs) -> bool:
     """Whether an expression makes a list that nobody else has."""
     if not isinstance(rhs, ir.Call):
         return False
@@ -129,50 +126,3 @@ def _may_be_one(link: Link, kinds: Kinds) -> bool:
 
 def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:
     return (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
-
-
-_CHANGES_LENGTH = frozenset(
-    {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
-)
-
-
-def check_loops(function: ir.Function, kinds: Kinds) -> None:
-    """Refuse loops over lists that become longer or shorter, or are replaced, in their body.
-
-    The loop takes as many items as there were at its beginning, Python as many as there are.
-    """
-    loops = [s for s in ir.walk(function.body) if isinstance(s, ir.For)]
-    taken = [(loop, base) for loop in loops for base in _looped_over(loop)]
-    if not taken:
-        return
-    same = groups(between(list(links_of(function.body, kinds, False)), kinds))
-    for loop, base in taken:
-        for stmt in ir.walk(loop.body):
-            if _changes_length(stmt, base, same, kinds):
-                raise UnsupportedError(
-                    f"{ir.said(base)} is changed while a loop runs over it",
-                    stmt.loc,
-                    remedy="Loop over a copy, or by index.",
-                )
-
-
-def _looped_over(loop: ir.For) -> set[str]:
-    """The variables from before a loop of which it takes an item in every step."""
-    found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
-    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == LOOP)
-    names = {b.id for b in bases if isinstance(b, ir.Name)}
-    return names & live_before(loop.body, frozenset())
-
-
-def _changes_length(stmt: ir.Stmt, base: str, same: Mapping[str, str], kinds: Kinds) -> bool:
-    """Whether a statement changes how many items a list has, or binds its variable anew."""
-    if base in ir.writes(stmt) and not isinstance(stmt, ir.SetItem):
-        return True
-    if isinstance(stmt, ir.SetItem):
-        part = isinstance(stmt.index, ir.Slice) and isinstance(kinds.get(stmt.base.id), List)
-        return part and same.get(stmt.base.id, stmt.base.id) == same.get(base, base)
-    call = ir.call_of(stmt)
-    if call is None or not isinstance(call.fn, ir.Method) or call.fn.name not in _CHANGES_LENGTH:
-        return False
-    names = ir.names(call.args[0])
-    return any(same.get(n, n) == same.get(base, base) for n in names)

@@ -17,6 +17,11 @@ def restored(function: ir.Function, fields: Fields) -> ir.Function:
     """A finished function with its old parameters, reading attributes where it needs them."""
     own = {p.name: p for p in function.params if p.name not in fields.places}
     theirs = {p.name for p in fields.params}
+    # A variable may have been given the name of a parameter of which only parts were left.
+    apart = ir.Fresh(ir.all_names(function) | theirs)
+    clashes = sorted(theirs & ir.bound(function.body) - {p.name for p in function.params})
+    renamed = ir.rename(function.body, {n: apart(n).id for n in clashes})
+    function = replace(function, body=renamed)
     params = list(fields.params)
     at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
     new = [p for p in own.values() if p.name not in theirs]  # the cotangent

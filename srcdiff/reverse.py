@@ -19,6 +19,7 @@ from srcdiff.analyses.scene import View
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
     change_adjoint,
+    checked_sum,
     concatenation_adjoint,
     display_adjoint,
     element_adjoint,
@@ -199,7 +200,7 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     if call.fn is operator.getitem and not _is_numeric(call.args[0], facts):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
-    return expand(bound, stmt, facts).adjoint
+    return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts).adjoint)
 
 
 def _copies_container(call: ir.Call, facts: Facts) -> bool:

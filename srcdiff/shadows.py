@@ -24,21 +24,17 @@ from srcdiff.analyses.kind_types import (
     List,
     contents,
     is_active_kind,
-    is_container,
     is_float,
     is_scalar,
 )
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
 from srcdiff.analyses.views import is_array, is_array_if_any
 from srcdiff.containers import take
-from srcdiff.device import on_device
-from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.copied import copied_numbers
+from srcdiff.errors import InternalError
 from srcdiff.facts import Facts
 
 Adjoint = Callable[[ir.Stmt], ir.Block]
-
-_WHOLE = (list, tuple, dict, ir.Method("copy"))
-"""What makes a new container of all the items of another."""
 
 _CHANGES = ("append", "insert", "reverse")
 """The methods of containers, beside `pop`, that are repeated on shadows."""
@@ -105,18 +101,6 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
     return work.change(stmt, stmt.rhs)
 
 
-def _items(kind: Kind) -> tuple[Kind, ...]:
-    """The kinds of the items of a container."""
-    if isinstance(kind, (List, Dict)):
-        return contents(kind)
-    return (getattr(kind, "items", None) or ()) or (getattr(kind, "item", None) or UNKNOWN,)
-
-
-def _may_be_number(kind: Kind) -> bool:
-    """Whether an item of a container may be an active number."""
-    return is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
-
-
 _LAID = (layout.laid_copy, layout.laid_like)
 
 
@@ -156,7 +140,7 @@ class _Mirror:
         if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
             back = self.if_copied(stmt, adjoint)
         else:
-            back = self.from_display(stmt) or self.from_copy(stmt)
+            back = self.from_display(stmt) or copied_numbers(stmt, self.facts)
         if back:
             return (self.pair(stmt), *self.pairs(tuple(out[:-1])), self.pair(out[-1], back))
         return (*self.pairs(tuple(out)), self.pair(stmt))
@@ -246,11 +230,12 @@ class _Mirror:
             return self.constant(atom, out)
         if self.has_shadow(atom.id):
             return self.facts.adjoint(atom.id)
-        if atom.id in self.facts.aliases.views:
-            return self.view(atom, out)
         kind = self.facts.kinds.get(atom.id, UNKNOWN)
         if is_scalar(kind):
             return ir.Const(0.0)
+        owner = self.facts.aliases.owner(atom.id)
+        if atom.id in self.facts.aliases.views and self.has_shadow(owner):
+            return self.view(atom, out)
         if isinstance(kind, List) and all(map(is_scalar, contents(kind))):
             return self.constant(atom, out)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
@@ -296,33 +281,6 @@ class _Mirror:
             pairs = zip(rhs.args[::2], rhs.args[1::2])
             return tuple(s for k, v in pairs for s in self.numbers(v, source, (k,)))
         return ()
-
-    def from_copy(self, stmt: ir.Assign) -> ir.Block:
-        """The adjoint of a copy of a container: its numbers are numbers of their own."""
-        base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) and stmt.rhs.args else None
-        if not isinstance(base, ir.Name) or not self.is_copy(stmt):
-            return ()
-        if not any(map(_may_be_number, _items(self.facts.kinds[stmt.target.id]))):
-            return ()
-        assert isinstance(stmt.rhs, ir.Call)
-        if stmt.rhs.fn not in _WHOLE or on_device():  # there adjoints of numbers are arrays
-            raise UnsupportedError(
-                "part of a container that holds numbers as well as arrays that are written in "
-                "place cannot be copied",
-                self.loc,
-                remedy="Keep the numbers in a container of their own.",
-            )
-        both = (self.facts.adjoint(base.id), self.facts.adjoint(stmt.target.id))
-        return (ir.Effect(ir.Call(trees.add_numbers, both), self.loc),)
-
-    def is_copy(self, stmt: ir.Assign) -> bool:
-        """Whether a statement makes a new container of the items of others."""
-        call = stmt.rhs
-        if is_array_if_any(self.facts.kinds.get(stmt.target.id)) or not isinstance(call, ir.Call):
-            return False
-        if call.fn is operator.getitem:
-            return isinstance(call.args[1], ir.Slice)
-        return call.fn in (*_WHOLE, operator.add, operator.mul)
 
     def numbers(self, atom: ir.Atom, source: ir.Name, path: tuple[ir.Atom, ...]) -> ir.Block:
         """The active numbers in a display take what stands at their place."""

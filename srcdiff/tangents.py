@@ -15,6 +15,7 @@ import numpy as np
 
 from srcdiff import ir, runtime, trees
 from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
@@ -28,6 +29,7 @@ from srcdiff.analyses.kind_types import (
     is_numeric,
     is_scalar,
 )
+from srcdiff.containers import may_join
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.expand import Along, Tangent, expand
 from srcdiff.expand.folding import Folder
@@ -80,6 +82,23 @@ class Scribe:
             return ir.NONE
         plain = isinstance(kind, Array) and not kind.maybe_scalar
         return self.temp(ir.Call(np.zeros_like if plain else trees.zeros_like, (atom,)))
+
+
+def joins(call: ir.Call, facts: Facts) -> bool:
+    """`xs + ys` and `xs * 3`: whether an operand is a list or tuple, or `+` may be of two."""
+    if call.fn not in (operator.add, operator.mul, operator.or_):
+        return False
+    if any(is_container(atom_kind(a, facts.kinds)) for a in call.args):
+        return True
+    constant = any(not set(ir.names(a)) & facts.active for a in call.args)
+    return call.fn is operator.add and constant and facts.sampled and may_join(call, facts.kinds)
+
+
+def joined_tangent(call: ir.Call, scribe: Scribe) -> ir.Call:
+    """The tangents of lists or tuples joined, a count as it is."""
+    kinds = scribe.facts.kinds
+    args = (a if is_numeric(atom_kind(a, kinds)) else scribe.tangent(a) for a in call.args)
+    return replace(call, args=tuple(args))
 
 
 def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:

@@ -51,7 +51,9 @@ def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unp
         assert isinstance(stmt, ir.Assign)
         rest.append(stmt)
         names[part] = stmt.target.id
-    views = {*facts.aliases.views} & {call.target.id, *names.values()}
+    # Views need no adjoints, and shadows are made before.
+    apart = {*facts.aliases.views, *facts.shadowed}
+    views = apart & {call.target.id, *names.values()}
     alone = uses[call.target.id] == len(rest) + 1
     plain = len({*names.values(), *ir.names(call.rhs)}) == len(names) + len({*ir.names(call.rhs)})
     if not rest or views or not alone or not plain:

@@ -63,7 +63,7 @@ def hstack(tup):
 
 
 @linear(np.column_stack)
-@samples("(A(3), A(3))", "(A(3, 2), A(3))", "A(2, 3)", "A(2, 3, 2)")
+@samples("(A(3), A(3))", "(A(3, 2), A(3))", "A(2, 3)", "A(2, 3, 2)", "[A(), A(1)]")
 def column_stack(tup):
     z = np.column_stack(tup)
     yield z
@@ -72,7 +72,7 @@ def column_stack(tup):
         start = stop
         if np.ndim(tup[k]) < 2:
             stop = start + 1
-            d[tup][k] += d[z][:, start]
+            d[tup][k] += d[z][0, start] if np.ndim(tup[k]) == 0 else d[z][:, start]
         else:
             stop = start + np.shape(tup[k])[1]
             d[tup][k] += d[z][:, start:stop]
@@ -128,38 +128,6 @@ def dstack(tup):
         start = stop
         stop = start + np.shape(np.atleast_3d(tup[k]))[2]
         d[tup][k] += np.reshape(d[z][:, :, start:stop], np.shape(tup[k]))
-
-
-@linear(np.split, np.array_split, view="ary")
-@samples("A(4), 2", "A(5), [2, 3]", "A(2, 6), 3, axis=1")
-def split(ary, indices_or_sections, axis=0):
-    z = np.split(ary, indices_or_sections, axis)
-    yield z
-    d[ary] += np.concatenate(d[z], axis)
-
-
-@linear(np.hsplit, view="ary")
-@samples("A(4), 2", "A(2, 6), 3")
-def hsplit(ary, indices_or_sections):
-    z = np.hsplit(ary, indices_or_sections)
-    yield z
-    d[ary] += np.hstack(d[z])
-
-
-@linear(np.vsplit, view="ary")
-@samples("A(4, 2), 2", "A(5, 2), [2, 3]")
-def vsplit(ary, indices_or_sections):
-    z = np.vsplit(ary, indices_or_sections)
-    yield z
-    d[ary] += np.concatenate(d[z])
-
-
-@linear(np.dsplit, view="ary")
-@samples("A(2, 3, 4), 2")
-def dsplit(ary, indices_or_sections):
-    z = np.dsplit(ary, indices_or_sections)
-    yield z
-    d[ary] += np.concatenate(d[z], 2)
 
 
 @linear(np.roll)
@@ -274,11 +242,15 @@ def delete(arr, obj, axis=None):
 
 
 @linear(np.insert)
-@samples("A(4), 1, A()", "A(3, 4), 1, A(4), 0", "A(4), [0, 2], A(2)")
+@samples(
+    "A(4), 1, A()", "A(3, 4), 1, A(4), 0", "A(4), [0, 2], A(2)", "A(4), -1, A(2)",
+    "A(4), [1, 1], A()", "A(4), [1, 3], [A(), 2.0]", "A(3, 4), 1, A(2, 4), 0",
+    "A(3, 4), [1], A(3, 1), 1",
+)  # fmt: skip
 def insert(arr, obj, values, axis=None):
     z = np.insert(arr, obj, values, axis)
     yield z
-    old = np.insert(positions(arr), obj, -1, axis)
+    old = np.insert(positions(arr), obj, np.full(np.shape(values), -1), axis)
     new = np.insert(np.full(np.shape(arr), -1), obj, positions(values), axis)
     d[arr] += scatter(d[z][old >= 0], old[old >= 0], arr)
     d[values] += scatter(uncut(d[z], z)[new >= 0], new[new >= 0], values)

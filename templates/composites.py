@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.factors import all_axes, i0_slope
-from srcdiff.rules import composed, conj, d, elementwise, linear, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, elementwise, known, linear, refuse, rule, samples
 
 
 @composed(np.ediff1d)
@@ -40,7 +40,8 @@ def _column(value, a, axis):
 @samples(
     "A(5)", "A(5), 0.5", "A(5), A()", "A(5), A(5)", "A(4, 5), axis=1", "A(4, 5), 0.5, axis=0",
     "A(4, 5)", "A(4, 5), 0.5, 2.0", "A(4, 5), A(4), A(5)", "A(5), 0.5, edge_order=2",
-    "A(5), A(5), edge_order=2", "A(4, 5), 0.5, axis=(1,)",
+    "A(5), A(5), edge_order=2", "A(4, 5), 0.5, axis=(1,)", "A(4), np.float64(0.3)",
+    "A(4), np.array([0.0, 0.1, 0.4, 0.9])",
 )  # fmt: skip
 def gradient(f, *varargs, axis=None, edge_order=1):
     if isinstance(axis, tuple):
@@ -68,7 +69,7 @@ def _slopes(f, step, order):
         if order == 2:
             first = (2.0 * f[1:2] - 1.5 * f[:1] - 0.5 * f[2:3]) / step
             last = (1.5 * f[-1:] - 2.0 * f[-2:-1] + 0.5 * f[-3:-2]) / step
-        return np.concatenate((first, inner, last))
+        return _in_type(np.concatenate((first, inner, last)), f, step)
     h = np.reshape(np.diff(step), (-1,) + (1,) * (np.ndim(f) - 1))
     slope = np.diff(f, axis=0) / h
     inner = (h[1:] * slope[:-1] + h[:-1] * slope[1:]) / (h[1:] + h[:-1])
@@ -76,7 +77,11 @@ def _slopes(f, step, order):
     if order == 2:
         first = first + h[:1] / (h[:1] + h[1:2]) * (first - slope[1:2])
         last = last + h[-1:] / (h[-1:] + h[-2:-1]) * (last - slope[-2:-1])
-    return np.concatenate((first, inner, last))
+    return _in_type(np.concatenate((first, inner, last)), f, step)
+
+
+def _in_type(z, f, step):
+    return z if known(step) else z.astype(np.result_type(f, 1.0), copy=False)
 
 
 @composed(np.select)
@@ -116,39 +121,68 @@ def diagflat(v, k=0):
 
 
 @composed(np.block)
-@samples("[A(2), A(3)]", "[[A(2, 2), A(2, 1)], [A(1, 2), A(1, 1)]]", "[[A(2), A()]]")
+@samples(
+    "[A(2), A(3)]", "[[A(2, 2), A(2, 1)], [A(1, 2), A(1, 1)]]", "[[A(2), A()]]", "A(2)",
+    "[A(2, 2, 2), A(2, 2, 1)]", "[[A(2, 1, 2)], [A(2, 2, 2)]]", "[[A(2), A()], [A(1, 1, 3)]]",
+    "[A(2, 3), A(2, 1), A(2, 2)]", "[A(1, 3), A(2)]",
+)  # fmt: skip
 def block(arrays):
     if not isinstance(arrays, (tuple, list)):
-        return arrays
+        return np.copy(arrays)
     if not isinstance(arrays[0], (tuple, list)):
-        if np.ndim(arrays[0]) > 2:
-            refuse("a row of blocks of more than two axes")
-        return np.hstack(arrays)
+        return _row(arrays, _most_axes(arrays, 1))
     if isinstance(arrays[0][0], (tuple, list)):
         refuse("blocks nested more than twice")
-    z = _row(arrays[0])
+    n = 2
+    for k in range(len(arrays)):
+        n = _most_axes(arrays[k], n)
+    z = _row(arrays[0], n)
     for k in range(1, len(arrays)):
-        z = np.concatenate((z, _row(arrays[k])), axis=0)
+        z = np.concatenate((z, _row(arrays[k], n)), axis=-2)
     return z
 
 
-def _row(arrays):
-    z = np.atleast_2d(arrays[0])
+def _most_axes(arrays, n):
+    for k in range(len(arrays)):
+        n = max(n, np.ndim(arrays[k]))
+    return n
+
+
+def _row(arrays, n):
+    z = _with_axes(arrays[0], n)
     for k in range(1, len(arrays)):
-        z = np.concatenate((z, np.atleast_2d(arrays[k])), axis=-1)
+        z = np.concatenate((z, _with_axes(arrays[k], n)), axis=-1)
     return z
+
+
+def _with_axes(a, n):
+    if n == 1:
+        return np.atleast_1d(a)
+    if n == 2:
+        return np.atleast_2d(a)
+    return np.reshape(a, (1,) * (n - np.ndim(a)) + np.shape(a))
 
 
 @composed(np.logspace)
-@samples("A(), A(), 4", "A(), 2.0, 3, False", "A(), A(), 4, base=P() + 1.0")
+@samples(
+    "A(), A(), 4", "A(), 2.0, 3, False", "A(), A(), 4, base=P() + 1.0", "A(3), A(), 2",
+    "A(), A(), 4, base=P(3)", "A(2, 1), A(), 3, base=P(3)",
+)  # fmt: skip
 def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    if np.ndim(base) > 0:  # stretched with the others, before the axis of the steps is added
+        shape = np.broadcast_shapes(np.shape(start), np.shape(stop), np.shape(base))
+        start, stop = np.broadcast_to(start, shape), np.broadcast_to(stop, shape)
     return base ** np.linspace(start, stop, num, endpoint)
 
 
 @composed(np.geomspace)
-@samples("P(), P(), 4", "P(), 2.0, 3, False")
+@samples("P(), P(), 4", "P(), 2.0, 3, False", "P(3), P(3), 3", "P(3), 2.0, 4", "P(), P(2, 2), 3")
 def geomspace(start, stop, num=50, endpoint=True):
-    return start * (stop / start) ** np.linspace(0.0, 1.0, num, endpoint)
+    ratio = stop / np.asarray(start, np.result_type(start, stop, np.float64))
+    part = np.linspace(0.0, 1.0, num, endpoint)
+    if np.ndim(ratio) > 0:
+        part = np.reshape(part, (-1,) + (1,) * np.ndim(ratio))
+    return start * ratio**part
 
 
 @elementwise(np.i0)

@@ -97,13 +97,16 @@ def full_like(a, fill_value, dtype=None):
 
 
 @linear(np.linspace)
-@samples("A(), A(), 5", "A(), 2.0", "0.0, A(), 4, endpoint=False", "A(3), A(3), 4")
+@samples(
+    "A(), A(), 5", "A(), 2.0", "0.0, A(), 4, endpoint=False", "A(3), A(3), 4", "A(), A(3), 4",
+    "A(3), A(2, 3), 4", "A(2, 1), A(3), 4",
+)  # fmt: skip
 def linspace(start, stop, num=50, endpoint=True):
     z = np.linspace(start, stop, num, endpoint)
     yield z
     step = np.linspace(0.0, 1.0, num, endpoint)
-    d[start] += np.tensordot(1.0 - step, d[z], 1)
-    d[stop] += np.tensordot(step, d[z], 1)
+    d[start] += unbroadcast(np.tensordot(1.0 - step, d[z], 1), start)
+    d[stop] += unbroadcast(np.tensordot(step, d[z], 1), stop)
 
 
 @composed(np.linspace, given="retstep")

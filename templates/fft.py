@@ -104,22 +104,29 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None):
 @composed(np.fft.rfftn)
 @samples(
     "A(3, 4)", "A(3, 4), (2, 6), (0, 1)", "A(2, 3, 4), axes=(0, 2), norm='ortho'", "A(2, 3, 5)",
+    "A(3, 4), (4, -1), (1, 0)", "A(3, 4), (-1, 6), (0, 1)",
 )  # fmt: skip
 def rfftn(a, s=None, axes=None, norm=None):
     n, count = None, np.ndim(a)
     if s is not None:
-        n, count = s[-1], len(s)
+        n, count = _length(s[-1]), len(s)
     if axes is None:
         axes = last_axes(count)
     z = np.fft.rfft(a, n, axes[-1], norm)
-    for k in range(len(axes) - 1):
-        z = np.fft.fft(z, None if s is None else s[k], axes[k], norm)
+    for k in range(len(axes) - 2, -1, -1):
+        z = np.fft.fft(z, None if s is None else _length(s[k]), axes[k], norm)
     return z
+
+
+def _length(n):
+    """A length of a transform, of which -1 is that of the array."""
+    return None if n == -1 else n
 
 
 @composed(np.fft.irfftn)
 @samples(
     "C(3, 4)", "A(3, 4), (2, 6), (0, 1)", "C(2, 3, 4), axes=(0, 2), norm='ortho'", "C(2, 3, 5)",
+    "C(3, 4), (4, -1), (1, 0)", "A(3, 4), (-1, 6), (0, 1)",
 )  # fmt: skip
 def irfftn(a, s=None, axes=None, norm=None):
     n, count = None, np.ndim(a)
@@ -127,9 +134,11 @@ def irfftn(a, s=None, axes=None, norm=None):
         n, count = s[-1], len(s)
     if axes is None:
         axes = last_axes(count)
+    if n == -1:
+        n = np.shape(a)[axes[-1]]
     z = a
     for k in range(len(axes) - 1):
-        z = np.fft.ifft(z, None if s is None else s[k], axes[k], norm)
+        z = np.fft.ifft(z, None if s is None else _length(s[k]), axes[k], norm)
     return np.fft.irfft(z, n, axes[-1], norm)
 
 

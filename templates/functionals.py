@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from srcdiff.factors import last_axes
+from srcdiff.pieces import axes_from, conditions
 from srcdiff.rules import composed, refuse, samples
 from srcdiff.vectorized import each_of_four, each_of_one, each_of_three, each_of_two
 
@@ -12,30 +14,45 @@ from srcdiff.vectorized import each_of_four, each_of_one, each_of_three, each_of
 @samples(
     "A(3), [np.array([True, False, True]), np.array([False, True, False])], [np.sin, 1.0]",
     "A(3), [np.array([True, False, False])], [np.exp, lambda t: t * t]",
-)
+    "A(2), np.array([True, False]), [np.exp, lambda t: t * t]", "A(), [True], [np.exp, np.sin]",
+    "A(3), [np.array([True, False, False])], [np.exp, lambda t: t - t.mean()]",
+    "V([-1.0, 2.0]), [[True, False]], [np.exp, np.sqrt]",
+    "V([-1.0, 2.0]), [[True, True]], [lambda t, k: k * t, lambda t, k: t.max()], 2.0",
+)  # fmt: skip
 def piecewise(x, condlist, funclist, *args):
     x = np.asarray(x)
+    masks = conditions(x, condlist, len(funclist))
     z = np.zeros_like(x)
-    if len(funclist) > len(condlist):
-        z[...] = _applied(funclist[-1], x, args)
-    for k in range(len(condlist)):
-        mask = np.asarray(condlist[k])
-        z[mask] = _applied(funclist[k], x[mask], args)
+    for k in range(len(funclist)):
+        mask = np.asarray(masks[k], bool)
+        if not callable(funclist[k]):
+            z[mask] = funclist[k]
+        else:
+            part = x[mask]
+            if np.size(part) > 0:
+                z[mask] = funclist[k](part, *args)
     return z
 
 
-def _applied(f, x, args):
-    return f(x, *args) if callable(f) else f
-
-
 @composed(np.apply_along_axis, early=True)
-@samples("np.sum, 1, A(3, 4)", "np.cumsum, 0, A(3, 4)")
+@samples(
+    "np.sum, 1, A(3, 4)", "np.cumsum, 0, A(3, 4)", "lambda r: np.outer(r, r), 0, A(3, 4)",
+    "np.diag, 1, A(2, 3, 2)", "np.diag, -2, A(2, 3, 2)", "lambda r: r[0] * r[1], 0, A(3)",
+    "lambda r: 2 if r[0] < 0.0 else 1.5 * r[1], 1, V([[1.0, 5.0], [-1.0, 2.0]])",
+    "lambda r: np.argmax(r), 1, A(3, 2)",
+)  # fmt: skip
 def apply_along_axis(func1d, axis, arr, *args):
     moved = np.moveaxis(arr, axis, -1)
     flat = np.reshape(moved, (math.prod(np.shape(moved)[:-1]), np.shape(moved)[-1]))
-    out = np.stack([func1d(flat[k], *args) for k in range(len(flat))])
+    found = [np.asarray(func1d(flat[k], *args)) for k in range(len(flat))]
+    out = np.stack(found).astype(found[0].dtype)  # what comes later is cut off to the first
     z = np.reshape(out, np.shape(moved)[:-1] + np.shape(out)[1:])
-    return np.moveaxis(z, -1, axis) if np.ndim(out) > 1 else z
+    if np.ndim(out) == 1:
+        return z
+    if np.ndim(out) == 2:
+        return np.moveaxis(z, -1, axis)
+    n = np.ndim(out) - 1
+    return np.moveaxis(z, last_axes(n), axes_from(axis, np.ndim(arr), n))
 
 
 @composed(np.apply_over_axes, early=True)

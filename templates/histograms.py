@@ -68,6 +68,28 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
         d[y] += np.sum(d[yedges] * (1.0 - share)) * low + np.sum(d[yedges] * share) * high
 
 
+@composed(np.histogramdd, given="weights")
+@samples(
+    "np.array([[0.1, 0.2], [0.7, 1.0], [0.8, -0.1]]), 2, [[0, 1], [0, 1]], weights=A(3)",
+    "[np.array([0.1, 0.7, 0.2, 0.8]), np.array([0.3, 0.3, 0.4, 0.9])], (2, 3), None, True, P(4)",
+    "np.array([0.1, 0.4, 0.5, 2.0]), [[0.0, 0.4, 1.0]], weights=A(4)",
+    "np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.9]]), 2, density=True, weights=P(2)",
+)  # fmt: skip
+def histogramdd_weights(sample, bins=10, range=None, density=None, weights=None):
+    counts, edges = np.histogramdd(sample, bins, range)
+    listed = isinstance(sample, (list, tuple)) or np.ndim(sample) != 2
+    rows = np.atleast_2d(sample) if listed else np.transpose(sample)
+    place, inside, volume = np.zeros(np.shape(rows)[1:], int), True, 1.0
+    for at, ends in zip(rows, edges):
+        i = np.clip(np.searchsorted(ends, at, "right") - 1, 0, len(ends) - 2)
+        place = place * (len(ends) - 1) + i
+        inside = inside & (ends[0] <= at) & (at <= ends[-1])
+        volume = np.multiply.outer(volume, np.diff(ends))
+    z = np.bincount(place, np.where(inside, weights, 0.0), np.size(counts))
+    z = np.reshape(np.asarray(z, float), np.shape(counts))  # of nothing it is whole numbers
+    return z / volume / np.sum(z) if density else z, edges
+
+
 @composed(np.histogram_bin_edges)
 @samples("A(5)", "A(2, 3), 4", "A(3), 2, (0.0, 1.0)", "np.array([0.1, 0.7]), A(3)")
 def histogram_bin_edges(a, bins=10, range=None, weights=None):

@@ -108,7 +108,8 @@ unsupported(
     *of(np, "frompyfunc", "vectorize"),
 )
 unsupported(
-    "Use `np.histogram` or `np.histogram2d` with `weights`, or `np.bincount`.",
+    "Its `weights` have a derivative; edges that follow the data do not, and counts have none: "
+    "give it `srcdiff.stop_gradient(sample)`, or use `np.bincount` or `np.histogram`.",
     *of(np, "histogramdd"),
 )
 unsupported(
@@ -116,7 +117,11 @@ unsupported(
     *of(np.ndarray, "base", "ctypes", "data"), *of(np, "from_dlpack", "frombuffer", "ix_"),
 )  # fmt: skip
 unsupported("Use `np.ravel(x)`, and `x[i, j] = y` to write.", np.ndarray.flat)
-unsupported("Use `np.polyval` and the functions beside it on coefficients.", *of(np, "poly1d"))
+unsupported(
+    "Write `np.polyval(c, x)` for `np.poly1d(c)(x)`, and use `np.polyder`, `np.polyint`, "
+    "`np.polymul` and the functions beside them on coefficients.",
+    *of(np, "poly1d"),
+)
 unsupported(
     "Use `np.unique` without options, and `np.searchsorted` for places.",
     *of(np, "unique_all", "unique_counts", "unique_inverse"),

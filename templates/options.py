@@ -5,6 +5,8 @@ import numpy as np
 from srcdiff.rules import composed, conj, iscomplex, known, refuse, samples
 from srcdiff.runtime import axis_size
 
+from ._starts import start_of
+
 MASK = "np.array([True, False, True])"
 
 
@@ -21,9 +23,10 @@ def sum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, whe
 
 
 @composed(np.sum, np.ndarray.sum, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def sum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return initial + np.sum(a, axis=axis, keepdims=keepdims)
+    z = np.sum(a, axis=axis, keepdims=keepdims)
+    return start_of(initial, z) + z
 
 
 @composed(np.prod, np.ndarray.prod, given="dtype")
@@ -39,9 +42,10 @@ def prod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, wh
 
 
 @composed(np.prod, np.ndarray.prod, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def prod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    return initial * np.prod(a, axis=axis, keepdims=keepdims)
+    z = np.prod(a, axis=axis, keepdims=keepdims)
+    return start_of(initial, z) * z
 
 
 @composed(np.mean, np.ndarray.mean, given="dtype")
@@ -82,7 +86,7 @@ def var_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=
     away = np.where(where, a - mean, 0.0)
     count = n if ddof == 0 else np.maximum(n - ddof, 0.0)
     z = np.sum(np.real(away * conj(away)), axis, keepdims=True) / count
-    return z if keepdims else np.squeeze(z, axis)
+    return z if keepdims else np.squeeze(z, axis)[()]
 
 
 @composed(np.var, given="correction")
@@ -132,31 +136,39 @@ def std_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
 
 
 @composed(np.max, np.amax, np.ndarray.max, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1")
+@samples(
+    "A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1",
+    "A(3), where=" + MASK + ", initial=np.float64(0.1)",
+)  # fmt: skip
 def max_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return np.max(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
+    start = start_of(initial, a)
+    return np.max(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
 
 
 @composed(np.max, np.amax, np.ndarray.max, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def max_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
-        return initial + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.maximum(initial, np.max(a, axis=axis, keepdims=keepdims))
+        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
+    return np.maximum(start_of(initial, a), np.max(a, axis=axis, keepdims=keepdims))
 
 
 @composed(np.min, np.amin, np.ndarray.min, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1")
+@samples(
+    "A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1",
+    "A(3), where=" + MASK + ", initial=np.float64(0.1)",
+)  # fmt: skip
 def min_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return np.min(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
+    start = start_of(initial, a)
+    return np.min(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
 
 
 @composed(np.min, np.amin, np.ndarray.min, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def min_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
-        return initial + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.minimum(initial, np.min(a, axis=axis, keepdims=keepdims))
+        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
+    return np.minimum(start_of(initial, a), np.min(a, axis=axis, keepdims=keepdims))
 
 
 @composed(np.cumsum, np.ndarray.cumsum, given="dtype")

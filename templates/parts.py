@@ -3,7 +3,8 @@
 import numpy as np
 
 from srcdiff.factors import along_axis, put_places
-from srcdiff.rules import composed, refuse, samples
+from srcdiff.pieces import nonzero_ends
+from srcdiff.rules import composed, samples
 
 
 @composed(np.partition)
@@ -28,14 +29,17 @@ def sort_complex(a):
 
 
 @composed(np.trim_zeros)
-@samples("np.append(0.0, A(3))", "A(3)")
-def trim_zeros(filt, trim="fb"):
-    if trim != "fb":
-        refuse("`trim` must be 'fb'")
-    place = np.flatnonzero(filt)
-    if len(place) == 0:
-        return filt[:0]
-    return filt[place[0] : place[-1] + 1]
+@samples(
+    "np.append(0.0, A(3))", "A(3)", "np.append([0.0, 0.0], A(3)), 'f'", "np.append(A(3), 0.0), 'B'",
+    "np.zeros((3, 1)) + np.pad(A(2), 1)", "np.pad(A(2, 2), 1), axis=1", "0.0 * A(2, 2)",
+    "np.pad(A(2, 2), 1), 'f', (-1, 0)",
+)  # fmt: skip
+def trim_zeros(filt, trim="fb", axis=None):
+    ends = nonzero_ends(filt, trim, axis)
+    z = filt[ends[0][0] : ends[0][1]]
+    for k in range(1, np.ndim(filt)):
+        z = np.moveaxis(np.moveaxis(z, k, 0)[ends[k][0] : ends[k][1]], 0, k)
+    return z
 
 
 @composed(np.put_along_axis, mutates="arr")

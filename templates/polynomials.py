@@ -3,17 +3,32 @@
 import numpy as np
 
 from srcdiff.factors import leading_zeros
-from srcdiff.rules import composed, conj, d, iscomplex, refuse, rule, samples
+from srcdiff.pieces import paired
+from srcdiff.rules import composed, conj, d, iscomplex, rank, refuse, rule, samples
+from srcdiff.runtime import unbroadcast
 
 
 @rule(np.polyval)
-@samples("A(3), A(4)", "A(3), A()", "A(1), A(2, 2)", "[A(), A()], A(3)", "C(3), C(2)")
+@samples(
+    "A(3), A(4)", "A(3), A()", "A(1), A(2, 2)", "[A(), A()], A(3)", "C(3), C(2)",
+    "A(3, 3), np.array([1.0, 2.0, 3.0])", "A(3, 2), A()", "A(3, 2), A(2)", "A(3, 2), A(4, 2)",
+    "A(3, 2, 1), A(4)", "C(2, 3), C(1)", "A(1, 3), A()",
+)  # fmt: skip
 def polyval(p, x):
     z = np.polyval(p, x)
     yield z
-    d[x] += d[z] * conj(np.polyval(np.polyder(p), x))
-    d[p] += np.ravel(d[z]) @ conj(np.vander(np.ravel(x), len(p)))
-
+    if rank(p) == 1:
+        d[x] += d[z] * conj(np.polyval(np.polyder(p), x))
+        d[p] += np.ravel(d[z]) @ conj(np.vander(np.ravel(x), len(p)))
+    else:
+        one, n = (1,) * (np.ndim(p) - 1), len(p)
+        slope = np.polyval(p[:-1] * np.reshape(np.arange(n - 1, 0, -1), (-1,) + one), x)
+        d[x] += unbroadcast(d[z] * conj(slope), x)
+        beside = (1,) * (np.ndim(z) - np.ndim(x))
+        powers = np.reshape(np.vander(np.ravel(x), n).T, (n,) + beside + np.shape(x))
+        beside = (1,) * (np.ndim(z) + 1 - np.ndim(p))
+        like = np.reshape(p, (n,) + beside + np.shape(p)[1:])
+        d[p] += np.reshape(unbroadcast(d[z] * conj(powers), like), np.shape(p))
 
 @composed(np.polyder)
 @samples("A(4)", "A(4), 2", "A(1)")
@@ -88,7 +103,10 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
 
 
 @composed(np.poly)
-@samples("A(3)", "S(3)")
+@samples(
+    "A(3)", "S(3)", "np.roots(V([1.0, 2.0, 3.0]))", "C(3)", "C(2, 2)",
+    "V([[1.0, 2.0], [-3.0, 0.5]])",
+)  # fmt: skip
 def poly(seq_of_zeros):
     if np.size(seq_of_zeros) == 0:
         return 1.0
@@ -98,9 +116,7 @@ def poly(seq_of_zeros):
     z, nothing = np.ones(1, np.result_type(roots)), np.zeros(1, np.result_type(roots))
     for k in range(len(roots)):
         z = np.concatenate((z, nothing)) - np.concatenate((nothing, roots[k] * z))
-    if np.ndim(seq_of_zeros) == 2:
-        z = np.real(z)
-    return z
+    return paired(z, roots)
 
 
 # Leading zeros are left out, and count as constants; a root that is there twice has no derivative.

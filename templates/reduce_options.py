@@ -4,6 +4,8 @@ import numpy as np
 
 from srcdiff.rules import composed, discrete, iscomplex, refuse, samples
 
+from ._starts import start_of
+
 MASK = "np.array([True, False, True])"
 
 
@@ -20,9 +22,13 @@ def nansum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, 
 
 
 @composed(np.nansum, given="initial")
-@samples("V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0", "A(3), initial=A()")
+@samples(
+    "V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0", "A(3), initial=A()",
+    "A(3), initial=np.float64(1.5)",
+)  # fmt: skip
 def nansum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return initial + np.nansum(a, axis=axis, keepdims=keepdims)
+    z = np.nansum(a, axis=axis, keepdims=keepdims)
+    return start_of(initial, z) + z
 
 
 @composed(np.nanprod, given="dtype")
@@ -38,37 +44,40 @@ def nanprod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1,
 
 
 @composed(np.nanprod, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def nanprod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    return initial * np.nanprod(a, axis=axis, keepdims=keepdims)
+    z = np.nanprod(a, axis=axis, keepdims=keepdims)
+    return start_of(initial, z) * z
 
 
 @composed(np.nanmax, given="where")
 @samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1")
 def nanmax_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return np.nanmax(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
+    start = start_of(initial, a)
+    return np.nanmax(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
 
 
 @composed(np.nanmax, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def nanmax_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
-        return initial + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.fmax(initial, np.nanmax(a, axis=axis, keepdims=keepdims))
+        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
+    return np.fmax(start_of(initial, a), np.nanmax(a, axis=axis, keepdims=keepdims))
 
 
 @composed(np.nanmin, given="where")
 @samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1")
 def nanmin_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return np.nanmin(np.where(where, a, initial), axis, keepdims=keepdims, initial=initial)
+    start = start_of(initial, a)
+    return np.nanmin(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
 
 
 @composed(np.nanmin, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
 def nanmin_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     if np.size(a) == 0:
-        return initial + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.fmin(initial, np.nanmin(a, axis=axis, keepdims=keepdims))
+        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
+    return np.fmin(start_of(initial, a), np.nanmin(a, axis=axis, keepdims=keepdims))
 
 
 @composed(np.nanmean, given="dtype")
@@ -224,11 +233,12 @@ def logaddexp_reduce_where(
 
 
 @composed(np.logaddexp.reduce, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()")
+@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
 def logaddexp_reduce_initial(
     array, axis=0, dtype=None, out=None, keepdims=False, initial=-np.inf, where=True
 ):
-    return np.logaddexp(initial, np.logaddexp.reduce(array, axis, keepdims=keepdims))
+    z = np.logaddexp.reduce(array, axis, keepdims=keepdims)
+    return np.logaddexp(start_of(initial, z), z)
 
 
 @composed(np.subtract.reduce, given="dtype")

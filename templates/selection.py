@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples
-from srcdiff.runtime import real_like, uncut
+from srcdiff.runtime import real_like, unbroadcast, uncut
 
 
 @elementwise(np.where)
@@ -146,12 +146,15 @@ def real_if_close(a):
 
 
 @linear(np.choose)
-@samples("np.array([0, 1, 0]), (A(3), A(3))", "[0, 1, 0], [A(3), A(3)]")
+@samples(
+    "np.array([0, 1, 0]), (A(3), A(3))", "[0, 1, 0], [A(3), A(3)]", "[[1], [0]], [A(3), A(3)]",
+    "[1, 0], [A(), A(3, 1)]", "[[1], [0]], A(2, 3)",
+)  # fmt: skip
 def choose(a, choices):
     z = np.choose(a, choices)
     yield z
     for k in range(len(choices)):
-        d[choices][k] += d[z] * np.equal(a, k)
+        d[choices][k] += unbroadcast(d[z] * np.equal(a, k), choices[k])
 
 
 @elementwise(np.heaviside)

@@ -61,11 +61,11 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
     elif method == "midpoint":
         z = 0.5 * (ordered[..., low] + ordered[..., high])
     elif method == "lower":
-        z = ordered[..., low]
+        z = np.take(ordered, low, -1)
     elif method == "higher":
-        z = ordered[..., high]
+        z = np.take(ordered, high, -1)
     elif method == "nearest":
-        z = ordered[..., np.rint(at).astype(int)]
+        z = np.take(ordered, np.rint(at).astype(int), -1)
     else:
         refuse("the method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest'")
     return _finished(z, a, q, axis, keepdims)
@@ -82,7 +82,7 @@ def percentile(a, q, axis=None, *, method="linear", keepdims=False):
 @samples(
     "V([1.0, np.nan, 2.0, 4.0]), 0.4", "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), 0.3, 1",
     "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), [0.3, 0.6], 0, keepdims=True",
-    "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), [[0.3, 0.6]], 1",
+    "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), [[0.3, 0.6]], 1", "A(3), np.float64(0.3)",
 )  # fmt: skip
 def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
     if method != "linear":
@@ -95,15 +95,14 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
         return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
     ordered = np.sort(rows(a, axis), axis=-1)
     most = np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1
-    at = (q if rank(q) == 0 else np.asarray(q)) * most
+    share = q if rank(q) == 0 else np.asarray(q)
+    at = share * most
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)
     right = np.take_along_axis(ordered, high, axis=-1)
-    part = at - np.floor(at)
-    if rank(q) == 0:
-        part = part.astype(np.result_type(left))
+    part = (at - np.floor(at)).astype(np.result_type(left, share))
     z = left + part * (right - left)
-    return _finished(z[..., 0] if np.ndim(q) == 0 else z, a, q, axis, keepdims)
+    return _finished(np.take(z, 0, -1) if np.ndim(q) == 0 else z, a, q, axis, keepdims)
 
 
 @composed(np.nanpercentile)
@@ -172,9 +171,11 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
 
 
 @composed(np.corrcoef)
-@samples("A(3, 5)", "A(5), A(5)", "A(5, 3), rowvar=False")
+@samples("A(3, 5)", "A(5), A(5)", "A(5, 3), rowvar=False", "A(4)")
 def corrcoef(x, y=None, rowvar=True):
     c = np.cov(x, y, rowvar)
+    if y is None and rank(x) != 2 and (rank(x) == 1 or np.ndim(c) == 0):
+        return c / c
     s = np.sqrt(np.real(np.diagonal(c)))
     return c / s[:, None] / s
 
@@ -251,20 +252,28 @@ def union1d(ar1, ar2):
 
 
 @composed(np.intersect1d)
-@samples("A(3), A(3)")
+@samples("A(3), A(3)", "A(3), A(2), True")
 def intersect1d(ar1, ar2, assume_unique=False):
-    z = np.unique(ar1)
-    return z[np.isin(z, ar2)]
+    if not assume_unique:
+        z = np.unique(ar1)
+        return z[np.isin(z, ar2)]
+    z = np.sort(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+    return z[:-1][z[1:] == z[:-1]]
 
 
 @composed(np.setdiff1d)
-@samples("A(3), A(2)")
+@samples("A(3), A(2)", "A(4), A(1), True", "A(2, 2), A(2), assume_unique=True")
 def setdiff1d(ar1, ar2, assume_unique=False):
-    z = np.unique(ar1)
+    z = np.ravel(ar1) if assume_unique else np.unique(ar1)
     return z[~np.isin(z, ar2)]
 
 
 @composed(np.setxor1d)
-@samples("A(3), A(3)")
+@samples("A(3), A(3)", "A(3), A(2), True")
 def setxor1d(ar1, ar2, assume_unique=False):
-    return np.union1d(np.setdiff1d(ar1, ar2), np.setdiff1d(ar2, ar1))
+    if not assume_unique:
+        return np.union1d(np.setdiff1d(ar1, ar2), np.setdiff1d(ar2, ar1))
+    z = np.sort(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+    changes = z[1:] != z[:-1]
+    alone = np.append(changes, True) & np.append(True, changes)
+    return z[alone[: len(z)]]

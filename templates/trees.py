@@ -1,5 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
+from srcdiff.joined import add_to_part, one_value
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
@@ -106,6 +107,14 @@ def view_like_tangent(base, x, old, other):
     d[z] += view_like(d[base], x, old, d[other])
 
 
+@linear(one_value)
+@samples("A(3), 'f.py', 1", "A(), 'f.py', 1")
+def one_value_(x, file, line):
+    z = one_value(x, file, line)
+    yield z
+    d[x] += d[z]
+
+
 @linear(copy_tree)
 @samples("A(3)", "A()")
 def copy_tree_(x):
@@ -153,6 +162,14 @@ def add_numbers_(x, y):
     add_numbers(x, y)
     yield
     add_numbers(d[y], d[x])
+
+
+@linear(add_to_part, mutates="x")
+@samples("[A(), A(), A()], [A(), A()], slice(1, None)", "[A(), A()], [A(), A()], slice(None)")
+def add_to_part_(x, y, part):
+    add_to_part(x, y, part)
+    yield
+    add_numbers(d[y], d[x][part])
 
 
 @rule(put_back, mutates="x")

@@ -59,6 +59,11 @@ def leaves(value):
     return [value]
 
 
+def same_class(a, b):
+    """Whether both are arrays, or both numbers: `+=` writes into the one, and makes another one."""
+    return isinstance(a, np.ndarray) == isinstance(b, np.ndarray)
+
+
 def is_complex(sample):
     """Whether a sample has complex arguments."""
     return any(map(np.iscomplexobj, sample.program().args))

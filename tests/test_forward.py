@@ -179,3 +179,20 @@ def test_a_star_of_a_recursive_function():
     assert tangent == pytest.approx(np.sum(12.0 * x**3), rel=1e-14)
     gradient = srcdiff.grad(calls.recursion_with_a_star)(x)
     np.testing.assert_allclose(gradient, 12.0 * x**3, rtol=1e-14)
+
+
+PRECISE = {
+    "where": lambda x: np.where(x > 0.0, x, np.float64(0.0)),
+    "maximum": lambda x: np.maximum(x, np.zeros(4)),
+    "clip": lambda x: np.clip(x, np.float64(0.0), 1.0),
+    "array": lambda x: np.array([x[0], 1, 2j, x[1]]),
+    "append": lambda x: (np.append(x, 2j), [np.fmax(x[0], np.float64(9.0))]),
+}
+
+
+@pytest.mark.parametrize("f", PRECISE.values(), ids=PRECISE)
+def test_tangents_are_as_precise_as_values(f):
+    x = np.array([0.4, -0.7, 1.2, 0.1], np.float32)
+    value, tangent = srcdiff.jvp(f, (x,), (np.ones_like(x),))
+    for v, t in zip(st.leaves(value), st.leaves(tangent), strict=True):
+        assert np.asarray(t).dtype == np.asarray(v).dtype

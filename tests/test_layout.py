@@ -13,11 +13,11 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "batches")
-    + ("request", "distributions", "modes", "solutions", "recompute", "revolve", "schedules")
-    + ("twice", "version", "device", "curves", "entries", "integrals", "normal", "odes", "roots")
-    + ("holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
-    + ("fits", "saving", "workspaces", "allocating"),
+    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "joined")
+    + ("batches", "request", "distributions", "modes", "solutions", "recompute", "revolve")
+    + ("schedules", "twice", "version", "device", "curves", "entries", "integrals", "normal")
+    + ("odes", "roots", "holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
+    + ("pieces", "fits", "saving", "workspaces", "allocating"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
@@ -25,13 +25,14 @@ LAYERS = (
     + ("ownership", "apart"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
-    + ("assumed", "resized", "marks", "hidden")
+    + ("assumed", "resized", "marks", "looped", "hidden")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
     + ("methods", "mappings", "flat", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("direct", "strong", "entangled", "written", "memoised", "turns"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
+    + ("copied",)
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
     + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),

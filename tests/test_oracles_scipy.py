@@ -106,6 +106,7 @@ SIGNAL = {
     "correlate": "signal.correlate(v, w)",
     "correlate2d": "signal.correlate2d(x, b, 'valid')",
     "detrend": "signal.detrend(v) * v",
+    "detrend_pieces": "signal.detrend(v, bp=[2, 4]) * v",
     "fftconvolve": "signal.fftconvolve(x, b)",
 }
 OTHERS = {

@@ -8,7 +8,7 @@ import srcdiff
 from .check import close
 
 sparse = pytest.importorskip("scipy.sparse", reason="SciPy is an extra")
-from scipy import integrate, interpolate, optimize  # noqa: E402
+from scipy import integrate, interpolate, optimize, signal  # noqa: E402
 from scipy.sparse.linalg import spsolve  # noqa: E402
 
 DENSE = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [0.5, 0.0, 4.0]])
@@ -73,7 +73,7 @@ DECLINED = {
     "dblquad": (lambda d: integrate.dblquad(lambda s, t: d[0], 0.0, 1.0, 0.0, 1.0)[0], "roots_l"),
     "bvp": (lambda d: integrate.solve_bvp(lambda x, y: y, lambda a, b: a, d, X).y, "a loop"),
     "krogh": (lambda d: interpolate.KroghInterpolator([0.0, 1.0, 2.0], d)(0.5), "np.eye"),
-    "pchip": (lambda d: interpolate.PchipInterpolator([0.0, 1.0, 2.0], d)(0.5), "CubicSpline"),
+    "akima": (lambda d: interpolate.Akima1DInterpolator([0.0, 1.0, 2.0], d)(0.5), "PchipInterp"),
 }
 
 
@@ -83,3 +83,22 @@ def test_what_takes_functions_or_makes_objects_says_what_to_write(name):
     with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
         srcdiff.grad(f)(X)
     assert remedy in info.value.remedy
+
+
+@pytest.mark.parametrize("states", [False, True])
+def test_tangents_of_a_filter_stay_in_single_precision(states):
+    def f(b, a, x, zi):
+        return signal.lfilter(b, a, x, zi=zi)[0] if states else signal.lfilter(b, a, x)
+
+    args = [np.array(v, np.float32) for v in ([0.5, 0.3], [2.0, 0.4], [1.0, 0.2, -0.3], [0.1])]
+    for k in range(4 if states else 3):
+        way = [a if i == k else None for i, a in enumerate(args)]
+        value, tangent = srcdiff.jvp(f, tuple(args), tuple(way))
+        assert value.dtype == tangent.dtype == np.float32
+
+
+def test_states_of_another_shape_are_an_error():
+    f = srcdiff.grad(lambda x, zi: np.sum(signal.lfilter([0.5, 0.2], [1.0, -0.4], x, zi=zi)[0]))
+    for shape in ((2,), (0,), (1, 1)):
+        with pytest.raises(ValueError):
+            f(np.ones(4), np.ones(shape))

@@ -366,7 +366,13 @@ def of_constants(y, t):
     return np.sum(interpolate.make_interp_spline(X, np.sin(X), k=2)(t) ** 2) * y[0]
 
 
-@pytest.mark.parametrize("f", [spline_and_slope, natural, in_steps, of_constants])
+def monotone(y, t):
+    """Curves whose points move as well, and that are asked for a slope."""
+    curve = interpolate.PchipInterpolator(X + 0.1 * y, np.stack((y, np.sin(3.0 * y)), axis=1))
+    return curve(t)[:, 0] * curve(t, 1)[:, 1] + interpolate.PchipInterpolator(X, y)(0.3, nu=2)
+
+
+@pytest.mark.parametrize("f", [spline_and_slope, natural, in_steps, of_constants, monotone])
 def test_curves(f):
     checked(f, (Y, np.array([0.1, 0.6, 1.9])), (0, 1))
 
@@ -381,6 +387,28 @@ def test_points_in_rows():
     checked(rows_by_interp1d, (Y, np.array([0.3, 0.9])), (0, 1))
     assert np.shape(rows_by_interp1d(Y, 0.3)) == (3,)
     checked(lambda y: rows_by_interp1d(y, 0.3), (Y,), 0)
+
+
+FLAT = np.array([0.5, 0.5, 1.0, 3.0, 3.0])
+
+
+def test_a_monotone_curve_that_is_flat_somewhere():
+    """Where the slope at a point has a kink, it stays zero."""
+    g = srcdiff.grad(lambda y, t: np.sum(interpolate.PchipInterpolator(X, y)(t)), (0, 1))
+    d_y, d_t = g(FLAT, np.array([0.0, 0.2, 2.0]))
+    s = 0.2 / 0.4
+    np.testing.assert_allclose(d_y[1], 3.0 * s**2 - 2.0 * s**3, 1e-14)
+    np.testing.assert_allclose(d_t, 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("x, y", [(X[::-1], Y), (X[:4], Y), (X, Y * np.nan), (X * 0.0, Y)])
+def test_points_of_which_scipy_makes_no_monotone_curve(x, y):
+    def f(x, y):
+        return interpolate.PchipInterpolator(x, y)(0.3)
+
+    for call in (f, srcdiff.grad(f)):
+        with pytest.raises(ValueError):
+            call(x, y)
 
 
 def periodic(x):

@@ -23,6 +23,7 @@ from tests.sample_checks import (
     in_single,
     is_complex,
     leaves,
+    same_class,
     weighted,
     weights,
 )  # fmt: skip
@@ -43,7 +44,7 @@ NEEDS_KNOWLEDGE = ("gradient", "kron", "pad", "tolist")
 
 # They make objects, whose parts `test_scipy_functions` differentiates.
 MAKERS_OF_OBJECTS = (
-    "root", "root_scalar", "solve_ivp", "cubic_spline", "make_interp_spline", "interp1d",
+    "root", "root_scalar", "solve_ivp", "cubic_spline", "make_interp_spline", "interp1d", "pchip",
 )  # fmt: skip
 
 
@@ -137,6 +138,7 @@ def test_forward_mode(sample):
             # A definition computes the same in other steps, up to rounding.
             rounding = 1e-12 if sample.rule.definition is not None else 0.0
             np.testing.assert_allclose(v, z, rounding, rounding)
+            assert same_class(v, z)
             dtype = np.asarray(z).dtype
             assert np.shape(t) == np.shape(z) or dtype.kind not in "fc"
             assert np.asarray(t).dtype == dtype or dtype.kind not in "fc"
@@ -185,7 +187,7 @@ def test_lines_above_the_yield(sample):
         next(sample.rule.template(x, *rest, **kwargs))
         found = x
     for a, b in zip(leaves(found), leaves(expected), strict=True):
-        assert np.shape(a) == np.shape(b)
+        assert np.shape(a) == np.shape(b) and same_class(a, b)
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
@@ -275,6 +277,7 @@ def test_definitions_are_as_precise_as_the_function(sample):
     args = tuple(map(single, program.args))
     expected = program.function(*copies(args))
     value, _ = srcdiff.vjp(program.function, *copies(args))
+    assert all(map(same_class, leaves(expected), leaves(value)))
     if sample.rule.name not in STEP_BY_STEP:
         for a, b in zip(leaves(expected), leaves(value), strict=True):
             assert np.asarray(a).dtype == np.asarray(b).dtype

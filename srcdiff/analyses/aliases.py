@@ -145,7 +145,7 @@ class _Resolved:
         for link in mine:
             base = link.source
             if link.target in self.views and self.views[link.target].base == base:
-                if not chain_is_steady(link, self.views):
+                if not chain_is_steady(link, self.views, self.scene):
                     self.unclear.append(link)
 
     def judge(self, link: Link, derived: frozenset[str]) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import distributions, ir, layout, trees
+from srcdiff import distributions, ir, joined, layout, trees
 from srcdiff.analyses.foreign import shares_memory
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
 from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
@@ -28,9 +28,9 @@ from srcdiff.analyses.outs import outs, overwrites
 Kinds = Mapping[str, Kind]
 
 _HELPERS = (
-    "runtime", "factors", "trees", "layout", "together", "batches", "records", "recompute",
-    "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal", "odes", "roots",
-    "entries", "cofactors", "repeats", "attempts", "filters",
+    "runtime", "factors", "trees", "layout", "together", "joined", "batches", "records",
+    "recompute", "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal",
+    "odes", "roots", "entries", "cofactors", "repeats", "attempts", "filters", "pieces",
 )  # fmt: skip
 PURE_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
@@ -52,8 +52,9 @@ IN_PLACE_OPERATORS = frozenset(
 
 IN_PLACE_FUNCTIONS = frozenset(
     {
-        trees.add_at, trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back,
-        np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
+        joined.add_to_part, trees.add_at, trees.add_into, trees.add_numbers, trees.add_shared,
+        trees.put_back, np.copyto, np.put, np.place, np.putmask, np.put_along_axis,
+        np.fill_diagonal,
     }
 )  # fmt: skip
 

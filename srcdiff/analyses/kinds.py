@@ -15,7 +15,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-from srcdiff import ir, records, trees
+from srcdiff import ir, joined, records, trees
 from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind, float_like, kind_of_call
 from srcdiff.analyses.kind_calls import call_kind, fails, surely
@@ -47,6 +47,7 @@ Env = dict[str, Kind]
 
 ROUNDS = 12
 _TAKES = (operator.getitem, ir.Method("pop"))
+_ADDERS = (trees.add_into, trees.add_numbers, trees.put_back, joined.add_to_part)
 SEED = "grad_outputs"
 """The cotangent of generated functions: a number where its default is 1.0."""
 
@@ -196,8 +197,8 @@ class _Inference:
             self.heap.call(fn.name, base, args[1:])
         elif fn is ir.set_attr and isinstance(base, Dict):
             self.heap.attribute(base, *args[1:])
-        elif fn in (trees.add_into, trees.add_numbers, trees.put_back):
-            self.heap.join(*args)
+        elif fn in _ADDERS:
+            self.heap.join(*args[:2])
         elif not is_pure(fn) and fn is not print:
             written = mutated_args(call)
             for atom, kind in zip((*call.args, *(v for _, v in call.kwargs)), args, strict=True):

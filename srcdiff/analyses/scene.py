@@ -14,6 +14,7 @@ from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple
 from srcdiff.analyses.links import (
     Link,
     definitions,
+    links_of,
     named_container,
     shares,
     stored_names,
@@ -21,6 +22,7 @@ from srcdiff.analyses.links import (
     use_counts,
 )
 from srcdiff.analyses.liveness import live_after
+from srcdiff.analyses.slots import Slots
 from srcdiff.analyses.views import is_array, is_sure_view
 
 Kinds = Mapping[str, Kind]
@@ -56,6 +58,11 @@ class Scene:
         """The arrays and the containers that some statement writes into."""
         return stored_names(self.function.body, self.kinds)
 
+    @cached_property
+    def slots(self) -> Slots:
+        """Which containers may be one."""
+        return Slots(links_of(self.function.body, self.kinds, False), self.kinds)
+
     def within(self, link: Link) -> bool:
         """Whether all uses of the target follow in the block of its only definition."""
         used = use_counts(until_last_use(link)).get(link.target, 0)
@@ -64,8 +71,14 @@ class Scene:
     def steady(self, link: Link) -> bool:
         """Whether the view can be made again, with the same meaning, wherever it is used."""
         assert isinstance(link.stmt, ir.Assign)
-        needed = {link.target, *ir.names(link.stmt.rhs)}
-        return self.within(link) and not needed & ir.bound(until_last_use(link))
+        rhs = link.stmt.rhs
+        needed = {link.target, *ir.names(rhs)}
+        same = self.within(link) and not needed & ir.bound(until_last_use(link))
+        return same and self.lasts(link, View(link.source, rhs))
+
+    def lasts(self, link: Link, view: View) -> bool:
+        """Whether what is an item of a container is still that one at the last use of a link."""
+        return self.slots.lasts(link, view.rhs, view.base)
 
     def dead_after(self, link: Link) -> bool:
         """Whether the source is never read again after the statement, before it is bound anew."""
@@ -98,12 +111,12 @@ class Scene:
         )
 
 
-def chain_is_steady(link: Link, views: Mapping[str, View]) -> bool:
-    """Whether none of the names through which a view of views is made changes before its use."""
+def chain_is_steady(link: Link, views: Mapping[str, View], scene: Scene) -> bool:
+    """Whether nothing through which a view of views is made changes before its use."""
     later = ir.bound(until_last_use(link))
     base = link.source
     while base in views:
-        if later & set(ir.names(views[base].rhs)):
+        if later & set(ir.names(views[base].rhs)) or not scene.lasts(link, views[base]):
             return False
         base = views[base].base
     return True

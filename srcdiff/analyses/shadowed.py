@@ -64,7 +64,7 @@ def _views(links: list[Link], scene: Scene) -> dict[str, View]:
     found: dict[str, View] = {}
     for link in links:
         sure = link.how in ("alias", "view") and scene.is_array_view(link)
-        if sure and scene.steady(link) and chain_is_steady(link, found):
+        if sure and scene.steady(link) and chain_is_steady(link, found, scene):
             assert isinstance(link.stmt, ir.Assign)
             found[link.target] = View(link.source, link.stmt.rhs)
     return found

@@ -12,7 +12,7 @@ from srcdiff import ir
 from srcdiff.analyses.effects import LIST_MUTATORS
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_index import item_kind
-from srcdiff.analyses.kind_types import Kind, is_numeric, same_shape
+from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, Text, is_numeric, same_shape, sure
 
 Kinds = Mapping[str, Kind]
 
@@ -38,6 +38,12 @@ def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> froze
         elif isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             found.update(_resized(stmt.rhs))
     return frozenset(classes[n] for n in found if n in classes)
+
+
+def may_be_dict(base: Kind, key: Kind) -> bool:
+    """Whether what is indexed may be a dict: what is not known is one where the index is a text."""
+    base = sure(base)
+    return isinstance(base, Dict) or (base == UNKNOWN and isinstance(key, Text))
 
 
 _RESIZERS = LIST_MUTATORS | {"popitem"}

@@ -199,13 +199,20 @@ def _with_tangent(f: Any, tangents: tuple[Any, ...]) -> tuple[str | int, ...]:
 
 
 def differentiable_part(tangent: Any, value: Any) -> Any:
-    """A tangent with None where the value is no real or complex number or array."""
+    """A tangent in the types of the value, None where it is no real or complex number or array."""
     if isinstance(value, dict):
         return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return like_sequence(value, [differentiable_part(t, v) for t, v in zip(tangent, value)])
     real = is_any_array(value) or isinstance(value, (float, complex, np.inexact))
-    return tangent if real and np.result_type(value).kind in "fc" else None
+    return _in_type_of(value, tangent) if real and np.result_type(value).kind in "fc" else None
+
+
+def _in_type_of(value: Any, tangent: Any) -> Any:
+    """A tangent as precise as its value, and complex where the value is: rules look at one term."""
+    dtype, own = getattr(value, "dtype", None), getattr(tangent, "dtype", None)
+    fits = dtype is None or own is None or dtype == own or not np.can_cast(own, dtype, "same_kind")
+    return tangent if fits else tangent.astype(dtype)
 
 
 def tangent_like(given: Any, like: Any, path: str) -> Any:

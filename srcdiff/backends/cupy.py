@@ -23,13 +23,23 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from srcdiff import cofactors, factors, filters, records, repeats, runtime, solutions, trees
+from srcdiff import (
+    cofactors,
+    factors,
+    filters,
+    pieces,
+    records,
+    repeats,
+    runtime,
+    solutions,
+    trees,
+)
 from srcdiff.backends.imports import Import
 from srcdiff.device import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
 from srcdiff.errors import CotangentTypeError, DtypeError
 from srcdiff.inline import is_foreign
 
-HELPERS = (runtime, factors, filters, cofactors, repeats, trees, solutions)
+HELPERS = (runtime, factors, filters, cofactors, pieces, repeats, trees, solutions)
 """The modules whose functions generated code may call."""
 
 _MODULES = dict(PAIRS)

@@ -63,7 +63,9 @@ _IMPURE_WORDS = (
 )
 _IMPURE_NUMPY = frozenset(_IMPURE_WORDS.split())
 _PURE_HELPERS = frozenset(
-    f"srcdiff.{n}" for n in ("allocating", "runtime", "factors", "trees", "layout", "together")
+    f"srcdiff.{n}" for n in (
+        "allocating", "runtime", "factors", "trees", "layout", "together", "joined",
+    )
 )
 _IMPURE_HELPERS = frozenset(("call_vjp",))
 # What gives numbers and tuples from numbers and tuples: nothing that a store can change.

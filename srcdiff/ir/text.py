@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -14,6 +15,8 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 def rename_text(text: str, new: Mapping[str, Atom]) -> str:
     """Source text with whole identifiers replaced (attributes and keywords are left alone)."""
+    if text.startswith(("import ", "from ")):
+        return _renamed_import(text, new)
     lines = text.splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -27,6 +30,23 @@ def rename_text(text: str, new: Mapping[str, Atom]) -> str:
             out += [text[done:start], string]
             done = start + len(tok.string)
     return "".join((*out, text[done:]))
+
+
+def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
+    """An import that binds other names."""
+    (stmt,) = ast.parse(text).body
+    assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+    more = []
+    for alias in stmt.names:
+        name = alias.asname or alias.name.split(".")[0]
+        if name not in new:
+            continue
+        if alias.asname or "." not in alias.name:
+            alias.asname = _atom_text(new[name])
+        else:  # `import a.b` binds `a`
+            more.append(ast.alias(name, _atom_text(new[name])))
+    stmt.names += more if isinstance(stmt, ast.Import) else []
+    return ast.unparse(stmt)
 
 
 def _renamed_token(tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, Atom]) -> str:

@@ -13,10 +13,17 @@ def folder() -> Path:
     here = Path(__file__).resolve().parent.parent
     return inside if (inside := here / "templates").is_dir() else here.parent / "templates"
 
+_PACKAGE = "srcdiff_templates"
+
 
 def files_of(place: Path) -> list[Path]:
     """The files of a folder that declare rules; `_name.py` has what they share."""
     return sorted(p for p in place.glob("*.py") if not p.name.startswith("_"))
+
+
+def is_in_template(value: object) -> bool:
+    """Whether a class stands in a file of templates: it takes the place of a library's."""
+    return str(getattr(value, "__module__", "")).startswith(f"{_PACKAGE}.")
 
 
 def execute(path: Path) -> ModuleType:
@@ -38,7 +45,7 @@ def execute(path: Path) -> ModuleType:
 def _package_of(place: Path) -> str:
     """The package that the modules of a folder lie in; another folder of its name gets a number."""
     own = place.relative_to(top).parts if place.is_relative_to(top := folder()) else (place.name,)
-    base = ".".join(("srcdiff_templates", *own))
+    base = ".".join((_PACKAGE, *own))
     name, number = base, 1
     while list(getattr(sys.modules.get(name), "__path__", [str(place)])) != [str(place)]:
         number += 1

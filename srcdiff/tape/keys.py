@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Dict, Kind
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, sure
+from srcdiff.analyses.structure import may_be_dict
 
 Keys = Mapping[str, frozenset[Any]]
 
@@ -64,7 +66,8 @@ def _copied(made: Kind, source: Kind | None) -> list[tuple[str, frozenset[Any]]]
 
 def has_key(base: ir.Name, index: ir.Atom, kinds: Mapping[str, Kind], keys: Keys) -> bool:
     """Whether what a store replaces is certainly there: an item of no dict, or of a known key."""
-    kind = kinds.get(base.id)
-    if not isinstance(kind, Dict):
+    kind = sure(kinds.get(base.id, UNKNOWN))
+    if not may_be_dict(kind, atom_kind(index, kinds)):
         return True
-    return isinstance(index, ir.Const) and index.value in keys.get(kind.site, frozenset())
+    known = keys.get(kind.site, frozenset()) if isinstance(kind, Dict) else ()
+    return isinstance(index, ir.Const) and index.value in known

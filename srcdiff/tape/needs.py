@@ -13,7 +13,7 @@ from srcdiff import ir, odes, runtime, solutions, trees
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_device import is_transfer
-from srcdiff.analyses.kind_types import Kind, Scalar, is_numeric, is_scalar
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.analyses.shadowed import may_copy
 from srcdiff.facts import Facts
 
@@ -167,6 +167,8 @@ _KEPT = (range, solutions.vjp_by, odes.slope_of, odes.along_of)
 
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether computing a value again costs no more than saving it: reads, views, indices."""
+    if target in facts.shadows and _is_new(rhs, facts, target):
+        return False  # what it has collected is in it alone
     if not isinstance(rhs, ir.Call):
         return isinstance(rhs, (ir.Name, ir.Const, ir.Ref, ir.Tup))
     if isinstance(rhs.fn, ir.Attr):
@@ -176,14 +178,22 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if rhs.fn is ir.make_list:
         return all(_is_index(a, facts) for a in rhs.args)
     if returns_view(rhs, facts.kinds):
-        # What a shadow has collected is in it alone where it turned out to be a copy.
-        return target not in facts.shadows or not may_copy(rhs)
+        return True
     kind = facts.kinds.get(target)
     if kind is None or not is_scalar(kind):
         return rhs.fn in _KEPT
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
+
+
+def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
+    """Whether an expression may make memory, or a container, of its own."""
+    if not isinstance(rhs, ir.Call) or may_copy(rhs):
+        return not isinstance(rhs, ir.Name)
+    if is_numeric(facts.kinds.get(target, UNKNOWN)):
+        return not returns_view(rhs, facts.kinds)
+    return rhs.fn is not operator.getitem or isinstance(rhs.args[1], ir.Slice)
 
 
 def _is_index(atom: ir.Atom, facts: Facts) -> bool:

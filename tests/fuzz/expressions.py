@@ -79,8 +79,12 @@ class Expressions:
 
     def display(self, kind: Kind) -> str:
         """A container of containers."""
+        return self.filled(FORMS[kind.form].display)
+
+    def filled(self, display: str) -> str:
+        """A display with a vector for each V and a number for each N."""
         kinds = {"V": vector(), "N": NUMBER}
-        parts = re.split(r"([VN])", FORMS[kind.form].display)
+        parts = re.split(r"([VN])", display)
         return "".join(self.of(kinds[p], 1) if p in kinds else p for p in parts)
 
     def deep(self, name: str, kind: Kind) -> tuple[str, Kind]:

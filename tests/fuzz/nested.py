@@ -11,7 +11,7 @@ from tests.fuzz.kinds import FORMS, NUMBER, Kind, list_of, vector
 class Nested(Blocks):
     """Lists of lists, dicts of lists, tuples in lists, dicts of dicts."""
 
-    weights: ClassVar[dict[str, int]] = {"nest": 3, "deep_store": 3, "walk": 2}
+    weights: ClassVar[dict[str, int]] = {"nest": 3, "deep_store": 3, "walk": 2, "slot": 2}
 
     def write_nest(self, loop: bool) -> None:
         names = self.scope.nested()
@@ -68,6 +68,40 @@ class Nested(Blocks):
             self.augmented(text, self.smaller(kind, 1))
         else:
             self.line(f"{text} = {self.of(kind, 1)}")
+
+    def write_slot(self, loop: bool) -> None:
+        """A name for an item whose place is given to another one, then a value of both."""
+        names = self.scope.nested()
+        if not names:
+            self.write_nest(loop)
+            return
+        name = self.r.choice(names)
+        form = FORMS[self.scope.names[name].form]
+        held, got, place = self.counter("o"), self.counter("g"), self.r.choice(form.outer)
+        if form.outer[0] == "0" and self.r.random() < 0.3:
+            place = self.index(2)
+        self.line(f"{held} = {name}[{place}]")
+        self.replaced(name, place)
+        if self.r.random() < 0.3:
+            self.statement(loop)
+        (one, two), other = form.inner, self.r.choice(form.outer)
+        if self.scope.names.get(name) is not None:
+            self.line(f"{got} = {held}[{one}] * {held}[{two}] + {name}[{other}][{one}]")
+            self.bind(got, vector())
+        if form.lists and self.r.random() < 0.5:
+            self.bind(held, list_of(vector()))
+
+    def replaced(self, name: str, place: str) -> None:
+        """Another item at a place of a container, or all of them moved."""
+        form = FORMS[self.scope.names[name].form]
+        new = {"rows": "[V, V]", "book": "[V, V]", "pairs": "(V, N)", "tree": '{"u": V, "n": N}'}
+        item = self.filled(new[self.scope.names[name].form])
+        ways = [f"{name}[{place}] = {item}"] * 3
+        if form.outer[0] == "0":
+            ways += [f"{name}.reverse()", f"{name}.insert(0, {item}); {name}.pop()"]
+        else:
+            ways += [f"{name}.update({{{place}: {item}}})"]
+        self.line(self.r.choice(ways))
 
     def write_walk(self, loop: bool) -> None:
         """A loop over a container, or a sum over what it holds."""

@@ -192,10 +192,10 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "A part of a list of numbers and arrays": """
+    "A list of numbers and arrays, repeated": """
 def f(x):
     xs = [x * 1.0, x[0]]
-    ys = xs[:2]
+    ys = xs * 2
     ys[0][0] = 5.0
     return np.sum(xs[0]) * ys[1]
 
@@ -209,5 +209,15 @@ def f(x, y, n):
     return np.sum(a)
 
 srcdiff.source(f)
+""",
+    "Lists joined that may be numbers as well": """
+def f(x):
+    xs, total = [(x,), x, (x * x,)], 0.0
+    for i in (0, 2):
+        both = xs[i] + xs[2 - i]
+        total = total + both[0] * both[1]
+    return total
+
+srcdiff.grad(f)(2.0)
 """,
 }

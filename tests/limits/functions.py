@@ -1,20 +1,6 @@
 """Functions that are refused: arguments, recursion, functions as values."""
 
 FUNCTIONS = {
-    "A nested function that calls itself through a decorator that wraps it": """
-def wrapped(g):
-    def wrapper(n):
-        return g(n)
-    return wrapper
-
-def f(x):
-    @wrapped
-    def power(n):
-        return x if n == 0 else x * power(n - 1)
-    return power(3)
-
-srcdiff.grad(f)(2.0)
-""",
     "A nested function that keeps its results, and reads what is bound anew": """
 import functools
 
@@ -379,6 +365,20 @@ def f(x):
     for j in range(3):
         functions += [lambda y: x * y * k for k in range(j)]
     return functions[0](x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "A nested function that calls itself through a decorator that wraps it": """
+def twice(function):
+    def wrapper(n):
+        return 2.0 * function(n)
+    return wrapper
+
+def f(x):
+    @twice
+    def power(n):
+        return x if n == 0 else x * power(n - 1)
+    return power(3)
 
 srcdiff.grad(f)(2.0)
 """,

@@ -119,6 +119,6 @@ unsupported(
     interpolate.LinearNDInterpolator, interpolate.griddata, interpolate.RBFInterpolator,
 )  # fmt: skip
 unsupported(
-    "It is not linear in the values: use `CubicSpline`, `make_interp_spline` or `interp1d`.",
-    interpolate.PchipInterpolator, interpolate.Akima1DInterpolator, interpolate.UnivariateSpline,
+    "It is not linear in the values: use `CubicSpline`, `PchipInterpolator` or `interp1d`.",
+    interpolate.Akima1DInterpolator, interpolate.UnivariateSpline,
 )  # fmt: skip

@@ -10,13 +10,14 @@ from scipy import linalg
 from srcdiff.factors import (
     cholesky_back,
     eigh_back,
+    fitted,
     hermitian,
     lu_back,
     pivot_order,
     qr_back,
     svd_back,
 )
-from srcdiff.rules import composed, conj, d, ignored, known, refuse, rule, samples
+from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
 
 
 @rule(linalg.cholesky)
@@ -42,7 +43,21 @@ def cho_factor(a, lower=False):
 def lu(a, permute_l=False):
     p, l, u = linalg.lu(a)
     yield p, l, u
-    d[a] += p @ lu_back(l, u, d[l], d[u])
+    if np.size(a) > 0:  # of nothing SciPy's `p` has another shape
+        d[a] += p @ lu_back(l, u, d[l], d[u])
+
+
+@forward(linalg.lu)
+def lu_tangent(a, permute_l=False):
+    z = linalg.lu(a)
+    yield z
+    p, l, u = z
+    k = min(np.shape(a)[-2:])
+    rows = p.mT @ d[a] if np.size(a) > 0 else d[a]
+    left = np.linalg.solve(u[..., :k].mT, rows[..., :k].mT).mT
+    inner = np.linalg.solve(l[..., :k, :], left[..., :k, :])
+    right = np.linalg.solve(l[..., :k, :], rows[..., :k, :])
+    d[z] += np.zeros_like(p), left - l @ np.triu(inner), right - np.tril(inner, -1) @ u
 
 
 @composed(linalg.lu, given="permute_l")
@@ -51,7 +66,7 @@ def lu_permuted(a, permute_l=False):
     if not known(permute_l):
         refuse("`permute_l` must be known")
     p, l, u = linalg.lu(a)
-    return p @ l, u
+    return p @ l if np.size(a) > 0 else l, u
 
 
 @rule(linalg.lu_factor)
@@ -59,10 +74,26 @@ def lu_permuted(a, permute_l=False):
 def lu_factor(a):
     lu, piv = linalg.lu_factor(a)
     yield lu, piv
-    k = len(piv)
-    l = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype)
-    back = lu_back(l, np.triu(lu[:k]), d[lu][:, :k], d[lu][:k])
-    d[a] += back[pivot_order(piv, len(lu))]
+    if np.size(a) > 0:
+        k = len(piv)
+        l = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype)
+        back = lu_back(l, np.triu(lu[:k]), d[lu][:, :k], d[lu][:k])
+        d[a] += back[pivot_order(piv, len(lu))]
+
+
+@forward(linalg.lu_factor)
+def lu_factor_tangent(a):
+    z = linalg.lu_factor(a)
+    yield z
+    lu, piv = z
+    k = min(np.shape(a))
+    l, u = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype), np.triu(lu[:k])
+    rows = d[a][np.argsort(pivot_order(piv, len(lu)))]
+    left = np.linalg.solve(u[:, :k].T, rows[:, :k].T).T
+    inner = np.linalg.solve(l[:k], left[:k])
+    right = np.linalg.solve(l[:k], rows[:k]) - np.tril(inner, -1) @ u
+    lower = np.tril(fitted(left - l @ np.triu(inner), lu), -1)
+    d[z] += lower + np.triu(fitted(right, lu)), np.zeros_like(piv)
 
 
 # The further columns of a full `q` only span what the first leave.

@@ -9,6 +9,7 @@ from srcdiff.rules import (
     composed,
     conj,
     d,
+    forward,
     isscalar,
     known,
     linear,
@@ -17,7 +18,7 @@ from srcdiff.rules import (
     rule,
     samples,
 )  # fmt: skip
-from srcdiff.runtime import inside, other_axes, positions, scatter
+from srcdiff.runtime import other_axes, positions, scatter
 
 nondifferentiable(gaussian_weights)
 
@@ -28,43 +29,60 @@ nondifferentiable(gaussian_weights)
     "A(5), A(3), mode='wrap'", "A(5), A(3), mode='mirror'",
     "C(4), C(3)", "A(4), C(2), mode='constant'",
     "A(5), A(3), mode='constant', cval=1.5", "A(5), A(4), mode='grid-constant', cval=0.5",
-    "A(5), A(4), mode='grid-mirror'",
+    "A(5), A(4), mode='grid-mirror'", "C(3), A(4), mode='constant'", "A(2), A(6), mode='mirror'",
 )  # fmt: skip
 def convolve(input, weights, *, mode="reflect", cval=0.0):
     z = ndimage.convolve(input, weights, mode=mode, cval=cval)
     yield z
     widths = pad_widths(np.shape(weights), True)
-    spread = signal.correlate(d[z], weights, method="direct")
     if mode in ("constant", "grid-constant"):
-        d[input] += spread[inside(widths, np.ndim(input))]
-    else:
+        d[input] += ndimage.correlate(d[z], weights, mode="constant")
+        if np.size(input) > 0:
+            padded = np.pad(input, widths, constant_values=cval)
+            d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
+    elif np.size(input) > 0:
+        spread = signal.correlate(d[z], weights, method="direct")
         d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
-    if mode in ("constant", "grid-constant"):
-        padded = np.pad(input, widths, constant_values=cval)
-    else:
         padded = np.pad(input, widths, pad_mode(mode))
-    d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
+        d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
+
+
+@forward(ndimage.convolve)
+def convolve_tangent(input, weights, *, mode="reflect", cval=0.0):
+    z = ndimage.convolve(input, weights, mode=mode, cval=cval)
+    yield z
+    d[z] += ndimage.convolve(d[input], weights, mode=mode)
+    d[z] += ndimage.convolve(input, d[weights], mode=mode, cval=cval)
 
 
 @rule(ndimage.correlate)
 @samples(
     "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='wrap'",
     "C(4), C(3)", "A(5), A(4), mode='constant', cval=1.5", "A(5), A(4), mode='grid-wrap'",
+    "C(4), C(2), mode='constant'", "C(3), A(4), mode='nearest'", "A(3), A(8), mode='mirror'",
 )  # fmt: skip
 def correlate(input, weights, *, mode="reflect", cval=0.0):
     z = ndimage.correlate(input, weights, mode=mode, cval=cval)
     yield z
     widths = pad_widths(np.shape(weights), False)
-    spread = signal.convolve(d[z], weights, method="direct")
     if mode in ("constant", "grid-constant"):
-        d[input] += spread[inside(widths, np.ndim(input))]
-    else:
+        d[input] += ndimage.convolve(d[z], weights, mode="constant")
+        if np.size(input) > 0:
+            padded = np.pad(input, widths, constant_values=cval)
+            d[weights] += signal.correlate(padded, d[z], "valid", "direct")
+    elif np.size(input) > 0:
+        spread = signal.convolve(d[z], weights, method="direct")
         d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
-    if mode in ("constant", "grid-constant"):
-        padded = np.pad(input, widths, constant_values=cval)
-    else:
         padded = np.pad(input, widths, pad_mode(mode))
-    d[weights] += signal.correlate(padded, d[z], "valid", "direct")
+        d[weights] += signal.correlate(padded, d[z], "valid", "direct")
+
+
+@forward(ndimage.correlate)
+def correlate_tangent(input, weights, *, mode="reflect", cval=0.0):
+    z = ndimage.correlate(input, weights, mode=mode, cval=cval)
+    yield z
+    d[z] += ndimage.correlate(d[input], weights, mode=mode)
+    d[z] += ndimage.correlate(input, d[weights], mode=mode, cval=cval)
 
 
 def _along(weights, input, axis):
@@ -120,7 +138,7 @@ def laplace(input, *, mode="reflect", cval=0.0):
 
 
 @composed(ndimage.gaussian_laplace)
-@samples("A(5), 0.8", "A(3, 4), 0.5", "A(3, 4), (0.5, 0.8), mode='constant'")
+@samples("A(5), 0.8", "A(3, 4), 0.5", "A(3, 4), (0.5, 0.8), mode='constant'", "A(2, 5), (0, 1)")
 def gaussian_laplace(input, sigma, *, mode="reflect", cval=0.0):
     z = _curved(input, sigma, 0, mode, cval)
     for k in range(1, np.ndim(input)):
@@ -133,7 +151,8 @@ def _curved(input, sigma, axis, mode, cval):
     z = input
     for k in range(np.ndim(input)):
         width = sigma if isscalar(sigma) else sigma[k]
-        z = _smoothed(z, width, k, 2 if k == axis else 0, mode, cval, 4.0)
+        if width > 1e-15:
+            z = _smoothed(z, width, k, 2 if k == axis else 0, mode, cval, 4.0)
     return z
 
 
@@ -154,53 +173,115 @@ def gaussian_filter1d_order(
 
 
 @composed(ndimage.gaussian_filter, given="order")
-@samples("A(5), 0.8, 1", "A(3, 4), 0.5, order=(0, 1)", "A(3, 4), (0.5, 0.8), (1, 1), mode='mirror'")
+@samples(
+    "A(5), 0.8, 1", "A(3, 4), 0.5, order=(0, 1)", "A(3, 4), (0.5, 0.8), (1, 1), mode='mirror'",
+    "A(3, 4), (0.0, 0.8), (0, 1)",
+)  # fmt: skip
 def gaussian_filter_order(input, sigma, order=0, *, mode="reflect", cval=0.0, truncate=4.0):
     z = input
     for k in range(np.ndim(input)):
         width = sigma if isscalar(sigma) else sigma[k]
-        z = _smoothed(z, width, k, order if isscalar(order) else order[k], mode, cval, truncate)
+        if width > 1e-15:
+            degree = order if isscalar(order) else order[k]
+            z = _smoothed(z, width, k, degree, mode, cval, truncate)
     return z
 
 
-# A symmetric kernel with a boundary that is half a sample away is a symmetric matrix.
+# A symmetric kernel with a boundary that is half a sample away is a symmetric matrix.  With others,
+# what a filter reads beyond the ends goes back to where `np.pad` takes it from.
+SYMMETRIC = ("reflect", "constant", "wrap", "grid-mirror", "grid-constant", "grid-wrap")
+MODES = (*SYMMETRIC, "nearest", "mirror")
 
 
 @linear(ndimage.gaussian_filter)
-@samples("A(5), 0.8", "A(4, 5), (0.5, 0.8)", "A(6), 1.0, mode='constant'", "A(6), 1.0, mode='wrap'")
+@samples(
+    "A(5), 0.8", "A(4, 5), (0.5, 0.8)", "A(6), 1.0, mode='constant'", "A(6), 1.0, mode='wrap'",
+    "A(5), 0.8, mode='nearest'", "A(3, 4), (0.5, 0.8), mode='mirror'", "A(2), 1.0, mode='mirror'",
+    "A(3, 2), 0.6, mode='nearest', truncate=3.0", "C(4), 0.8, mode='nearest'",
+)  # fmt: skip
 def gaussian_filter(input, sigma, *, mode="reflect", truncate=4.0):
     z = ndimage.gaussian_filter(input, sigma, mode=mode, truncate=truncate)
     yield z
-    if mode not in ("reflect", "constant", "wrap"):
-        refuse("the mode must be 'reflect', 'constant' or 'wrap'")
-    d[input] += ndimage.gaussian_filter(d[z], sigma, mode=mode, truncate=truncate)
+    if mode not in MODES:
+        refuse("`mode` must be one for all axes, and known: write `gaussian_filter1d` for each")
+    if mode in SYMMETRIC:
+        d[input] += ndimage.gaussian_filter(d[z], sigma, mode=mode, truncate=truncate)
+    elif np.size(input) > 0:
+        if isscalar(sigma):
+            widths = int(truncate * sigma + 0.5)
+        else:
+            reach = (truncate * np.asarray(sigma) + 0.5).astype(int)
+            widths = np.stack((reach, reach), axis=1).tolist()
+        padded = np.pad(d[z], widths)
+        spread = ndimage.gaussian_filter(padded, sigma, mode="constant", truncate=truncate)
+        d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
 
 
 @linear(ndimage.gaussian_filter1d)
-@samples("A(5), 0.8", "A(4, 5), 0.5, 0")
+@samples(
+    "A(5), 0.8", "A(4, 5), 0.5, 0", "A(4, 5), 0.5, 0, mode='nearest'",
+    "A(2, 5), 0.7, mode='mirror'", "C(2, 3), 0.5, mode='mirror', truncate=3.0",
+)  # fmt: skip
 def gaussian_filter1d(input, sigma, axis=-1, *, mode="reflect", truncate=4.0):
     z = ndimage.gaussian_filter1d(input, sigma, axis, mode=mode, truncate=truncate)
     yield z
-    if mode not in ("reflect", "constant", "wrap"):
-        refuse("the mode must be 'reflect', 'constant' or 'wrap'")
-    d[input] += ndimage.gaussian_filter1d(d[z], sigma, axis, mode=mode, truncate=truncate)
+    if mode in SYMMETRIC:
+        d[input] += ndimage.gaussian_filter1d(d[z], sigma, axis, mode=mode, truncate=truncate)
+    elif np.size(input) > 0:
+        n, k = int(truncate * sigma + 0.5), axis % np.ndim(input)
+        widths = [(0, 0)] * k + [(n, n)] + [(0, 0)] * (np.ndim(input) - k - 1)
+        padded = np.pad(d[z], widths)
+        spread = ndimage.gaussian_filter1d(padded, sigma, axis, mode="constant", truncate=truncate)
+        d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
 
 
 @linear(ndimage.uniform_filter)
-@samples("A(5), 3", "A(4, 5)", "A(6), 3, mode='constant'")
-def uniform_filter(input, size=3, *, mode="reflect"):
-    z = ndimage.uniform_filter(input, size, mode=mode)
+@samples(
+    "A(5), 3", "A(4, 5)", "A(6), 3, mode='constant'", "A(5), 4", "A(3, 4), 2", "A(3, 4), (2, 3)",
+    "A(6), 4, mode='constant'", "A(3, 5), [3, 4], mode='wrap'", "A(4), 3, mode='nearest'",
+    "A(3, 4), (4, 1), mode='mirror'", "A(2), 6, mode='mirror'", "A(5), 4, origin=1",
+    "A(3, 4), 3, mode='nearest', origin=(1, -1)", "C(4), 4", "A(5), 4, mode='constant', origin=1",
+)  # fmt: skip
+def uniform_filter(input, size=3, *, mode="reflect", origin=0):
+    z = ndimage.uniform_filter(input, size, mode=mode, origin=origin)
     yield z
-    if not known(size) or size % 2 == 0 or mode not in ("reflect", "constant", "wrap"):
-        refuse("the size must be odd and known, the mode 'reflect', 'constant' or 'wrap'")
-    d[input] += ndimage.uniform_filter(d[z], size, mode=mode)
+    if mode not in MODES:
+        refuse("`mode` must be one for all axes, and known: write `uniform_filter1d` for each")
+    if isscalar(size) and known(size) and size % 2 == 1 and origin == 0 and mode in SYMMETRIC:
+        d[input] += ndimage.uniform_filter(d[z], size, mode=mode)
+    elif np.size(input) > 0:
+        if isscalar(size) and isscalar(origin):
+            back, widths = size % 2 - 1 - origin, (size // 2 + origin, (size - 1) // 2 - origin)
+        else:
+            n, k = np.asarray(size), np.asarray(origin)
+            back = (n % 2 - 1 - k).tolist()
+            widths = np.stack((n // 2 + k, (n - 1) // 2 - k), axis=1).tolist()
+        if mode in ("constant", "grid-constant"):
+            d[input] += ndimage.uniform_filter(d[z], size, mode="constant", origin=back)
+        else:
+            padded = np.pad(d[z], widths)
+            spread = ndimage.uniform_filter(padded, size, mode="constant", origin=back)
+            d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
 
 
 @linear(ndimage.uniform_filter1d)
-@samples("A(5), 3", "A(4, 5), 3, 0", "A(6), 5, mode='constant'", "A(2, 6), 3, mode='wrap'")
-def uniform_filter1d(input, size, axis=-1, *, mode="reflect"):
-    z = ndimage.uniform_filter1d(input, size, axis, mode=mode)
+@samples(
+    "A(5), 3", "A(4, 5), 3, 0", "A(6), 5, mode='constant'", "A(2, 6), 3, mode='wrap'", "A(5), 4",
+    "A(3, 4), 2, 0, mode='constant'", "A(5), 4, mode='wrap'", "A(4, 2), 3, 0, mode='nearest'",
+    "A(5), 2, mode='mirror'", "A(5), 3, mode='mirror', origin=-1", "A(5), 4, origin=1",
+    "C(2, 3), 2, mode='wrap', origin=-1", "A(5), 3, mode='constant', origin=1",
+)  # fmt: skip
+def uniform_filter1d(input, size, axis=-1, *, mode="reflect", origin=0):
+    z = ndimage.uniform_filter1d(input, size, axis, mode=mode, origin=origin)
     yield z
-    if not known(size) or size % 2 == 0 or mode not in ("reflect", "constant", "wrap"):
-        refuse("of this size or mode: write `ndimage.correlate1d(x, np.full(n, 1 / n), axis)`")
-    d[input] += ndimage.uniform_filter1d(d[z], size, axis, mode=mode)
+    if known(size) and size % 2 == 1 and origin == 0 and mode in SYMMETRIC:
+        d[input] += ndimage.uniform_filter1d(d[z], size, axis, mode=mode)
+    elif mode in ("constant", "grid-constant"):
+        back = size % 2 - 1 - origin
+        d[input] += ndimage.uniform_filter1d(d[z], size, axis, mode="constant", origin=back)
+    elif np.size(input) > 0:
+        k, width = axis % np.ndim(input), (size // 2 + origin, (size - 1) // 2 - origin)
+        widths = [(0, 0)] * k + [width] + [(0, 0)] * (np.ndim(input) - k - 1)
+        padded, back = np.pad(d[z], widths), size % 2 - 1 - origin
+        spread = ndimage.uniform_filter1d(padded, size, axis, mode="constant", origin=back)
+        d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)

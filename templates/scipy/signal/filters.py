@@ -28,12 +28,39 @@ nondifferentiable(analytic, edge_weights)
     "V([0.5, 0.2, 0.1, 0.3]), V([1.0, -0.4]), A(2, 3), -1", "C(2), np.array([1.0, 0.4j]), C(4)",
     "A(2), V([1.0, -0.4]), C(3)", "A(), P(), A(3)",
 )  # fmt: skip
-def lfilter(b, a, x, axis=-1):
+def lfilter(b, a, x, axis=-1, zi=None):
     z = signal.lfilter(b, a, x, axis)
     yield z
     d[x] += np.flip(signal.lfilter(conj(b), conj(a), np.flip(d[z], axis), axis), axis)
-    d[b] += lagged(d[z], conj(signal.lfilter([1.0], a, x, axis)), b, axis)
-    d[a] -= lagged(d[z], conj(signal.lfilter([1.0], a, z, axis)), a, axis)
+    one = np.ones_like(np.atleast_1d(a)[:1])  # in the precision of the filter
+    d[b] += lagged(d[z], conj(signal.lfilter(one, a, x, axis)), b, axis)
+    d[a] -= lagged(d[z], conj(signal.lfilter(one, a, z, axis)), a, axis)
+
+
+@composed(signal.lfilter, given="zi")
+@samples(
+    "A(3), V([2.0, -0.4, 0.3]), A(6), zi=A(2)", "A(2), V([1.0, -0.4, 0.2, 0.1]), A(2), -1, A(3)",
+    "V([0.5, 0.2, 0.1]), 1.0, A(4, 2), 0, A(2, 1)", "C(2), V([2.0, -0.4]), C(3), zi=C(1)",
+    "[0.5], [1.0, -0.3], A(2, 4), zi=A(2, 1)", "A(1), P(1), A(3), zi=np.zeros(0)",
+)  # fmt: skip
+def lfilter_zi(b, a, x, axis=-1, zi=None):
+    if np.size(x) == 0:  # where SciPy has left in `zf` whatever was in memory
+        return signal.lfilter(b, a, x, axis), zi + np.sum(x, axis, keepdims=True)
+    rows, start = np.moveaxis(x, axis, -1), np.moveaxis(zi, axis, -1)
+    n, k, divisors = np.shape(rows)[-1], np.shape(start)[-1], np.atleast_1d(a)
+    if np.ndim(zi) != np.ndim(x) or k != max(np.size(a), np.size(b)) - 1:
+        raise ValueError("`zi` has another shape than the states of the filter")
+    # What the states hold adds to what the numerator makes; what is left over is the new state.
+    made = signal.lfilter(b, divisors[:1], _lengthened(rows, k))
+    w = made + np.broadcast_to(_lengthened(start, n), np.shape(made))
+    y = signal.lfilter(divisors[:1], a, w[..., :n])
+    zf = w[..., n:] - signal.lfilter(a, divisors[:1], _lengthened(y, k))[..., n:]
+    return np.moveaxis(y, -1, axis), np.moveaxis(zf, -1, axis)
+
+
+def _lengthened(x, n):
+    """`x` with `n` zeros behind its last axis."""
+    return np.concatenate((x, np.zeros(np.shape(x)[:-1] + (n,), np.result_type(x))), axis=-1)
 
 
 @rule(lagged)
@@ -44,8 +71,9 @@ def lfilter(b, a, x, axis=-1):
 def lagged_(g, v, like, axis):
     z = lagged(g, v, like, axis)
     yield z
-    d[g] += signal.lfilter(d[z], [1.0], conj(v), axis)
-    d[v] += np.flip(signal.lfilter(d[z], [1.0], np.flip(conj(g), axis), axis), axis)
+    one = np.ones(1, np.result_type(v))
+    d[g] += signal.lfilter(d[z], one, conj(v), axis)
+    d[v] += np.flip(signal.lfilter(d[z], one, np.flip(conj(g), axis), axis), axis)
     d[like] += 0.0
 
 
@@ -119,8 +147,11 @@ def savgol_filter(
 
 
 @linear(signal.detrend)
-@samples("A(5)", "A(3, 4), 0, 'constant'")
-def detrend(data, axis=-1, type="linear"):
-    z = signal.detrend(data, axis, type)
+@samples(
+    "A(5)", "A(3, 4), 0, 'constant'", "A(7), bp=3", "A(7, 2), 0, bp=[2, 5]", "C(6), bp=2",
+    "A(2, 5), -1, 'constant', 2", "A(6), bp=np.array([4, 1])",
+)  # fmt: skip
+def detrend(data, axis=-1, type="linear", bp=0):
+    z = signal.detrend(data, axis, type, bp)
     yield z
-    d[data] += signal.detrend(d[z], axis, type)
+    d[data] += signal.detrend(d[z], axis, type, bp)

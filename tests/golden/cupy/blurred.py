@@ -7,8 +7,14 @@ def blurred_grad(image, kernel, grad_outputs=1.0):
     # backward
     d_s = 2.0 * (cp.array(grad_outputs, cp.float64) * s)
     widths = pad_widths(kernel.shape, True)
-    spread = cupyx.scipy.signal.correlate(d_s, kernel, method="direct")
-    d_image = scatter(spread, cp.pad(positions(image), widths, "symmetric"), image)
-    t = cupyx.scipy.signal.correlate(cp.pad(image, widths, "symmetric"), d_s, "valid", "direct")
-    d_kernel = cp.array(cp.flip(t))
+    if image.size > 0:
+        spread = cupyx.scipy.signal.correlate(d_s, kernel, method="direct")
+        t = cp.pad(positions(image), widths, "symmetric")
+        d_image = scatter(spread, t, image)
+        padded = cp.pad(image, widths, "symmetric")
+        d_kernel = cp.flip(cupyx.scipy.signal.correlate(padded, d_s, "valid", "direct"))
+    else:
+        d_image = cp.zeros_like(image)
+        d_kernel = cp.zeros_like(kernel)
+    d_kernel = cp.array(d_kernel)
     return d_image, like_tree(d_kernel, kernel)

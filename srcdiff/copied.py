@@ -1,0 +1,99 @@
+"""The numbers in copies of containers whose items have shadows.
+
+A copy of a list has a copy of its shadow, which holds the same shadows of arrays and zeros in the
+place of numbers.  The backward part gives what is added to these to the numbers that were copied.
+"""
+
+from __future__ import annotations
+
+import operator
+
+from srcdiff import ir, joined, trees
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Dict,
+    Kind,
+    List,
+    contents,
+    is_active_kind,
+    is_container,
+)
+from srcdiff.analyses.views import is_array_if_any
+from srcdiff.device import on_device
+from srcdiff.errors import UnsupportedError
+from srcdiff.facts import Facts
+from srcdiff.lines import Lines
+
+_WHOLE = (list, tuple, dict, ir.Method("copy"))
+"""What makes a new container of all the items of another."""
+
+
+def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """The adjoint of a copy of containers: its numbers are numbers of their own."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or not call.args or not _is_copy(stmt, call, facts):
+        return ()
+    if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
+        return ()
+    lines = Lines(facts.fresh, stmt.loc)
+    plain = call.fn is not operator.add or all(isinstance(a, ir.Name) for a in call.args)
+    if on_device() or call.fn is operator.mul or not plain:  # there they have arrays as adjoints
+        raise UnsupportedError(
+            "part of a container that holds numbers as well as arrays that are written in place "
+            "cannot be copied",
+            stmt.loc,
+            remedy="Keep the numbers in a container of their own.",
+        )
+    if call.fn is operator.add:
+        _add_joined(call, facts.adjoint(stmt.target.id), facts, lines)
+    else:
+        _add_part(call, facts.adjoint(stmt.target.id), facts, lines)
+    return tuple(lines.out)
+
+
+def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> None:
+    """Numbers of a copy of a container, or of a slice of it."""
+    (base, *rest) = call.args
+    if not isinstance(base, ir.Name) or base.id not in facts.active:
+        return
+    to = facts.adjoint(base.id)
+    if call.fn is operator.getitem and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
+        _effect(joined.add_to_part, (to, source, rest[0]), lines)
+    else:
+        _effect(trees.add_numbers, (to, source), lines)
+
+
+def _add_joined(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> None:
+    """Numbers of the operands of a concatenation."""
+    one, two = call.args
+    assert isinstance(one, ir.Name) and isinstance(two, ir.Name)
+    split = lines.call(len, one)
+    places = ir.Slice(ir.NONE, split, ir.NONE), ir.Slice(split, ir.NONE, ir.NONE)
+    for name, place in zip((one, two), places):
+        if name.id in facts.active:
+            _effect(trees.add_numbers, (facts.adjoint(name.id), lines.item(source, place)), lines)
+
+
+def _effect(fn: ir.Callee, args: tuple[ir.Atom, ...], lines: Lines) -> None:
+    lines.out.append(ir.Effect(ir.Call(fn, args), lines.loc))
+
+
+def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
+    """Whether a statement makes a new container of the items of others."""
+    if is_array_if_any(facts.kinds.get(stmt.target.id)):
+        return False
+    if call.fn is operator.getitem:
+        return isinstance(call.args[1], ir.Slice)
+    return call.fn in (*_WHOLE, operator.add, operator.mul)
+
+
+def _items(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds of the items of a container."""
+    if isinstance(kind, (List, Dict)):
+        return contents(kind)
+    return (getattr(kind, "items", None) or ()) or (getattr(kind, "item", None) or UNKNOWN,)
+
+
+def _may_be_number(kind: Kind) -> bool:
+    """Whether an item of a container may be an active number."""
+    return is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)

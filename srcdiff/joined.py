@@ -1,0 +1,40 @@
+"""Lists that are joined, or of which a part is copied: called by generated code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir import Loc
+
+
+def one_value(d: Any, file: str, line: int) -> Any:
+    """The adjoint of a number or array.
+
+    Raises:
+        UnsupportedError: it is that of a list, tuple or dict, made by `+` or `*` of values of which
+            it is not known where the gradient is generated what they are.
+    """
+    if isinstance(d, (list, tuple, dict)):
+        raise UnsupportedError(
+            "`+` or `*` makes a list or tuple here, of items that are lists or tuples in one step "
+            "and something else in another",
+            Loc(file, line),
+            remedy="Keep lists and numbers in containers of their own.",
+        )
+    return d
+
+
+def add_to_part(a: Any, b: Any, part: slice) -> None:
+    """Add the numbers in the adjoint of `xs[part]` to those in that of `xs`.
+
+    >>> d_xs = [1.0, 2.0, 3.0]
+    >>> add_to_part(d_xs, [10.0, 20.0], slice(1, None))
+    >>> d_xs
+    [1.0, 12.0, 23.0]
+    """
+    for place, value in zip(range(len(a))[part], b):
+        if isinstance(a[place], (float, complex, np.inexact)) and value is not None:
+            a[place] = a[place] + value
