@@ -26,6 +26,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function
 from srcdiff.looped import check_loops
 from srcdiff.lower import Closure
+from srcdiff.written import check_kept, check_views, check_written
 
 Kinds = Mapping[str, Kind]
 
@@ -35,9 +36,13 @@ _CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__"}
 def check_changes(function: ir.Function, kinds: Kinds) -> None:
     """Refuse values that are methods, or lambdas, that change what may have a derivative.
 
-    And loops over lists that become longer or shorter meanwhile.
+    And loops over lists that become longer or shorter meanwhile, and calls that may be given `out`
+    among `*args`.
     """
     check_loops(function, kinds)
+    check_written(function, kinds)
+    check_views(function, kinds)
+    check_kept(function, kinds)
     made: dict[str, str] = {}  # lambdas, and what they change
     for stmt in ir.walk(function.body):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None

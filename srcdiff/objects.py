@@ -22,8 +22,9 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import lowered
 from srcdiff.lower import Closure
+from srcdiff.memoised import check_property
 from srcdiff.records import MISSING
-from srcdiff.unroll import Unroller
+from srcdiff.turns import InTurn
 
 Kinds = Mapping[str, Kind]
 
@@ -44,7 +45,11 @@ _UNARY: dict[Any, str] = {
 }  # fmt: skip
 
 
-class Members(Unroller, questions.Truthful):
+_DOES_NOTHING = ("__init__", "__init_subclass__")
+"""Methods of `object` that `super()` may lead to."""
+
+
+class Members(InTurn, questions.Truthful):
     """One round over a function."""
 
     def function(self) -> ir.Function:
@@ -77,6 +82,8 @@ class Members(Unroller, questions.Truthful):
 
     def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
         """A statement that evaluates a call."""
+        call = self.iterated(stmt, call)
+        stmt = replace(stmt, rhs=call)
         found = self.call(call, stmt.loc)
         if found is None:
             self.out.append(stmt)
@@ -132,6 +139,9 @@ class Members(Unroller, questions.Truthful):
     def call(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         """A call in plainer form, None if there is none."""
         fn = call.fn
+        taken = self.taken_in_turn(call, loc)
+        if taken is not None:
+            return taken
         if isinstance(fn, ir.Attr):
             return self.attribute(call.args[0], fn)
         if isinstance(fn, ir.Method):
@@ -194,6 +204,7 @@ class Members(Unroller, questions.Truthful):
     def from_class(self, base: ir.Atom, cls: type, own: Any, name: str) -> ir.Rhs | None:
         """A value that is read from the class of an object."""
         if isinstance(own, functools.cached_property):
+            check_property(self.whole, self.kinds, cls, own)
             return ir.Call(own.func, (base,))
         if isinstance(own, staticmethod):
             return ir.Ref(own.__func__.__name__, own.__func__)
@@ -243,7 +254,9 @@ class Members(Unroller, questions.Truthful):
             return replace(call, fn=own.__func__, args=rest, text=None)
         if isinstance(own, classmethod):
             return replace(call, fn=getattr(cls, fn.name), args=rest, text=None)
-        if own is MISSING and fn.after is not None and hasattr(object, fn.name):
+        if own is object.__setattr__ or own is object.__delattr__:
+            return replace(call, fn=own, text=None)
+        if own is MISSING and fn.after is not None and fn.name in _DOES_NOTHING:
             return ir.NONE  # `super().__init__()` of a class without bases
         if own is MISSING and cls.__module__.startswith("srcdiff_templates."):
             raise UnsupportedError(
@@ -293,7 +306,8 @@ class Members(Unroller, questions.Truthful):
                 value = self.temp(ir.Call(op, (old, value)), loc)
             if isinstance(own.fset, types.FunctionType):
                 return ir.Call(own.fset, (base, value))
-        if isinstance(own, property) or not records.can_store(cls):
+        kept = isinstance(own, functools.cached_property) and len(call.args) == 4
+        if isinstance(own, property) or kept or not records.can_store(cls):
             raise UnsupportedError(
                 f"the class `{cls.__name__}` does not let `{key.value}` be assigned", loc,
                 remedy="Make a new object with the new value.",

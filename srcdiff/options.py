@@ -14,6 +14,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, dims_of
+from srcdiff.analyses.outs import argument as given_as
+from srcdiff.analyses.outs import named, parameters, takes_out
 from srcdiff.errors import MissingRuleError
 from srcdiff.rules import Rule, given, spelling
 from srcdiff.rules.arguments import as_atom, bind
@@ -21,8 +23,8 @@ from srcdiff.rules.arguments import as_atom, bind
 Kinds = Mapping[str, Kind]
 
 _EVERYTHING = ir.Const(...)
-_POSITIONAL_OUT = {np.dot: 2, ir.Method("dot"): 2, np.clip: 3, ir.Method("clip"): 3, np.take: 3}
-"""Where `out` stands in calls of functions that are no ufuncs."""
+_DRAWS = ("random", "standard_normal", "standard_exponential", "standard_gamma")
+"""Methods of generators of random numbers that draw as many as there is room for in `out`."""
 
 
 def variant(call: ir.Call, loc: ir.Loc) -> tuple[Rule, Mapping[str, ir.Atom]] | None:
@@ -69,17 +71,17 @@ class Options:
 
 def options(call: ir.Call, loc: ir.Loc) -> Options | None:
     """The options of a call, None if it has none."""
-    if any(k is None for k, _ in call.kwargs):
+    if any(k is None for k, _ in call.kwargs) or not takes_out(call.fn):
         return None
-    outs, args = _outs(call, loc)
+    call = named(call)
     kwargs = dict(call.kwargs)
-    kwargs.pop("out", None)
+    outs = _outs(kwargs.pop("out", ir.NONE))
     where = dtype = None
     if isinstance(call.fn, np.ufunc):
         where, dtype = _meant(kwargs, "where", True), _meant(kwargs, "dtype", None)
     if not outs and where is None and dtype is None:
         return None
-    return Options(replace(call, args=args, kwargs=tuple(kwargs.items())), outs, where, dtype)
+    return Options(replace(call, kwargs=tuple(kwargs.items())), outs, where, dtype)
 
 
 def _meant(kwargs: dict[str | None, ir.Atom], name: str, default: object) -> ir.Atom | None:
@@ -88,27 +90,10 @@ def _meant(kwargs: dict[str | None, ir.Atom], name: str, default: object) -> ir.
     return None if value == ir.Const(default) else value
 
 
-def _outs(call: ir.Call, loc: ir.Loc) -> tuple[tuple[ir.Atom, ...], tuple[ir.Atom, ...]]:
-    """What a call writes its results into, and its other positional arguments."""
-    place = call.fn.nin if isinstance(call.fn, np.ufunc) else _positional_out(call)
-    positional = call.args[place:] if place is not None else ()
-    args = call.args[: len(call.args) - len(positional)]
-    given = dict(call.kwargs).get("out", ir.Tup(positional))
+def _outs(given: ir.Atom) -> tuple[ir.Atom, ...]:
+    """What a call writes its results into."""
     found = given.items if isinstance(given, ir.Tup) else (given,)
-    return () if all(a == ir.NONE for a in found) else found, args
-
-
-def _positional_out(call: ir.Call) -> int | None:
-    """The place of `out` among the positional arguments of a function, None if it has none."""
-    hashable = getattr(type(call.fn), "__hash__", None) is not None
-    if hashable and call.fn in _POSITIONAL_OUT:
-        return _POSITIONAL_OUT[call.fn]
-    found = next(iter(given(call.fn).values()), None)
-    names = [] if found is None else [p.name for p in found.params]
-    # Only where `out` is the last that is given: what follows it would have to be named.
-    if "out" in names and len(call.args) == names.index("out") + 1:
-        return names.index("out")
-    return None
+    return () if all(a == ir.NONE for a in found) else found
 
 
 def without(
@@ -164,7 +149,20 @@ class _Plain:
             args = tuple(map(self.chosen, args))
         if self.found.dtype is not None:
             args = tuple(self.converted(a) for a in args)
-        return replace(self.found.call, args=args)
+        return self.sized(replace(self.found.call, args=args))
+
+    def sized(self, call: ir.Call) -> ir.Call:
+        """A call that draws as many random numbers as go into `out`."""
+        if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
+            return call
+        if given_as(call, "size") not in (None, ir.NONE):
+            return call
+        shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
+        place = parameters(call.fn).index("size")
+        if place < len(call.args):
+            return replace(call, args=(*call.args[:place], shape, *call.args[place + 1 :]))
+        kwargs = tuple((k, v) for k, v in call.kwargs if k != "size")
+        return replace(call, kwargs=(*kwargs, ("size", shape)))
 
     def chosen(self, atom: ir.Atom) -> ir.Atom:
         """The elements of an operand where the mask is true."""

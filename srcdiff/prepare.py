@@ -60,6 +60,9 @@ def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir
         return (_own_target(stmt, fresh),)
     if isinstance(stmt, ir.While):
         return _rotated(stmt, fresh, mentioned)
+    spelled = _spelled_out(stmt)
+    if spelled is not None:
+        return _prepare(spelled, fresh, mentioned)
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
         return (ir.Assign(stmt.base, call, stmt.loc),)
@@ -67,6 +70,35 @@ def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir
         if stmt.rhs.fn == ir.Method("pop"):
             return (ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc),)
     return (stmt,)
+
+
+_OPERATORS = {
+    "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ipow__": "**",
+    "__ifloordiv__": "//", "__imod__": "%", "__imatmul__": "@", "__ior__": "|", "__iand__": "&",
+    "__ixor__": "^",
+}  # fmt: skip
+"""Methods that stand for an operator in place."""
+
+
+def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
+    """The statements that a call such as `operator.setitem(xs, i, v)` stands for."""
+    call = ir.call_of(stmt)
+    if call is None or call.kwargs or not call.args or not isinstance(call.args[0], ir.Name):
+        return None
+    name = call.fn.name if isinstance(call.fn, ir.Method) else ""
+    base, rest = call.args[0], call.args[1:]
+    gives: ir.Atom = ir.NONE
+    if (call.fn is operator.setitem or name == "__setitem__") and len(rest) == 2:
+        done: ir.Stmt = ir.SetItem(base, rest[0], rest[1], None, stmt.loc)
+    elif name == "__delitem__" and len(rest) == 1:
+        done = ir.Effect(ir.Call(operator.delitem, call.args), stmt.loc)
+    elif name in _OPERATORS and len(rest) == 1:
+        done, gives = ir.SetItem(base, None, rest[0], _OPERATORS[name], stmt.loc), base
+    else:
+        return None
+    if not isinstance(stmt, ir.Assign):
+        return (done,)
+    return (done, ir.Assign(stmt.target, gives, stmt.loc))
 
 
 def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:

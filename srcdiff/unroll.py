@@ -42,6 +42,7 @@ class Known:
     ) -> None:
         self.whole = function
         self.kinds = kinds
+        self.items: dict[str, ir.Name] = {}  # of objects that are iterated, by their names
         self.hopes = hopes
         self.assumed: dict[str, tuple[type, ir.Loc]] = {}
         self.own = own

@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from srcdiff import distributions, ir, joined, layout, trees
+from srcdiff.analyses.foreign import shares_memory
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
 from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
 from srcdiff.analyses.kind_types import Kind, Object, Sparse, is_mutable
 from srcdiff.analyses.made_objects import makes_object, object_parts
+from srcdiff.analyses.outs import outs, overwrites
 
 Kinds = Mapping[str, Kind]
 
@@ -76,7 +78,7 @@ PURE_METHODS = frozenset(
 VIEW_METHODS = frozenset(
     {
         "reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "view",
-        "conj", "conjugate", "__array__",
+        "conj", "conjugate", "__array__", "getfield",
     }
 )  # fmt: skip
 ELEMENT_METHODS = frozenset({"get", "pop", "setdefault", "popitem", "items", "values", "copy"})
@@ -93,7 +95,7 @@ VIEW_FUNCTIONS = _numpy_functions(
     "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
     "rollaxis", "squeeze", "expand_dims", "broadcast_to", "diagonal", "diag", "flip", "flipud",
     "fliplr", "rot90", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray",
-    "asarray_chkfinite", "require", "real", "imag", "real_if_close", "nan_to_num", "array",
+    "asarray_chkfinite", "require", "real", "imag", "real_if_close", "array",
     "trim_zeros", "astype", "resize",
 )  # fmt: skip
 
@@ -199,10 +201,10 @@ def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
     found: tuple[ir.Atom, ...] | None = call.__dict__.get("_mutated")
     if found is None:
         # Remembered beside the fields: it depends on nothing else.
-        found = tuple(dict.fromkeys((*_mutated_positional(call), *_outs(call))))
+        found = tuple(dict.fromkeys((*_mutated_positional(call), *outs(call))))
         call.__dict__["_mutated"] = found
     if found and _reads_sparse(call, kinds):
-        return ()
+        found = outs(call)
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
 
 
@@ -237,8 +239,14 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
         return (*call.args, *(v for _, v in call.kwargs))
     if getattr(fn, "__name__", "") in ("shuffle", "setattr", "delattr", "next"):
         return call.args[:1]
-    if _is_known(fn) or getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
+    if _is_known(fn):
+        return _every(call) if overwrites(call) else ()
+    if getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
         return ()
+    return (*call.args, *(v for _, v in call.kwargs))
+
+
+def _every(call: ir.Call) -> tuple[ir.Atom, ...]:
     return (*call.args, *(v for _, v in call.kwargs))
 
 
@@ -252,15 +260,6 @@ def _unknown_method(call: ir.Call, name: str) -> tuple[ir.Atom, ...]:
     if name in PURE_METHODS:
         return ()
     return call.args
-
-
-def _outs(call: ir.Call) -> tuple[ir.Atom, ...]:
-    """The arrays given as `out=`."""
-    found: list[ir.Atom] = []
-    for key, value in call.kwargs:
-        if key == "out" and value != ir.NONE:
-            found += value.items if isinstance(value, ir.Tup) else [value]
-    return tuple(found)
 
 
 def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
@@ -282,8 +281,8 @@ def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
 
 def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with."""
-    if call.kwargs and _outs(call):
-        return _outs(call)
+    if into := outs(call):
+        return into
     if isinstance(call.fn, ir.Method):
         return _viewed_by_method(call, call.fn.name, kinds)
     if call.fn is operator.getitem:
@@ -317,7 +316,7 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return args[:1]
     if makes_object(fn):
         return object_parts(call)[1]
-    if fn in VIEW_ALL_FUNCTIONS or fn in _DISPLAYS:
+    if fn in VIEW_ALL_FUNCTIONS or fn in _DISPLAYS or shares_memory(fn):
         return (*args, *(v for _, v in call.kwargs))
     return _viewed_by_function(call)
 

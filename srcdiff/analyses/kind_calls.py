@@ -14,7 +14,7 @@ from srcdiff import ir, records, runtime, trees
 from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_sparse, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_device import placed
-from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise
+from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise, out_kind
 from srcdiff.analyses.kind_index import item_kind, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_matrices import has_open_dtype, is_solver, solution, without_dtype
@@ -78,6 +78,7 @@ UNPROBED = frozenset(
         np.vectorize, np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.piecewise,
         np.frompyfunc, np.fromiter, np.resize,
         np.unravel_index, np.histogram_bin_edges, np.load, np.errstate, np.nditer,
+        np.lib.stride_tricks.as_strided, np.frombuffer,
         np.ndenumerate, np.histogramdd, np.broadcast, np.ndindex, np.iterable, np.set_printoptions,
     }
 )  # fmt: skip
@@ -85,7 +86,7 @@ UNPROBED = frozenset(
 
 def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
     """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
-    kind = _call_kind(fn, args, kwargs)
+    kind = out_kind(fn, args, kwargs) or _call_kind(fn, args, kwargs)
     return placed(kind, fn, args) if on_device() else kind
 
 
@@ -169,8 +170,6 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     if builtin and fn not in (float, int, complex, bool, round, pow, divmod, sum, any, all):
         return UNKNOWN
     keywords = dict(kwargs)
-    if isinstance(keywords.get("out"), Array):
-        return keywords["out"]
     if is_solver(fn) and len(args) > 1:
         return solution(args[0], args[1])
     plain = tuple(_anonymous(a) for a in args)

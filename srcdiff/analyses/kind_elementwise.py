@@ -27,6 +27,7 @@ from srcdiff.analyses.kind_types import (
     is_filled,
     is_numeric,
 )
+from srcdiff.analyses.outs import given_out
 from srcdiff.analyses.probe import probe
 
 Args = tuple[Kind, ...]
@@ -54,11 +55,19 @@ def is_elementwise(fn: Any) -> bool:
     return getattr(type(fn), "__hash__", None) is not None and fn in ELEMENTWISE
 
 
+def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+    """The kind of what a call is given as `out=z` or `out=(z,)`, which is its result."""
+    into = given_out(fn, args, dict(kwargs))
+    if isinstance(into, Tuple) and into.items and not into.items[1:]:
+        return into.items[0]
+    return None if isinstance(into, NoneKind) else into
+
+
 def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
     keywords = dict(kwargs)
     if "out" in keywords or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
-        return keywords.get("out", args[-1])
+        return keywords.get("out", args[-1] if fn.nout == 1 else Tuple(tuple(args[fn.nin :])))
     if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
         return _of_others(fn, args)
     if all(isinstance(a, Scalar) for a in args):

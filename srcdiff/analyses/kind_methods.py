@@ -114,6 +114,8 @@ def _list_method(base: List | Tuple, rest: Args, name: str) -> Kind:
         return item_kind(base, rest[0] if rest else Scalar("int64", True, -1))
     if name == "copy" and isinstance(base, List):
         return List(base.item, base.items)
+    if name.startswith("__") and name not in ("__setitem__", "__delitem__"):
+        return UNKNOWN
     return Scalar("int64") if name in ("index", "count") else NoneKind()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.analyses.outs import outs, overwrites
 from srcdiff.ir import (
     Assign,
     Atom,
@@ -92,9 +93,7 @@ def is_pure(rhs: Rhs) -> bool:
 
 def _has_out(call: Call) -> bool:
     """Whether a call may write into one of its arguments: `out=`, by keyword or by position."""
-    if any(key == "out" or key is None for key, _ in call.kwargs):
-        return True
-    return isinstance(call.fn, np.ufunc) and len(call.args) > call.fn.nin
+    return bool(outs(call)) or overwrites(call) or any(key is None for key, _ in call.kwargs)
 
 
 _PURE_SCIPY = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.ndimage")

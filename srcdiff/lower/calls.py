@@ -53,6 +53,11 @@ def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
             node, f"`{known.text}` is not supported in a differentiated function",
             "It looks at the running frame; pass what it needs as arguments.",
         )  # fmt: skip
+    if type(type(fn)).__module__ == "_ctypes":
+        b.refuse(
+            node, f"`{known.text}` reads and writes memory by its address",
+            "Write into the array itself.",
+        )  # fmt: skip
     if folds.is_reduce(fn, node):
         return folds.reduced(b, node)
     if id(node) in b.eager and functional.is_lazy(b, node):

@@ -10,7 +10,7 @@ from typing import Any, cast
 import gast
 
 from srcdiff.ir import NONE, Assign, Atom, Block, Const, If, Loc, Name, Rhs
-from srcdiff.lower import imported
+from srcdiff.lower import imported, memoised
 from srcdiff.lower.builder import Builder, Frame, Node, Pending
 from srcdiff.lower.scope import Scan
 
@@ -84,11 +84,18 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 
 def declare_functions(b: Builder, scan: Scan) -> None:
     """Mark the nested functions whose name is bound once."""
-    above = {n: getattr(node, "decorator_list", ()) for n, node in scan.functions.items()}
-    with imported.known(b, scan) if any(above.values()) else nullcontext():
+    decorated = any(map(decorators, scan.functions.values()))
+    with imported.known(b, scan) if decorated else nullcontext():
         for name, node in scan.functions.items():
-            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in above[name]):
+            if scan.bound[name] == 1 and all(is_transparent(b, d) for d in decorators(node)):
                 b.scope[name] = Pending(node)
+            if any(memoised.is_memo(_decorator(b, d)) for d in decorators(node)):
+                memoised.check(b, node)
+
+
+def decorators(node: Node) -> Sequence[Node]:
+    """The decorators of a definition; a lambda has none."""
+    return getattr(node, "decorator_list", ())
 
 
 # What these give computes the same as the function that they get.
@@ -97,15 +104,21 @@ _TRANSPARENT = (functools.wraps, functools.lru_cache, functools.cache)
 
 def is_transparent(b: Builder, node: Node) -> bool:
     """Whether a decorator of a nested function changes nothing that it computes."""
+    known = _decorator(b, node)
+    return known is not None and any(known is f for f in _TRANSPARENT)
+
+
+def _decorator(b: Builder, node: Node) -> Any:
+    """The decorator from outside that an expression means, or makes by a call; None if unknown."""
     while type(node).__name__ == "Call":
         node = node.func
     root = node
     while type(root).__name__ == "Attribute":
         root = root.value
     if type(root).__name__ != "Name" or isinstance(b.scope.get(root.id), (Name, Pending)):
-        return False
+        return None
     known = b.static(node)
-    return known is not None and any(known.value is f for f in _TRANSPARENT)
+    return None if known is None else known.value
 
 
 def frame_of(b: Builder, nodes: Sequence[Node]) -> Frame:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from srcdiff.ir import Assign, Atom, Const, Name, Opaque, Ref, Rhs
+from srcdiff.ir import Assign, Atom, Const, Name, Opaque, Ref, Rhs, Star, Tup
 from srcdiff.lower import jumps, wrappers
 from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.lower.scope import scan_function
@@ -21,7 +21,16 @@ def arguments(
     atoms = b.operands(nodes)
     count = len(nodes) - len(keywords)
     kwargs = [(k.arg, a) for k, a in zip(keywords, atoms[count:], strict=True)]
-    return (*atoms[:count], *spread.args), (*kwargs, *spread.kwargs)
+    return (*_flat(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
+
+
+def _flat(atoms: Sequence[Atom]) -> Iterator[Atom]:
+    """Positional arguments, those of a tuple that is written out by themselves."""
+    for atom in atoms:
+        if isinstance(atom, Star) and isinstance(atom.value, Tup):
+            yield from _flat(atom.value.items)
+        else:
+            yield atom
 
 
 def local_function(b: Builder, node: Node, name: str) -> LocalFunction:

@@ -110,6 +110,43 @@ srcdiff.grad(f)(2.0, 2)
 }
 
 MEMORY = {
+    "An `out` that may be among `*args`": """
+def f(x, w):
+    y = np.sin(x * w)
+    operands = [w, w]
+    operands.append(w)
+    np.add(*operands)
+    return y * w
+
+srcdiff.grad(f)(np.ones(3), np.ones(3))
+""",
+    "A store through a view that no rule describes": """
+def f(x):
+    y = x * 1.0
+    window = np.ndarray((2,), buffer=y)
+    window[:] = 2.0
+    return y * x
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "The address of an array": """
+def f(x):
+    y = x * 1.0
+    place = y.ctypes.data
+    return y * x
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A function that is given an address": """
+import ctypes
+
+def f(x):
+    y = x * 1.0
+    ctypes.memset(id(y), 0, 8)
+    return y * x
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "`+=` on what may be a number or an array": """
 def f(x):
     y = x

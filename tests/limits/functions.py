@@ -1,6 +1,34 @@
 """Functions that are refused: arguments, recursion, functions as values."""
 
 FUNCTIONS = {
+    "A nested function that keeps its results, and reads what is bound anew": """
+import functools
+
+def f(x):
+    scale = x
+    @functools.cache
+    def g(k):
+        return scale * k
+    y = g(2)
+    scale = x * x
+    return y * g(2)
+
+srcdiff.grad(f)(2.0)
+""",
+    "What a function gives that keeps its results, written into": """
+import functools
+
+@functools.cache
+def buffer(n):
+    return np.zeros(n)
+
+def f(x):
+    v = buffer(2)
+    v[:] = x
+    return np.sum(v)
+
+srcdiff.grad(f)(2.0)
+""",
     "A nested function before its definition": """
 def f(x):
     y = square(x)

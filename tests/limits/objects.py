@@ -1,6 +1,86 @@
 """What is refused of objects of classes."""
 
 OBJECTS = {
+    "What a property keeps, written into": """
+import functools
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+    @functools.cached_property
+    def row(self):
+        return self.w * np.ones(3)
+
+def f(x):
+    model = Model(x)
+    model.row[0] = 1.0
+    return np.sum(model.row)
+
+srcdiff.grad(f)(2.0)
+""",
+    "An object that is its own iterator": """
+class Items:
+    def __init__(self, xs):
+        self.xs = xs
+        self.at = 0
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.at >= 2:
+            raise StopIteration
+        self.at += 1
+        return self.xs[self.at - 1]
+
+def f(x):
+    total = 1.0
+    for v in Items(x):
+        total = total * v
+    return total
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "A property that keeps its value, of an object that changes": """
+import functools
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+    @functools.cached_property
+    def square(self):
+        return self.w**2
+
+def f(x):
+    model = Model(x)
+    y = model.square
+    model.w = x * y
+    return model.square
+
+srcdiff.grad(f)(2.0)
+""",
+    "`vars` of an object": """
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+def f(x):
+    model = Model(x)
+    vars(model)["w"] = x * x
+    return model.w
+
+srcdiff.grad(f)(2.0)
+""",
+    "An object's `__dict__` that is assigned": """
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+def f(x):
+    model = Model(x)
+    model.__dict__ = {"w": x * x}
+    return model.w
+
+srcdiff.grad(f)(2.0)
+""",
     "`del` of an attribute": """
 def f(x):
     del x.real

@@ -78,8 +78,8 @@ def f(x, y):
 srcdiff.source(f)
 """,
     "`*` in a call of a primitive": """
-def f(x, bounds):
-    return np.sum(np.clip(x, *bounds))
+def f(x, steps):
+    return np.sum(np.roll(x, *steps))
 
 srcdiff.source(f)
 """,
@@ -178,7 +178,7 @@ srcdiff.jvp(f, (2.0,), (1.0,))
     "A tangent of what may be a view": """
 def f(x):
     y = 2.0 * x
-    z = np.nan_to_num(y, copy=False)
+    z = np.einsum("i->i", y)
     z[0] = x[1]
     return np.sum(y)
 

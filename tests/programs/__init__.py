@@ -44,6 +44,7 @@ TOPICS = (
     "flat",
     "attempts",
     "numpy_options",
+    "hidden",
     "broadcasts",
     "factorised",
     "found",
