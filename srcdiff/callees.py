@@ -16,7 +16,6 @@ from srcdiff import choices, ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Callable,
-    Dict,
     Kind,
     List,
     Tuple,
@@ -25,6 +24,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import inline, is_written_out
+from srcdiff.keys import fixed_dicts
 from srcdiff.lower import Closure
 from srcdiff.lower.settled import definitions
 from srcdiff.namespaces import passes_modules, read_of_modules
@@ -112,9 +112,9 @@ def _round(
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
     function = read_of_modules(function, kinds)
-    new = _Resolve(function, kinds, _dicts(function, params)).function()
+    new = _Resolve(function, kinds, fixed_dicts(function, params)).function()
     if new == function and objects:
-        members = Members(function, kinds, {}, own)
+        members = Members(function, kinds, {}, own, params)
         new = members.function()
         taken |= members.taken
     if new == function:
@@ -124,7 +124,7 @@ def _round(
     if new == function:
         new = choices.chosen(function, kinds)
     if new == function and objects:
-        members = Members(function, kinds, infer(function, params, hope=True), own)
+        members = Members(function, kinds, infer(function, params, hope=True), own, params)
         new = members.function()
         taken |= members.taken
         assumed.update(members.assumed)
@@ -222,44 +222,6 @@ class _Resolve:
         taken = self.fresh()
         out.append(ir.Assign(taken, ir.Call(operator.getitem, (base, ir.Const(key))), loc))
         return taken
-
-
-def _dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ...]]:
-    """The dicts that nobody writes into, and their keys."""
-    found: dict[str, tuple[str, ...]] = {}
-    for param in function.params:
-        kind = params.get(param.name)
-        if isinstance(kind, Dict) and kind.item is None:
-            _add_dict(found, param.name, [k for k, _ in kind.items])
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if rhs.fn is ir.make_dict:
-                keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
-                _add_dict(found, stmt.target.id, keys)
-            elif rhs.fn is dict and not rhs.args:
-                _add_dict(found, stmt.target.id, [k for k, _ in rhs.kwargs])
-    count = definitions(function.body, (p.name for p in function.params))
-    other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
-    return {n: k for n, k in found.items() if count[n] == 1 and n not in other}
-
-
-def _add_dict(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
-    if all(isinstance(k, str) for k in keys):
-        found[name] = tuple(dict.fromkeys(keys))
-
-
-_LOOKS = (operator.getitem, operator.contains, len, list)
-
-
-def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The names in a statement that it may write into or keep, were they dicts."""
-    call = ir.call_of(stmt)
-    if call is None:
-        return ir.reads(stmt)
-    rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
-    looks = call.fn in _LOOKS or (isinstance(call.fn, ir.Method) and call.fn.name == "get")
-    return tuple(n for a in (rest[1:] if looks else rest) for n in ir.names(a))
 
 
 # --- functions made here -------------------------------------------------------------------------

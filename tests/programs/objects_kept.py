@@ -1,0 +1,243 @@
+"""Programs with objects in objects, attributes by name, and attributes that come later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .registry import sample
+
+# --- what an object has at a time ----------------------------------------------------------------
+
+
+class Triangle:
+    """A triangle that looks at its sides before it has its third."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+        assert self.a > 0 and not hasattr(self, "c"), f"{self} has no sides"
+        self.c = np.sqrt(self.a**2 + self.b**2)
+        self.angle = Angle(self)
+        assert self.angle.sine <= 1.0
+        self.area = 0.5 * self.a * self.b
+
+
+class Angle:
+    def __init__(self, triangle):
+        assert triangle.c > 0
+        self.sine = triangle.a / triangle.c
+
+
+def asserted_early(x):
+    total = 0.0
+    for k in range(1, 3):
+        t = Triangle(x, k * x * x)
+        total += t.area * t.angle.sine
+    return total
+
+
+sample(asserted_early, lambda r: (r.uniform(0.5, 1.5),))
+
+
+class Lazy:
+    """A layer that makes its weights and remembers a value when it first needs them."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def weight(self, x):
+        if not hasattr(self, "w"):
+            self.w = self.scale * np.sin(x)
+        return self.w
+
+    def seen(self, x):
+        before = getattr(self, "last", None)
+        self.last = x * self.scale
+        return self.last if before is None else before * x
+
+
+def made_lazily(x):
+    layer, other = Lazy(x), Lazy(2.0)
+    first = layer.weight(x) * layer.weight(x * x) * other.weight(x)
+    return first + layer.seen(x) + layer.seen(3.0 * x)
+
+
+def given_lazily(x, layer):
+    return layer.weight(x) * layer.weight(x * x) + layer.seen(x) * layer.seen(x)
+
+
+sample(made_lazily, lambda r: (r.uniform(0.5, 1.5),))
+sample(given_lazily, lambda r: (r.uniform(0.5, 1.5), Lazy(3.0)))
+
+
+def had_by_some(x, layers):
+    total = 0.0
+    for layer in layers:
+        if hasattr(layer, "w"):
+            total = total + layer.w * x
+        else:
+            total = total + layer.scale * x * x
+    return total
+
+
+def lazies(r):
+    layers = [Lazy(k + r.uniform()) for k in range(3)]
+    layers[1].w = 5.0
+    return layers
+
+
+sample(had_by_some, lambda r: (r.uniform(0.5, 1.5), lazies(r)))
+
+# --- one object, several names -------------------------------------------------------------------
+
+
+class Kernel:
+    def __init__(self, length):
+        self.length = length
+
+    def __call__(self, a):
+        return np.exp(-((a / self.length) ** 2))
+
+    def __str__(self):
+        return f"kernel of {self.length}"
+
+
+class Process:
+    """A Gaussian process: its kernel is an object of its own."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def fit(self, x):
+        self.x = x
+        self.label = str(self.kernel) + repr(self) + f"{self.kernel}"
+        if len(self.label) == 0:
+            print(self.kernel, self)
+        self.k = self.kernel(x[:, None] - x[None, :]) + np.eye(x.size)
+        return self
+
+
+def kept_kernel(length, x):
+    process = Process(Kernel(length))
+    process.fit(x)
+    return np.log(np.linalg.det(process.k)) + process.kernel.length
+
+
+def fitted_twice(length, x):
+    process = Process(Kernel(length)).fit(x)
+    first = np.sum(process.k)
+    process.kernel.length = 2.0 * length
+    return first * np.sum(process.fit(x * length).k)
+
+
+sample(kept_kernel, lambda r: (r.uniform(0.5, 1.5), r.standard_normal(4)))
+sample(fitted_twice, lambda r: (r.uniform(0.5, 1.5), r.standard_normal(3)))
+
+
+@dataclass
+class Pendulum:
+    angle: float
+    speed: float
+
+    def step(self, h):
+        self.angle = self.angle + h * self.speed
+        self.speed = self.speed - h * np.sin(self.angle)
+        return self
+
+
+def steps_of_itself(x):
+    p = Pendulum(x, x * x)
+    for _ in range(4):
+        p = p.step(0.1)
+    return p.step(0.2).step(0.1).angle * p.speed
+
+
+def steps_of_given(x, p):
+    p.angle = x
+    p = p.step(0.1)
+    p = p.step(0.2)
+    return p.speed * x
+
+
+sample(steps_of_itself, lambda r: (r.uniform(0.5, 1.5),))
+sample(steps_of_given, lambda r: (r.uniform(0.5, 1.5), Pendulum(0.2, 1.0)))
+
+
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+    def pull(self, other):
+        if self is other:
+            return 2.0 * self.value
+        return self.value * other.value
+
+
+def pulled(x):
+    one, two = Node(x), Node(x * x)
+    three = one
+    if three == one and one != two:
+        return one.pull(two) + one.pull(three)
+    return x
+
+
+def pulled_by_others(x, nodes):
+    total = 0.0
+    for a in nodes:
+        for b in nodes:
+            if a is b:
+                continue
+            total = total + a.value * x / (b.value + x)
+    return total
+
+
+sample(pulled, lambda r: (r.uniform(0.5, 1.5),))
+sample(pulled_by_others, lambda r: (r.uniform(0.5, 1.5), [Node(1.0), Node(2.0), Node(3.0)]))
+
+# --- attributes by name --------------------------------------------------------------------------
+
+
+class Options:
+    def __init__(self, **options):
+        self.__dict__.update(options)
+
+
+class Checked:
+    """Options with defaults, which must be known."""
+
+    def __init__(self, rate, **options):
+        self.rate, self.decay = rate, 0.5
+        for name, value in options.items():
+            if not hasattr(self, name):
+                raise AttributeError(name)
+            setattr(self, name, value)
+        for name in ("rate", "decay"):
+            if getattr(self, name) is None:
+                raise ValueError(name)
+
+
+class Plain:
+    def __init__(self, options):
+        for name in sorted(options):
+            vars(self)[name] = options[name]
+        self.__dict__["count"] = len(options)
+
+
+def options_by_name(x, given):
+    options = Options(rate=x, decay=2.0 * x)
+    checked = Checked(x, decay=x * x)
+    plain = Plain(given)
+    Options.__init__(options, extra=x)
+    found = options.rate * options.decay * options.extra + checked.decay * checked.rate
+    return found * plain.scale * plain.__dict__["shift"] * plain.count
+
+
+def scaled_by_name(x, p):
+    for name in ("angle", "speed"):
+        setattr(p, name, getattr(p, name) * x)
+    return p.angle * p.speed
+
+
+sample(options_by_name, lambda r: (r.uniform(0.5, 1.5), {"shift": 2.0, "scale": 3.0}))
+sample(scaled_by_name, lambda r: (r.uniform(0.5, 1.5), Pendulum(0.2, 1.0)))
