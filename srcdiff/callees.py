@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff import choices, ir
+from srcdiff import choices, data_functions, ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
+    Array,
     Callable,
     Kind,
     List,
@@ -22,6 +23,7 @@ from srcdiff.analyses.kind_types import (
     class_of,
 )
 from srcdiff.analyses.kinds import infer
+from srcdiff.bind import wanted
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import inline, is_written_out
 from srcdiff.keys import fixed_dicts
@@ -83,9 +85,11 @@ def _resolved(
         if new == function:
             break
         function = inline(new, origin)
-    if choices.has_data(function):
-        _refuse_open(function, infer(function, params))
-        function = choices.plain(function, infer(function, params))
+    if data_functions.has_data(function):
+        kinds = infer(function, params)
+        _refuse_open(function, kinds)
+        choices.check_kept(function, kinds)
+        function = data_functions.plain(function, kinds)
     _check_assumed(function, params, assumed)
     _refuse_closures(function)
     return function
@@ -128,6 +132,8 @@ def _round(
         new = members.function()
         taken |= members.taken
         assumed.update(members.assumed)
+        if new == function:
+            new = choices.kept(function, infer(function, params, hope=True))
     return new
 
 
@@ -194,20 +200,29 @@ class _Resolve:
             call = replace(call, fn=value, text=None)
         args: list[ir.Atom] = []
         for arg in call.args:
-            args += self.spread(arg, loc, out)
+            args += self.spread(arg, call, loc, out)
         kwargs: list[tuple[str | None, ir.Atom]] = []
         for key, given in call.kwargs:
             kwargs += self.keywords(key, given, loc, out)
         return replace(call, args=tuple(args), kwargs=tuple(kwargs))
 
-    def spread(self, arg: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> list[ir.Atom]:
+    def spread(
+        self, arg: ir.Atom, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]
+    ) -> list[ir.Atom]:
         """The arguments that `*args` stands for, where it is known how many."""
         if not isinstance(arg, ir.Star) or not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
-        if not isinstance(kind, (Tuple, List)) or kind.items is None:
+        if isinstance(kind, (Tuple, List)) and kind.items is not None:
+            return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+        if not isinstance(kind, (Tuple, List, Array)):
             return [arg]
-        return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+        first = kind.dims[0] if isinstance(kind, Array) and kind.dims else None
+        number = first if type(first) is int else wanted(call)
+        if number is None:
+            return [arg]
+        text = f"item of {number}"  # which asks whether there are as many
+        return [self.item(arg.value, k, loc, out, text) for k in range(number)]
 
     def keywords(
         self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
@@ -217,10 +232,13 @@ class _Resolve:
             return [(key, value)]
         return [(k, self.item(value, k, loc, out)) for k in self.dicts[value.id]]
 
-    def item(self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+    def item(
+        self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt], text: str | None = None
+    ) -> ir.Name:
         """An item in a temporary."""
         taken = self.fresh()
-        out.append(ir.Assign(taken, ir.Call(operator.getitem, (base, ir.Const(key))), loc))
+        item = ir.Call(operator.getitem, (base, ir.Const(key)), text=text)
+        out.append(ir.Assign(taken, item, loc))
         return taken
 
 
@@ -239,11 +257,13 @@ def _refuse_closures(function: ir.Function) -> None:
             continue
         if not made.whole:
             refuse_receiver(stmt.target.id, function, {})
+            partial = made.function is not None and made.function.name == "partial"
+            what = "partial application of" if partial else "nested function"
+            out = "." if partial else ", or move it out of the function."
             raise UnsupportedError(
-                f"the nested function `{made.name}` is used as a value",
+                f"the {what} `{made.name}` is used as a value",
                 made.loc,
-                remedy="Pass it only to functions of your own that call it, or move it out of the "
-                "function.",
+                remedy=f"Pass it only to functions of your own that call it{out}",
             )
         changing = [n.id for n in made.reads if count.get(n.id, 0) > 1]
         if changing and not _used_at_once(last.get(stmt.target.id)):

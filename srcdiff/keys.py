@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Dict, Kind, List, Text, Tuple
+from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Scalar, Text, Tuple
+from srcdiff.iterate import LOOP
 from srcdiff.lower.settled import definitions
+from srcdiff.places import item_at, read_key
 
 Kinds = Mapping[str, Kind]
 
@@ -33,7 +35,52 @@ def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ..
                 _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
     count = definitions(function.body, (p.name for p in function.params))
     other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
-    return {n: k for n, k in found.items() if count[n] == 1 and n not in other}
+    own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
+    given = [p.name for p in function.params if count[p.name] == 1]
+    return {**{n: k for p in given for n, k in _inner(function, p, params.get(p), other)}, **own}
+
+
+def _inner(
+    function: ir.Function, param: str, kind: Kind | None, other: Container[str]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The dicts in a parameter, where nobody writes into it or into what comes out of it."""
+    kinds: dict[str, Kind | None] = {param: kind}
+    for stmt in ir.walk(function.body):  # a name is bound before it is read
+        call = ir.call_of(stmt)
+        base = call.args[0] if call is not None and call.args else None
+        if not isinstance(stmt, ir.Assign) or not isinstance(base, ir.Name) or call is None:
+            continue
+        if base.id in kinds and looks(call) and call.fn not in (len, operator.contains):
+            again = stmt.target.id in kinds
+            kinds[stmt.target.id] = None if again else _taken(call, kinds[base.id])
+    found: dict[str, tuple[str, ...]] = {}
+    for name, inner in kinds.items():
+        if name in other and not isinstance(inner, (Scalar, Array, Text, NoneKind)):
+            return []
+        if name != param and isinstance(inner, Dict) and inner.item is None and inner.cls is None:
+            _add(found, name, [k for k, _ in inner.items])
+    return list(found.items())
+
+
+def _taken(call: ir.Call, kind: Kind | None) -> Kind | None:
+    """The kind of what a call takes out of a value, None where that is not known."""
+    key = read_key(call)
+    if key is not None and not (call.text == LOOP and isinstance(kind, Dict)):
+        return item_at(kind, key.value)
+    if call.fn is not operator.getitem or not isinstance(kind, (List, Tuple)):
+        return None
+    if not kind.items:
+        return kind.item  # dicts of other keys are not joined to one of known keys
+    return kind.items[0] if len(set(map(_keys, kind.items))) == 1 else None
+
+
+def _keys(kind: Kind) -> object:
+    """What tells containers of other keys apart."""
+    if isinstance(kind, Dict):
+        return tuple((k, _keys(v)) for k, v in kind.items), kind.item is None
+    if isinstance(kind, (List, Tuple)):
+        return None if kind.items is None else tuple(map(_keys, kind.items))
+    return type(kind)
 
 
 def _add(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
@@ -47,11 +94,15 @@ def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
     if call is None:
         return ir.reads(stmt)
     rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
-    asks = isinstance(call.fn, ir.Method) and call.fn.name in _ASKS
     if call.fn == ir.Method("update"):
         return tuple(n for a in (call.args[0], *rest[len(call.args) :]) for n in ir.names(a))
-    looks = call.fn in _LOOKS or asks
-    return tuple(n for a in (rest[1:] if looks else rest) for n in ir.names(a))
+    return tuple(n for a in (rest[1:] if looks(call) else rest) for n in ir.names(a))
+
+
+def looks(call: ir.Call) -> bool:
+    """Whether a call only looks at its first argument, or takes something out of it."""
+    asks = isinstance(call.fn, ir.Method) and call.fn.name in _ASKS
+    return asks or isinstance(call.fn, ir.Attr) or call.fn in _LOOKS
 
 
 class Names:

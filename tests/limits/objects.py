@@ -277,6 +277,42 @@ class Cubes:
 
 srcdiff.grad(Cubes().rows)(np.ones(3))
 """,
+    "A function in an object of which not all is known": """
+class Solver:
+    def __init__(self, f):
+        self.f, self.u = f, None
+
+    def run(self, u, steps):
+        self.u = u
+        for _ in range(steps):
+            self.u = self.u + 0.1 * self.f(self.u)
+        return self.u
+
+def g(u, k):
+    return Solver(lambda v: k * v).run(u, 3)
+
+srcdiff.grad(g)(2.0, 3.0)
+""",
+    "An object that is made of any number of values": """
+class Line:
+    def __init__(self, slope, shift=0.0):
+        self.slope, self.shift = slope, shift
+
+def f(x):
+    return Line(*x).slope
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "An object that is made of any keywords": """
+class Line:
+    def __init__(self, slope, shift=0.0):
+        self.slope, self.shift = slope, shift
+
+def f(x, names):
+    return Line(**{name: x for name in names}).slope
+
+srcdiff.grad(f)(2.0, ["slope"])
+""",
     "Whether an object is another one": """
 class Node:
     def __init__(self, value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -241,3 +242,103 @@ def scaled_by_name(x, p):
 
 sample(options_by_name, lambda r: (r.uniform(0.5, 1.5), {"shift": 2.0, "scale": 3.0}))
 sample(scaled_by_name, lambda r: (r.uniform(0.5, 1.5), Pendulum(0.2, 1.0)))
+
+# --- arguments with stars ------------------------------------------------------------------------
+
+
+class Rotation:
+    def __init__(self, w, x, y):
+        self.w, self.x, self.y = w, x, y
+
+    @classmethod
+    def about(cls, angle, axis):
+        return cls(np.cos(angle / 2), *(np.sin(angle / 2) * axis))
+
+    def apply(self, v):
+        return self.w * v + self.x * v**2 + self.y
+
+
+class Polynomial:
+    def __init__(self, *c):
+        self.c = c
+
+    def __call__(self, x):
+        value = 0.0
+        for c in self.c:
+            value = value * x + c
+        return value
+
+
+def rotated(v):
+    a, b = Rotation(*v), Rotation(*[k * v[0] for k in (1.0, 2.0, 3.0)])
+    c = Rotation(v[0], *v[1:])
+    return a.apply(v[0]) * b.apply(v[1]) + Rotation.about(v[2], v[:2]).apply(1.5) * c.x
+
+
+def polynomials(v, x):
+    p, q = Polynomial(*v), Polynomial(1.0, *[k * x for k in (1.0, 2.0)])
+    return p(x) * q(x) * Polynomial(*(c**2 for c in v))(0.5)
+
+
+sample(rotated, lambda r: (r.uniform(0.5, 1.5, 3),))
+sample(polynomials, lambda r: (r.uniform(0.5, 1.5, 4), 0.7))
+
+# --- functions that objects keep -----------------------------------------------------------------
+
+
+class Euler:
+    """Steps of a function that it keeps."""
+
+    def __init__(self, rate, u):
+        self.rate, self.u = rate, u
+
+    def step(self, h):
+        self.u = self.u + h * self.rate(self.u)
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.step(0.1)
+        return self.u
+
+
+class Decay:
+    def __init__(self, k):
+        self.k = k
+
+    def rate(self, u):
+        return -self.k * u**2
+
+
+@dataclass
+class Rule:
+    f: object
+    u: float
+
+    def go(self):
+        return self.f(self.u)
+
+
+def scaled_rate(u, k, power=1.0):
+    return k * u**power
+
+
+def kept_functions(u, k):
+    def rate(v):
+        return -k * u * v
+
+    decay = Decay(k * u)
+    total = Euler(lambda v: -k * v, u).run(3) + Euler(rate, u).run(2)
+    total = total + Euler(decay.rate, u).run(2) + Euler(partial(scaled_rate, k=k), u).run(2)
+    return total * Rule(partial(scaled_rate, power=2.0, k=u), k).go()
+
+
+def changed_functions(u, k):
+    euler = Euler(lambda v: -k * v * u, u)
+    first = euler.run(2)
+    euler.rate = np.sin if k > 5.0 else (lambda v: k * v * first)
+    rules = [Rule(lambda v, i=i: v * i * u, k) for i in range(3)]
+    return euler.run(2) * sum(r.go() for r in rules)
+
+
+sample(kept_functions, lambda r: (r.uniform(0.5, 1.5), 0.7), ("u", "k"))
+sample(changed_functions, lambda r: (r.uniform(0.5, 1.5), 0.7), ("u", "k"))
