@@ -111,7 +111,9 @@ class _Split(Variables):
         """A statement that may use objects as a whole."""
         passive = isinstance(stmt, ir.Verbatim) or _is_passive(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
-            if (known := self.compared(stmt.rhs, stmt.loc)) is not None:
+            known: int | None = self.compared(stmt.rhs, stmt.loc)
+            known = self.length(stmt.rhs) if known is None else known
+            if known is not None:
                 return self.out.append(replace(stmt, rhs=ir.Const(known)))
         if not passive and not isinstance(stmt, ir.Return):
             self.note_copies(ir.reads(stmt))

@@ -211,7 +211,7 @@ class Places:
         if item and base[0] in self.params and self.kind_at(base) is not None:
             key = call.args[1]
             assert isinstance(key, ir.Const)
-            found = (base[0], (*base[1], key.value))
+            found = (base[0], (*base[1], _from_start(key.value, self.kind_at(base))))
             return found if self.kind_at(found) is not None else None
         return None
 
@@ -237,6 +237,13 @@ class Places:
             for n, _ in self.stored
             for p in [self.place(ir.Name(n))]
         )
+
+
+def _from_start(key: Any, kind: Kind | None) -> Any:
+    """A known key, where a place at the end of a sequence counts from the start of it."""
+    if type(key) is int and key < 0 and isinstance(kind, (List, Tuple)) and kind.items is not None:
+        return key + len(kind.items) if key + len(kind.items) >= 0 else key
+    return key
 
 
 def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:

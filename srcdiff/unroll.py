@@ -24,6 +24,7 @@ from srcdiff.analyses.liveness import live_after, live_before
 from srcdiff.iterate import LOOP
 from srcdiff.keys import Names
 from srcdiff.lower.settled import definitions
+from srcdiff.places import stores
 from srcdiff.presence import Answer, presence
 from srcdiff.records import MISSING
 
@@ -133,9 +134,20 @@ class Unroller(Known):
             return None
         counts = range(*bounds)  # type: ignore[arg-type]
         items = [self.items_at(inner, stmt.target) for inner in ir.walk(stmt.body)]
-        if any(_differ(k) for k in items if k is not None):
+        if any(_differ(k) for k in items if k is not None) or self.stores_into_items(stmt):
             return counts
         return counts if self.asks_by_name(stmt.body, self.keyed(stmt)) else None
+
+    def stores_into_items(self, stmt: ir.For) -> bool:
+        """Whether a loop assigns attributes of objects in a list that the function is given."""
+        items = {
+            inner.target.id for inner in ir.walk(stmt.body)
+            if isinstance(inner, ir.Assign) and self.items_at(inner, stmt.target) is not None
+            and self.cls(inner.target) is not None
+        }  # fmt: skip
+        return bool(items) and any(
+            isinstance(base, ir.Name) and base.id in items for _, base, _ in stores(stmt.body)
+        )
 
     def bound(self, atom: ir.Atom) -> int | None:
         """The value of a bound of a loop."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from srcdiff import identity, ir, records
-from srcdiff.analyses.kind_types import Dict, Kind, class_of
+from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, class_of
 from srcdiff.errors import UnsupportedError
 from srcdiff.places import Place, Places, stores
 from srcdiff.request import Member, spelled
@@ -56,6 +56,14 @@ class Variables(Places):
     def makers(self, name: str) -> list[ir.Stmt]:
         """The statements that bind a name."""
         return self.order.defined.get(name, [])
+
+    def length(self, call: ir.Call) -> int | None:
+        """How many items a sequence in a parameter has, where that is known."""
+        place = self.place(call.args[0]) if call.fn is len and call.args else None
+        kind = None if place is None else self.kind_at(place)
+        if not isinstance(kind, (List, Tuple)) or kind.items is None:
+            return None
+        return len(kind.items)
 
     def note_copies(self, names: tuple[str, ...]) -> None:
         """Note whether objects are made where they go on to something else."""
@@ -140,7 +148,8 @@ class Variables(Places):
         if place[0] in self.params and not self.is_stored(place):
             return self.leaf(place)
         if place not in self.variables:
-            base = _NUMBER.sub("", place[0]) if place[0] not in self.params else ""
+            named = place[0] in self.params and isinstance(place[1][0], str)
+            base = "" if named else _NUMBER.sub("", place[0])
             words = [str(k) for k in (base, *place[1]) if str(k)]
             self.variables[place] = self.fresh("_".join(words)).id
         return ir.Name(self.variables[place])

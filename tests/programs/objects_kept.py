@@ -342,3 +342,47 @@ def changed_functions(u, k):
 
 sample(kept_functions, lambda r: (r.uniform(0.5, 1.5), 0.7), ("u", "k"))
 sample(changed_functions, lambda r: (r.uniform(0.5, 1.5), 0.7), ("u", "k"))
+
+# --- lists of layers -----------------------------------------------------------------------------
+
+
+class Layer:
+    """A layer that remembers what it was given."""
+
+    def __init__(self, w):
+        self.w, self.x = w, None
+
+    def forward(self, x):
+        self.x = x
+        return np.tanh(x @ self.w)
+
+
+class Network:
+    def __init__(self, layers):
+        self.layers = layers
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer.forward(x)
+        return x
+
+    def penalty(self):
+        return sum(np.sum(layer.x**2) for layer in self.layers)
+
+
+def remembered(x, layers):
+    for layer in layers:
+        x = layer.forward(x)
+    return np.sum(x) + layers[1].x @ layers[0].x
+
+
+def network(x, net):
+    return np.sum(net.forward(x)) + np.sum(net.layers[-1].x)
+
+
+def layers(r):
+    return [Layer(r.standard_normal((3, 3))) for _ in range(2)]
+
+
+sample(remembered, lambda r: (r.standard_normal(3), layers(r)))
+sample(network, lambda r: (r.standard_normal(3), Network(layers(r))), ("x", "net.layers"))
