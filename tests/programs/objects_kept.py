@@ -336,8 +336,7 @@ def changed_functions(u, k):
     euler = Euler(lambda v: -k * v * u, u)
     first = euler.run(2)
     euler.rate = np.sin if k > 5.0 else (lambda v: k * v * first)
-    rules = [Rule(lambda v, i=i: v * i * u, k) for i in range(3)]
-    return euler.run(2) * sum(r.go() for r in rules)
+    return euler.run(2) * sum(Rule(lambda v, i=i: v * i * u, k).go() for i in range(3))
 
 
 sample(kept_functions, lambda r: (r.uniform(0.5, 1.5), 0.7), ("u", "k"))
