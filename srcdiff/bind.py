@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from srcdiff import ir
+import inspect
+import types
+
+from srcdiff import ir, records
 from srcdiff.errors import TransformError, UnsupportedError
 
 
@@ -24,11 +27,7 @@ def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, 
     positional = list(_spread(call.args))
     keywords = dict(call.kwargs)
     if None in keywords:
-        raise UnsupportedError(
-            f"`**` in a call of `{callee.name}` is not supported",
-            loc,
-            remedy="Write the keyword arguments out.",
-        )
+        raise no_keywords(callee.name, loc)
     for param in callee.params:
         if param.style == "*":
             bound[param.name] = _rest(positional, callee, loc)
@@ -78,12 +77,7 @@ def _spread(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
 def _one(arg: ir.Atom, callee: ir.Function, loc: ir.Loc) -> ir.Atom:
     """An argument of a parameter."""
     if isinstance(arg, ir.Star):
-        raise UnsupportedError(
-            f"`*` in a call of `{callee.name}` is not supported: it is not known how many "
-            "arguments there are",
-            loc,
-            remedy="Write the arguments out.",
-        )
+        raise many(callee.name, loc)
     return arg
 
 
@@ -109,4 +103,40 @@ def _no_double_star(callee: ir.Function, loc: ir.Loc) -> UnsupportedError:
         f"`{callee.name}` takes `**` arguments, which is not supported",
         loc,
         remedy="Name the keyword parameters.",
+    )
+
+
+def wanted(call: ir.Call) -> int | None:
+    """How many arguments the one `*xs` of a call must stand for, None where there is a choice."""
+    stars = [a for a in call.args if isinstance(a, ir.Star)]
+    if len(stars) != 1 or any(k is None for k, _ in call.kwargs):
+        return None
+    if not isinstance(call.fn, types.FunctionType) and not records.is_record(call.fn):
+        return None
+    params = list(inspect.signature(call.fn).parameters.values())  # type: ignore[arg-type]
+    named = {k for k, _ in call.kwargs}
+    places = [p for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    free = [p for p in places if p.name not in named]
+    choice = any(p.default is not p.empty for p in free)
+    if choice or any(p.kind is p.VAR_POSITIONAL for p in params):
+        return None
+    return len(free) - len(call.args) + 1
+
+
+def many(name: str, loc: ir.Loc) -> UnsupportedError:
+    """The error for `*xs` that may stand for any number of arguments."""
+    return UnsupportedError(
+        f"`*` in a call of `{name}` is not supported: it is not known how many "
+        "arguments there are",
+        loc,
+        remedy="Write the arguments out.",
+    )
+
+
+def no_keywords(name: str, loc: ir.Loc) -> UnsupportedError:
+    """The error for `**d` whose keys are not known."""
+    return UnsupportedError(
+        f"`**` in a call of `{name}` is not supported: the keys of the dict are not known here",
+        loc,
+        remedy="Write the keyword arguments out.",
     )

@@ -12,19 +12,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff import choices, ir
+from srcdiff import choices, data_functions, ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
+    Array,
     Callable,
-    Dict,
     Kind,
     List,
     Tuple,
     class_of,
 )
 from srcdiff.analyses.kinds import infer
+from srcdiff.bind import wanted
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import inline, is_written_out
+from srcdiff.keys import fixed_dicts
 from srcdiff.lower import Closure
 from srcdiff.lower.settled import definitions
 from srcdiff.namespaces import passes_modules, read_of_modules
@@ -83,9 +85,11 @@ def _resolved(
         if new == function:
             break
         function = inline(new, origin)
-    if choices.has_data(function):
-        _refuse_open(function, infer(function, params))
-        function = choices.plain(function, infer(function, params))
+    if data_functions.has_data(function):
+        kinds = infer(function, params)
+        _refuse_open(function, kinds)
+        choices.check_kept(function, kinds)
+        function = data_functions.plain(function, kinds)
     _check_assumed(function, params, assumed)
     _refuse_closures(function)
     return function
@@ -112,9 +116,9 @@ def _round(
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
     function = read_of_modules(function, kinds)
-    new = _Resolve(function, kinds, _dicts(function, params)).function()
+    new = _Resolve(function, kinds, fixed_dicts(function, params)).function()
     if new == function and objects:
-        members = Members(function, kinds, {}, own)
+        members = Members(function, kinds, {}, own, params)
         new = members.function()
         taken |= members.taken
     if new == function:
@@ -124,10 +128,12 @@ def _round(
     if new == function:
         new = choices.chosen(function, kinds)
     if new == function and objects:
-        members = Members(function, kinds, infer(function, params, hope=True), own)
+        members = Members(function, kinds, infer(function, params, hope=True), own, params)
         new = members.function()
         taken |= members.taken
         assumed.update(members.assumed)
+        if new == function:
+            new = choices.kept(function, infer(function, params, hope=True))
     return new
 
 
@@ -194,20 +200,29 @@ class _Resolve:
             call = replace(call, fn=value, text=None)
         args: list[ir.Atom] = []
         for arg in call.args:
-            args += self.spread(arg, loc, out)
+            args += self.spread(arg, call, loc, out)
         kwargs: list[tuple[str | None, ir.Atom]] = []
         for key, given in call.kwargs:
             kwargs += self.keywords(key, given, loc, out)
         return replace(call, args=tuple(args), kwargs=tuple(kwargs))
 
-    def spread(self, arg: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> list[ir.Atom]:
+    def spread(
+        self, arg: ir.Atom, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]
+    ) -> list[ir.Atom]:
         """The arguments that `*args` stands for, where it is known how many."""
         if not isinstance(arg, ir.Star) or not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
-        if not isinstance(kind, (Tuple, List)) or kind.items is None:
+        if isinstance(kind, (Tuple, List)) and kind.items is not None:
+            return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+        if not isinstance(kind, (Tuple, List, Array)):
             return [arg]
-        return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+        first = kind.dims[0] if isinstance(kind, Array) and kind.dims else None
+        number = first if type(first) is int else wanted(call)
+        if number is None:
+            return [arg]
+        text = f"item of {number}"  # which asks whether there are as many
+        return [self.item(arg.value, k, loc, out, text) for k in range(number)]
 
     def keywords(
         self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
@@ -217,49 +232,14 @@ class _Resolve:
             return [(key, value)]
         return [(k, self.item(value, k, loc, out)) for k in self.dicts[value.id]]
 
-    def item(self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+    def item(
+        self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt], text: str | None = None
+    ) -> ir.Name:
         """An item in a temporary."""
         taken = self.fresh()
-        out.append(ir.Assign(taken, ir.Call(operator.getitem, (base, ir.Const(key))), loc))
+        item = ir.Call(operator.getitem, (base, ir.Const(key)), text=text)
+        out.append(ir.Assign(taken, item, loc))
         return taken
-
-
-def _dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ...]]:
-    """The dicts that nobody writes into, and their keys."""
-    found: dict[str, tuple[str, ...]] = {}
-    for param in function.params:
-        kind = params.get(param.name)
-        if isinstance(kind, Dict) and kind.item is None:
-            _add_dict(found, param.name, [k for k, _ in kind.items])
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if rhs.fn is ir.make_dict:
-                keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
-                _add_dict(found, stmt.target.id, keys)
-            elif rhs.fn is dict and not rhs.args:
-                _add_dict(found, stmt.target.id, [k for k, _ in rhs.kwargs])
-    count = definitions(function.body, (p.name for p in function.params))
-    other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
-    return {n: k for n, k in found.items() if count[n] == 1 and n not in other}
-
-
-def _add_dict(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
-    if all(isinstance(k, str) for k in keys):
-        found[name] = tuple(dict.fromkeys(keys))
-
-
-_LOOKS = (operator.getitem, operator.contains, len, list)
-
-
-def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The names in a statement that it may write into or keep, were they dicts."""
-    call = ir.call_of(stmt)
-    if call is None:
-        return ir.reads(stmt)
-    rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
-    looks = call.fn in _LOOKS or (isinstance(call.fn, ir.Method) and call.fn.name == "get")
-    return tuple(n for a in (rest[1:] if looks else rest) for n in ir.names(a))
 
 
 # --- functions made here -------------------------------------------------------------------------
@@ -277,11 +257,13 @@ def _refuse_closures(function: ir.Function) -> None:
             continue
         if not made.whole:
             refuse_receiver(stmt.target.id, function, {})
+            partial = made.function is not None and made.function.name == "partial"
+            what = "partial application of" if partial else "nested function"
+            out = "." if partial else ", or move it out of the function."
             raise UnsupportedError(
-                f"the nested function `{made.name}` is used as a value",
+                f"the {what} `{made.name}` is used as a value",
                 made.loc,
-                remedy="Pass it only to functions of your own that call it, or move it out of the "
-                "function.",
+                remedy=f"Pass it only to functions of your own that call it{out}",
             )
         changing = [n.id for n in made.reads if count.get(n.id, 0) > 1]
         if changing and not _used_at_once(last.get(stmt.target.id)):

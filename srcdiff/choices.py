@@ -2,17 +2,19 @@
 
 A function that the program makes and keeps becomes data (`ir.make_function`): what tells it from
 the others that it may meet, and the values that it captures.  A call of one of several functions
-becomes a choice between calls.  `plain` replaces the data by strings and tuples at the end.
+becomes a choice between calls.  `data_functions` replaces the data by strings and tuples at the
+end.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff import ir
+from srcdiff import ir, records
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Callable,
@@ -22,13 +24,16 @@ from srcdiff.analyses.kind_types import (
     Object,
     Tuple,
     Unknown,
+    class_of,
     contents,
     inside,
 )
+from srcdiff.data_functions import site_of
 from srcdiff.errors import UnsupportedError
 from srcdiff.lower import Closure
 from srcdiff.lower.lifted import free
 from srcdiff.lower.settled import definitions
+from srcdiff.places import classes
 
 Kinds = Mapping[str, Kind]
 
@@ -91,6 +96,20 @@ def _late(made: Closure, name: str) -> UnsupportedError:
     )
 
 
+def check_kept(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse functions that are data by now, and that something unknown may call after all."""
+    opened = _opened(function, kinds)
+    for stmt in ir.walk(function.body):
+        site = site_of(stmt)
+        if site is not None and site in opened:
+            raise UnsupportedError(
+                f"the function `{site.name}`, which is kept as a value, comes to where it is not "
+                "known what is done with it",
+                stmt.loc,
+                remedy="Pass it only to functions of your own that call it.",
+            )
+
+
 # --- what else is done with them -----------------------------------------------------------------
 
 _CARRY = frozenset((
@@ -106,9 +125,10 @@ _CARRIERS = (
 def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
     held = _held(function, kinds)
+    given = {c for p in function.params for c in classes(kinds.get(p.name))}
     found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
     for stmt in ir.walk(function.body):
-        for name in _open_uses(stmt, kinds):
+        for name in (*_open_uses(stmt, kinds), *_given_to(stmt, kinds, given)):
             found |= {*_sites(kinds.get(name)), *held.get(name, ())}
     return found
 
@@ -119,8 +139,9 @@ def _held(function: ir.Function, kinds: Kinds) -> dict[str, set[object]]:
     flows = [pair for s in ir.walk(function.body) for pair in _carried(s)]
     for stmt in ir.walk(function.body):
         made = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(made, Closure):
-            held.setdefault(stmt.target.id, set()).add(made.site)
+        site = made.site if isinstance(made, Closure) else site_of(stmt)
+        if isinstance(stmt, ir.Assign) and site is not None:
+            held.setdefault(stmt.target.id, set()).add(site)
     size = -1
     while size != sum(map(len, held.values())):
         size = sum(map(len, held.values()))
@@ -143,6 +164,8 @@ def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
     call = ir.call_of(stmt)
+    if call is not None and call.fn is ir.set_attr:
+        yield from ((n, b) for b in ir.names(call.args[0]) for n in ir.names(call.args[2]))
     if call is not None and isinstance(call.fn, ir.Method):
         into = ir.names(call.args[0])
         yield from ((n, b) for b in into for a in call.args[1:] for n in ir.names(a))
@@ -171,11 +194,21 @@ def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
         return ()
     if isinstance(rhs.fn, ir.Method):
         return () if rhs.fn.name in _CARRY else ir.names(rhs)
-    if rhs.fn in _CARRIERS:
+    if rhs.fn in _CARRIERS or isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):
         return ()
+    if rhs.fn is ir.set_attr:
+        return () if class_of(atom_kind(rhs.args[0], kinds)) is not None else ir.names(rhs)
     if isinstance(rhs.fn, ir.Name) and known_choices(kinds.get(rhs.fn.id)):
         return ()  # written out here
     return ir.names(rhs)
+
+
+def _given_to(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str, ...]:
+    """What a statement stores into an object that may be the caller's."""
+    call = ir.call_of(stmt)
+    if call is None or call.fn is not ir.set_attr:
+        return ()
+    return ir.names(call.args[2]) if class_of(atom_kind(call.args[0], kinds)) in given else ()
 
 
 def _sites(kind: Kind | None) -> Iterator[ir.Site]:
@@ -216,7 +249,7 @@ def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh, block: Any) -> ir.Bloc
     if call is not None and isinstance(call.fn, ir.Name):
         choices = known_choices(kinds.get(call.fn.id))
         data = all(not isinstance(f, ir.Site) or f.values is not None for f in choices)
-        if choices and data:
+        if choices and data and all(k is not None for k, _ in call.kwargs):
             return _tested(stmt, call, call.fn, choices, fresh)
     return (ir.map_blocks(stmt, block),)
 
@@ -252,131 +285,3 @@ def _called(
     out.append(ir.Assign(made, closure, stmt.loc))
     out.append(replace(stmt, rhs=replace(call, fn=made)))
     return tuple(out)
-
-
-# --- data becomes strings and tuples -------------------------------------------------------------
-
-
-def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
-    """The function with strings and tuples for the functions that it makes."""
-    layout = _Layout(function, kinds)
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(s for stmt in inner for s in one(stmt))
-
-    def one(stmt: ir.Stmt) -> ir.Block:
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if rhs.fn is ir.make_function:
-                return (replace(stmt, rhs=layout.made(rhs)),)
-            if rhs.fn is ir.captured:
-                return (replace(stmt, rhs=layout.item(rhs)),)
-            if rhs.fn is ir.is_function:
-                return layout.test(stmt, rhs)
-        return (ir.map_blocks(stmt, block),)
-
-    return replace(function, body=block(function.body))
-
-
-def has_data(function: ir.Function) -> bool:
-    """Whether functions are kept as data."""
-    callees = (ir.make_function, ir.is_function, ir.captured)
-    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    return any(isinstance(c, ir.Call) and c.fn in callees for c in calls)
-
-
-class _Layout:
-    """How the functions of each site are written as data: alike where they may meet."""
-
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
-        self.fresh = ir.Fresh(ir.all_names(function))
-        sites = [_site(s) for s in ir.walk(function.body)]
-        self.group: dict[int, list[ir.Site]] = {id(s): [s] for s in sites if s is not None}
-        for kind in kinds.values():
-            for meeting in _meetings(kind):
-                self.join([s for s in meeting if isinstance(s, ir.Site) and id(s) in self.group])
-        self.tags = self.named()
-
-    def join(self, sites: list[ir.Site]) -> None:
-        """These may meet."""
-        for site in sites[1:]:
-            one, other = self.group[id(sites[0])], self.group[id(site)]
-            if one is not other:
-                one += other
-                self.group.update((id(s), one) for s in other)
-
-    def named(self) -> dict[int, str]:
-        """A name for every site that no other has which it may meet."""
-        tags: dict[int, str] = {}
-        for key, group in self.group.items():
-            taken = {tags.get(id(s)) for s in group}
-            site = next(s for s in group if id(s) == key)
-            tag, number = site.name, 0
-            while tag in taken:
-                number += 1
-                tag = f"{site.name}_{number}"
-            tags[key] = tag
-        return tags
-
-    def bare(self, site: ir.Site) -> bool:
-        """Whether nothing is captured in the group of a site: then the name is enough."""
-        return not any(s.values for s in self.group[id(site)])
-
-    def tagged(self, site: ir.Site) -> bool:
-        """Whether the name is needed."""
-        return self.bare(site) or len(self.group[id(site)]) > 1
-
-    def made(self, call: ir.Call) -> ir.Rhs:
-        """A function as data."""
-        site = _value(call.args[0])
-        tag = ir.Const(self.tags[id(site)])
-        if self.bare(site):
-            return tag
-        return ir.Tup(((tag,) if self.tagged(site) else ()) + call.args[1:])
-
-    def item(self, call: ir.Call) -> ir.Call:
-        """What a function captures."""
-        fn, site, k = call.args
-        assert isinstance(k, ir.Const)
-        place = k.value + (1 if self.tagged(_value(site)) else 0)
-        return ir.Call(operator.getitem, (fn, ir.Const(place)))
-
-    def test(self, stmt: ir.Assign, call: ir.Call) -> ir.Block:
-        """Whether a function is a known one."""
-        fn, other = call.args
-        site = _value(other)
-        if not isinstance(site, ir.Site):
-            return (replace(stmt, rhs=ir.Call(operator.is_, (fn, other))),)
-        tag = ir.Const(self.tags[id(site)])
-        if self.bare(site):
-            return (replace(stmt, rhs=ir.Call(operator.eq, (fn, tag))),)
-        first = self.fresh()
-        return (
-            ir.Assign(first, ir.Call(operator.getitem, (fn, ir.Const(0))), stmt.loc),
-            replace(stmt, rhs=ir.Call(operator.eq, (first, tag))),
-        )
-
-
-def _value(atom: ir.Atom) -> Any:
-    assert isinstance(atom, ir.Ref)
-    return atom.value
-
-
-def _site(stmt: ir.Stmt) -> ir.Site | None:
-    """The site of a statement that makes a function."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(rhs, ir.Call) and rhs.fn is ir.make_function:
-        found: ir.Site = _value(rhs.args[0])
-        return found
-    return None
-
-
-def _meetings(kind: Kind | None) -> Iterator[list[Any]]:
-    """The functions that may be one value, for every function in a kind."""
-    if isinstance(kind, Callable):
-        yield [f for f, _ in kind.choices]
-        for _, kinds in kind.choices:
-            for held in kinds:
-                yield from _meetings(held)
-    for inner in inside(kind):
-        yield from _meetings(inner)

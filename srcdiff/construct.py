@@ -12,7 +12,9 @@ from typing import Any, Protocol
 from srcdiff import ir, records
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Scalar, Text, Tuple
+from srcdiff.bind import takes_rest
 from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.inline import lowered
 from srcdiff.records import MISSING
 from srcdiff.rules.arguments import named_constant
 
@@ -38,7 +40,8 @@ class Maker(Protocol):
 def construct(m: Maker, cls: type, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     """`Model(*args)`."""
     if any(isinstance(a, ir.Star) for a in call.args) or any(k is None for k, _ in call.kwargs):
-        return None
+        if not _takes_rest(cls, call):
+            return None
     fields = records.plain_fields(cls)
     if fields is not None:
         if not call.kwargs and len(call.args) == len(fields):
@@ -59,6 +62,14 @@ def construct(m: Maker, cls: type, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         raise _refused(cls, "its `__init__` is not written in Python", loc)
     _bound(cls, call, loc)  # it takes no arguments
     return made
+
+
+def _takes_rest(cls: type, call: ir.Call) -> bool:
+    """Whether an `__init__` takes what `*xs` stands for as it is: in its own `*args`."""
+    init = records.member(cls, "__init__")
+    callee = lowered(init) if isinstance(init, types.FunctionType) else None
+    made = replace_callee(call, init, (ir.NONE, *call.args))
+    return callee is not None and takes_rest(callee, made)
 
 
 def replace_callee(call: ir.Call, fn: Any, args: tuple[ir.Atom, ...]) -> ir.Call:

@@ -12,12 +12,10 @@ be told apart by a store, the function is refused.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from srcdiff import ir, records, trees
+from srcdiff import ir, own_dicts, records
 from srcdiff.analyses.kind_types import (
     Array,
     Dict,
@@ -30,17 +28,10 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import UnsupportedError
 from srcdiff.forwarding import forwarded
-from srcdiff.holders import Order, check_stores
-from srcdiff.places import Kinds, Place, is_store, stores
+from srcdiff.holders import PASSIVE, check_stores, is_text
+from srcdiff.places import Kinds, Place, is_store, stores, without_same
 from srcdiff.request import Input, Member, Request, Stored, spelled
 from srcdiff.whole import Variables, below, part, strange
-
-_PASSIVE: frozenset[Any] = frozenset(
-    {
-        print, isinstance, hasattr, id, str, repr, format, callable, len, trees.like_object,
-        operator.eq, operator.ne, operator.is_, operator.is_not,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -68,7 +59,10 @@ class Split:
 
 def take_apart(function: ir.Function, params: Kinds, request: Request) -> Split:
     """The function with its objects taken apart."""
+    function = without_same(function)
     kinds = infer(function, params)
+    function = own_dicts.unused(function, kinds)
+    own_dicts.check(function, kinds)
     whole: frozenset[Place] = frozenset()
     while True:
         work = _Split(function, params, kinds, whole)
@@ -85,13 +79,13 @@ class _Split(Variables):
         self, function: ir.Function, given: Kinds, kinds: Kinds, known: frozenset[Place]
     ) -> None:
         super().__init__(function, given, kinds, known)
-        self.order = Order(function)
         self.in_place: set[Place] = set()
         self.copied: list[str] = []
 
     def run(self) -> ir.Block:
         """The body without attributes."""
         body = self.block(self.whole_function.body)
+        self.check_compared()
         check_stores(self.whole_function, self.order, self.place, self.aliases)
         return body
 
@@ -116,11 +110,18 @@ class _Split(Variables):
     def other(self, stmt: ir.Stmt) -> None:
         """A statement that may use objects as a whole."""
         passive = isinstance(stmt, ir.Verbatim) or _is_passive(stmt)
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
+            known: int | None = self.compared(stmt.rhs, stmt.loc)
+            known = self.length(stmt.rhs) if known is None else known
+            if known is not None:
+                return self.out.append(replace(stmt, rhs=ir.Const(known)))
+        if not passive and not isinstance(stmt, ir.Return):
+            self.note_copies(ir.reads(stmt))
 
         def read(name: ir.Name) -> ir.Atom:
             return self.used(name, stmt.loc, passive)
 
-        inner = ir.map_stmt(stmt, read, lambda n: n, self.block)
+        inner = ir.map_stmt(stmt, read, lambda n: n, self.inner(stmt))
         self.out.append(inner)
 
     def assign(self, stmt: ir.Assign) -> None:
@@ -203,33 +204,30 @@ class _Split(Variables):
 
     def defaults(self, place: Place, loc: ir.Loc) -> None:
         """The attributes of a new object start with the values that its class has."""
+        self.gone(place)
         kind = self.kind_at(place)
         assert isinstance(kind, Dict)
         for key, inner in kind.items:
             value = self.class_value(below(place, key))
             if value is not None and class_of(inner) is None:
+                self.there.add(below(place, key))
                 self.out.append(ir.Assign(self.variable(below(place, key)), value, loc))
-
-    def class_value(self, place: Place) -> ir.Ref | None:
-        """What an attribute is while the class alone has it; None where that is no plain value."""
-        cls = class_of(self.kind_at((place[0], place[1][:-1])))
-        name = str(place[1][-1])
-        if cls is None or records.default(cls, name) is records.MISSING:
-            return None
-        return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
 
     def copy(self, source: Place, target: Place, loc: ir.Loc) -> None:
         """Every attribute of an object under another name."""
         if source == target:
             return
+        if source[0] != target[0]:
+            self.gone(target)
         kind = self.kind_at(target)
         assert isinstance(kind, Dict)
         have = self.kind_at(source)
         assert isinstance(have, Dict)
         for key, inner in kind.items:
             one, two = below(source, key), below(target, key)
-            if key not in dict(have.items):
+            if key not in dict(have.items) or not self.is_there(one):
                 continue  # an attribute that only the other one has
+            self.there.add(two)
             if class_of(inner) is not None:
                 self.copy(one, two, loc)
             else:
@@ -243,6 +241,7 @@ class _Split(Variables):
             taken = self.fresh()
             self.out.append(ir.Assign(taken, part(source, Member(key)), loc))
             place = below(target, key)
+            self.there.add(place)
             if class_of(inner) is not None:
                 self.unpacked(taken, place, loc)
             else:
@@ -262,6 +261,7 @@ class _Split(Variables):
     def put(self, place: Place, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
         """A value at a place."""
         source = self.place(value)
+        self.there.add(place)
         if class_of(self.kind_at(place)) is not None:
             if source is not None:
                 self.copy(source, place, loc)
@@ -380,9 +380,7 @@ def _has_derivative(kind: Kind) -> bool:
 def _is_passive(stmt: ir.Stmt) -> bool:
     """Whether a statement only looks at objects to print or describe them."""
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(rhs, ir.Opaque):
-        return rhs.harmless
-    return isinstance(rhs, ir.Call) and any(rhs.fn is f for f in _PASSIVE)
+    return is_text(rhs) or (isinstance(rhs, ir.Call) and any(rhs.fn is f for f in PASSIVE))
 
 
 def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.analyses.liveness import live_after
 from srcdiff.errors import UnsupportedError
+from srcdiff.order import Order
 
 Place = tuple[str, tuple[Any, ...]]
 Find = Callable[[ir.Atom], "Place | None"]
-
-
-class Order:
-    """Where the statements of a function stand: their number, and the loops around them."""
-
-    def __init__(self, function: ir.Function) -> None:
-        self.number: dict[int, int] = {}
-        self.loops: dict[int, tuple[int, ...]] = {}
-        self.defined: dict[str, list[ir.Stmt]] = {}
-        self._visit(function.body, ())
-
-    def _visit(self, block: ir.Block, loops: tuple[int, ...]) -> None:
-        for stmt in block:
-            self.number[id(stmt)] = len(self.number)
-            self.loops[id(stmt)] = loops
-            for name in ir.writes(stmt):
-                self.defined.setdefault(name, []).append(stmt)
-            inner = (*loops, id(stmt)) if isinstance(stmt, (ir.For, ir.While)) else loops
-            for part in ir.blocks(stmt):
-                self._visit(part, inner)
-
-    def may_follow(self, later: ir.Stmt, earlier: ir.Stmt, root: str) -> bool:
-        """Whether one statement may run after another on the same object `root`."""
-        if self.number[id(later)] > self.number[id(earlier)]:
-            return True
-        shared = set(self.loops[id(later)]) & set(self.loops[id(earlier)])
-        made = self.defined.get(root, [])
-        fresh = len(made) == 1 and shared <= set(self.loops[id(made[0])])
-        return bool(shared) and not fresh
 
 
 @dataclass(frozen=True)
@@ -69,7 +42,7 @@ def check_stores(
                     stmt, holder.stmt, where[0]
                 ):
                     if not _moved(function, holder, aliases, where):
-                        raise _refusal(stmt)
+                        raise _refusal(stmt, holder.stmt)
 
 
 def _origins(into: Place, holders: list[Holder]) -> list[Place]:
@@ -94,10 +67,24 @@ def _concerns(holder: Holder, into: Place, inside: set[str]) -> bool:
     Where it only goes on to a variable `inside`, what counts is what becomes of it there.
     """
     target = holder.target
-    if target is not None and _overlap(into, target):
+    if target is not None and _is_inside(into, target):
         return True
     goes_on = target is not None and not target[1] and target[0] in inside
-    return _overlap(into, holder.held) and not (goes_on and target != (into[0], ()))
+    return _is_inside(into, holder.held) and not (goes_on and target != (into[0], ()))
+
+
+PASSIVE: frozenset[Any] = frozenset(
+    {
+        print, isinstance, hasattr, id, str, repr, format, callable, len, trees.like_object,
+        operator.eq, operator.ne, operator.is_, operator.is_not,
+    }
+)
+"""What only looks at objects, to print or to describe them."""
+
+
+def is_text(rhs: ir.Rhs | None) -> bool:
+    """Whether an expression only makes text of what it reads."""
+    return isinstance(rhs, ir.Opaque) and rhs.harmless
 
 
 def _stores(block: ir.Block, place: Find) -> Iterator[tuple[ir.Stmt, Place]]:
@@ -120,7 +107,7 @@ def _holders(
             continue
         if isinstance(rhs, ir.Call):
             yield from _by_call(stmt, rhs, place)
-        elif isinstance(stmt, ir.Assign):
+        elif isinstance(stmt, ir.Assign) and not is_text(rhs):
             yield from (
                 Holder(stmt, p, place(stmt.target)) for n in ir.names(rhs) if (p := _at(place, n))
             )
@@ -140,6 +127,8 @@ def _by_call(stmt: ir.Stmt, call: ir.Call, place: Find) -> Iterator[Holder]:
         if base is not None and target is not None:
             yield Holder(stmt, (base[0], (*base[1], call.fn.name)), target)
         return
+    if any(call.fn is f for f in PASSIVE):
+        return
     if call.fn is ir.set_attr:
         base, held = place(call.args[0]), place(call.args[2])
         if base is not None and held is not None:
@@ -153,10 +142,9 @@ def _by_call(stmt: ir.Stmt, call: ir.Call, place: Find) -> Iterator[Holder]:
             yield Holder(stmt, found, None)
 
 
-def _overlap(one: Place, other: Place) -> bool:
+def _is_inside(one: Place, other: Place) -> bool:
     """Whether one object is the other, or a part of it."""
-    size = min(len(one[1]), len(other[1]))
-    return one[0] == other[0] and one[1][:size] == other[1][:size]
+    return one[0] == other[0] and one[1][: len(other[1])] == other[1]
 
 
 def _moved(
@@ -171,10 +159,14 @@ def _moved(
     return not names & live and holder.held[0] not in params
 
 
-def _refusal(stmt: ir.Stmt) -> UnsupportedError:
+def _refusal(stmt: ir.Stmt, since: ir.Stmt) -> UnsupportedError:
+    call, line = ir.call_of(since), since.loc.line
+    held = "has another name, or is in a container"
+    if call is not None and call.fn is vars:
+        held = "`vars` looks at"
     return UnsupportedError(
-        "an attribute is assigned of an object that has another name, or is in a container, at "
-        "that time",
+        f"an attribute is assigned of an object that {held}, at that time"
+        + (f" (since line {line})" if line else ""),
         stmt.loc,
         remedy="Make a new object with the new value, or copy it first with copy.copy.",
     )

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff import construct, ir, questions, records
+from srcdiff import attribute_dicts, construct, ir, own_dicts, questions, records
 from srcdiff.analyses.kind_types import (
     Array,
     Kind,
@@ -68,11 +68,13 @@ class Members(InTurn, questions.Truthful):
 
     def stmt(self, stmt: ir.Stmt) -> None:
         """One statement, after what it needs."""
-        self.loc = stmt.loc
+        self.loc, self.now = stmt.loc, stmt
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             self.evaluated(stmt, stmt.rhs)
         elif isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
             self.set_item(stmt)
+        elif isinstance(stmt, ir.SetItem) and attribute_dicts.set_item(self, stmt):
+            pass
         elif isinstance(stmt, ir.If):
             self.if_(stmt)
         elif isinstance(stmt, ir.For):
@@ -142,6 +144,8 @@ class Members(InTurn, questions.Truthful):
         taken = self.taken_in_turn(call, loc)
         if taken is not None:
             return taken
+        if (own := attribute_dicts.call(self, call, loc)) is not None:
+            return own
         if isinstance(fn, ir.Attr):
             return self.attribute(call.args[0], fn)
         if isinstance(fn, ir.Method):
@@ -297,6 +301,8 @@ class Members(InTurn, questions.Truthful):
         assert isinstance(key, ir.Const)
         if cls is None or call.text == construct.MADE:
             return None
+        if key.value == own_dicts.NAME:
+            return attribute_dicts.replaced(self, call, loc)
         own = records.member(cls, key.value)
         if isinstance(own, property):
             if len(call.args) == 4:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir, records
 from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, List, Tuple, class_of, inside
+from srcdiff.order import Order
 from srcdiff.request import Member
 
 Kinds = Mapping[str, Kind]
@@ -26,6 +27,15 @@ Place = tuple[str, Path]
 def has_objects(kind: Kind | None) -> bool:
     """Whether a value is an object or a container of some."""
     return class_of(kind) is not None or any(map(has_objects, inside(kind)))
+
+
+def classes(kind: Kind | None) -> Iterator[type]:
+    """The classes of the objects that a value is or holds."""
+    cls = class_of(kind)
+    if cls is not None:
+        yield cls
+    for inner in inside(kind):
+        yield from classes(inner)
 
 
 def _is_of_class(value: object) -> bool:
@@ -53,6 +63,7 @@ class Places:
         self.whole_function = function
         self.given = given
         self.kinds = kinds
+        self.order = Order(function)
         self.params = {p.name for p in function.params if has_objects(kinds.get(p.name))}
         self.stored = self._stored()
         self.aliases: dict[str, Place] = {}
@@ -94,13 +105,13 @@ class Places:
     def _makes(self, stmt: ir.Stmt, boxed: set[str]) -> bool:
         """Whether a statement makes an object or gives a known one another name."""
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if boxed & set(ir.names(rhs)) and not _is_made(rhs):
+        if boxed & set(ir.names(rhs)) and not is_made(rhs):
             return False
         if isinstance(rhs, ir.Name):
             return True
         if not isinstance(rhs, ir.Call):
             return False
-        if _is_made(rhs):
+        if is_made(rhs):
             return True
         if isinstance(rhs.fn, ir.Attr):
             return isinstance(rhs.args[0], ir.Name) and self.cls(rhs.args[0].id) is not None
@@ -115,34 +126,57 @@ class Places:
         )
 
     def _find_aliases(self) -> None:
-        """The variables that are another name of one place for good."""
-        counts = Counter(n for s in ir.walk(self.whole_function.body) for n in ir.writes(s))
-        counts.update(p.name for p in self.whole_function.params)
-        changed = True
-        while changed:
-            changed = False
-            for stmt in ir.walk(self.whole_function.body):
-                if not isinstance(stmt, ir.Assign) or stmt.target.id in self.aliases:
+        """The variables that are another name of one place for good.
+
+        Those of attributes of objects that are made here come last: they depend on the others.
+        """
+        refused: frozenset[str] = frozenset()
+        while True:
+            self.aliases = {}
+            for made in (False, True):
+                self._add_aliases(refused, made)
+            wrong = {n for n, p in self.aliases.items() if not self._lasts(n, p)}
+            if not wrong:
+                return
+            refused |= wrong
+
+    def _add_aliases(self, refused: frozenset[str], made: bool) -> None:
+        """Aliases, until there are no more; of parts of objects `made` here or not."""
+        size = -1
+        while size != len(self.aliases):
+            size = len(self.aliases)
+            for name, stmt in self.order.once.items():
+                if name in self.aliases or not has_objects(self.kinds.get(name)):
                     continue
-                name = stmt.target.id
-                if counts[name] != 1 or not has_objects(self.kinds.get(name)):
-                    continue
-                place = self._alias(stmt.rhs, counts)
+                place = self._alias(name, stmt, made) if name not in refused else None
                 if place is not None:
                     self.aliases[name] = place
-                    changed = True
 
-    def _alias(self, rhs: ir.Rhs, counts: Counter[str]) -> Place | None:
-        """The place that an expression names, None where it may come to be another one."""
+    def _alias(self, name: str, stmt: ir.Stmt, made: bool) -> Place | None:
+        """The place that a statement gives a name, None where that may come to be another one."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(rhs, ir.Name):
             place = self.place(rhs)
-            return place if place is not None and counts[place[0]] == 1 else None
-        if not isinstance(rhs, ir.Call):
+            return place if place is not None and self.order.holds(name, place[0]) else None
+        read = self.read_place(rhs) if isinstance(rhs, ir.Call) else None
+        if read is None or not self.order.holds(name, read[0]):
             return None
-        read = self.read_place(rhs)
-        if read is None or counts[read[0]] != 1 or self.is_stored(read):
-            return None
-        return read if read[0] in self.params else None
+        part = made and class_of(self.kinds.get(name)) is not None
+        return read if read[0] in self.params or part else None
+
+    def _lasts(self, name: str, place: Place) -> bool:
+        """Whether no attribute on the way to a place is assigned once it has another name."""
+        if place[0] in self.params:
+            return not self.is_stored(place)
+        for k in range(len(place[1])):
+            above = (place[0], place[1][:k])
+            made = [
+                s for s, b, key in stores(self.whole_function.body)
+                if key.value == place[1][k] and self.place(b) == above
+            ]  # fmt: skip
+            if len(made) > 1 or not all(self.order.starts(s, place[0], name) for s in made):
+                return False
+        return True
 
     def is_stored(self, place: Place) -> bool:
         """Whether a place, or one on the way to it, is assigned anywhere."""
@@ -177,7 +211,7 @@ class Places:
         if item and base[0] in self.params and self.kind_at(base) is not None:
             key = call.args[1]
             assert isinstance(key, ir.Const)
-            found = (base[0], (*base[1], key.value))
+            found = (base[0], (*base[1], _from_start(key.value, self.kind_at(base))))
             return found if self.kind_at(found) is not None else None
         return None
 
@@ -205,6 +239,13 @@ class Places:
         )
 
 
+def _from_start(key: Any, kind: Kind | None) -> Any:
+    """A known key, where a place at the end of a sequence counts from the start of it."""
+    if type(key) is int and key < 0 and isinstance(kind, (List, Tuple)) and kind.items is not None:
+        return key + len(kind.items) if key + len(kind.items) >= 0 else key
+    return key
+
+
 def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
     """Every store into an attribute: the statement, the object and the name."""
     for stmt in ir.walk(block):
@@ -214,13 +255,33 @@ def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
             yield stmt, stmt.rhs.args[0], key
 
 
+def without_same(function: ir.Function) -> ir.Function:
+    """The function without `s = s`, which is what `s = s.step()` is where `step` returns `self`."""
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(ir.map_blocks(s, block) for s in inner if not _is_same(s))
+
+    return replace(function, body=block(function.body))
+
+
+def _is_same(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
+
+
 def _reads(rhs: ir.Call) -> bool:
     """Whether a call reads an attribute, or an item with a known key."""
-    item = rhs.fn is operator.getitem and isinstance(rhs.args[1], ir.Const)
-    return item or isinstance(rhs.fn, ir.Attr)
+    return read_key(rhs) is not None
 
 
-def _is_made(rhs: ir.Rhs | None) -> bool:
+def read_key(rhs: ir.Call) -> ir.Const | None:
+    """The attribute that a call reads, or the known key of an item; None for any other call."""
+    if isinstance(rhs.fn, ir.Attr):
+        return ir.Const(rhs.fn.name)
+    key = rhs.args[1] if rhs.fn is operator.getitem else None
+    return key if isinstance(key, ir.Const) else None
+
+
+def is_made(rhs: ir.Rhs | None) -> bool:
     """Whether an expression makes a new object."""
     if not isinstance(rhs, ir.Call):
         return False

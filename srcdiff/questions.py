@@ -20,6 +20,7 @@ from srcdiff.analyses.kind_types import (
     class_of,
 )
 from srcdiff.errors import UnsupportedError
+from srcdiff.presence import Answer
 from srcdiff.records import MISSING
 from srcdiff.rules.files import is_in_template
 from srcdiff.unroll import Known
@@ -111,9 +112,24 @@ def _getattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     if found is None:
         return None
     base, name = found
-    if len(call.args) == 3 and not m.has(base, name) and m.member(base, name) is MISSING:
-        return call.args[2]
-    return ir.Call(ir.Attr(name), (base,))
+    read = ir.Call(ir.Attr(name), (base,))
+    if len(call.args) == 2 or m.member(base, name) is not MISSING:
+        return read
+    answer = m.presence(base, name)
+    if answer.has is not None:
+        return read if answer.has else _unless_pending(answer, call.args[2])
+    if answer.pending:
+        return None
+    has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"), loc)
+    result = m.fresh("_t")
+    body = ir.Assign(result, read, loc), ir.Assign(result, call.args[2], loc)
+    m.out.append(ir.If(has, body[:1], body[1:], loc))
+    return result
+
+
+def _unless_pending(answer: Answer, atom: ir.Atom) -> ir.Atom | None:
+    """What an object does not have as far as is known, if all calls before are looked into."""
+    return None if answer.pending else atom
 
 
 def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
@@ -121,7 +137,12 @@ def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     found = _named(m, call)
     if found is None:
         return None
-    return ir.Const(m.has(*found) or m.member(*found) is not MISSING)
+    if m.member(*found) is not MISSING:
+        return ir.Const(True)
+    answer = m.presence(*found)
+    if answer.has is None:
+        return None
+    return ir.Const(True) if answer.has else _unless_pending(answer, ir.Const(False))
 
 
 def _setattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:

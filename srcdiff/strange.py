@@ -6,7 +6,7 @@ import operator
 from collections.abc import Container, Mapping
 from typing import NoReturn
 
-from srcdiff import ir
+from srcdiff import ir, records
 from srcdiff.analyses.activity import edges, reachable
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import is_pure, mutated_args
@@ -17,6 +17,7 @@ from srcdiff.analyses.kind_types import (
     is_active_kind,
     is_container,
 )
+from srcdiff.bind import many, no_keywords
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, is_user_function
@@ -144,12 +145,21 @@ def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
     return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
 
 
+def _check_written_out(call: ir.Call, name: str, loc: ir.Loc) -> None:
+    """Refuse arguments with stars of which it is not known what they stand for."""
+    if any(isinstance(a, ir.Star) for a in call.args):
+        raise many(name, loc)
+    if any(k is None for k, _ in call.kwargs):
+        raise no_keywords(name, loc)
+
+
 def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kinds) -> NoReturn:
     """The error for a call of which nothing is known."""
     fn = call.fn
     if isinstance(fn, ir.Name):
         if fn.id in (made := declined(function)):
             _refuse_declined(made[fn.id], kinds)
+        _check_written_out(call, str(call.text or fn.id), loc)
         raise UnsupportedError(
             f"the function called here, {ir.said(call.text or fn.id)}, is known only when the "
             "program runs",
@@ -164,6 +174,8 @@ def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kin
             remedy="Give an example of the arguments, or loop by index: `for i in range(len(x))`.",
         )
     if isinstance(fn, type):
+        if records.is_record(fn):
+            _check_written_out(call, fn.__qualname__, loc)
         raise UnsupportedError(
             f"`{fn.__qualname__}` makes an object that holds values with a derivative, which is "
             "not supported",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Mapping
 from typing import Any
 
-from srcdiff import ir, records
+from srcdiff import ir, own_dicts, records
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Array,
@@ -20,9 +21,15 @@ from srcdiff.analyses.kind_types import (
     class_of,
 )
 from srcdiff.analyses.liveness import live_after, live_before
+from srcdiff.iterate import LOOP
+from srcdiff.keys import Names
+from srcdiff.lower.settled import definitions
+from srcdiff.places import stores
+from srcdiff.presence import Answer, presence
 from srcdiff.records import MISSING
 
 Kinds = Mapping[str, Kind]
+_NOTHING: Kinds = {}
 
 
 class Known:
@@ -39,8 +46,11 @@ class Known:
         kinds: Kinds,
         hopes: Kinds,
         own: frozenset[tuple[type, str]] = frozenset(),
+        params: Kinds = _NOTHING,
     ) -> None:
         self.whole = function
+        self.params = params
+        self.now: ir.Stmt | None = None
         self.kinds = kinds
         self.items: dict[str, ir.Name] = {}  # of objects that are iterated, by their names
         self.hopes = hopes
@@ -78,6 +88,12 @@ class Known:
                 return True
         return False
 
+    def presence(self, base: ir.Atom, name: str) -> Answer:
+        """Whether an object has an attribute of its own now."""
+        if not isinstance(base, ir.Name) or self.now is None:
+            return Answer(self.has(base, name), False)
+        return presence(self.whole, self.params, self.kinds, self.now, base, name)
+
     def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
         """A new name for a value."""
         name = self.fresh(base)
@@ -100,10 +116,13 @@ class Unroller(Known):
             return
         after = live_after(self.whole, stmt)
         own = ir.bound(stmt.body) - live_before(stmt.body, after)
+        keyed = self.keyed(stmt)
         for k in counts:
-            new = {} if k == counts[-1] else {n: self.fresh(n).id for n in sorted(own)}
+            last = own - after if keyed and k == counts[-1] else frozenset()
+            new = {n: self.fresh(n).id for n in sorted(last if k == counts[-1] else own)}
+            known = {n: ir.Const(names[k]) for n, names in keyed.items()}
             self.out.append(ir.Assign(stmt.target, ir.Const(k), stmt.loc))
-            self.out += ir.rename(_at(stmt.body, stmt.target, ir.Const(k)), new)
+            self.out += ir.rename(_at(stmt.body, {stmt.target.id: ir.Const(k), **known}), new)
 
     def unrolled(self, stmt: ir.For) -> range | None:
         """What a loop over items of different kinds counts, None for any other loop."""
@@ -111,12 +130,73 @@ class Unroller(Known):
             return None
         if stmt.iter.fn is not range or stmt.target.id in ir.bound(stmt.body):
             return None
-        bounds = [getattr(self.kind(a), "value", None) for a in stmt.iter.args]
+        bounds = [self.bound(a) for a in stmt.iter.args]
         if not all(isinstance(b, int) for b in bounds):
             return None
         counts = range(*bounds)  # type: ignore[arg-type]
         items = [self.items_at(inner, stmt.target) for inner in ir.walk(stmt.body)]
-        return counts if any(_differ(k) for k in items if k is not None) else None
+        if any(_differ(k) for k in items if k is not None) or self.stores_into_items(stmt):
+            return counts
+        return counts if self.asks_by_name(stmt.body, self.keyed(stmt)) else None
+
+    def stores_into_items(self, stmt: ir.For) -> bool:
+        """Whether a loop assigns attributes of objects in a list that the function is given."""
+        items = {
+            inner.target.id for inner in ir.walk(stmt.body)
+            if isinstance(inner, ir.Assign) and self.items_at(inner, stmt.target) is not None
+            and self.cls(inner.target) is not None
+        }  # fmt: skip
+        return bool(items) and any(
+            isinstance(base, ir.Name) and base.id in items for _, base, _ in stores(stmt.body)
+        )
+
+    def bound(self, atom: ir.Atom) -> int | None:
+        """The value of a bound of a loop."""
+        value: int | None = getattr(self.kind(atom), "value", None)
+        return self.names.number(atom) if value is None else value
+
+    @functools.cached_property
+    def names(self) -> Names:
+        """The names that lists and dicts give in turn."""
+        return Names(self.whole, self.kinds)
+
+    def keyed(self, stmt: ir.For) -> dict[str, tuple[str, ...]]:
+        """What in a loop is a string: one of these in turn."""
+        found: dict[str, tuple[str, ...]] = {}
+        count = definitions(stmt.body, ())
+        for inner in ir.walk(stmt.body):
+            if isinstance(inner, ir.Assign) and count[inner.target.id] == 1:
+                texts = self.texts(inner.rhs, stmt.target, found)
+                if texts is not None:
+                    found[inner.target.id] = texts
+        return found
+
+    def texts(
+        self, rhs: ir.Rhs, target: ir.Name, found: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str, ...] | None:
+        """The strings that an expression gives in turn, None if it is anything else."""
+        if isinstance(rhs, ir.Name):
+            return found.get(rhs.id)
+        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem or rhs.args[1] != target:
+            return None
+        keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.text != LOOP
+        return None if keys else self.names.of(rhs.args[0])
+
+    def asks_by_name(self, block: ir.Block, keyed: Mapping[str, object]) -> bool:
+        """Whether attributes of objects are read or stored by the names that a loop gives."""
+        for stmt in ir.walk(block):
+            call = ir.call_of(stmt)
+            if call is not None and any(call.fn is f for f in BY_NAME):
+                key = call.args[1] if len(call.args) > 1 else None
+                if isinstance(key, ir.Name) and key.id in keyed:
+                    return self.cls(call.args[0]) is not None
+        keys = own_dicts.names_in(block, self.own_dicts)
+        return any(isinstance(k, ir.Name) and k.id in keyed for k in keys)
+
+    @functools.cached_property
+    def own_dicts(self) -> dict[str, ir.Atom]:
+        """The dicts that objects keep their attributes in."""
+        return own_dicts.found(self.whole, self.kinds)
 
     def items_at(self, stmt: ir.Stmt, target: ir.Name) -> tuple[Kind, ...] | None:
         """The kinds of the items of which a statement takes one, where they are all known."""
@@ -133,11 +213,15 @@ def _same(name: ir.Name) -> ir.Name:
     return name
 
 
-def _at(block: ir.Block, target: ir.Name, value: ir.Const) -> ir.Block:
-    """A block for one value of a loop's target."""
+BY_NAME = (getattr, hasattr, setattr, object.__setattr__, delattr)
+"""What takes an object and the name of an attribute."""
+
+
+def _at(block: ir.Block, known: Mapping[str, ir.Const]) -> ir.Block:
+    """A block for one value of a loop's target, and of what that decides."""
 
     def read(n: ir.Name) -> ir.Atom:
-        return value if n == target else n
+        return known.get(n.id, n)
 
     def many(inner: ir.Block) -> ir.Block:
         return tuple(ir.map_stmt(s, read, _same, many) for s in inner)

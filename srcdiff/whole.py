@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from srcdiff import ir, records
-from srcdiff.analyses.kind_types import Dict, Kind, class_of
+from srcdiff import identity, ir, records
+from srcdiff.analyses.kind_types import Dict, Kind, List, Tuple, class_of
 from srcdiff.errors import UnsupportedError
-from srcdiff.places import Place, Places
+from srcdiff.places import Place, Places, stores
 from srcdiff.request import Member, spelled
 
 Kinds = Mapping[str, Kind]
@@ -34,6 +34,101 @@ class Variables(Places):
         self.leaves: dict[str, Place] = {}
         self.passive: dict[str, Place] = {}
         self.out: list[ir.Stmt] = []
+        self.copies = False
+        self.compares: list[ir.Loc] = []
+        self.there: set[Place] = set()
+        """What objects may have by now: an attribute that is assigned later is no part of them."""
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block without attributes."""
+        raise NotImplementedError
+
+    # --- are they the same? ----------------------------------------------------------------------
+
+    def compared(self, call: ir.Call, loc: ir.Loc) -> bool | None:
+        """What a comparison of two objects gives, where that is known here."""
+        if call.fn is hasattr and identity.is_taken_apart(self, call.args[0]):
+            raise _depends(call.args[1], loc)
+        if identity.of_boxed(self, call):
+            self.compares.append(loc)
+        return identity.same(self, call, loc)
+
+    def makers(self, name: str) -> list[ir.Stmt]:
+        """The statements that bind a name."""
+        return self.order.defined.get(name, [])
+
+    def length(self, call: ir.Call) -> int | None:
+        """How many items a sequence in a parameter has, where that is known."""
+        place = self.place(call.args[0]) if call.fn is len and call.args else None
+        kind = None if place is None else self.kind_at(place)
+        if not isinstance(kind, (List, Tuple)) or kind.items is None:
+            return None
+        return len(kind.items)
+
+    def note_copies(self, names: tuple[str, ...]) -> None:
+        """Note whether objects are made where they go on to something else."""
+        self.copies |= any(identity.is_taken_apart(self, ir.Name(n)) for n in names)
+
+    def check_compared(self) -> None:
+        """Refuse comparisons of what came out of containers where those hold copies."""
+        if self.copies and self.compares:
+            raise identity.refused(self.compares[0])
+
+    # --- what there is ---------------------------------------------------------------------------
+
+    def inner(self, stmt: ir.Stmt) -> Callable[[ir.Block], ir.Block]:
+        """What takes the blocks of a statement, of which any one may run, or none."""
+        before = frozenset(self.there)
+        if isinstance(stmt, (ir.For, ir.While)):
+            before |= self.stored_in(stmt)
+        self.there |= before
+
+        def block(inner: ir.Block) -> ir.Block:
+            others, self.there = self.there, set(before)
+            done = self.block(inner)
+            self.there |= others
+            return done
+
+        return block
+
+    def stored_in(self, loop: ir.Stmt) -> frozenset[Place]:
+        """The attributes that a loop assigns, and all of the objects that it copies."""
+        found: set[Place] = set()
+        for _, base, key in stores((loop,)):
+            place = self.place(base)
+            if place is not None:
+                found |= {below(place, key.value), *self.inside(below(place, key.value))}
+        for name in ir.bound((loop,)):
+            if self.cls(name) is not None:
+                found |= self.inside((name, ()))
+        return frozenset(found)
+
+    def inside(self, place: Place) -> set[Place]:
+        """Every attribute of an object, and those of its own objects."""
+        kind = self.kind_at(place)
+        if not isinstance(kind, Dict) or kind.cls is None:
+            return set()
+        found = {below(place, key) for key, _ in kind.items}
+        return found.union(*map(self.inside, found))
+
+    def gone(self, place: Place) -> None:
+        """A new object is at a place: it has no attributes yet."""
+        self.there -= self.inside(place)
+
+    def is_there(self, place: Place) -> bool:
+        """Whether an attribute may be there by now."""
+        if place in self.there or self.kind_given(place) is not None:
+            return True
+        given = place[0] in self.params and self.kind_given((place[0], place[1][:-1])) is not None
+        return given and self.class_value(place) is not None
+
+    def class_value(self, place: Place) -> ir.Ref | None:
+        """What an attribute is while the class alone has it; None where that is no plain value."""
+        cls = class_of(self.kind_at((place[0], place[1][:-1])))
+        name = str(place[1][-1])
+        if cls is None or records.default(cls, name) is records.MISSING:
+            return None
+        return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
 
     def value(self, place: Place, loc: ir.Loc) -> ir.Rhs:
         """What is at a place, as an expression."""
@@ -53,7 +148,8 @@ class Variables(Places):
         if place[0] in self.params and not self.is_stored(place):
             return self.leaf(place)
         if place not in self.variables:
-            base = _NUMBER.sub("", place[0]) if place[0] not in self.params else ""
+            named = place[0] in self.params and isinstance(place[1][0], str)
+            base = "" if named else _NUMBER.sub("", place[0])
             words = [str(k) for k in (base, *place[1]) if str(k)]
             self.variables[place] = self.fresh("_".join(words)).id
         return ir.Name(self.variables[place])
@@ -88,6 +184,8 @@ class Variables(Places):
         values: dict[str, ir.Atom] = {}
         for key, inner in kind.items:
             inside = below(place, key)
+            if not self.is_there(inside):
+                continue
             if class_of(inner) is not None:
                 values[key] = self.made(inside, loc)
             else:
@@ -123,6 +221,15 @@ def built(cls: type, values: Mapping[str, ir.Atom]) -> ir.Call:
     if fields is not None and set(fields) == set(values):
         return ir.Call(cls, tuple(values[f] for f in fields), text=cls.__name__)
     return ir.Call(records.instance, (ir.Ref(cls.__name__, cls),), tuple(values.items()))
+
+
+def _depends(name: ir.Atom, loc: ir.Loc) -> UnsupportedError:
+    """The error for an attribute that is assigned on some ways to a question, and not on others."""
+    which = f" `{name.value}`" if isinstance(name, ir.Const) else ""
+    return UnsupportedError(
+        f"whether an object has the attribute{which} depends on what ran before", loc,
+        remedy="Assign None in `__init__`, and ask whether it is None.",
+    )  # fmt: skip
 
 
 def strange(loc: ir.Loc) -> UnsupportedError:

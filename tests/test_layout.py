@@ -22,11 +22,12 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
-    + ("ownership", "apart"),
+    + ("ownership", "apart", "identity", "presence", "own_dicts", "order"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("assumed", "resized", "marks", "looped", "hidden")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
+    + ("attribute_dicts", "data_functions", "keys")
     + ("methods", "mappings", "flat", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")

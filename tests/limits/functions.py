@@ -126,7 +126,7 @@ def f(x):
 srcdiff.grad(f)(2.0)
 """,
     "`*` of unknown length": """
-def add(a, b):
+def add(a, b=1.0):
     return a + b
 
 def f(pair):

@@ -357,4 +357,109 @@ class Cubes:
 
 srcdiff.grad(Cubes().rows)(np.ones(3))
 """,
+    "A function in an object of which not all is known": """
+class Solver:
+    def __init__(self, f):
+        self.f, self.u = f, None
+
+    def run(self, u, steps):
+        self.u = u
+        for _ in range(steps):
+            self.u = self.u + 0.1 * self.f(self.u)
+        return self.u
+
+def g(u, k):
+    return Solver(lambda v: k * v).run(u, 3)
+
+srcdiff.grad(g)(2.0, 3.0)
+""",
+    "An object that is made of any number of values": """
+class Line:
+    def __init__(self, slope, shift=0.0):
+        self.slope, self.shift = slope, shift
+
+def f(x):
+    return Line(*x).slope
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "An object that is made of any keywords": """
+class Line:
+    def __init__(self, slope, shift=0.0):
+        self.slope, self.shift = slope, shift
+
+def f(x, names):
+    return Line(**{name: x for name in names}).slope
+
+srcdiff.grad(f)(2.0, ["slope"])
+""",
+    "Whether an object is another one": """
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    node = Node(x)
+    nodes = [node, Node(2.0)]
+    return x * x if nodes[0] is node else x
+
+srcdiff.grad(f)(2.0)
+""",
+    "Whether two objects of a list are the same": """
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    node = Node(x)
+    nodes = [node, node]
+    return x * x if nodes[0] is nodes[1] else x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A loop over the attributes of an object": """
+class Point:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+def f(x):
+    p = Point(x, x * x)
+    return sum(value for value in p.__dict__.values())
+
+srcdiff.grad(f)(2.0)
+""",
+    "An attribute that may be there or not": """
+class Model:
+    def loss(self, x):
+        if x > 1.0:
+            self.scale = x
+        return x * x if hasattr(self, "scale") else x
+
+def f(x):
+    return Model().loss(x)
+
+srcdiff.grad(f)(2.0)
+""",
+    "`setattr` by a name that is not known": """
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+def f(x, model, names):
+    for name in names[1:]:
+        setattr(model, name, x)
+    return model.scale * x
+
+srcdiff.grad(f)(2.0, Model(1.0), ["shift", "scale"])
+""",
+    "The dict of an object's attributes": """
+class Options:
+    def __init__(self, **options):
+        self.__dict__ = options
+
+def f(x):
+    return Options(rate=x).rate
+
+srcdiff.grad(f)(2.0)
+""",
 }

@@ -28,6 +28,7 @@ TOPICS = (
     "inner_lists",
     "shared_items",
     "objects",
+    "objects_kept",
     "lists",
     "dicts",
     "iterators",

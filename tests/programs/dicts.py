@@ -680,3 +680,36 @@ def updated_by_another_dict(x):
 
 for _function in (written_once_it_is_there, updated_by_another_dict):
     sample(_function, three)
+
+
+# --- dicts of keyword arguments ------------------------------------------------------------------
+
+
+def norm(x, g, b, eps=1e-5):
+    return g * (x - np.mean(x)) / np.sqrt(np.var(x) + eps) + b
+
+
+def block(x, ln, mlp, power):
+    return x + mlp["w"] @ np.tanh(norm(x, **ln)) ** power
+
+
+def blocks_of_keywords(x, params, power):
+    def last(v, g, b):
+        return np.sum(g * v**2) + b
+
+    for p in params["blocks"]:
+        x = block(x, **p, power=power)
+    return last(norm(x, **params["ln"]), **params["last"])
+
+
+def keywords(r):
+    def ln():
+        return {"g": r.uniform(0.5, 1.5), "b": r.standard_normal(3)}
+
+    blocks = [{"ln": ln(), "mlp": {"w": r.standard_normal((3, 3))}} for _ in range(2)]
+    return {"blocks": blocks, "ln": ln(), "last": {"g": r.standard_normal(3), "b": 0.5}}
+
+
+sample(
+    blocks_of_keywords, lambda r: (r.standard_normal(3), keywords(r), 2.0), ("x", "params")
+)
