@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -61,21 +62,24 @@ def check(function: ir.Function, kinds: Mapping[str, Any]) -> None:
                 remedy="Write the assignment out; a loop over names that are known is written out "
                 "too: those of a tuple, or of a dict of keywords.",
             )
-        if _writes(stmt, dicts) or (made is not None and is_object and made.fn == ir.Attr(NAME)):
+        other = made is not None and _reads(made) and not set(ir.writes(stmt)) & dicts.keys()
+        if other or _uses(stmt, dicts):
             raise refused(stmt.loc)
 
 
-def _writes(stmt: ir.Stmt, dicts: Mapping[str, ir.Atom]) -> bool:
-    """Whether a statement writes into the dict of an object."""
-    if isinstance(stmt, ir.SetItem):
-        return stmt.base.id in dicts
-    call = ir.call_of(stmt)
-    if call is None or not isinstance(call.fn, ir.Method) or call.fn.name in _LOOKS:
-        return False
-    return getattr(call.args[0], "id", "") in dicts
+def _uses(stmt: ir.Stmt, dicts: Mapping[str, ir.Atom]) -> bool:
+    """Whether a statement may write into the dict of an object, or give it another name."""
+    mine = dicts.keys() & set(ir.reads(stmt))
+    made = ir.call_of(stmt)
+    if not mine or made is None:
+        return bool(mine)
+    if isinstance(made.fn, ir.Method) and made.fn.name in _LOOKS:
+        return bool(mine & {n for a in made.args[1:] for n in ir.names(a)})
+    return not any(made.fn is f for f in _READERS)
 
 
 _LOOKS = ("get", "keys", "values", "items", "copy")
+_READERS: tuple[Any, ...] = (operator.contains, len, print, str, repr)
 _STORES: tuple[Any, ...] = (setattr, object.__setattr__, delattr, object.__delattr__)
 
 

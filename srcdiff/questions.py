@@ -154,16 +154,6 @@ def _setattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), text=text)
 
 
-def _vars(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
-    """`vars(x)`: what is written into it would be lost."""
-    if not call.args or m.cls(call.args[0]) is None:
-        return None
-    raise UnsupportedError(
-        "`vars` of an object that holds values with a derivative", loc,
-        remedy="Read and write the attributes by their names.",
-    )  # fmt: skip
-
-
 def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:
     """The object and the name that `getattr` and its like are given."""
     if len(call.args) < 2 or m.cls(call.args[0]) is None:
@@ -183,7 +173,6 @@ RULES: dict[Any, Rule] = {
     hasattr: _hasattr,
     setattr: _setattr,
     object.__setattr__: _setattr,
-    vars: _vars,
     dataclasses.replace: construct.replaced,
     copy.copy: construct.copied,
     copy.deepcopy: construct.copied,

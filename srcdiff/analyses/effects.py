@@ -21,7 +21,7 @@ from srcdiff import distributions, ir, joined, layout, trees
 from srcdiff.analyses.foreign import shares_memory
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
 from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
-from srcdiff.analyses.kind_types import Kind, Object, Sparse, is_mutable
+from srcdiff.analyses.kind_types import Kind, List, Object, Sparse, Tuple, is_mutable
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.outs import outs, overwrites
 
@@ -276,7 +276,17 @@ def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
 def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
     viewed = _viewed(call, kinds)
+    if viewed and (call.fn in VIEW_FUNCTIONS or call.fn in VIEW_ALL_FUNCTIONS):
+        # An array of what a list holds is a copy.
+        viewed = tuple([a for a in viewed if not _is_sequence(a, kinds)])
     return tuple([a for a in viewed if _has_memory(a, kinds)]) if viewed else ()
+
+
+def _is_sequence(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an argument is certainly a list or tuple."""
+    if kinds is None or not isinstance(atom, ir.Name):
+        return isinstance(atom, ir.Tup)
+    return isinstance(kinds.get(atom.id), (List, Tuple))
 
 
 def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:

@@ -105,7 +105,7 @@ def _stored_attribute(
     b: Builder, target: Node, base: Atom, value: Atom, op: str | None
 ) -> Stmt:
     """`base.name = value`, or `base.name op= value`."""
-    if target.attr in ("__dict__", "__class__"):
+    if target.attr == "__class__":
         b.refuse(target, f"`{target.attr}` is assigned", "Assign the attributes by their names.")
     args = (base, Const(b.source.attribute(target.attr)), value)
     call = Call(set_attr, args if op is None else (*args, Const(op)))

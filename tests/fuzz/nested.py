@@ -132,6 +132,8 @@ class Nested(Blocks):
                 f"sum([{one} * 0.7 for {row} in {of} for {one} in {row}])",
                 f"sum([{one} * {two} for {one}, {two} in zip(*{of})])",
                 f"np.array({of}).sum(axis=(0, 1))",
+                f"np.asarray({of}).sum(axis=0)[0]",
+                f"np.reshape({of}, (4, -1)).sum(axis=0)",
             ]
         self.line(f"{got} = {self.r.choice(summed)}")
         self.bind(got, vector())

@@ -64,19 +64,21 @@ class Model:
 
 def f(x):
     model = Model(x)
-    vars(model)["w"] = x * x
+    own = vars(model)
+    other = own
+    other["w"] = x * x
     return model.w
 
 srcdiff.grad(f)(2.0)
 """,
-    "An object's `__dict__` that is assigned": """
+    "An object's class that is assigned": """
 class Model:
     def __init__(self, w):
         self.w = w
 
 def f(x):
     model = Model(x)
-    model.__dict__ = {"w": x * x}
+    model.__class__ = Model
     return model.w
 
 srcdiff.grad(f)(2.0)

@@ -392,3 +392,29 @@ def items_made_in_a_loop_beside_their_arrays(x, s):
 sample(
     items_made_in_a_loop_beside_their_arrays, lambda r: (r.uniform(0.5, 1.5, 3), 0.7), (0, 1)
 )
+
+
+def arrays_of_lists_that_change(u):
+    rows = [[u, 1.0], [2.0, u]]
+    row = rows[0]
+    rows[0] = [u * u, u]
+    row[0] = row[0] * u
+    a, b = np.asarray(rows), np.ravel(rows[0])
+    a[0, 0] *= 2.0
+    b += 1.0
+    return np.sum(np.sin(a)) + row[0] + rows[0][0] * b[0] * np.atleast_1d(row)[0]
+
+
+def table_scaled(u):
+    table = [[0.0 for _ in range(3)] for _ in range(3)]
+    for r in range(3):
+        for k in range(1, 3):
+            table[k][r] = u * k
+    for k in range(1, 3):
+        for j in range(3):
+            table[k][j] *= 2.0
+    return np.sum(np.sin(np.asarray(table)))
+
+
+sample(arrays_of_lists_that_change, lambda r: (0.7,), printed=False)
+sample(table_scaled, lambda r: (0.7,))
