@@ -19,6 +19,7 @@ from srcdiff.analyses.kind_types import (
     is_container,
 )
 from srcdiff.analyses.views import is_array_if_any
+from srcdiff.containers import take
 from srcdiff.device import on_device
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
@@ -51,9 +52,27 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     return tuple(lines.out)
 
 
+def check_part(stmt: ir.SetItem, facts: Facts) -> None:
+    """Refuse `xs[1:] = ys` of lists that may hold numbers."""
+    kind = facts.kinds.get(stmt.base.id)
+    if not isinstance(stmt.index, ir.Slice) or is_array_if_any(kind):
+        return
+    if any(map(_may_be_number, _items(kind or UNKNOWN))):
+        raise UnsupportedError(
+            "numbers are stored in a part of a list whose memory has another name",
+            stmt.loc,
+            remedy="Store them one by one.",
+        )
+
+
 def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> None:
     """Numbers of a copy of a container, or of a slice of it."""
     (base, *rest) = call.args
+    if isinstance(base, ir.Tup):
+        for k, item in enumerate(base.items):
+            if isinstance(item, ir.Name) and item.id in facts.active and _is_number(item, facts):
+                lines.out += take(source, (ir.Const(k),), item, facts, lines.loc)
+        return
     if not isinstance(base, ir.Name) or base.id not in facts.active:
         return
     to = facts.adjoint(base.id)
@@ -85,6 +104,11 @@ def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     if call.fn is operator.getitem:
         return isinstance(call.args[1], ir.Slice)
     return call.fn in (*_WHOLE, operator.add, operator.mul)
+
+
+def _is_number(name: ir.Name, facts: Facts) -> bool:
+    """Whether an item of a display has no shadow."""
+    return not facts.aliases.is_unclear(name.id)
 
 
 def _items(kind: Kind) -> tuple[Kind, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import (
+    UNKNOWN,
     Dict,
     Kind,
     List,
@@ -18,13 +19,16 @@ from srcdiff.analyses.kind_types import (
     contents,
     is_container,
     is_mutable,
+    is_numeric,
     is_scalar,
+    sure,
 )
 from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.analyses.links import Link, groups, is_copy, links_of
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
+from srcdiff.facts import sampled
 
 Kinds = Mapping[str, Kind]
 
@@ -35,7 +39,9 @@ def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
     Raises:
         UnsupportedError: an element may be held elsewhere, and be a number or an array.
     """
-    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds)]
+    # A generated text writes into no array that another of its names holds.
+    known = sampled(function, kinds) and not function.loc.file.startswith(ir.GENERATED)
+    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known)]
     links = [k for k in links_of(function.body, kinds, False) if not _takes_out(k)]
     found: set[int] = set()
     for stmt in stores:
@@ -65,14 +71,17 @@ def _element(stmt: ir.SetItem, kinds: Kinds) -> Kind:
     return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
 
 
-def _is_store(stmt: ir.Stmt, kinds: Kinds) -> bool:
+def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
     """Whether a statement is an operator in place on an element that may be an array."""
     if not isinstance(stmt, ir.SetItem) or stmt.index is None or stmt.op is None:
         return False
-    kind = kinds.get(stmt.base.id)
-    if not isinstance(kind, (List, Dict)) or is_scalar(_element(stmt, kinds)):
+    kind = kinds.get(stmt.base.id, UNKNOWN)
+    kind = sure(kind) if known else kind
+    if is_numeric(kind) or is_scalar(_element(stmt, kinds)):
         return False
-    return any(map(_is_shared, contents(kind)))
+    if isinstance(kind, (List, Dict)):
+        return any(map(_is_shared, contents(kind)))
+    return kind == UNKNOWN and known
 
 
 def _takes_out(link: Link) -> bool:

@@ -239,7 +239,7 @@ def _on_container(call: ir.Call, scribe: Scribe) -> ir.Call:
     base, *rest = call.args
     if call.fn.name == "insert":
         args = (scribe.tangent(base), rest[0], *map(scribe.tangent, rest[1:]))
-    elif call.fn.name in _CONTENTS:
+    elif call.fn.name in _CONTENTS and not call.kwargs:
         keys = call.fn.name == "pop"
         args = (scribe.tangent(base), *(rest if keys else map(scribe.tangent, rest)))
     else:

@@ -43,7 +43,8 @@ def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Blo
             name = stmt.target.id
             span = max((k + 1 for k, s in enumerate(todo) if name in ir.used((s,))), default=0)
             part = tuple(todo[:span])
-            if _uses(part)[name] == used[name] and not _changes(part, source):
+            written = _changes(part, source) or _changes(part, name)
+            if _uses(part)[name] == used[name] and not written:
                 todo[:span] = ir.rename(part, {name: source})
                 continue
         out.append(stmt)

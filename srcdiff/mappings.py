@@ -15,6 +15,17 @@ Kinds = Mapping[str, Kind]
 Made = Mapping[str, ir.Call]
 
 
+def check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Lines) -> None:
+    """Refuse `xs += ys` where `xs` may be a list or an array for all that is known."""
+    if not isinstance(kind, Dict) or (call.fn is not operator.or_ and class_of(kind) is None):
+        raise UnsupportedError(
+            f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
+            "known whether it is a list",
+            lines.loc,
+            remedy="Let a variable be a list from the beginning: `xs = []`, not None.",
+        )
+
+
 def updated(base: ir.Name, other: ir.Atom, lines: Lines, kinds: Kinds, made: Made) -> None:
     """Every item of another dict, or every pair of a sequence, is stored."""
     cls = class_of(atom_kind(base, kinds))

@@ -26,7 +26,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.lines import Lines
-from srcdiff.mappings import DICT_METHODS, dict_made, merged, updated
+from srcdiff.mappings import DICT_METHODS, check_merges, dict_made, merged, updated
 from srcdiff.stars import joined
 
 Kinds = Mapping[str, Kind]
@@ -328,6 +328,7 @@ class _Plain:
         if isinstance(kinds[0], List):
             self.appended(one, two, lines, made)
         else:
+            check_merges(one, call, kinds[0], lines)
             updated(one, two, lines, self.kinds, made)
         if target != one:
             lines.assign(target, one)

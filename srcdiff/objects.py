@@ -147,7 +147,7 @@ class Members(InTurn, questions.Truthful):
         if (own := attribute_dicts.call(self, call, loc)) is not None:
             return own
         if isinstance(fn, ir.Attr):
-            return self.attribute(call.args[0], fn)
+            return self.attribute(call.args[0], fn, loc)
         if isinstance(fn, ir.Method):
             return self.method(call, fn, loc)
         if isinstance(fn, ir.Name):
@@ -191,7 +191,7 @@ class Members(InTurn, questions.Truthful):
             return None
         return replace(call, fn=own, args=(base, *call.args), text=None)
 
-    def attribute(self, base: ir.Atom, fn: ir.Attr) -> ir.Rhs | None:
+    def attribute(self, base: ir.Atom, fn: ir.Attr, loc: ir.Loc) -> ir.Rhs | None:
         """`x.name`: of what the class has; what the object itself has stays as it is."""
         cls = self.cls(base)
         if cls is None:
@@ -199,6 +199,7 @@ class Members(InTurn, questions.Truthful):
         if fn.name == "__class__":
             return ir.Ref(cls.__name__, cls)
         own = records.member(cls, fn.name, fn.after)
+        questions.check_descriptor(own, fn.name, loc)
         if isinstance(own, property) and isinstance(own.fget, types.FunctionType):
             return ir.Call(own.fget, (base,))
         if fn.after is None and (self.has(base, fn.name) or (cls, fn.name) in self.own):
@@ -304,6 +305,7 @@ class Members(InTurn, questions.Truthful):
         if key.value == own_dicts.NAME:
             return attribute_dicts.replaced(self, call, loc)
         own = records.member(cls, key.value)
+        questions.check_descriptor(own, str(key.value), loc)
         if isinstance(own, property):
             if len(call.args) == 4:
                 old = self.temp(ir.Call(ir.Attr(key.value), (base,)), loc)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import operator
+import types
 from collections.abc import Callable
 from typing import Any, Union
 
@@ -71,6 +72,19 @@ def check_own(cls: type | None, loc: ir.Loc) -> None:
             "the class of an object of a library is asked for, which is known only by what it does",
             loc,
             remedy="Ask outside of the function that is differentiated.",
+        )
+
+
+def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
+    """Refuse an attribute that a descriptor of the user's gives, or takes when it is assigned."""
+    cls = type(own)
+    ways = (getattr(cls, way, None) for way in ("__get__", "__set__"))
+    written = any(isinstance(w, types.FunctionType) for w in ways)
+    if written and not cls.__module__.startswith(("functools", "srcdiff")):
+        raise UnsupportedError(
+            f"the attribute `{name}` is that of a descriptor, a `{cls.__name__}`",
+            loc,
+            remedy="Use a property instead.",
         )
 
 

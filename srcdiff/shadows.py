@@ -24,13 +24,15 @@ from srcdiff.analyses.kind_types import (
     List,
     contents,
     is_active_kind,
+    is_container,
     is_float,
     is_scalar,
+    sure,
 )
 from srcdiff.analyses.shadowed import is_mirrored, may_copy
 from srcdiff.analyses.views import is_array, is_array_if_any
 from srcdiff.containers import take
-from srcdiff.copied import copied_numbers
+from srcdiff.copied import check_part, copied_numbers
 from srcdiff.errors import InternalError
 from srcdiff.facts import Facts
 
@@ -159,10 +161,17 @@ class _Mirror:
             return not is_array_if_any(self.facts.kinds.get(stmt.target.id))
         if not isinstance(stmt.rhs, ir.Call):
             return True
+        if stmt.rhs.fn == ir.Method("copy") and not self.is_container(stmt.rhs.args[0]):
+            return False
         if stmt.rhs.fn in (ir.make_list, ir.make_dict):
             return True
         viewed = returns_view(stmt.rhs, self.facts.kinds)
         return any(self.has_memory(n) for a in viewed for n in ir.names(a))
+
+    def is_container(self, atom: ir.Atom) -> bool:
+        """Whether something is certainly a list, tuple or dict, or None."""
+        kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        return is_container(sure(kind))
 
     def has_memory(self, name: str) -> bool:
         """Whether a name has a shadow, kept or made where it is used."""
@@ -298,6 +307,7 @@ class _Mirror:
     def store(self, stmt: ir.SetItem) -> ir.Block:
         """`c[k] = v`."""
         assert stmt.index is not None and stmt.op is None
+        check_part(stmt, self.facts)
         base = self.facts.adjoint(stmt.base.id)
         out: list[ir.Stmt] = []
         value = self.item(stmt.value, out)

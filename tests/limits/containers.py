@@ -220,4 +220,26 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A list joined in place to what may be none": """
+def f(x):
+    xs = None
+    if x > 0:
+        xs = [x, x * x]
+    xs += [(0, x)]
+    return xs[0] * xs[1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "Numbers in a part of a list that has another name": """
+def f(x):
+    xs = None
+    if x > 0:
+        xs = [x, 2.0]
+    for _ in range(2):
+        xs = xs
+        xs[1:] = [x * xs[1]]
+    return xs[0] * xs[1]
+
+srcdiff.grad(f)(2.0)
+""",
 }

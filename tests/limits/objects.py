@@ -464,4 +464,22 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A descriptor": """
+class Double:
+    def __get__(self, instance, owner):
+        return 2.0 * instance.kept
+
+    def __set__(self, instance, value):
+        instance.kept = value
+
+class Model:
+    w = Double()
+
+def f(x):
+    model = Model()
+    model.w = x
+    return model.w
+
+srcdiff.grad(f)(2.0)
+""",
 }

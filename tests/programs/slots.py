@@ -418,3 +418,61 @@ def table_scaled(u):
 
 sample(arrays_of_lists_that_change, lambda r: (0.7,), printed=False)
 sample(table_scaled, lambda r: (0.7,))
+
+
+# --- numbers of objects, and copies of what may be None -------------------------------------------
+
+
+class Held:
+    def __init__(self, b):
+        self.b = b
+
+    def scaled(self, k):
+        self.b *= k
+        return self
+
+
+def numbers_of_objects(x, s):
+    rate, first = 2.0, x[0]
+    one, two, three = Held(s), Held(s), Held(first)
+    one.b *= 2.0
+    two.b += x[1]
+    three.scaled(s).scaled(x[2])
+    four = Held(rate)
+    four.b *= 3.0
+    return s * one.b + two.b * first * three.b + rate * four.b * s
+
+
+def display_as_a_list(x, s):
+    kept = list((x * 1.0, s))
+    kept[0][0] = 2.0
+    pairs = []
+    for i in range(2):
+        pairs.append(tuple([x * i, s]))
+        pairs[-1][0][1] = s
+    return np.sum(kept[0]) * kept[1] * s + sum(np.sum(u) * v for u, v in pairs)
+
+
+def copy_of_what_was_none(x, s):
+    best = None
+    for k in range(3):
+        if best is None or k == 1:
+            best = x * k
+    work = best.copy()
+    work[0] = s
+    return np.sum(work) * s
+
+
+def item_of_what_was_none(x, s):
+    state = None
+    if s > 0:
+        state = {"u": x * 1.0, "n": s}
+    state["u"] *= s
+    state["n"] += x[0]
+    return np.sum(state["u"]) * state["n"]
+
+
+for _program in (
+    numbers_of_objects, display_as_a_list, copy_of_what_was_none, item_of_what_was_none,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 3), 0.7), (0, 1))
