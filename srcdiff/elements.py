@@ -19,7 +19,6 @@ from srcdiff.analyses.kind_types import (
     contents,
     is_container,
     is_mutable,
-    is_numeric,
     is_scalar,
     sure,
 )
@@ -77,11 +76,9 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
         return False
     kind = kinds.get(stmt.base.id, UNKNOWN)
     kind = sure(kind) if known else kind
-    if is_numeric(kind) or is_scalar(_element(stmt, kinds)):
+    if not isinstance(kind, (List, Dict)) or is_scalar(_element(stmt, kinds)):
         return False
-    if isinstance(kind, (List, Dict)):
-        return any(map(_is_shared, contents(kind)))
-    return kind == UNKNOWN and known
+    return any(map(_is_shared, contents(kind)))
 
 
 def _takes_out(link: Link) -> bool:

@@ -41,6 +41,7 @@ from srcdiff.analyses.links import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
 from srcdiff.lower.targets import length_check
+from srcdiff.partly import check_left
 from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]
@@ -186,7 +187,8 @@ class _Listed(_Pass):
         if not isinstance(stmt, ir.For):
             out.append(stmt)
             return
-        taken = (_base(s) for s in stmt.body if _mark(s) == LOOP)
+        taken = [_base(s) for s in stmt.body if _is_taking(s)]
+        check_left(stmt, taken, out, self.whole, self.kinds, _is_taking)
         for base in dict.fromkeys(taken):
             if self.needs_list(base):
                 self.check_unchanged(base, stmt)
@@ -234,6 +236,11 @@ class _Listed(_Pass):
         assert isinstance(rest[0], ir.Assign)
         out += [replace(rest[0], rhs=ir.Call(len, (made,), text="len")), *rest[1:]]
         return made
+
+
+def _is_taking(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes the item of a loop's step."""
+    return _mark(stmt) == LOOP
 
 
 def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:

@@ -62,7 +62,14 @@ class InTurn(Unroller):
                 "an object that gives one item after the other is iterated", loc,
                 remedy="Give a list of the items.",
             )  # fmt: skip
-        if not isinstance(own, types.FunctionType) or records.is_named_tuple(self.cls(base)):
+        if records.is_named_tuple(self.cls(base)):
+            return None
+        if not isinstance(own, types.FunctionType):
+            if isinstance(self.member(base, "__getitem__"), types.FunctionType):
+                raise UnsupportedError(
+                    "the items of an object that has no `__iter__` are taken in turn", loc,
+                    remedy="Take them one by one: `[x[k] for k in range(len(x))]`.",
+                )  # fmt: skip
             return None
         return replace(call, args=(self.temp(ir.Call(own, (base,)), loc),))
 

@@ -242,4 +242,15 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "An iterator that a loop may leave early": """
+def f(x):
+    it, total = iter([1.0, 2.0, 3.0]), 0.0
+    for v in it:
+        total = total + v * x
+        if v > 1.5:
+            break
+    return total + sum(it) * x
+
+srcdiff.grad(f)(2.0)
+""",
 }

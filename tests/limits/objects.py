@@ -482,4 +482,22 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A list of the items of an object without `__iter__`": """
+class Powers:
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, k):
+        if k > 1:
+            raise IndexError
+        return self.x ** (k + 1)
+
+def f(x):
+    return list(Powers(x))[1]
+
+srcdiff.grad(f)(2.0)
+""",
 }
