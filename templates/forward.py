@@ -94,9 +94,9 @@ def builtin_max_tangent(first, *more):
         d[z] += d[first] * (first > more[0]) + 0.5 * d[first] * (first == more[0])
         d[z] += d[more][0] * (more[0] > first) + 0.5 * d[more][0] * (first == more[0])
     else:
-        count = int(first == z)
+        count = 1.0 * (first == z)
         for k in range(len(more)):
-            count = count + int(more[k] == z)
+            count = count + 1.0 * (more[k] == z)
         d[z] += d[first] * (first == z) / count
         for k in range(len(more)):
             d[z] += d[more][k] * (more[k] == z) / count
@@ -113,9 +113,9 @@ def builtin_min_tangent(first, *more):
         d[z] += d[first] * (first < more[0]) + 0.5 * d[first] * (first == more[0])
         d[z] += d[more][0] * (more[0] < first) + 0.5 * d[more][0] * (first == more[0])
     else:
-        count = int(first == z)
+        count = 1.0 * (first == z)
         for k in range(len(more)):
-            count = count + int(more[k] == z)
+            count = count + 1.0 * (more[k] == z)
         d[z] += d[first] * (first == z) / count
         for k in range(len(more)):
             d[z] += d[more][k] * (more[k] == z) / count

@@ -129,7 +129,7 @@ def builtin_max(first, *more):
         items = (first, *more) if len(more) > 0 else first
         count = 0
         for k in range(len(items)):
-            count = count + int(items[k] == z)
+            count = count + 1.0 * (items[k] == z)
         for k in range(len(items)):
             if len(more) == 0:
                 d[first][k] += d[z] * (first[k] == z) / count
@@ -151,7 +151,7 @@ def builtin_min(first, *more):
         items = (first, *more) if len(more) > 0 else first
         count = 0
         for k in range(len(items)):
-            count = count + int(items[k] == z)
+            count = count + 1.0 * (items[k] == z)
         for k in range(len(items)):
             if len(more) == 0:
                 d[first][k] += d[z] * (first[k] == z) / count

@@ -24,7 +24,8 @@ WITHOUT = {
         "correlate1d:*'mirror')", "eig_back:*", "hermitian:*",
         "lstsq:*", "norm:*",
         "norm_order(A(?, ?*", "norm_order(A(4), [12-]*", "norm_order(A(4), np*", "pinv:*", "qr:*",
-        "poly:poly(V(*", "poly:poly(np.roots*", "real:*", "sign:*", "slogdet:*", "solve:*'pos')", "std:*", "svdvals:*",
+        "poly:poly(V(*", "poly:poly(np.roots*",
+        "real:*", "sign:*", "slogdet:*", "solve:*'pos')", "std:*", "svdvals:*",
         "toeplitz:toeplitz(A(3))", "var:*", "var_mean*", "var_where*", "vdot:*", "vecdot:*",
         "vecmat:*",
         "vector_norm:*ord=[31-]*", "vector_norm:*ord=0.5)", "vector_norm:*ord=np.inf)",
@@ -36,7 +37,8 @@ WITHOUT = {
         "wofz:*",
     ),
     "some of its arguments must be real": (
-        "interp:interp([0V]*", "interp:*A(1), A(1))", "interpolant_:*", "nanmean_dtype(*float*", "spline_:*",
+        "interp:interp([0V]*", "interp:*A(1), A(1))", "interpolant_:*",
+        "nanmean_dtype(*float*", "spline_:*",
     ),
     "it rounds both parts together": (
         "convolve:*fft')", "convolve:convolve(A(4, 5)*", "convolve:*mode='[cmwn]*",
