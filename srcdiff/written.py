@@ -69,7 +69,7 @@ def check_views(function: ir.Function, kinds: Kinds) -> None:
 def check_kept(function: ir.Function, kinds: Kinds) -> None:
     """Refuse writes into what a function under `functools.cache` gives, which keeps it."""
     made = [s for s in ir.walk(function.body) if _is_kept(s)]
-    if not made:
+    if not made or function.loc.file.startswith(ir.GENERATED):
         return
     links = [*links_of(function.body, kinds, False), *in_place(function)]
     stored = {n for names in stored_names(function.body, kinds) for n in names}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import rules, trees
+from srcdiff import joined, rules, trees
 from srcdiff.errors import UnsupportedError
 from tests import rule_counts, rule_orders
 from tests.part import part
@@ -70,7 +70,9 @@ def test_every_rule_has_samples(rule):
 
 
 # They write into containers, which no sample holds; the programs of `aliases` differentiate them.
-IN_CONTAINERS = {trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back}
+IN_CONTAINERS = {
+    joined.add_to_part, trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back,
+}  # fmt: skip
 
 
 def test_every_function_has_a_sample_that_fits():

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import distributions, ir, joined, layout, trees
-from srcdiff.analyses.foreign import shares_memory
+from srcdiff.analyses.foreign import buffer_of, shares_memory
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
 from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
 from srcdiff.analyses.kind_types import Kind, List, Object, Sparse, Tuple, is_mutable
@@ -326,6 +326,8 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return args[:1]
     if makes_object(fn):
         return object_parts(call)[1]
+    if fn is np.ndarray:
+        return buffer_of(call)
     if fn in VIEW_ALL_FUNCTIONS or fn in _DISPLAYS or shares_memory(fn):
         return (*args, *(v for _, v in call.kwargs))
     return _viewed_by_function(call)

@@ -39,4 +39,11 @@ def is_foreign(call: ir.Call) -> bool:
     fn = call.fn
     if isinstance(fn, ir.Attr):
         return fn.name in ATTRIBUTES
-    return fn.name in METHODS if isinstance(fn, ir.Method) else shares_memory(fn)
+    if isinstance(fn, ir.Method):
+        return fn.name in METHODS
+    return shares_memory(fn) and (fn is not np.ndarray or bool(buffer_of(call)))
+
+
+def buffer_of(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """The memory that `np.ndarray(shape, dtype, buffer)` is given, if it is given any."""
+    return (*call.args[2:3], *(v for k, v in call.kwargs if k == "buffer"))

@@ -335,8 +335,8 @@ def kept_functions(u, k):
 def changed_functions(u, k):
     euler = Euler(lambda v: -k * v * u, u)
     first = euler.run(2)
-    euler.rate = np.sin if k > 5.0 else (lambda v: k * v * first)
-    return euler.run(2) * sum(Rule(lambda v, i=i: v * i * u, k).go() for i in range(3))
+    euler.rate = np.sin if k > 5.0 else (lambda v: k * v * u)
+    return first * euler.run(2) * sum(Rule(lambda v, i=i: v * i * u, k).go() for i in range(3))
 
 
 sample(kept_functions, lambda r: (r.uniform(0.5, 1.5), 0.7), ("u", "k"))

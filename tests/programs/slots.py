@@ -253,7 +253,8 @@ def array_of_joined(a, b):
 def log_in_a_state(a, b):
     state = {"log": [], "p": a}
     for _ in range(3):
-        new = {**state, "p": state["p"] + b}
+        new = dict(state)
+        new["p"] = state["p"] + b
         new["log"] = state["log"] + [new["p"] * a]
         state = new
     return sum(state["log"])
