@@ -357,6 +357,8 @@ def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
         return call.args[:1] if name in _VIEWING_HELPERS else ()
     if fn is sum and len(call.args) == 1 and not call.kwargs:
         return ()  # 0 + the first item is new memory
+    if fn is dict:
+        return (*call.args, *(v for _, v in call.kwargs))
     if fn in (list, tuple, dict, reversed, sorted, zip, enumerate, min, max, sum, getattr, next):
         return call.args
     if not isinstance(fn, (ir.Name, ir.Derived)) and (
