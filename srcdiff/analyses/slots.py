@@ -18,6 +18,7 @@ from srcdiff.analyses.links import Link, is_copy, named_container, until_last_us
 Kinds = Mapping[str, Kind]
 
 _ADDS = frozenset({"append", "extend"})
+_PUTS = (ir.Method("append"), ir.Method("insert"))
 _TAKES = (operator.getitem, *(ir.Method(name) for name in ("pop", "get")))
 
 
@@ -65,7 +66,7 @@ class Slots:
             self.join(self.held(target), self.held(source))
         elif link.how in ("alias", "permute"):
             self.join(target, source)
-        elif link.how == "stored" and not isinstance(link.stmt, ir.Effect):
+        elif link.how == "stored" and _stores_itself(link.stmt):
             self.join(self.held(target), source)
         elif link.how == "element" and _takes_item(link.stmt):
             self.join(target, self.held(source))
@@ -92,6 +93,12 @@ class Slots:
         inner = self.inner.pop(two, None)
         if inner is not None:
             self.join(self.inner.setdefault(one, inner), inner)
+
+
+def _stores_itself(stmt: ir.Stmt) -> bool:
+    """Whether a statement puts what it names into a container, and not what that holds."""
+    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
+    return call is None or (isinstance(call, ir.Call) and call.fn in _PUTS)
 
 
 def _takes_item(stmt: ir.Stmt) -> bool:
