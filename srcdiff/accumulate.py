@@ -32,7 +32,7 @@ def accumulate(
 
     `wanted` maps adjoints that are returned to their primals: at the end each owns its memory.
     """
-    pass_ = _Accumulate(facts)
+    pass_ = _Accumulate(facts, frozenset(wanted))
     done = pass_.block(function.body, {})
     final: list[ir.Stmt] = []
     for target, like in wanted.items():
@@ -43,8 +43,8 @@ def accumulate(
 class _Accumulate:
     """The pass over a Pair tree, backwards."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+    def __init__(self, facts: Facts, wanted: frozenset[str]) -> None:
+        self.facts, self.wanted = facts, wanted
         # The adjoint of a reshaped array is reshaped as a view only if it lies in C order as well.
         views = facts.aliases.views
         self.in_c_order = {facts.aliases.owner(v) for v in views if is_reshaping(views[v].rhs)}
@@ -72,11 +72,16 @@ class _Accumulate:
         return Resolved((stmt,), states)
 
     def branch(self, stmt: ir.If, states: dict[str, State]) -> Resolved:
-        """Both branches; an adjoint that only one of them makes is made zero in the other."""
+        """Both branches; an adjoint that only one of them makes is made zero in the other.
+
+        One that is returned is copied in that branch in which it shares memory.
+        """
         one, two = self.block(stmt.body, states), self.block(stmt.orelse, states)
+        first = self.copies(one.states, two.states, stmt.loc)
+        second = self.copies(two.states, one.states, stmt.loc)
         joined = join(one.states, two.states)
-        body = (*self.zeros(one.states, joined, stmt.loc), *one.block)
-        orelse = (*self.zeros(two.states, joined, stmt.loc), *two.block)
+        body = (*self.zeros(one.states, joined, stmt.loc), *first, *one.block)
+        orelse = (*self.zeros(two.states, joined, stmt.loc), *second, *two.block)
         return Resolved((replace(stmt, body=body, orelse=orelse),), joined)
 
     def loop(self, stmt: ir.For | ir.While, states: dict[str, State]) -> Resolved:
@@ -113,6 +118,14 @@ class _Accumulate:
         return tuple(
             ir.Pair(None, (ir.Assign(ir.Name(n), self.zero(self.like[n]), loc),), loc)
             for n in sorted(missing)
+        )
+
+    def copies(self, have: dict[str, State], other: States, loc: ir.Loc) -> ir.Block:
+        """Pairs that copy the wanted adjoints that share memory only in this branch."""
+        shared = [n for n in self.wanted if have.get(n) == State.SHARED != other.get(n)]
+        return tuple(
+            ir.Pair(None, tuple(self.demand(ir.Name(n), self.like[n], have, loc)), loc)
+            for n in sorted(shared)
         )
 
     def zero(self, like: ir.Name) -> ir.Rhs:

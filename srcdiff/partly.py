@@ -55,15 +55,20 @@ def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
 
 def _is_iterator(name: str, whole: ir.Function, kinds: Mapping[str, Kind]) -> bool:
     """Whether a name may stand for an iterator, as far as the function shows."""
-    kind = kinds.get(name)
-    if isinstance(kind, Object) and hasattr(type(kind.value), "__next__"):
-        return True
-    made = (s.rhs for s in ir.walk(whole.body) if isinstance(s, ir.Assign) and s.target.id == name)
-    for rhs in made:
-        if isinstance(rhs, ir.Name) and rhs.id != name and _is_iterator(rhs.id, whole, kinds):
+    given: dict[str, list[ir.Rhs]] = {}
+    for stmt in ir.walk(whole.body):
+        if isinstance(stmt, ir.Assign):
+            given.setdefault(stmt.target.id, []).append(stmt.rhs)
+    names = [name]
+    for n in names:  # it grows
+        kind = kinds.get(n)
+        if isinstance(kind, Object) and hasattr(type(kind.value), "__next__"):
             return True
-        if isinstance(rhs, ir.Call) and any(rhs.fn is fn for fn in _MAKERS):
-            return True
+        for rhs in given.get(n, ()):
+            if isinstance(rhs, ir.Call) and any(rhs.fn is fn for fn in _MAKERS):
+                return True
+            if isinstance(rhs, ir.Name) and rhs.id not in names:
+                names.append(rhs.id)
     return False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Union
 
 import numpy as np
@@ -19,6 +19,7 @@ from srcdiff.analyses.kind_types import (
     is_active_kind,
     is_numeric,
     is_real,
+    sure,
 )  # fmt: skip
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.facts import Facts
@@ -102,13 +103,17 @@ class Writer:
                 args = (self.facts.adjoint(self.result.id), value)
                 value = self.temp(ir.Call(trees.where_nonzero, args))
             value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
-        kind = self.folder.kind(target)
+        return self.real_part(value, self.folder.kind(target), lambda: target)
+
+    def real_part(self, value: ir.Atom, kind: Kind, like: Callable[[], ir.Atom]) -> ir.Atom:
+        """A contribution to something of a kind, real where that is; `like` gives what it is to."""
+        kind = sure(kind)
         known = not is_numeric(kind) and kind != UNKNOWN  # as something else than a number
         if known or is_complex_kind(kind) or not self.folder.is_complex(value):
             return value
         if is_real(kind):
             return self.temp(ir.Call(np.real, (value,), text="np.real"))
-        return self.temp(ir.Call(runtime.real_like, (value, target)))
+        return self.temp(ir.Call(runtime.real_like, (value, like())))
 
     def _reads_primal(self, value: ir.Atom) -> bool:
         """Whether a contribution is more than a multiple of the cotangent by a literal."""
@@ -135,24 +140,34 @@ class Writer:
         """Add the items of an array to those of the adjoint of a list; `shared`: of a shadow."""
         if kind.items is not None:
             for k, item in enumerate(kind.items):
-                self.add_item(adjoint, ir.Const(k), item, self.item(value, ir.Const(k)), shared)
+                at = ir.Const(k)
+                self.add_item(adjoint, like, at, item, self.item(value, at), shared)
             return
         inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
         saved, self.out = self.out, []
-        at = self.facts.fresh("_k")
-        self.add_item(adjoint, at, inner, self.item(value, at), shared)
+        count = self.facts.fresh("_k")
+        self.add_item(adjoint, like, count, inner, self.item(value, count), shared)
         body, self.out = tuple(self.out), saved
         length = self.temp(ir.Call(len, (like,), text="len"), "_n")
         loop = ir.Call(range, (length,), text="range")
-        self.out.append(ir.For(at, loop, body, None, self.loc))
+        self.out.append(ir.For(count, loop, body, None, self.loc))
 
     def add_item(
-        self, adjoint: ir.Name, key: ir.Atom, kind: Kind, value: ir.Atom, shared: bool
+        self,
+        adjoint: ir.Name,
+        like: ir.Atom,
+        key: ir.Atom,
+        kind: Kind,
+        value: ir.Atom,
+        shared: bool,
     ) -> None:
-        """`adjoint[key] += value`, of an item of a given kind."""
+        """`adjoint[key] += value`, of an item of a given kind of `like`."""
         if isinstance(kind, (List, Tuple)):
-            self.add_items(self.item(adjoint, key), kind, value, value, shared)
-        elif shared and (not is_numeric(kind) or getattr(kind, "dtype", None) is None):
+            inner = self.item(like, key) if self.folder.is_complex(value) else value
+            self.add_items(self.item(adjoint, key), kind, value, inner, shared)
+            return
+        value = self.real_part(value, kind, lambda: self.item(like, key))
+        if shared and (not is_numeric(kind) or getattr(kind, "dtype", None) is None):
             call = ir.Call(trees.add_shared, (adjoint, key, value))
             self.out.append(ir.Effect(call, self.loc))
         elif not is_numeric(kind) or getattr(kind, "dtype", None) is None:
@@ -191,7 +206,7 @@ class Writer:
         adjoint = self.demand(target)
         if isinstance(kind, (List, Tuple)) and index is not None:
             found = self.item_kind(kind, index)
-            self.add_item(adjoint, index, found, value, self.is_shadow(target))
+            self.add_item(adjoint, target, index, found, value, self.is_shadow(target))
         else:
             self.out.append(ir.SetItem(adjoint, index, value, op, self.loc))
 

@@ -78,6 +78,8 @@ def judge_text(text: str, args: tuple[Any, ...], name: str = "f", order: int = 1
         function = define(text, name, {"np": np})
     except (SyntaxError, TypeError, ValueError, KeyError, NameError) as error:
         return Verdict(INVALID, str(error))
+    if not callable(function):
+        return Verdict(INVALID, "no function")  # what a reduction leaves
     return judge(function, args, order=order)
 
 

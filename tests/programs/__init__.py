@@ -20,6 +20,7 @@ TOPICS = (
     "views",
     "aliases",
     "calls",
+    "complexes",
     "recursion",
     "recursive_lists",
     "slots",

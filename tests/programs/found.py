@@ -693,9 +693,9 @@ def complex_in_a_nested_recursion(x):
     return np.abs(fft(x)) ** 2
 
 
-sample(complex_in_recursion, lambda r: (r.standard_normal(4),), printed=False)
-sample(complex_for_a_recursion, lambda r: (r.standard_normal(4), 2), printed=False)
-sample(complex_in_a_nested_recursion, lambda r: (r.standard_normal(4),), printed=False)
+sample(complex_in_recursion, lambda r: (r.standard_normal(4),))
+sample(complex_for_a_recursion, lambda r: (r.standard_normal(4), 2))
+sample(complex_in_a_nested_recursion, lambda r: (r.standard_normal(4),))
 
 offsets = np.array([1, 0, 2])
 

@@ -605,3 +605,18 @@ def greatest_of_pairs(x):
 
 
 sample(greatest_of_pairs, lambda r: (np.array([0.3, 0.8, 0.55]),))
+
+
+def swapped_before_each_sum(x, y):
+    total = 0.0
+    for _ in range(3):
+        x, y = y, x * 1.1
+        total += sum([u * v for u, v in zip(x, reversed(y))])
+        for u, v in zip(x, y[1:]):
+            if u > 9.0:
+                break
+            total += np.sin(u) * v
+    return total
+
+
+sample(swapped_before_each_sum, lambda r: (r.standard_normal(4), r.standard_normal(4)), (0, 1))
