@@ -269,8 +269,10 @@ def pop_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     call = stmt.rhs
     assert isinstance(call, ir.Call)
     base = call.args[0]
-    if not isinstance(base, ir.Name) or base.id not in facts.active:
-        return ()
+    assert isinstance(base, ir.Name)
+    if base.id not in facts.active:  # what is popped may be written into
+        active = stmt.target.id in facts.active
+        return (ir.Reset(facts.adjoint(stmt.target.id), stmt.loc),) if active else ()
     d_base = facts.adjoint(base.id)
     if stmt.target.id not in facts.active:
         zero = facts.fresh()

@@ -19,7 +19,6 @@ from srcdiff.analyses.kind_types import (
     Kind,
     List,
     Range,
-    Scalar,
     Tuple,
     is_active_kind,
     is_container,
@@ -316,7 +315,7 @@ class _Plain:
         if not any(map(is_active_kind, kinds)) and not augmented:
             return False
         if call.fn is operator.mul:
-            if isinstance(kinds[0], Scalar):
+            if not is_container(kinds[0]):
                 one, two = two, one
             return self.repeated(one, two, target, augmented, lines, made)
         if not augmented:

@@ -20,7 +20,7 @@ from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_elementwise import is_elementwise
-from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, is_active_kind
+from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, is_active_kind, is_float
 from srcdiff.analyses.views import is_array
 from srcdiff.expand import flows
 from srcdiff.rules import lookup
@@ -76,7 +76,7 @@ def _listed(stmt: ir.Stmt, kinds: Kinds) -> tuple[int | str, ...]:
 
 def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
     """Whether an operand is a list of numbers: of any (`whole`), or of ones with a derivative."""
-    kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup)) else None
+    kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup, ir.Ref)) else None
     return isinstance(kind, (List, Tuple)) and (whole or is_active_kind(kind))
 
 
@@ -88,11 +88,11 @@ def _computes(call: ir.Call, kinds: Kinds) -> bool:
     if rule.flavour not in ("elementwise", "rule") and call.fn not in _COMPOSED:
         return False
     if module_of(call.fn) == "_operator":
-        return any(isinstance(a, ir.Name) and _meets(call.fn, kinds.get(a.id)) for a in call.args)
+        return any(_meets(call.fn, atom_kind(a, kinds)) for a in call.args)
     return module_of(call.fn).startswith("numpy")
 
 
-def _meets(fn: object, kind: Kind | None) -> bool:
+def _meets(fn: object, kind: Kind) -> bool:
     """Whether an operator takes a list beside a value of this kind for an array."""
     if is_array(kind):
         return True
@@ -101,6 +101,8 @@ def _meets(fn: object, kind: Kind | None) -> bool:
         return False
     if fn is operator.add:  # that makes a longer list of two
         return isinstance(kind, (Scalar, Array))
+    if fn is operator.mul:
+        return isinstance(kind, Scalar) and kind.python is False and is_float(kind)
     return fn in _NUMERIC
 
 

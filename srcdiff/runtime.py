@@ -134,11 +134,12 @@ def undiff(d: Any, x: Any, n: int, axis: int) -> Any:
 # --- functions with a value of their own at a singular point ------------------------------------
 
 
-def power_slope(x: Any, y: Any) -> Any:
-    """`y * x ** (y - 1)`, and zero where `y` is zero."""
-    if isinstance(y, (int, float, complex, np.number)):
-        return y * x ** (y - 1) if y else x * y
-    return y * x ** (y - (y != 0))
+def power_slope(x: Any, y: Any, n: int = 1, m: int = 0) -> Any:
+    """`f * x ** (y - n)`, f the `m`-th derivative of `y * (y - 1) * ...` by y; zero where f is."""
+    f = [1, *(0 for _ in range(m))]
+    for k in range(n):
+        f = [a * (y - k) + j * b for j, (a, b) in enumerate(zip(f, [0, *f]))]
+    return f[m] * x ** ((y - n) * (f[m] != 0))
 
 
 def log_or_zero(x: Any) -> Any:

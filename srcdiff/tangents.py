@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Union
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from srcdiff import ir, runtime, trees
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
+    UNKNOWN,
     Array,
     Callable,
     Kind,
@@ -26,6 +28,7 @@ from srcdiff.analyses.kind_types import (
     Text,
     broadcasts_to_itself,
     is_container,
+    is_float,
     is_numeric,
     is_scalar,
 )
@@ -88,10 +91,18 @@ def joins(call: ir.Call, facts: Facts) -> bool:
     """`xs + ys` and `xs * 3`: whether an operand is a list or tuple, or `+` may be of two."""
     if call.fn not in (operator.add, operator.mul, operator.or_):
         return False
-    if any(is_container(atom_kind(a, facts.kinds)) for a in call.args):
-        return True
+    kinds = [atom_kind(a, facts.kinds) for a in call.args]
+    if any(map(is_container, kinds)):
+        return not any(_makes_array(call.fn, k) for k in kinds)
     constant = any(not set(ir.names(a)) & facts.active for a in call.args)
     return call.fn is operator.add and constant and facts.sampled and may_join(call, facts.kinds)
+
+
+def _makes_array(fn: object, kind: Kind) -> bool:
+    """Whether `+` or `*` of a list and something of this kind is an array."""
+    if isinstance(kind, Scalar):
+        return fn is operator.add or (is_float(kind) and not kind.python)
+    return isinstance(kind, Array)
 
 
 def joined_tangent(call: ir.Call, scribe: Scribe) -> ir.Call:
@@ -241,36 +252,47 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
     return scribe.temp(ir.Call(np.broadcast_to, (total, shape), text="np.broadcast_to"))
 
 
-def _covered(lines: Lines, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[str]:
-    """The names, those of some primal ones among them, whose shapes are part of the tangent's."""
+Operand = Union[str, Kind]  # a name, or the kind of an array or list from outside
+
+
+def _covered(lines: Lines, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[Operand]:
+    """The operands, some primal ones among them, whose shapes are part of the tangent's."""
     primal = {facts.adjoint(n).id: n for n in names if n in facts.active}
-    wanted = set(ir.names(total))
+    wanted: set[Operand] = {*ir.names(total)}
     for stmt in reversed(lines):
         if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
-            wanted |= set(ir.names(stmt.rhs))
-    return wanted | {primal[n] for n in wanted if n in primal}
+            wanted |= {o for a in ir.atoms(stmt.rhs) for o in _operands(a)}
+    return wanted | {n for t, n in primal.items() if t in wanted}
 
 
-def _has_result_shape(stmt: ir.Assign, call: ir.Call, covered: set[str], facts: Facts) -> bool:
+def _has_result_shape(stmt: ir.Assign, call: ir.Call, covered: set[Operand], facts: Facts) -> bool:
     """Whether operands whose shapes take part in the tangent have that of the result."""
-    names = set(ir.names(call))
-    missing = {n for n in names - covered if not _is_scalar(n, facts)}
+    given = [*call.args, *(v for _, v in call.kwargs)]
+    operands = dict.fromkeys(o for a in given for o in _operands(a))
+    missing = [o for o in operands if o not in covered and not _is_scalar(o, facts)]
     if not missing:
         return True
     z = facts.kinds.get(stmt.target.id)
-    others = [facts.kinds.get(n) for n in names]
-    for name in names & covered:
-        kind = facts.kinds.get(name)
-        rest = [k for n, k in zip(names, others) if n != name and k is not None]
-        whole = len(rest) == len(names) - 1
-        if kind is not None and z is not None and is_numeric(kind):
-            if broadcasts_to_itself(kind, z, rest if whole else None):
-                return True
+    kinds = {o: facts.kinds.get(o) if isinstance(o, str) else o for o in operands}
+    for name in operands:
+        kind = kinds[name]
+        if name not in covered or kind is None or z is None or not is_numeric(kind):
+            continue
+        rest = [k for o, k in kinds.items() if o != name and k is not None]
+        whole = len(rest) == len(kinds) - 1
+        if broadcasts_to_itself(kind, z, rest if whole else None):
+            return True
     return False
 
 
-def _is_scalar(name: str, facts: Facts) -> bool:
-    kind = facts.kinds.get(name)
+def _operands(atom: ir.Atom) -> tuple[Operand, ...]:
+    """The names in an operand, or its kind where it is an array or list from outside."""
+    kind = atom_kind(atom, {}) if isinstance(atom, (ir.Ref, ir.Const)) else UNKNOWN
+    return (kind,) if isinstance(kind, Array) or is_container(kind) else ir.names(atom)
+
+
+def _is_scalar(operand: Operand, facts: Facts) -> bool:
+    kind = facts.kinds.get(operand) if isinstance(operand, str) else operand
     return kind is not None and (is_scalar(kind) or isinstance(kind, NoneKind))
 
 

@@ -102,15 +102,23 @@ def undiff_(g, x, n, axis):
 
 
 @elementwise(power_slope)
-@samples("P(3), A(3)", "A(3), 2", "A(3), np.array([0, 1, 3])", "P(2, 3), A(3)", "P(), A()")
-def power_slope_(x, y):
-    z = power_slope(x, y)
+@samples(
+    "P(3), A(3)", "A(3), 2", "A(3), np.array([0, 1, 3])", "P(2, 3), A(3)", "P(), A()",
+    "V([0.0, 1.0]), 2", "V([0.0, 1.0]), np.array([[0], [1], [2]])", "P(3), A(3), 2",
+    "P(3), A(3), 2, 1",
+)  # fmt: skip
+def power_slope_(x, y, n=1, m=0):
+    z = power_slope(x, y, n, m)
     yield z
-    d[x] += d[z] * conj(y * power_slope(x, y - 1))
-    if iscomplex(y) and not iscomplex(x):
-        d[y] += d[z] * conj(x ** (y - 1) + z * log_or_zero(x + 0j))
+    if m == 0:
+        d[x] += d[z] * conj(power_slope(x, y, n + 1))
     else:
-        d[y] += d[z] * conj(x ** (y - 1) + z * log_or_zero(x))
+        d[x] += d[z] * conj(power_slope(x, y, n + 1, m) - m * power_slope(x, y, n + 1, m - 1))
+    slope = x ** (y - 1) if n == 1 and m == 0 else power_slope(x, y, n, m + 1)
+    if iscomplex(y) and not iscomplex(x):
+        d[y] += d[z] * conj(slope + z * log_or_zero(x + 0j))
+    else:
+        d[y] += d[z] * conj(slope + z * log_or_zero(x))
 
 
 @elementwise(log_or_zero)

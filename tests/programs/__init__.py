@@ -21,6 +21,7 @@ TOPICS = (
     "aliases",
     "calls",
     "complexes",
+    "outside",
     "recursion",
     "recursive_lists",
     "slots",

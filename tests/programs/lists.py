@@ -750,3 +750,50 @@ def list_that_is_asked(x):
 
 
 sample(list_that_is_asked, lambda r: (r.standard_normal(5),))
+
+
+def constants_taken_off_and_written(x):
+    pool = []
+    for _ in range(3):
+        pool.append(np.zeros(3))
+    total = 0.0
+    while len(pool):
+        b = pool.pop()
+        b -= x
+        b *= b
+        total = total + np.sum(b * x)
+    return total
+
+
+def buffers_taken_off_and_kept(x):
+    buffers, old = [], []
+    u = np.zeros(3)
+    for t in range(3):
+        a = np.zeros(3)
+        u[:] = x * (t + 1)
+        old.append(np.copy(u))
+        buffers.append(a)
+    s = np.zeros(3)
+    kept = []
+    for _ in range(3):
+        b = buffers.pop()
+        b += old.pop()
+        s += b * b * x
+        kept.append(b)
+    return np.sum(s) + np.sum(kept[0] * kept[2])
+
+
+def two_values_kept_in_each_step(x):
+    u, p = np.zeros(3), x
+    for _ in range(3):
+        n = x * p
+        u[:] = n
+        last = [n, p]
+        p = u
+    return np.sum(u) + 0.1 * np.sum(last[0])
+
+
+for _program in (
+    constants_taken_off_and_written, buffers_taken_off_and_kept, two_values_kept_in_each_step,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.3, 0.9, 3),))
