@@ -18,6 +18,7 @@ from srcdiff.analyses.kind_types import (
     is_container,
 )
 from srcdiff.bind import many, no_keywords
+from srcdiff.boxed import check_boxed
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, is_user_function
@@ -30,6 +31,7 @@ def check_callees(
     function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> None:
     """Refuse calls through which a derivative would have to pass and of which nothing is known."""
+    check_boxed(function, kinds, inputs)
     if not any(_is_suspect(s, kinds) for s in ir.walk(function.body)):
         return
     found = edges(function.body, kinds, Aliases(), flows)

@@ -113,12 +113,10 @@ def power_slope_(x, y, n=1, m=0):
     if m == 0:
         d[x] += d[z] * conj(power_slope(x, y, n + 1))
     else:
-        d[x] += d[z] * conj(power_slope(x, y, n + 1, m) - m * power_slope(x, y, n + 1, m - 1))
+        d[x] += d[z] * conj((y - n) * z / x)
     slope = x ** (y - 1) if n == 1 and m == 0 else power_slope(x, y, n, m + 1)
-    if iscomplex(y) and not iscomplex(x):
-        d[y] += d[z] * conj(slope + z * log_or_zero(x + 0j))
-    else:
-        d[y] += d[z] * conj(slope + z * log_or_zero(x))
+    base = x + 0j if iscomplex(y) and not iscomplex(x) else x
+    d[y] += d[z] * conj(slope + z * log_or_zero(base))
 
 
 @elementwise(log_or_zero)

@@ -27,7 +27,7 @@ LAYERS = (
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("assumed", "resized", "marks", "looped", "hidden", "partly")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
-    + ("attribute_dicts", "data_functions", "keys")
+    + ("attribute_dicts", "data_functions", "keys", "boxed")
     + ("methods", "mappings", "flat", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")

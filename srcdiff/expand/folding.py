@@ -225,7 +225,7 @@ class Folder:
         value = self.static(dtype)
         if value is UNSET or value is None:
             return False
-        return np.dtype(value).kind not in "fc"
+        return np.dtype(value).kind not in "fcO"  # objects may have one
 
     def stretchable(self, atom: Atom) -> bool:
         """Whether an operand may have been broadcast along an axis of length 1."""

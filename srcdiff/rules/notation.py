@@ -79,7 +79,7 @@ def distinct(i: Any) -> bool:
 
 def discrete(dtype: Any) -> bool:
     """Is `dtype` known as one whose values have no derivative?"""
-    return dtype is not None and np.dtype(dtype).kind not in "fc"
+    return dtype is not None and np.dtype(dtype).kind not in "fcO"
 
 
 def stretchable(x: Any) -> bool:

@@ -253,4 +253,13 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "An array of Python objects": """
+def f(x):
+    parts = np.empty(2, dtype=object)
+    parts[0] = x[:1]
+    parts[1] = x[1:]
+    return np.sum(parts[0]) * np.sum(parts[1])
+
+srcdiff.grad(f)(np.array([2.0, 3.0, 5.0]))
+""",
 }

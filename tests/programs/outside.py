@@ -42,7 +42,8 @@ def written_after_it_was_added(b):
 def row_added(c):
     d = POINTS - c
     total = np.einsum("ni,ij,nj->", d, METRIC, d) + np.trace(d @ METRIC @ d.T)
-    return total + np.sum(np.sum(POINTS + c, axis=1) ** 2) + np.sum(np.concatenate([d, POINTS]) ** 2)
+    total += np.sum(np.sum(POINTS + c, axis=1) ** 2)
+    return total + np.sum(np.concatenate([d, POINTS]) ** 2)
 
 
 def list_of_the_module(c):
