@@ -8,6 +8,7 @@ from srcdiff.analyses.kind_types import Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.batch import batch_backward, batch_forward, with_axis
 from srcdiff.forward import tangent_kinds
+from srcdiff.lent import returned
 from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, run
@@ -48,5 +49,5 @@ def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
     state = next(s for label, s in run(origin, request, params) if label == "simplify")
     assert state.facts is not None
     tangents = frozenset(tangent_kinds(state.facts, request))
-    many = name(batch_forward(state.function, state.kinds, tangents))
+    many = returned(name(batch_forward(state.function, state.kinds, tangents)), state.outside)
     return Made(module_text([many], pair_of, origin, request), (), (), ())

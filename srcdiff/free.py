@@ -118,7 +118,7 @@ def freed(function: ir.Function, fn: object, origin: object) -> ir.Function:
     names = _seen_by(fn, origin) if isinstance(origin, WithFree) else frozenset()
     if not names:
         return function
-    return replace(function, body=_Freed(names).block(function.body))
+    return replace(function, body=Freed(names).block(function.body))
 
 
 def _seen_by(fn: Any, origin: WithFree) -> frozenset[str]:
@@ -137,7 +137,7 @@ def _seen_by(fn: Any, origin: WithFree) -> frozenset[str]:
     return frozenset(found)
 
 
-class _Freed:
+class Freed:
     """The rewriting of a block."""
 
     def __init__(self, names: frozenset[str]) -> None:

@@ -15,9 +15,13 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Dict, Kind, List, NoneKind, Scalar, Tuple
+from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.liveness import uses
 from srcdiff.errors import TransformError
 from srcdiff.request import Nested, Request
+from srcdiff.webs import webs
+
+Kinds = Mapping[str, Kind]
 
 
 def select(
@@ -211,3 +215,13 @@ def _listed(kind: Kind, known: tuple[Any, ...]) -> str:
         return f"the keys are {', '.join(map(repr, known))}"
     count = len(known) // 2
     return f"it returns {count} value{'s' if count != 1 else ''}"
+
+
+def returned_kinds(function: ir.Function, params: Kinds) -> Kinds:
+    """The kinds of the names that a function returns."""
+    last, named = function.body[-1], webs(function)
+    final = named.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(final, ir.Return)
+    kinds = infer(named, params)
+    new = zip(ir.names(last.value), ir.names(final.value))
+    return {old: kinds[n] for old, n in new if n in kinds}

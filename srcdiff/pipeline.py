@@ -33,6 +33,7 @@ from srcdiff.fields import Fields, take_apart
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.hidden import check_changes
 from srcdiff.inline import function_of
+from srcdiff.lent import Variables, check_kept, lent, returned
 from srcdiff.lower import lower
 from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
@@ -46,7 +47,7 @@ from srcdiff.nested import (
     without_seed,
 )
 from srcdiff.onecall import as_call, is_one_call
-from srcdiff.outputs import select, selected_names, with_written
+from srcdiff.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.outside import check_outside
 from srcdiff.packing import used_residuals, with_hooks
 from srcdiff.parse import parse
@@ -84,6 +85,7 @@ class State:
     theirs: frozenset[str] = frozenset()  # the names of the user's function
     extra: Mapping[str, Any] = field(default_factory=dict)
     fields: Fields | None = None  # of the objects that were taken apart
+    outside: Variables = field(default_factory=dict)  # what is a parameter for a while
 
     @functools.cached_property
     def typed(self) -> Typed:
@@ -126,6 +128,8 @@ def lower_pass(state: State) -> State:
 
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
+    function, params, outside = lent(state.function, state.params)
+    state = replace(state, function=function, params=params, outside=outside)
     inputs = tuple(p for i in state.request.inputs for p in i.params)
     given = state.params, state.origin, inputs, state.request.by_tangent
     function = seed_free(with_bodies(state.function, *given))
@@ -144,18 +148,8 @@ def select_pass(state: State) -> State:
     written = with_written(state.function, state.request.written, state.params)
     function = prepare(displays(written))
     asks = state.request.outputs is not None or state.request.has_aux
-    kinds = _returned(function, state.params) if asks else {}
+    kinds = returned_kinds(function, state.params) if asks else {}
     return _with(state, select(function, state.request, kinds))
-
-
-def _returned(function: ir.Function, params: Kinds) -> Kinds:
-    """The kinds of the names that a function returns."""
-    last, named = function.body[-1], webs(function)
-    final = named.body[-1]
-    assert isinstance(last, ir.Return) and isinstance(final, ir.Return)
-    kinds = infer(named, params)
-    new = zip(ir.names(last.value), ir.names(final.value))
-    return {old: kinds[n] for old, n in new if n in kinds}
 
 
 def webs_pass(state: State) -> State:
@@ -189,6 +183,7 @@ def inplace_pass(state: State) -> State:
     function, copied = entered(state.function, state.kinds, state.params)
     function = fetched(function, state.params)
     stored = () if state.fields is None else state.fields.stored
+    check_kept(stored, state.outside, function.loc)
     lists = (p.name for p in function.params if p.name in changed)
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored)))
     return _with(state, webs(function), extra={"written": written})
@@ -281,7 +276,7 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    state = _with(state, name(state.function))
+    state = _with(state, returned(name(state.function), state.outside))
     return _with(state, alone(state.function, state.kinds)) if state.request.alone else state
 
 
@@ -302,7 +297,8 @@ def pair_pass(state: State) -> State:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
     one = reused(polished(one, state.params, facts), state.params, state.request)
-    forward = name(one if state.fields is None else restored(one, state.fields))
+    one = one if state.fields is None else restored(one, state.fields)
+    forward = returned(name(one), state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
     return _with(state, forward, facts=facts, extra={**state.extra, **more})

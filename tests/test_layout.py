@@ -31,7 +31,7 @@ LAYERS = (
     + ("methods", "mappings", "flat", "stars", "iterators", "changes")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
-    + ("direct", "strong", "entangled", "written", "memoised", "turns"),
+    + ("direct", "strong", "entangled", "written", "memoised", "turns", "lent"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("copied",)
     + ("accumulate", "batch", "tape", "checkpoint")

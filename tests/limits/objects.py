@@ -500,4 +500,19 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A store into an object that a list of the module holds": """
+class Layer:
+    def forward(self, x):
+        self.seen = x
+        return 2.0 * x
+
+layers = [Layer(), Layer()]
+
+def f(x):
+    for layer in layers:
+        x = layer.forward(x)
+    return np.sum(x)
+
+srcdiff.grad(f)(np.array([2.0, 3.0]))
+""",
 }

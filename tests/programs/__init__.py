@@ -22,6 +22,7 @@ TOPICS = (
     "calls",
     "complexes",
     "outside",
+    "objects_around",
     "recursion",
     "recursive_lists",
     "slots",
