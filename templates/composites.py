@@ -17,6 +17,28 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return z
 
 
+def _crossed(a, b, axisa, axisb, axisc):
+    return np.moveaxis(np.cross(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)), -1, axisc)
+
+
+@composed(np.cross, given="axisa")
+@samples("A(3, 4), A(4, 3), axisa=0", "A(3, 4), A(2, 3, 4), 0, 1, 1", "A(3, 3), A(3), axisa=0")
+def cross_axisa(a, b, axisa=-1, axisb=-1, axisc=-1):
+    return _crossed(a, b, axisa, axisb, axisc)
+
+
+@composed(np.cross, given="axisb")
+@samples("A(4, 3), A(3, 4), axisb=0", "A(3, 3), A(3, 2, 3), axisb=0, axisc=1")
+def cross_axisb(a, b, axisa=-1, axisb=-1, axisc=-1):
+    return _crossed(a, b, axisa, axisb, axisc)
+
+
+@composed(np.cross, given="axisc")
+@samples("A(4, 3), A(4, 3), axisc=0", "A(3), A(4, 3), axisc=0")
+def cross_axisc(a, b, axisa=-1, axisb=-1, axisc=-1):
+    return _crossed(a, b, axisa, axisb, axisc)
+
+
 @composed(np.diff, given="prepend")
 @samples("A(4), prepend=0.0", "A(3, 4), 1, 1, prepend=A(3, 1)", "A(4), prepend=A(2), append=A()")
 def diff_prepend(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):

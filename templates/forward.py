@@ -171,6 +171,14 @@ def nansum_tangent(a, axis=None, *, keepdims=False):
 # --- products and linear algebra ---------------------------------------------------------------
 
 
+@forward(np.cross)
+def cross_tangent(a, b, *, axis=-1):
+    z = np.cross(a, b, axis=axis)
+    yield z
+    d[z] += np.cross(d[a], b, axis=axis)
+    d[z] += np.cross(a, d[b], axis=axis)
+
+
 @forward(np.linalg.norm)
 def norm_tangent(x, ord=None, axis=None, keepdims=False):
     z = np.linalg.norm(x, ord, axis, keepdims)
