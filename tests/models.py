@@ -102,3 +102,11 @@ def linear(x):
 
 def vector(x):
     return x * x
+
+
+def weighted_products(s, *xs, power=2):
+    """Any number of arguments."""
+    total = 0.0
+    for x in xs:
+        total = total + np.sum(x**power) * s
+    return total * xs[-1][0]

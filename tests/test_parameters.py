@@ -249,3 +249,27 @@ def test_strong_zeros_change_nothing_else():
     close(srcdiff.grad(product, strong_zeros=True)(X, Y, grad_outputs=Y), np.cos(X) * Y * Y)
     x32 = X.astype(np.float32)
     assert srcdiff.grad(masked, strong_zeros=True)(np.abs(x32)).dtype == np.float32
+
+
+# --- arguments of any number --------------------------------------------------------------------
+
+
+def test_items_of_any_number_of_arguments():
+    f = models.weighted_products
+    dx, dy = srcdiff.grad(f, (1, 2))(0.5, X, Y)
+    close(dx, X * Y[0])
+    close(dy, Y * Y[0] + np.array([0.5 * np.sum(X**2 + Y**2), 0.0, 0.0]))
+    close(srcdiff.grad(f, "xs[1]")(0.5, X, Y), dy)
+    close(srcdiff.grad(f, 1)(0.5, X, Y, power=3), 1.5 * X**2 * Y[0])
+    again = srcdiff.grad(lambda *xs: np.sum(srcdiff.grad(f, 1)(*xs)), 1)
+    close(again(0.5, X, Y), np.full(3, Y[0]))
+
+
+def test_an_item_that_is_not_given():
+    with pytest.raises(srcdiff.TransformError, match=r"has no item `xs\[1\]`, which is an input"):
+        srcdiff.grad(models.weighted_products, 2)(0.5, X)
+
+
+def test_directions_of_any_number_of_arguments_are_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="stands for any number of arguments"):
+        srcdiff.jvp(models.weighted_products, (0.5, X), (None, X))

@@ -18,7 +18,7 @@ from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.notes import add_place
-from srcdiff.api.options import Options, at_path, part_of, request_of
+from srcdiff.api.options import Options, given_at, part_of, request_of
 from srcdiff.api.outside import read_names
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
@@ -264,7 +264,7 @@ class Derivative:
         """Inputs are real or complex numbers, arrays, or containers of them."""
         for item in self.request.inputs:
             part = part_of(kinds[item.param], item, self.primal)
-            value = at_path(values[item.param], item.path)
+            value = given_at(values[item.param], item, self.primal)
             check_input(spelled(item.param, item.path), value, part)
 
     def specialised(self, *args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -71,11 +72,14 @@ def request_of(f: Any, options: Options) -> Request:
         items = [given]
     if not items:
         raise EmptyInputsError()
+    inputs = tuple(_input(item, names, f) for item in items)
+    if options.mode == "forward":
+        inputs = tuple(_no_star(i, f, ()) for i in inputs)
     kind = "value_and_grad" if options.value else "grad"
     if options.mode == "forward":
         kind = "jvp"
     return Request(
-        tuple(_input(item, names, f) for item in items),
+        inputs,
         form,
         _hashable(options.outputs),
         options.value,
@@ -140,6 +144,9 @@ def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
             remedy=f"The parameters of `{_base_name(f)}` are: {', '.join(names)}.",
         )
     if isinstance(item, int):
+        rest = [k for k, n in enumerate(names) if _style(n, f) == inspect.Parameter.VAR_POSITIONAL]
+        if rest and item >= rest[0]:
+            return Input(names[rest[0]], (item - rest[0],))
         if not -len(names) <= item < len(names):
             raise _unknown(item, names, f)
         return _no_star(Input(names[item]), f)
@@ -152,10 +159,16 @@ def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
     return _no_star(found, f)
 
 
-def _no_star(found: Input, f: Any) -> Input:
-    """An input that is no `*args` or `**kwargs`."""
+def _style(name: str, f: Any) -> Any:
+    """What arguments a parameter takes."""
+    return signature_of(f).parameters[name].kind
+
+
+def _no_star(found: Input, f: Any, path: tuple[Any, ...] | None = None) -> Input:
+    """An input that is no `*args` or `**kwargs` as a whole; with `path` (), no part of one."""
     param = signature_of(f).parameters[found.param]
-    if param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD):
+    whole = not (found.path if path is None else path)
+    if whole and param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD):
         raise UnsupportedError(
             f"the input `{str(param).partition(':')[0]}` of `{_base_name(f)}` stands for any "
             "number of arguments",
@@ -198,3 +211,20 @@ def at_path(value: Any, path: tuple[Any, ...]) -> Any:
     for key in path:
         value = getattr(value, key) if isinstance(key, Member) else value[key]
     return value
+
+
+def given_at(value: Any, item: Input, f: Any) -> Any:
+    """The input in the argument that it is a part of.
+
+    Raises:
+        TransformError: there is no such item.
+    """
+    try:
+        return at_path(value, item.path)
+    except (IndexError, KeyError) as error:
+        raise TransformError(
+            f"the argument for `{item.param}` of `{_base_name(f)}` has no item "
+            f"`{spelled(item.param, item.path)}`, which is an input",
+            place_of(f),
+            remedy="Compare the inputs with the arguments.",
+        ) from error

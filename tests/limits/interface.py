@@ -153,7 +153,13 @@ srcdiff.grad(f, 0.5)(2.0, 3.0)
 def f(*xs):
     return xs[0] * xs[1]
 
-srcdiff.grad(f)(2.0, 3.0)
+srcdiff.grad(f, "xs")(2.0, 3.0)
+""",
+    "An item of any number of arguments that is not given": """
+def f(*xs):
+    return xs[0] * xs[-1]
+
+srcdiff.grad(f, 2)(2.0, 3.0)
 """,
     "A function without parameters": """
 def f():
