@@ -149,7 +149,7 @@ def log_or_zero(x: Any) -> Any:
 
 def divide_or_zero(x: Any, y: Any) -> Any:
     """`x / y`, and zero where `y` is zero."""
-    return x * (y != 0) / (y + (y == 0))
+    return x / (y + (y == 0)) * (y != 0)
 
 
 def sinc_slope(x: Any, n: int = 1) -> Any:

@@ -29,7 +29,7 @@ def gradients_at_back(
     None where an argument carries no derivative.
     """
     from srcdiff.api.callback import active_arguments
-    from srcdiff.api.forward import differentiable_part
+    from srcdiff.api.chosen import differentiable_part
 
     along = [_direction(d[k], args[k]) for k in inputs]
     tangent = tangent_along(f, inputs, len(args))

@@ -105,7 +105,9 @@ def power(x, y):
             d[x] += y * conj(x ** (y - 1)) * d[z]
     else:
         d[x] += d[z] * conj(power_slope(x, y))
-    if iscomplex(y) and not iscomplex(x) and not (known(x) and x > 0):
+    if not iscomplex(x) and known(x) and x > 0:
+        d[y] += d[z] * conj(z) * math.log(x)
+    elif iscomplex(y) and not iscomplex(x):
         d[y] += d[z] * conj(z * log_or_zero(x + 0j))
     else:
         d[y] += d[z] * conj(z * log_or_zero(x))

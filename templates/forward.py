@@ -89,7 +89,7 @@ def builtin_max_tangent(first, *more):
     yield z
     if len(more) == 0:
         hit = np.asarray(first) == z
-        d[z] += np.sum(np.asarray(d[first]) * hit) / np.sum(hit)
+        d[z] += np.sum(np.asarray(d[first]) * hit) / int(np.sum(hit))
     elif len(more) == 1:
         d[z] += d[first] * (first > more[0]) + 0.5 * d[first] * (first == more[0])
         d[z] += d[more][0] * (more[0] > first) + 0.5 * d[more][0] * (first == more[0])
@@ -108,7 +108,7 @@ def builtin_min_tangent(first, *more):
     yield z
     if len(more) == 0:
         hit = np.asarray(first) == z
-        d[z] += np.sum(np.asarray(d[first]) * hit) / np.sum(hit)
+        d[z] += np.sum(np.asarray(d[first]) * hit) / int(np.sum(hit))
     elif len(more) == 1:
         d[z] += d[first] * (first < more[0]) + 0.5 * d[first] * (first == more[0])
         d[z] += d[more][0] * (more[0] < first) + 0.5 * d[more][0] * (first == more[0])

@@ -86,7 +86,7 @@ def clip(a, a_min=None, a_max=None):
 def copysign(x, y):
     z = np.copysign(x, y)
     yield z
-    d[x] += d[z] * np.sign(x) * np.copysign(1.0, y)
+    d[x] += d[z] * np.sign(x) * np.sign(z)
     d[y] += 0.0
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.api.chosen import Path, at
 from srcdiff.api.many import CANNOT
-from srcdiff.api.point import Path, at, leaves, with_leaves, zeros
+from srcdiff.api.point import leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
 from srcdiff.batches import by_attribute, rows
 from srcdiff.device import is_device_array

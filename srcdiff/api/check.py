@@ -10,10 +10,11 @@ import numpy as np
 
 from srcdiff.api.again import with_cotangent
 from srcdiff.api.batch import batched
+from srcdiff.api.chosen import at
 from srcdiff.api.compare import Check, Tolerance, Wrong, compared, random_like, source_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.matrices import pushed
-from srcdiff.api.point import at, leaves, with_leaves
+from srcdiff.api.point import leaves, with_leaves
 from srcdiff.errors import GradcheckError
 from srcdiff.request import spelled
 from srcdiff.trees import kept

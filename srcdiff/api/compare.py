@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.api.chosen import Path, at
 from srcdiff.api.options import Options
-from srcdiff.api.point import Path, Point, at, leaves, unit, with_leaf, with_leaves, zeros
+from srcdiff.api.point import Point, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.api.run import active_parameters
 from srcdiff.request import spelled
 

@@ -12,6 +12,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.chosen import tangent_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
@@ -160,7 +161,7 @@ def jvp(
         if t is not None
     ]
     value, tangent = made.along(primals, kwargs, tuple(given))
-    return value, tangent if outputs is not None else differentiable_part(tangent, value)
+    return value, tangent_of(tangent, value, outputs, parameter_names(f))
 
 
 jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
@@ -196,23 +197,6 @@ def _with_tangent(f: Any, tangents: tuple[Any, ...]) -> tuple[str | int, ...]:
     """The parameters whose argument has a tangent."""
     names = parameter_names(f)
     return tuple(names[k] if k < len(names) else k for k, t in enumerate(tangents) if t is not None)
-
-
-def differentiable_part(tangent: Any, value: Any) -> Any:
-    """A tangent in the types of the value, None where it is no real or complex number or array."""
-    if isinstance(value, dict):
-        return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return like_sequence(value, [differentiable_part(t, v) for t, v in zip(tangent, value)])
-    real = is_any_array(value) or isinstance(value, (float, complex, np.inexact))
-    return _in_type_of(value, tangent) if real and np.result_type(value).kind in "fc" else None
-
-
-def _in_type_of(value: Any, tangent: Any) -> Any:
-    """A tangent as precise as its value, and complex where the value is: rules look at one term."""
-    dtype, own = getattr(value, "dtype", None), getattr(tangent, "dtype", None)
-    fits = dtype is None or own is None or dtype == own or not np.can_cast(own, dtype, "same_kind")
-    return tangent if fits else tangent.astype(dtype)
 
 
 def tangent_like(given: Any, like: Any, path: str) -> Any:

@@ -13,10 +13,11 @@ from srcdiff.api.again import with_cotangent
 from srcdiff.api.backward import store_key
 from srcdiff.api.batch import as_arrays, batch_size, in_parts, item, stacked, widest
 from srcdiff.api.batched import Batched
+from srcdiff.api.chosen import Path, at
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, check_unused_options
-from srcdiff.api.point import Path, Point, at, leaves, zeros, zeros_of_batch
+from srcdiff.api.point import Point, leaves, zeros, zeros_of_batch
 from srcdiff.api.reach import reached
 from srcdiff.api.run import Output, Place, Run
 from srcdiff.api.total import added

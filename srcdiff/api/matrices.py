@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.batch import batched, hold_memory, item, stacked
+from srcdiff.api.chosen import Path, at
 from srcdiff.api.many import CANNOT
-from srcdiff.api.point import Path, Point, at, leaves, with_leaves, zeros
+from srcdiff.api.point import Point, leaves, with_leaves, zeros
 from srcdiff.api.pullback import Pullback
 from srcdiff.device import is_any_array, is_device_array
 from srcdiff.errors import DtypeError

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from srcdiff import records
+from srcdiff.api.chosen import Path, at, is_object, names_parameter, opened, selected, tangent_of
 from srcdiff.api.derivative import Derivative
-from srcdiff.api.forward import Forward, differentiable_part, forward_of, tangent_like
+from srcdiff.api.forward import Forward, forward_of, tangent_like
 from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options
@@ -19,10 +20,7 @@ from srcdiff.api.pullback import Pullback, recorded
 from srcdiff.batches import repeated
 from srcdiff.device import is_any_array
 from srcdiff.onecall import arguments, signature_of
-from srcdiff.request import Member, Nested
 from srcdiff.trees import like_sequence
-
-Path = tuple[Any, ...]
 
 
 class Point:
@@ -53,7 +51,7 @@ class Point:
     @property
     def holds_objects(self) -> bool:
         """Whether an input is an object or a part of one, which forward mode does not follow."""
-        return any(_is_object(self.values[p]) for p in self.params)
+        return any(is_object(self.values[p]) for p in self.params)
 
     def along(self, direction: Any) -> tuple[Any, Any]:
         """The value of the function, and the tangent of the outputs along a direction."""
@@ -85,9 +83,7 @@ class Point:
 
     def _differentiable(self, tangent: Any, value: Any) -> Any:
         """The tangent of the outputs, None where they are no floating point numbers."""
-        if _names_parameter(self.request.outputs, self.values):
-            return tangent
-        return differentiable_part(tangent, selected(value, self.request.outputs, {}))
+        return tangent_of(tangent, value, self.request.outputs, self.values)
 
     def pullback(self, at_once: bool = False) -> tuple[Any, Pullback]:
         """What the function returns, and the pullback of one run; `at_once`: it is used now."""
@@ -108,7 +104,7 @@ class Point:
         outputs = self.request.outputs
         if self.request.has_aux:
             value = value[0]
-        if not _names_parameter(outputs, self.values):
+        if not names_parameter(outputs, self.values):
             return selected(value, outputs, {})
         written = selected(value, outputs, self.values)
         parts = written if isinstance(outputs, tuple) else (written,)
@@ -135,27 +131,6 @@ def _placed(tree: Any, path: Path, new: Any) -> Any:
     return items
 
 
-def _names_parameter(outputs: Any, values: Mapping[str, Any]) -> bool:
-    """Whether one of the outputs is a parameter that is written into."""
-    if isinstance(outputs, tuple) and not isinstance(outputs, Nested):
-        return any(_names_parameter(o, values) for o in outputs)
-    return isinstance(outputs, str) and outputs in values
-
-
-def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
-    """The selected outputs of what a function returned, or left in its arguments."""
-    if outputs is None:
-        return value
-    if isinstance(outputs, Nested):
-        return at(value, outputs)
-    if isinstance(outputs, (tuple, list)):
-        return tuple(selected(value, one, values) for one in outputs)
-    if isinstance(outputs, str) and outputs in values:
-        return values[outputs]
-    single = not isinstance(value, (tuple, list, dict))
-    return value if single and outputs in (0, -1) else value[outputs]
-
-
 # --- structures --------------------------------------------------------------------------------
 
 
@@ -165,7 +140,7 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         if tree.dtype.kind in "fc":
             yield path, tree
         return
-    tree = _opened(tree)
+    tree = opened(tree)
     if isinstance(tree, dict):
         for key, item in tree.items():
             yield from leaves(item, (*path, key))
@@ -177,31 +152,12 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield path, tree
 
 
-def at(tree: Any, path: Path) -> Any:
-    """The part of a structure at the end of some keys, None below a None."""
-    for key in path:
-        tree = None if tree is None else _opened(tree)[key]
-    return tree
-
-
-def _is_object(tree: Any) -> bool:
-    """Whether a value is an object that is no sequence."""
-    return records.is_record(type(tree)) and not isinstance(tree, tuple)
-
-
-def _opened(tree: Any) -> Any:
-    """An object as a dict of its attributes; anything else as it is."""
-    if not _is_object(tree):
-        return tree
-    return {Member(name): value for name, value in records.attributes(tree).items()}
-
-
 def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     """A structure with other leaves, None where there is none."""
     if type(tree) is np.ndarray:
         return new.get(path)
-    if _is_object(tree):
-        return records.rebuilt(tree, with_leaves(_opened(tree), new, path))
+    if is_object(tree):
+        return records.rebuilt(tree, with_leaves(opened(tree), new, path))
     if isinstance(tree, dict):
         return {k: with_leaves(v, new, (*path, k)) for k, v in tree.items()}
     if isinstance(tree, (list, tuple)):
@@ -213,8 +169,8 @@ def with_leaf(tree: Any, path: Path, new: Any) -> Any:
     """A structure with one other part; everything else is what it was."""
     if not path:
         return new
-    if _is_object(tree):
-        return records.rebuilt(tree, with_leaf(_opened(tree), path, new))
+    if is_object(tree):
+        return records.rebuilt(tree, with_leaf(opened(tree), path, new))
     if isinstance(tree, dict):
         return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
     items = [with_leaf(v, path[1:], new) if k == path[0] else v for k, v in enumerate(tree)]

@@ -10,8 +10,9 @@ import numpy as np
 
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.chosen import Path, at
 from srcdiff.api.options import Options
-from srcdiff.api.point import Path, Point, at
+from srcdiff.api.point import Point
 from srcdiff.device import is_any_array
 from srcdiff.errors import DtypeError, TransformError
 from srcdiff.onecall import arguments, place_of, signature_of

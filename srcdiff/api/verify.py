@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.check import gradcheck
+from srcdiff.api.chosen import at
 from srcdiff.api.compare import random_like
 from srcdiff.api.forward import Forward
 from srcdiff.api.job import Job
 from srcdiff.api.native import in_memory
 from srcdiff.api.options import Options
-from srcdiff.api.point import Point, at, leaves
+from srcdiff.api.point import Point, leaves
 from srcdiff.backends.numpy import compile_module
 from srcdiff.errors import GradcheckError
 from srcdiff.trees import kept

@@ -120,6 +120,8 @@ def _getitem(folder: Folder, call: Call) -> Any:
 
 def _conj(folder: Folder, call: Call) -> Any:
     x = call.args[0]
+    if isinstance(x, Const) and isinstance(x.value, complex):
+        return Const(x.value.conjugate())
     return Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
 
 

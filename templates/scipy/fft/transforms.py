@@ -44,13 +44,13 @@ def ifft2(x, s=None, axes=(-2, -1), norm=None):
 
 
 @composed(fft.fftn)
-@samples("A(3, 4)", "A(2, 3, 4), axes=(0, 2)")
+@samples("A(3, 4)", "A(2, 3, 4), axes=(0, 2)", "A(2, 3, 4), (2, 5)")
 def fftn(x, s=None, axes=None, norm=None):
     return np.fft.fftn(x, s, axes, norm)
 
 
 @composed(fft.ifftn)
-@samples("C(3, 4)")
+@samples("C(3, 4)", "C(2, 3, 4), (2, 5)")
 def ifftn(x, s=None, axes=None, norm=None):
     return np.fft.ifftn(x, s, axes, norm)
 

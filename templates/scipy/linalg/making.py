@@ -76,7 +76,8 @@ def norm(a, ord=None, axis=None, keepdims=False):
 @composed(linalg.diagsvd)
 @samples("A(3), 4, 3")
 def diagsvd(s, M, N):
-    return np.eye(M, N)[:, : len(s)] @ np.diag(s) @ np.eye(len(s), N)
+    dtype = np.result_type(s)
+    return np.eye(M, N, dtype=dtype)[:, : len(s)] @ np.diag(s) @ np.eye(len(s), N, dtype=dtype)
 
 
 nondifferentiable(
