@@ -39,6 +39,7 @@ def grad(
         inputs: what to differentiate by: a position, a name, a path such as `"params['w']"`, or a
             tuple, list or dict of those.  `"global:W"` is the variable `W` that the function reads
             from its module or from the functions around it (a closure cell), as it is at the call.
+            Positions from that of `*args` on are of its items, as is the path `"args[0]"`.
         outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
             name of a parameter that `f` writes into, whose final value is then the output.
         allow_unused: True gives None for an input that no output depends on, instead of an error.
