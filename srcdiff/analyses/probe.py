@@ -2,7 +2,8 @@
 
 Every unknown length is given a length of its own, twice; a length of the result that is that of the
 same operand both times is that operand's length.  Where a function fails on lengths that all differ
-(the inner lengths of a product), lengths are made equal in pairs, then by position, then all.
+(the inner lengths of a product), lengths are made equal in pairs, then by position, then all, and
+at last to one that is known.
 Lengths that may be 1 are also tried as 1, since a function may drop or stretch such axes.  What is
 not known of an operand (rank, dtype, the value of an integer) is tried in several ways, and the
 results are joined.
@@ -125,7 +126,20 @@ def _probe_one(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...]) 
         first = _run(fn, operands, names, _assign(groups, FIRST))
         if first is not _FAILED:
             return _probe_again(fn, operands, names, keys, groups, certain, first)
+    for length in sorted({n for kind in operands for n in _fixed(kind)} if keys else ()):
+        found = _run(fn, operands, names, dict.fromkeys(keys, length))
+        if found is not _FAILED:
+            return _kind(found, _FAILED, {}, False)
     return None
+
+
+def _fixed(kind: Kind) -> Iterator[int]:
+    """The lengths in an operand that are known, which unknown ones may have to be equal to."""
+    if isinstance(kind, Array):
+        yield from (n for n in kind.dims or () if isinstance(n, int) and n > 1)
+    elif isinstance(kind, (Tuple, List)):
+        yield len(kind.items or ())
+        yield from (n for item in kind.items or () for n in _fixed(item))
 
 
 def _probe_again(
