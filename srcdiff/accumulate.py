@@ -337,7 +337,7 @@ class _Accumulate:
         if kind is not None and is_scalar(kind):
             return target
         if isinstance(kind, Array) and not kind.maybe_scalar:
-            return ir.Call(np.array, (target,))
+            return ir.Call(np.copy, (target,))
         return ir.Call(trees.copy_tree, (target,))
 
 

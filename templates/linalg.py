@@ -268,7 +268,8 @@ def inv(a):
 def det(a):
     z = np.linalg.det(a)
     yield z
-    d[a] += np.expand_dims(d[z], (-2, -1)) * conj(cofactor(a))
+    g = d[z] if rank(a) == 2 else np.expand_dims(d[z], (-2, -1))
+    d[a] += g * conj(cofactor(a))
 
 
 @rule(np.linalg.slogdet)
@@ -280,7 +281,9 @@ def slogdet(a):
     slope = d[log]
     if iscomplex(a):
         slope = d[log] - 1j * np.imag(conj(d[sign]) * sign)
-    d[a] += np.expand_dims(slope, (-2, -1)) * conj(inverse.mT)
+    if rank(a) != 2:
+        slope = np.expand_dims(slope, (-2, -1))
+    d[a] += slope * conj(inverse.mT)
 
 
 nondifferentiable(np.linalg.matrix_rank)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import conj, d, isarray, known, linear, nondifferentiable, rule, samples
+from srcdiff.rules import conj, d, isarray, known, linear, nondifferentiable, rank, rule, samples
 from srcdiff.runtime import (
     axis_size,
     before,
@@ -193,7 +193,7 @@ def nanmean(a, axis=None, *, keepdims=False):
 def cumsum(a, axis=None):
     z = np.cumsum(a, axis=axis)
     yield z
-    if axis is None:
+    if axis is None and rank(a) != 1:
         d[a] += np.reshape(np.flip(np.cumsum(np.flip(d[z]))), np.shape(a))
     else:
         d[a] += np.flip(np.cumsum(np.flip(d[z], axis), axis), axis)

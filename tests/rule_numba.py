@@ -2,7 +2,7 @@
 `rule_numba.txt`, from which `docs/rules.md` has them.
 
 A function is among them if the gradient of one of its first samples is compiled, and agrees with
-that for NumPy.  It takes a quarter of an hour: `test_native` asks Numba about a few of them alone;
+that for NumPy.  It takes half an hour: `test_native` asks Numba about a few of them alone;
 names behind the command are asked about and printed.
 """
 
@@ -23,7 +23,10 @@ from tests.sample_checks import copies, gradient, in_single, is_complex, leaves,
 from tests.samples import Sample, collected
 
 FILE = Path(__file__).parent / "rule_numba.txt"
-TRIES = 3
+TRIES = 6
+
+# Rules of functions that leave some elements in an order that is not defined: Numba has its own.
+UNORDERED = ("partition", "partition_method")
 
 
 @functools.cache
@@ -63,6 +66,8 @@ def agrees(sample: Sample) -> bool:
         return False
     expected = gradient(program)(*copies(program.args), grad_outputs=w)
     for a, b in zip(leaves(found), leaves(expected), strict=True):
+        if sample.rule.name in UNORDERED:
+            a, b = np.sort(a), np.sort(b)
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
     return True
 

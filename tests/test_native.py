@@ -92,6 +92,34 @@ def power(x, n):
     return 1.0 if n == 0 else x * power(x, n - 1)
 
 
+def steps(x):
+    return np.diff(x, 2)
+
+
+def others(x):
+    return np.prod(x)
+
+
+def highest(x):
+    return np.max(x)
+
+
+def taken(x):
+    return np.take(x, np.array([[0, 2], [2, 1]]))
+
+
+def turned(x):
+    return np.flip(x)
+
+
+def volume(x):
+    return np.linalg.det(np.outer(x, x) + 0.5 * np.outer(x[::-1], np.ones(4)))
+
+
+# Their derivatives call helpers, which have a form for Numba; two elements are largest, one is 0.
+HELPED = [steps, others, highest, taken, turned, volume]
+TIES = np.array([0.3, 0.9, 0.0, 0.9])
+
 REFUSED = [
     (peaks, (np.ones((2, 3)),), r"test_native\.py:\d+:\d+: .*No implementation of function max"),
     (of_dict, ({"a": X},), r"test_native\.py:\d+:\d+: `p` is a dict: Numba takes numbers"),
@@ -116,6 +144,12 @@ class TestNative:
     def test_rules_that_are_said_to_be_compiled(self):
         names = frozenset(("np.tanh", "np.dot", "math.sin", "x.ravel()", "np.einsum", "np.fft.fft"))
         assert {*rule_numba.asked(names)} == names & rule_numba.compiled() != names
+
+    @pytest.mark.parametrize("f", HELPED, ids=lambda f: f.__name__)
+    def test_helpers(self, f):
+        v = np.ones_like(f(TIES)) * 1.5
+        expected = srcdiff.grad(f)(TIES, grad_outputs=v)
+        same(srcdiff.grad(f, compile="numba")(TIES, grad_outputs=v), expected)
 
     def test_in_memory(self):
         g = srcdiff.grad(recurrence, inputs=("x", "k"), compile="numba")

@@ -12,8 +12,6 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Array, Callable, Dict, Kind, List, Object, Scalar, inside
 from srcdiff.analyses.kinds import infer
@@ -28,28 +26,6 @@ _DTYPES = ("float64", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
 _OTHERS = f"Use arrays of {', '.join(_DTYPES)}, or leave out compile='numba' (--compile)."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
-
-
-# --- helpers -------------------------------------------------------------------------------------
-
-
-def cotangent(grad_outputs: Any, output: Any) -> Any:
-    """A copy of `grad_outputs`, which has the shape of the output; one where it is left out."""
-    if grad_outputs is None:
-        if output.size != 1:
-            raise ValueError("grad_outputs: may be left out only for an output of one number")
-        return np.ones_like(output)
-    if grad_outputs.shape != output.shape:
-        raise ValueError("grad_outputs: expected an array of the shape of the output")
-    return grad_outputs.astype(output.dtype)
-
-
-_TWINS = {id(trees.cotangent): cotangent}
-
-
-def twin(value: Any) -> Any:
-    """The form of a helper that Numba compiles; anything else is itself."""
-    return _TWINS.get(id(value), value)
 
 
 def decorated(text: str) -> str:
@@ -96,15 +72,15 @@ def check(made: Made) -> None:
 
 def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
     """Refuse a call of a helper for containers."""
+    like = call.args[-1]
+    is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, Array)
     if call.fn is trees.cotangent:
-        output = call.args[1]
-        kind = kinds.get(output.id) if isinstance(output, ir.Name) else None
-        if not isinstance(kind, Array):
+        if not is_array:
             raise UnsupportedError(
                 "Numba does not take cotangents of several outputs", loc,
                 "Select one (outputs=0, --outputs 0), or leave out compile='numba' (--compile).",
             )  # fmt: skip
-    elif call.fn is not trees.where_nonzero:
+    elif call.fn is not trees.where_nonzero and not (call.fn is trees.like_tree and is_array):
         name = getattr(call.fn, "__name__", "")
         raise UnsupportedError(
             f"the derivative calls `{name}`, which Numba does not compile", loc, _REMEDY

@@ -14,6 +14,7 @@ from srcdiff.backends import copies, cupy, imports, native
 from srcdiff.backends.constants import value_text
 from srcdiff.backends.copies import Chain
 from srcdiff.backends.imports import Import
+from srcdiff.backends.twins import twin
 from srcdiff.device import OnHost, on_device
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import InternalError, UnsupportedError
@@ -84,7 +85,7 @@ class Standalone:
 
     def _form(self, value: Any) -> Any:
         """What is put into the file for something: the form of a helper that Numba compiles."""
-        return native.twin(value) if self.native else value
+        return twin(value) if self.native else value
 
     def numpy(self) -> str:
         """The name of NumPy."""

@@ -34,5 +34,5 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
         t_9 = 2.0 * (1.5 * t_5**0.5 * np.sum(d_p_1 * (t_6 * q / t_8 / t_8)) * q)
         d_q = d_q + t_9
         d_q -= d_p_1 / t_8 * t_6
-    d_p = np.array(d_p_2)
+    d_p = np.copy(d_p_2)
     return d_q, d_p

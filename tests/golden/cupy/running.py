@@ -7,5 +7,5 @@ def running_grad(x, grad_outputs=1.0):
     d_s = d_t * cp.cumprod(t)
     flat = cp.ravel(t)
     d_x = cp.reshape(before(flat, 0) * recur_back(d_t * s, flat, 0), x.shape)
-    d_x += cp.reshape(cp.flip(cp.cumsum(cp.flip(d_s))), x.shape)
+    d_x += cp.flip(cp.cumsum(cp.flip(d_s)))
     return d_x

@@ -21,5 +21,5 @@ def until_grad(x, tol, grad_outputs=1.0):
         y = y_saved.pop()
         d_y = -(d_y * t_2) * cp.sin(y)
         d_y += d_t * 0.5
-    d_x = cp.array(d_y)
+    d_x = cp.copy(d_y)
     return d_x
