@@ -82,13 +82,11 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
 
 
 def _takes_out(link: Link) -> bool:
-    """Whether a statement takes an element out of its container, which then holds it no more."""
+    """Whether a statement takes an element whose place in the container is given to another one."""
     rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    if not isinstance(rhs, ir.Call):
+    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
         return False
-    return rhs.fn == ir.Method("pop") or (
-        rhs.fn is operator.getitem and any(_replaces(s, rhs, link) for s in link.rest[:2])
-    )
+    return any(_replaces(s, rhs, link) for s in link.rest[:2])
 
 
 def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:

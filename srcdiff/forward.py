@@ -40,6 +40,7 @@ from srcdiff.tangents import (
     Scribe,
     call_tangent,
     check_objects,
+    check_own_memory,
     effect_tangent,
     joined_tangent,
     joins,
@@ -306,6 +307,8 @@ def _tangent_lines(stmt: ir.Assign, tangent: ir.Name, facts: Facts) -> ir.Block:
     scribe = Scribe(facts, stmt.loc)
     rhs = _tangent(stmt, scribe)
     if rhs is None:
+        if isinstance(stmt.rhs, ir.Call) and stmt.target.id in facts.aliases.classes:
+            check_own_memory(stmt, stmt.rhs, facts)
         rhs = scribe.zero(stmt.rhs if isinstance(stmt.rhs, ir.Const) else stmt.target)
     return (*scribe.out, ir.Assign(tangent, rhs, stmt.loc))
 

@@ -224,7 +224,11 @@ class _Mirror:
         if rhs.fn is tuple:
             rhs = replace(rhs, fn=list, text=None)
         if rhs.fn is operator.add:
-            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+            args = tuple(self.item(a, out) for a in rhs.args)
+            if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
+                # Which is a sum for nobody: a write into an item is one into both lists.
+                return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
+            return replace(rhs, args=args)
         if rhs.fn is layout.view_like:
             base, x, old, other = rhs.args
             return replace(rhs, args=(self.item(base, out), x, old, self.item(other, out)))

@@ -245,7 +245,7 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
     total = summed(values, scribe.temp)
     if total is None:
         return None
-    covered = _covered(scribe.out[start:], total, [*operands, stmt.target.id], facts)
+    covered = _covered(scribe.out[start:], total, operands, facts)
     if stmt.target.id in covered or _has_result_shape(stmt, call, covered, facts):
         return total
     shape = scribe.temp(ir.Call(np.shape, (stmt.target,), text="np.shape"))

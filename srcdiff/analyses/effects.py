@@ -97,7 +97,7 @@ VIEW_FUNCTIONS = _numpy_functions(
     "fliplr", "rot90", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray",
     "asarray_chkfinite", "require", "real", "imag", "real_if_close", "array",
     "trim_zeros", "astype", "resize",
-)  # fmt: skip
+) | {np.linalg.matrix_transpose, np.linalg.diagonal}  # fmt: skip
 
 # Functions whose result holds views of all their arguments.
 VIEW_ALL_FUNCTIONS = _numpy_functions(
@@ -297,11 +297,11 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         return _viewed_by_method(call, call.fn.name, kinds)
     if call.fn is operator.getitem:
         return () if copies_items(call, kinds) else call.args[:1]
-    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_viewed")
-    if found is None:
-        # Remembered beside the fields: it depends on nothing else.
-        found = call.__dict__["_viewed"] = _viewed_by_callee(call)
-    return found
+    if call.fn in (operator.add, operator.mul):  # a longer list of the same items
+        return tuple([a for a in call.args if _is_sequence(a, kinds)])
+    if "_viewed" not in call.__dict__:  # it depends on nothing but the fields
+        call.__dict__["_viewed"] = _viewed_by_callee(call)
+    return call.__dict__["_viewed"]  # type: ignore[no-any-return]
 
 
 def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:

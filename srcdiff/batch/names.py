@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import PLAIN_ATTRIBUTES, mutated_args, returns_view
-from srcdiff.analyses.kind_types import Kind, is_mutable
+from srcdiff.analyses.kind_types import Array, Kind, is_mutable
 from srcdiff.analyses.liveness import names_in
 
 Kinds = Mapping[str, Kind]
@@ -97,6 +97,8 @@ def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]
                 yield from ((name.id, s.id) for s in stmt.sources)
         elif isinstance(stmt, ir.Assign) and _has_memory(stmt.target.id, kinds):
             yield from ((stmt.target.id, n) for n in _sources(stmt.rhs, kinds))
+        elif isinstance(stmt, ir.SetItem) and not isinstance(kinds.get(stmt.base.id), Array):
+            yield from ((stmt.base.id, n) for n in _mutable(stmt.value, kinds))
         elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
             if isinstance(stmt.rhs.fn, ir.Method) and len(stmt.rhs.args) > 1:
                 base, *items = stmt.rhs.args

@@ -22,6 +22,7 @@ TOPICS = (
     "calls",
     "complexes",
     "outside",
+    "joined_lists",
     "objects_around",
     "recursion",
     "recursive_lists",
