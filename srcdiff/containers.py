@@ -13,6 +13,7 @@ from pathlib import Path
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_index import item_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -225,7 +226,7 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     piece, zero = facts.fresh(), facts.fresh()
     out.append(ir.Assign(piece, ir.Call(operator.getitem, (d_base, stmt.index)), stmt.loc))
     like = piece
-    if not keeps_shape(stmt, facts.kinds):
+    if not keeps_shape(stmt, facts.kinds) or _may_become_complex(stmt, facts):
         like = facts.fresh()
         out += [ir.Undo(stmt.loc), ir.Assign(like, _old_item(stmt, facts), stmt.loc)]
     out.append(ir.Assign(zero, ir.Call(zero_tree, (like,)), stmt.loc))
@@ -234,6 +235,19 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         if name.id in facts.active:
             out += take(piece, path, name, facts, stmt.loc)
     return tuple(out)
+
+
+def _may_become_complex(stmt: ir.SetItem, facts: Facts) -> bool:
+    """Whether what is stored may be complex where what was at its place is real."""
+    kinds = facts.kinds
+    return facts.complex and not is_float(_item_kind(stmt, kinds))
+
+
+def _item_kind(stmt: ir.SetItem, kinds: Mapping[str, Kind]) -> Kind:
+    """What is known of the items at the place of a store."""
+    base = kinds.get(stmt.base.id)
+    key = UNKNOWN if stmt.index is None else atom_kind(stmt.index, kinds)
+    return UNKNOWN if base is None else item_kind(base, key)
 
 
 def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:

@@ -60,3 +60,24 @@ for _program in (real_part_in_a_list, modulus_in_nested_lists, exchanged_in_a_li
     sample(_program, lambda r: (0.7, 0.3), (0, 1))
 for _program in (collected_beside_arrays, tuple_of_arrays, read_again_as_real):
     sample(_program, two, (0, 1))
+
+
+def item_of_a_dict_that_becomes_complex(x, y):
+    psi = {"a": x * 2.0, "b": y}
+    for _ in range(3):
+        psi["a"] = psi["a"] * np.exp(-1j * x) + x
+    psi["b"] = psi["b"] * (x + 0.3j)
+    psi["b"] = psi["b"] + y
+    return np.sum(np.abs(psi["a"] * psi["b"]) ** 2)
+
+
+def items_of_a_list_in_a_dict(x, y):
+    d = {"q": [x, y * 2]}
+    for k in range(2):
+        d["q"][k] = d["q"][k] * (x + 0.3j)
+    d["q"][0] = np.abs(d["q"][1])
+    return np.sum(np.abs(d["q"][0] * d["q"][1]) ** 2)
+
+
+for _program in (item_of_a_dict_that_becomes_complex, items_of_a_list_in_a_dict):
+    sample(_program, two, (0, 1))
