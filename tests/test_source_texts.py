@@ -104,7 +104,7 @@ REFUSED = {
     "coroutine": ("async def f(x):\n    return x\n", "a coroutine has no derivative", 1),
     "generator": ("def f(x):\n    yield x*x\n", "`yield` is not supported", 2),
     "stored global": ("def f(x):\n    global k\n    k = x\n    return x\n", "`global`", 2),
-    "any arguments": ("f = lambda *xs: xs[0]\n", "any number of arguments", 1),
+    "any arguments": ("f = lambda **xs: xs[\"a\"]\n", "any number of arguments", 1),
 }
 
 

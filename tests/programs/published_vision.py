@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from .refused import refused
 from .registry import sample
 
 
@@ -81,11 +80,7 @@ def _scene(r):
     )
 
 
-refused(
-    bundle_adjustment, _scene, "params",
-    line="points_proj += cams[:, 3:6]",
-    reason="`+=` writes into `points_proj` if it is an array, which another name shares",
-)  # fmt: skip
+sample(bundle_adjustment, _scene, "params")
 
 
 def quat_mult(q1, q2):
