@@ -18,7 +18,7 @@ class Monotone:
         self.y = y
 
     def __call__(self, t, nu=0):
-        return _curve(self.x, self.y, t, nu)
+        return _values(self.x, self.y, t, nu)
 
 
 @composed(interpolate.PchipInterpolator, early=True)
@@ -41,7 +41,13 @@ def pchip(x, y, axis=0, extrapolate=None):
 def pchip_interpolate(xi, yi, x, der=0, axis=0):
     if axis != 0 or not isscalar(der):
         refuse("`axis` must be 0, and `der` one number")
-    return _curve(xi, yi, x, der)
+    return _values(xi, yi, x, der)
+
+
+def _values(points, values, t, nu):
+    """The same as arrays, of one number without axes."""
+    z = _curve(points, values, t, nu)
+    return z if np.ndim(z) else np.asarray(z)
 
 
 def _curve(points, values, t, nu):
