@@ -66,6 +66,16 @@ def fftn(a, s=None, axes=None, norm=None):
     d[a] += g if iscomplex(a) else np.real(g)
 
 
+def _by_axis(one, a, s, axes, norm):
+    """Transforms along one axis after the other, the last first, as NumPy does them."""
+    if axes is None:
+        axes = last_axes(len(s))
+    z = one(a, _length(a, s, axes, -1), axes[-1], norm)
+    for k in range(len(axes) - 2, -1, -1):
+        z = one(z, _length(a, s, axes, k), axes[k], norm)
+    return z
+
+
 @composed(np.fft.fftn, given="s")
 @samples(
     "A(3, 4), (2, 6), (0, 1)", "C(3, 4), (4, -1), (1, 0)",
@@ -74,12 +84,7 @@ def fftn(a, s=None, axes=None, norm=None):
 def fftn_sized(a, s=None, axes=None, norm=None):
     if s is None:
         return np.fft.fftn(a, None, axes, norm)
-    if axes is None:
-        axes = last_axes(len(s))
-    z = np.fft.fft(a, _length(a, s, axes, -1), axes[-1], norm)
-    for k in range(len(axes) - 2, -1, -1):
-        z = np.fft.fft(z, _length(a, s, axes, k), axes[k], norm)
-    return z
+    return _by_axis(np.fft.fft, a, s, axes, norm)
 
 
 @linear(np.fft.ifftn)
@@ -99,12 +104,7 @@ def ifftn(a, s=None, axes=None, norm=None):
 def ifftn_sized(a, s=None, axes=None, norm=None):
     if s is None:
         return np.fft.ifftn(a, None, axes, norm)
-    if axes is None:
-        axes = last_axes(len(s))
-    z = np.fft.ifft(a, _length(a, s, axes, -1), axes[-1], norm)
-    for k in range(len(axes) - 2, -1, -1):
-        z = np.fft.ifft(z, _length(a, s, axes, k), axes[k], norm)
-    return z
+    return _by_axis(np.fft.ifft, a, s, axes, norm)
 
 
 @composed(np.fft.fft2)
