@@ -231,7 +231,7 @@ def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
     there, old = fresh("_there"), fresh("_old")
     push_there, load_there = slots.new(f"{stmt.base.id}_there", there, loc)
     push_old, load_old = slots.new(stmt.base.id, old, loc)
-    was, value, gone = fresh(), fresh(), fresh("_gone")
+    was, value = fresh(), fresh()
     keep = (ir.Assign(old, ir.Call(operator.getitem, entry), loc), *push_old)
     back = (ir.Assign(value, load_old, loc), ir.SetItem(stmt.base, stmt.index, value, None, loc))
     save = (
@@ -241,7 +241,7 @@ def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
     )
     restore = (
         ir.Assign(was, load_there, loc),
-        ir.If(was, back, (ir.Assign(gone, ir.Call(ir.Method("pop"), entry), loc),), loc),
+        ir.If(was, back, (ir.Effect(ir.Call(ir.Method("pop"), entry), loc),), loc),
     )
     loads = (*_slot(load_there), *_slot(load_old))
     needed = frozenset({stmt.base.id, *loads}) | _looked_at(stmt.index, slots.facts)

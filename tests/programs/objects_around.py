@@ -82,3 +82,49 @@ for _program in (
     layers_of_the_module, layers_by_place, layers_by_name, model_of_the_module, closure_over_layers,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(-0.8, 0.8, 3),))
+
+
+SLOPE = np.array([0.02, 0.05, 0.03])
+NAMES = ["top", "mid", "deep"]
+
+
+def leak(level, rate, floor=0.1):
+    return rate * np.maximum(level - floor, 0.0) ** 1.5
+
+
+class Soil:
+    def __init__(self, storage):
+        self.storage = storage
+
+    def fill(self, water, params):
+        return water / (self.storage * params["porosity"])
+
+
+SOILS = [Soil(1.0), Soil(1.6), Soil(2.5)]
+
+
+def soil(params, rain, steps):
+    columns = len(params["start"])
+    water = np.zeros((3, columns))
+    water[0] = params["start"]
+    buffers = {name: water[k] for k, name in enumerate(NAMES)}
+    lost = []
+    for t in range(steps):
+        buffers["top"] += rain[t] * params["catch"]
+        for k in range(2):
+            down = leak(SOILS[k].fill(water[k], params), params["rate"][k])
+            water[k] -= 0.1 * down
+            water[k + 1] += 0.1 * down
+        edge = water[:, :2]
+        edge *= 1.0 - SLOPE[:, None]
+        lost = lost + [water[2, -1] * 0.01]
+        buffers["deep"] -= lost[-1]
+    return np.sum(water**2) + sum(lost) * np.sum(buffers["mid"])
+
+
+def _columns(r):
+    params = {"start": r.random(4) + 0.5, "catch": r.random(4), "rate": r.random(2) + 0.3}
+    return {**params, "porosity": 0.4}, r.random(3), 3
+
+
+sample(soil, _columns)
