@@ -324,16 +324,20 @@ def _picked(target: ir.Name, choices: ir.Name, parts: list[ir.Atom], lines: Line
 
 def _sorted(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     """`sorted(xs)`: the items in the order of their positions."""
-    keywords = dict(call.kwargs)
-    if not set(keywords) <= {"reverse"}:
-        return False
     items = self.indexed(call.args[0], lines)
-    given = (keywords["reverse"],) if keywords else ()
-    order = lines.call(trees.order, items, *given)
+    order = ordered(items, call, lines)
     count = lines.call(len, order, base="_n")
     return _collected(
         target, count, lines, lambda inner, k: inner.item(items, inner.item(order, k))
     )
+
+
+def ordered(items: ir.Atom, call: ir.Call, lines: Lines) -> ir.Name:
+    """The positions of items in the order that `sorted` or `sort` gives them."""
+    keywords = dict(call.kwargs)
+    reverse = keywords.get("reverse", ir.Const(False))
+    given = (reverse, keywords["key"]) if "key" in keywords else (reverse,)
+    return lines.call(trees.order, items, *(given if keywords else ()))
 
 
 def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
@@ -385,4 +389,4 @@ _WRITE: tuple[tuple[Any, Write], ...] = (
     (itertools.permutations, _chosen),
     (itertools.product, _product),
 )
-__all__ = ["listed_iterators"]
+__all__ = ["listed_iterators", "ordered"]

@@ -21,8 +21,8 @@ class Lines:
     def call(self, fn: ir.Callee, *args: ir.Atom, base: str = "_t") -> ir.Name:
         """The result of a call."""
         target = self.fresh(base)
-        numpy = str(getattr(fn, "__module__", "")).startswith("numpy")
-        text = None if numpy else getattr(fn, "__name__", None)
+        spelled = str(getattr(fn, "__module__", "")).startswith(("numpy", "_operator"))
+        text = None if spelled else getattr(fn, "__name__", None)
         self.assign(target, ir.Call(fn, args, text=text))
         return target
 

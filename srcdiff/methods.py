@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from srcdiff import ir, trees
+from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Dict,
@@ -24,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     is_container,
 )
 from srcdiff.errors import UnsupportedError
+from srcdiff.iterators import ordered
 from srcdiff.lines import Lines
 from srcdiff.mappings import DICT_METHODS, check_merges, dict_made, merged, updated
 from srcdiff.stars import joined
@@ -215,14 +216,7 @@ class _Plain:
         """`xs.sort()`: every item is stored at its new place."""
         base = call.args[0]
         assert isinstance(base, ir.Name)
-        keywords = dict(call.kwargs)
-        if not set(keywords) <= {"reverse"}:
-            raise UnsupportedError(
-                "`sort` with a key of a list of active values",
-                lines.loc,
-                remedy="Sort positions: `sorted(range(len(xs)), key=...)`.",
-            )
-        order = lines.call(trees.order, base, *keywords.values())
+        order = ordered(base, call, lines)
         old = lines.call(list, base)
         count = lines.call(len, order, base="_n")
 

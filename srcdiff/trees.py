@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -227,9 +227,10 @@ def _like_array(d: Any, x: Any) -> Any:
     return out
 
 
-def order(xs: Any, reverse: bool = False) -> list[int]:
+def order(xs: Any, reverse: bool = False, key: Callable[[Any], Any] | None = None) -> list[int]:
     """The positions of the items of `xs` from the least to the greatest, ties in their order."""
-    return sorted(range(len(xs)), key=lambda k: xs[k], reverse=reverse)
+    keys = xs if key is None else [key(x) for x in xs]
+    return sorted(range(len(xs)), key=lambda k: keys[k], reverse=reverse)
 
 
 def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any:

@@ -25,7 +25,6 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     contents,
     is_container,
-    is_scalar,
 )
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.errors import UnsupportedError
@@ -85,13 +84,13 @@ def _arrays(rhs: ir.Rhs | None, kinds: Kinds) -> list[str]:
 
 
 def _has_no_memory(kind: Kind | None) -> bool:
-    return kind is not None and is_scalar(kind)
+    return isinstance(kind, (Scalar, Text))
 
 
-def _holds_only_numbers(kind: Kind | None) -> bool:
+def _holds_only_values(kind: Kind | None) -> bool:
     """Whether a container certainly holds nothing that has memory to share."""
     items = _items(kind)
-    return bool(items) and all(map(is_scalar, items))
+    return bool(items) and all(map(_has_no_memory, items))
 
 
 def _items(kind: Kind | None) -> tuple[Kind, ...]:
@@ -107,7 +106,7 @@ def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
     for k, stmt in enumerate(block):
         for target, source, how in shares(stmt, kinds):
             # A list of the numbers of an array holds nothing of the array.
-            numbers = how == "stored" and _holds_only_numbers(kinds.get(target))
+            numbers = how == "stored" and _holds_only_values(kinds.get(target))
             if not numbers and not _has_no_memory(kinds.get(target)):
                 last = _last_uses(block) if last is None else last
                 span = max(0, last.get(target, 0) - k)

@@ -80,7 +80,7 @@ _ARITHMETIC = frozenset(
 def is_pure(rhs: Rhs) -> bool:
     """Whether evaluating a right-hand side changes nothing and may be moved over other reads."""
     if isinstance(rhs, Opaque):
-        return rhs.harmless
+        return rhs.harmless or _is_plain_lambda(rhs)
     if not isinstance(rhs, Call):
         return True
     fn = rhs.fn
@@ -89,6 +89,11 @@ def is_pure(rhs: Rhs) -> bool:
     if isinstance(fn, (Method, Attr)):
         return isinstance(fn, Attr) or (fn.name in _PURE_METHODS and not _has_out(rhs))
     return _is_pure_callee(fn) and not _has_out(rhs)
+
+
+def _is_plain_lambda(rhs: Opaque) -> bool:
+    """Whether an expression makes a function of its parameters alone."""
+    return rhs.text.startswith("lambda") and not rhs.reads
 
 
 def _has_out(call: Call) -> bool:
@@ -123,7 +128,7 @@ def _is_pure_callee(fn: Any) -> bool:
 def reads_memory(rhs: Rhs, fixed: frozenset[str]) -> bool:
     """Whether the value depends on what a store can change; `fixed` names hold plain numbers."""
     if isinstance(rhs, Opaque):
-        return True
+        return not _is_plain_lambda(rhs)
     if not isinstance(rhs, Call):
         return False
     if isinstance(rhs.fn, Attr) and (rhs.fn.name in _FIXED_ATTRIBUTES or rhs.fn.name == "T"):

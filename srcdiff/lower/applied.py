@@ -28,7 +28,7 @@ from srcdiff.ir import (
     Slice,
     make_list,
 )  # fmt: skip
-from srcdiff.lower import calls, functional, loops
+from srcdiff.lower import calls, comprehensions, functional, loops
 from srcdiff.lower.builder import Builder, Node, Table
 from srcdiff.lower.items import Element, Sequence, element_rhs
 from srcdiff.vectorized import each
@@ -107,8 +107,8 @@ def _plus(*values: Atom) -> Rhs:
 def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
     """`max(xs, key=f)`: the first item of which `f` is greatest."""
     apply = _function(b, node.keywords[0].value, 1, node)
-    source = b.name(node.args[0])
     loc = b.loc(node)
+    source = _with_places(b, node.args[0], node)
     keys = b.temp(Call(make_list), loc)
 
     def append(element: Element) -> None:
@@ -119,6 +119,17 @@ def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
     best = b.temp(Call(fn, (keys,), text=fn.__name__), loc)
     place = b.temp(Call(Method("index"), (keys, best)), loc)
     return Call(operator.getitem, (source, place))
+
+
+def _with_places(b: Builder, items: Node, node: Node) -> Name:
+    """What is iterated, as a sequence: a dict has keys in the place of positions."""
+    if functional.is_lazy(b, items):
+        made = comprehensions.list_comprehension(b, functional.generator(b, items))
+        return b.temp(made, b.loc(node))
+    known = b.static(items.func) if type(items).__name__ == "Call" else None
+    if type(items).__name__ in ("List", "Tuple", "ListComp") or (known and known.value is range):
+        return b.name(items)
+    return b.temp(Call(list, (b.name(items),), (), "list"), b.loc(node))
 
 
 def _einsum(b: Builder, node: Node) -> Rhs | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from srcdiff.ir import Atom, Const, Function, Param, Ref, Return
 from srcdiff.lower import applied, comprehensions, expressions, jumps, loops, statements, wrappers
 from srcdiff.lower.builder import Builder, Node, Table
+from srcdiff.lower.collected import plain_collections
 from srcdiff.lower.flatten import flattened
 from srcdiff.lower.scope import scan_function
 from srcdiff.parse import Source, shallow
@@ -42,7 +43,7 @@ def builder(
 def lower(source: Source) -> Function:
     """The IR of a function."""
     with shallow(source.function):
-        return _lower(flattened(source))
+        return _lower(flattened(plain_collections(source)))
 
 
 def _lower(source: Source) -> Function:

@@ -23,6 +23,8 @@ TOPICS = (
     "complexes",
     "outside",
     "joined_lists",
+    "queues",
+    "ordered",
     "objects_around",
     "recursion",
     "recursive_lists",

@@ -1,0 +1,157 @@
+"""Queues and dicts with default items, in the function's own hands or in somebody else's."""
+
+import collections
+from collections import defaultdict, deque
+
+import numpy as np
+
+from .registry import sample
+
+
+def window_of_two(x):
+    q = deque(maxlen=2)
+    for k in range(4):
+        q.append(x * k)
+    return np.sum(q[0] * q[1] * x)
+
+
+def moving_product(x):
+    window = deque([0.5] * 3, maxlen=3)
+    out = 0.0
+    for k in range(5):
+        window.append(x[k % 3] * (k + 1))
+        out += np.prod(window)
+    return out
+
+
+def breadth_first(x):
+    todo = deque()
+    todo.append((x, 0))
+    total = 0.0
+    while todo:
+        v, depth = todo.popleft()
+        if depth == 3:
+            total += np.sum(v * v)
+            continue
+        todo.append((v * 0.5, depth + 1))
+        todo.append((np.sin(v), depth + 1))
+    return total
+
+
+def both_ends(x):
+    q = deque([x, x * 2])
+    s, left = 0.0, 3
+    while q:
+        a = q.popleft()
+        s += np.sum(a**2)
+        if left:
+            left -= 1
+            q.append(a * 0.5)
+            q.appendleft(a * a)
+    return s
+
+
+def newest_first(x, most=3):
+    kept = deque(maxlen=most)
+    y = x
+    for k in range(6):
+        y = np.sin(y) + 0.1 * k
+        kept.appendleft(y)
+    return sum(np.sum(v) * (i + 1) for i, v in enumerate(kept))
+
+
+def two_loop_recursion(x):
+    """The direction of L-BFGS from the last two steps."""
+    steps, changes = collections.deque(maxlen=2), collections.deque(maxlen=2)
+    w, g = x * 1.0, np.cos(x)
+    for _ in range(4):
+        d = g.copy()
+        for s, y in zip(reversed(steps), reversed(changes)):
+            d = d - (s @ d) / (y @ s + 2.0) * y
+        w_next = w - 0.1 * d
+        g_next = np.cos(w_next)
+        steps.append(w_next - w)
+        changes.append(g_next - g)
+        w, g = w_next, g_next
+    return np.sum(w**2)
+
+
+def distances(edges, x):
+    """Sums over the edges of a graph in the order of a breadth-first search."""
+    near = defaultdict(list)
+    for a, b in edges:
+        near[a].append(b)
+        near[b].append(a)
+    total, todo, seen = 0.0, deque([0]), {0}
+    while todo:
+        u = todo.popleft()
+        for v in near[u]:
+            if v not in seen:
+                seen.add(v)
+                todo.append(v)
+                total = total + x[u] * x[v]
+    return total
+
+
+def groups(x):
+    d = defaultdict(list)
+    for i, v in enumerate(x):
+        d["first" if i == 0 else "rest"].append(v)
+    return sum(sum(v) ** 2 for v in d.values())
+
+
+def arrays_by_key(x):
+    d = defaultdict(lambda: np.zeros(3))
+    for i in range(5):
+        d[i % 2, 0] += x * i
+        if i:
+            d["n"] = d["n"] * x + x
+    return sum(np.sum(v**2) for v in d.values())
+
+
+def array_by_two_names(x):
+    d = defaultdict(lambda: np.ones(3))
+    a = d["a"]
+    a += x
+    return np.sum(d["a"] ** 2) + len(d)
+
+
+def read_of_nothing(x):
+    d = defaultdict(lambda: 2.0)
+    s = x[0] * d["never stored"]
+    for k in d:
+        s = s + d[k] * x[1]
+    return s * ("never stored" in d)
+
+
+def handed_to_a_helper(x):
+    q = deque([x[0], x[1]])
+    _rotated(q)
+    return q[0] * x[2]
+
+
+def _rotated(q):
+    q.append(q.popleft())
+
+
+def in_a_closure(x):
+    d = defaultdict(float)
+
+    def put(k, v):
+        d[k] += v
+
+    put(1, x[0])
+    put(1, x[1] * x[0])
+    return d[1] ** 2
+
+
+def _three(r):
+    return (r.uniform(0.3, 1.2, 3),)
+
+
+for _function in (
+    window_of_two, moving_product, breadth_first, both_ends, newest_first, two_loop_recursion,
+    groups, arrays_by_key, array_by_two_names, read_of_nothing, in_a_closure,
+):  # fmt: skip
+    sample(_function, _three)
+sample(distances, lambda r: ([(0, 1), (1, 2), (0, 3)], r.uniform(0.3, 1.2, 4)), "x")
