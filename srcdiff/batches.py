@@ -203,6 +203,22 @@ def stacked(items: Sequence[Any], join: Any = np.stack) -> Any:
     return None if first is None else join(items)
 
 
+def taken(batch: Any, k: int) -> Any:
+    """Item `k` of a batch, in the structure that its parts have.
+
+    >>> taken((np.arange(2.0), [np.eye(2)]), 1)
+    (np.float64(1.0), [array([0., 1.])])
+    """
+    if isinstance(batch, dict):
+        return {key: taken(part, k) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return like_sequence(batch, [taken(part, k) for part in batch])
+    if records.is_record(type(batch)):
+        parts = records.attributes(batch)
+        return records.rebuilt(batch, {key: taken(part, k) for key, part in parts.items()})
+    return None if batch is None else batch[k]
+
+
 def shadows(batch: int, *values: Any) -> list[Any]:
     """Zeros with a batch axis that share memory with each other as the given shadows do.
 

@@ -1,5 +1,6 @@
 """The backward pass for a batch of cotangents: the numbers of one by one, in one run."""
 
+import collections
 import zlib
 
 import numpy as np
@@ -13,6 +14,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.point import Point, leaves, with_leaves
 
 from . import structures as st
+from .check import define
 from .programs import PROGRAMS
 
 SAMPLE = [p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 37 == 0]
@@ -177,6 +179,41 @@ FORMS = {
 def test_forms(name):
     for size in (2, 3):
         assert assert_same_as_one_by_one(FORMS[name], ARGS, ("x", "y"), size=size)
+
+
+LAWS = collections.OrderedDict(
+    both=lambda x, y: x * x * y, one=np.sin, pair=lambda x, y: (x * y, [np.sum(x), y])
+)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: LAWS["both"](x, y),
+        lambda x, y: LAWS["one"](x) * y,
+        lambda x, y: LAWS["pair"](x, y)[0] * LAWS["pair"](x * y, y)[1][0],
+    ],
+)
+def test_callees_that_only_the_running_program_knows(f):
+    """Their gradients are tuples of batches, whatever the size of a batch is."""
+    for size in (1, 2, 3):
+        assert_same_as_one_by_one(f, ARGS, ("x", "y"), size=size)
+    assert_same_as_one_by_one(f, ARGS, "x", size=2)
+
+
+@pytest.mark.parametrize(
+    "name", ["k", "size", "g", "value", "np", "f", "gradient", "rows", "len", "range", "cotangents"]
+)
+def test_parameters_with_names_of_the_loop_over_a_batch(name):
+    """Such a loop is written as a text where it is differentiated again."""
+    f = define(f"def f(x, {name}):\n    return num.sum(x * x * {name})\n", "f", {"num": np})
+    rows = srcdiff.run(f, V, 1.3).grad("x", W[:2], create_graph=True, is_grads_batched=True).value
+    np.testing.assert_allclose(rows, 2.6 * np.outer(W[:2], V), rtol=1e-14)
+    again = srcdiff.value_and_grad(f, is_grads_batched=True)
+    at = srcdiff.grad(lambda x, w: np.sum(again(x, w, grad_outputs=W[:2])[1] ** 2))(V, 1.3)
+    np.testing.assert_allclose(at, 2.0 * 2.6**2 * np.sum(W[:2] ** 2) * V, rtol=1e-14)
+    once = srcdiff.run(f, V, 1.3).grad("x", create_graph=True).value
+    np.testing.assert_allclose(once, 2.6 * V, rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["number", "reshaped", "loop_of_numbers", "tuple"])

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Container
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.api.derivative import Derivative
 from srcdiff.backends.numpy import compile_text
 from srcdiff.nested import SEED
@@ -17,13 +18,13 @@ def with_cotangent(made: Derivative, given: Container[str]) -> tuple[Any, str]:
 
     It has the parameters that are `given` an argument.
     """
-    seed = "cotangents"
-    while seed in signature_of(made.primal).parameters:
-        seed += "_"
+    fresh = ir.Fresh({*signature_of(made.primal).parameters})
+    seed, gradient = fresh("cotangents").id, fresh("gradient").id
     heads, uses = heads_and_uses(made.primal, given, seed)
     name = f"{made.request.name}_again"
-    text = f"def {name}({', '.join(heads)}):\n    return g_({', '.join(uses)}, {SEED}={seed})\n"
-    return compile_text(text, {"g_": made}, name, made.primal), seed
+    given = ", ".join([*uses, f"{SEED}={seed}"])
+    text = f"def {name}({', '.join(heads)}):\n    return {gradient}({given})\n"
+    return compile_text(text, {gradient: made}, name, made.primal), seed
 
 
 def heads_and_uses(f: Any, given: Container[str], seed: str) -> tuple[list[str], list[str]]:

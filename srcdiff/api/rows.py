@@ -6,12 +6,12 @@ differentiated like any other.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Dict,
@@ -28,7 +28,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import part_of
 from srcdiff.errors import CotangentError, UnsupportedError
 from srcdiff.nested import SEED
-from srcdiff.onecall import place_of
+from srcdiff.onecall import place_of, signature_of
 from srcdiff.request import Input, spelled
 from srcdiff.solutions import with_source
 
@@ -52,17 +52,20 @@ def rows_of(
         )
     results = [text.result(item, k, used) for k, item in enumerate(made.request.inputs)]
     heads, uses = heads_and_uses(made.primal, kinds, SEED)
-    body = [f"value = f_({', '.join(uses)})"] if value else []
-    body += [f"size = len({leaves[0]})"]
+    k, size, first, own = text.k, text.size, text.value, text.own
+    body = [f"{first} = {own['f']}({', '.join(uses)})"] if value else []
+    body += [f"{size} = {own['len']}({leaves[0]})"]
     for other in leaves[1:]:
-        body += [f"if len({other}) != size:", f"    raise ValueError({_UNEQUAL!r})"]
-    body += [f"{name} = np.zeros({zero})" for name, zero in text.zeros]
-    body += ["for k in range(size):"]
-    body += [f"    g = g_({', '.join([*uses, f'{SEED}={_item(SEED, seed)}'])})"]
-    body += [f"    {name}[k] = {part}" for name, part in text.parts]
+        body += [f"if {own['len']}({other}) != {size}:", f"    raise ValueError({_UNEQUAL!r})"]
+    body += [f"{name} = {own['np']}.zeros({zero})" for name, zero in text.zeros]
+    body += [f"for {k} in {own['range']}({size}):"]
+    given = [*uses, f"{SEED}={_item(SEED, seed, k)}"]
+    body += [f"    {text.g} = {own['gradient']}({', '.join(given)})"]
+    body += [f"    {name}[{k}] = {part}" for name, part in text.parts]
     found = _arranged(made.request.form, results)
-    body += [f"return value, {found}" if value else f"return {found}"]
-    space = {"np": np, "f_": made.primal, "g_": made}
+    body += [f"return {first}, {found}" if value else f"return {found}"]
+    meant = {"np": np, "f": made.primal, "gradient": made, "len": len, "range": range}
+    space = {own[base]: value for base, value in meant.items()}
     return with_source(f"def {made.request.name}_batch({', '.join(heads)}):", body, space)
 
 
@@ -91,13 +94,13 @@ def _leaves(text: str, kind: Kind) -> Iterator[str]:
         yield text
 
 
-def _item(text: str, kind: Kind) -> str:
-    """One cotangent of a batch."""
+def _item(text: str, kind: Kind, k: str) -> str:
+    """One cotangent of a batch, that at `k`."""
     if isinstance(kind, NoneKind):
         return "None"
     if not _is_structure(kind):
-        return f"{text}[k]"
-    return _display(kind, [_item(f"{text}[{key!r}]", inner) for key, inner in _inner(kind)])
+        return f"{text}[{k}]"
+    return _display(kind, [_item(f"{text}[{key!r}]", inner, k) for key, inner in _inner(kind)])
 
 
 class _Text:
@@ -107,8 +110,14 @@ class _Text:
         self.made, self.kinds = made, kinds
         self.zeros: list[tuple[str, str]] = []
         self.parts: list[tuple[str, str]] = []
-        taken = {SEED, "np", "f_", "g_", "g", "k", "size", "value", *kinds}
-        self.names = (n for k in itertools.count() if (n := f"rows_{k}") not in taken)
+        params = signature_of(made.primal).parameters
+        self.fresh = ir.Fresh({SEED, "ValueError", *params})
+        self.k, self.size, self.value, self.g = map(self.name, ("k", "size", "value", "g"))
+        self.own = {base: self.name(base) for base in ("np", "f", "gradient", "len", "range")}
+
+    def name(self, base: str) -> str:
+        """A name that no parameter has."""
+        return self.fresh(base).id
 
     def result(self, item: Input, k: int, used: Container[str]) -> str:
         """The gradient of one input, None of one that has none."""
@@ -117,7 +126,7 @@ class _Text:
         kind = _kind_of(item, self.made, self.kinds)
         form = self.made.request.form
         key = k if form == "tuple" else None if form == "bare" else form[k]
-        part = "g" if form == "bare" else f"g[{key!r}]"
+        part = self.g if form == "bare" else f"{self.g}[{key!r}]"
         return self.arrays(spelled(item.param, item.path), part, kind)
 
     def arrays(self, x: str, part: str, kind: Kind) -> str:
@@ -127,24 +136,22 @@ class _Text:
             return _display(kind, inner)
         if not is_active_kind(kind):
             return "None"
-        name = next(self.names)
-        self.zeros.append((name, _shape(x, kind) + _dtype(x, kind)))
+        name = self.name("rows")
+        self.zeros.append((name, self.shape(x, kind) + self.dtype(x, kind)))
         self.parts.append((name, part))
         return name
 
+    def shape(self, x: str, kind: Kind) -> str:
+        """The shape of a batch of gradients of an input."""
+        rank, size = rank_of(kind), self.size
+        if not rank:
+            return size if rank == 0 else f"({size}, *{self.own['np']}.shape({x}))"
+        return f"({size}, {', '.join(f'{x}.shape[{k}]' for k in range(rank))})"
 
-def _shape(x: str, kind: Kind) -> str:
-    """The shape of a batch of gradients of an input."""
-    rank = rank_of(kind)
-    if not rank:
-        return "size" if rank == 0 else f"(size, *np.shape({x}))"
-    return f"(size, {', '.join(f'{x}.shape[{k}]' for k in range(rank))})"
-
-
-def _dtype(x: str, kind: Kind) -> str:
-    """The dtype of a gradient as another argument, if it needs one."""
-    is_double = getattr(kind, "dtype", None) == "float64"
-    return "" if is_double else f", np.result_type({x})"
+    def dtype(self, x: str, kind: Kind) -> str:
+        """The dtype of a gradient as another argument, if it needs one."""
+        is_double = getattr(kind, "dtype", None) == "float64"
+        return "" if is_double else f", {self.own['np']}.result_type({x})"
 
 
 def _is_structure(kind: Kind) -> bool:

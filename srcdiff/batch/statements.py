@@ -189,7 +189,9 @@ def _taken(
     new: dict[str, ir.Name] = {}
     for n in names:
         new[n] = b.fresh()
-        body.append(ir.Assign(new[n], ir.Call(operator.getitem, (ir.Name(n), k)), b.loc))
+        known = isinstance(b.kinds.get(n), (Array, Scalar))  # else its parts may have the axis
+        item = operator.getitem if known else batches.taken
+        body.append(ir.Assign(new[n], ir.Call(item, (ir.Name(n), k)), b.loc))
     return body, new
 
 
