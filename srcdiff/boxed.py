@@ -11,8 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.activity import edges, reachable
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
@@ -30,7 +29,7 @@ def check_boxed(
     boxes |= {s.target.id for s in ir.walk(function.body) if _makes_box(s)}  # type: ignore[union-attr]
     if not boxes:
         return
-    found = edges(function.body, {**kinds, **dict.fromkeys(boxes, UNKNOWN)}, Aliases(), flows)
+    found = edges_of(function, {**kinds, **dict.fromkeys(boxes, UNKNOWN)}, flows)
     varied = reachable(inputs, found)
     for source, target, stmt in found:
         if target in boxes and source in varied and source not in boxes:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import entries, ir
-from srcdiff.analyses.activity import Edges, edges, reachable
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import Edges, edges_of, reachable
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_sparse import holds_sparse, shares_entries
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Sparse, is_container
@@ -41,7 +40,7 @@ def carrying(
         from_one = taken and is_container(kinds.get(edge[0], UNKNOWN))
         return from_one and isinstance(kinds.get(edge[1]), Sparse)
 
-    found = edges(function.body, loose, Aliases(), lambda call, _: _flows(call, kinds))
+    found = edges_of(function, loose, lambda call, _: _flows(call, kinds))
     found += [e for s in ir.walk(function.body) for e in _parts(s, kinds)]
     varied = reachable(inputs, [e for e in found if not held(e)])
     return varied & reachable(outputs, found, backward=True)

@@ -15,8 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses import kind_types
-from srcdiff.analyses.activity import activity, edges
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import activity, edges_of
 from srcdiff.analyses.complexes import has_complex, is_complex_kind
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, rank_of
@@ -69,7 +68,7 @@ def composed(
     function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> ir.Function:
     """The function with active calls of composed functions written out, one level of them."""
-    found = edges(function.body, kinds, Aliases(), flows)
+    found = edges_of(function, kinds, flows)
     active = activity(inputs, outputs, found)
 
     def matters(call: ir.Call, results: tuple[str, ...]) -> bool:

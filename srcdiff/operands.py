@@ -15,8 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.activity import activity, edges
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import activity, edges_of
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_elementwise import is_elementwise
@@ -43,7 +42,7 @@ def with_arrays(
     """The function with an array in place of every list that a rule has to compute with."""
     if not any(_listed(s, kinds) for s in ir.walk(function.body)):
         return function
-    found = edges(function.body, kinds, Aliases(), flows)
+    found = edges_of(function, kinds, flows)
     active = activity(inputs, outputs, found)
     fresh = ir.Fresh(ir.all_names(function))
 

@@ -168,7 +168,11 @@ def compose_pass(state: State) -> State:
 
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
-    state = _typed(state, plain_containers(state.typed))
+    typed = plain_containers(state.typed)
+    if typed.function != state.function:  # lists that have just been made may meet NumPy
+        inputs = tuple(i.param for i in state.request.inputs)
+        typed = plain_containers(compose(typed, inputs))
+    state = _typed(state, typed)
     before = ir.bound(state.function.body)
     state = _with(state, user_calls(state.typed))
     check_changes(state.function, state.kinds)
@@ -203,7 +207,7 @@ def analyse_pass(state: State) -> State:
         kinds = state.kinds
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
-    active = activity(inputs, outputs, found)
+    active = activity(inputs, selected_names(function), found)
     check_used(function, active)
     check_strong(function, active, kinds, state.request)
     unused = [i for i in state.request.inputs if not active & set(i.params)]

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff import ir, trees
-from srcdiff.analyses.activity import edges, reachable
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Object, Unknown
 from srcdiff.calls import gradients_taken, paired_parts
 from srcdiff.errors import UnsupportedError
@@ -43,7 +42,7 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
     made = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
     if not calls or any(isinstance(m, Closure) for m in made):
         return function
-    varied = reachable(inputs, edges(function.body, kinds, Aliases(), flows))
+    varied = reachable(inputs, edges_of(function, kinds, flows))
     unfit = {*varied, *declined(function)}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:

@@ -7,8 +7,7 @@ from collections.abc import Container, Mapping
 from typing import NoReturn
 
 from srcdiff import ir, records
-from srcdiff.analyses.activity import edges, reachable
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_types import (
     Array,
@@ -34,7 +33,7 @@ def check_callees(
     check_boxed(function, kinds, inputs)
     if not any(_is_suspect(s, kinds) for s in ir.walk(function.body)):
         return
-    found = edges(function.body, kinds, Aliases(), flows)
+    found = edges_of(function, kinds, flows)
     varied = reachable(inputs, found)
     useful = reachable(outputs, found, backward=True)
     made = _capturing(function, {n for n in varied if carries(n, kinds)})

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.analyses.activity import edges, reachable
-from srcdiff.analyses.aliases import Aliases
+from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -48,11 +47,11 @@ def without_modes(function: ir.Function, params: Kinds, inputs: Iterable[str]) -
     if not tests:
         return function
     kinds = infer(function, params)
-    varied = reachable(inputs, edges(function.body, kinds, Aliases(), flows))
+    varied = reachable(inputs, edges_of(function, kinds, flows))
     stored, _ = stored_names(function.body, kinds)
     writer = _Regions(tests, kinds, varied, stored, ir.Fresh(ir.all_names(function)))
     done = replace(function, body=writer.block(function.body, True))
-    active = reachable(inputs, edges(done.body, kinds, Aliases(), flows))
+    active = reachable(inputs, edges_of(done, kinds, flows))
     for name, loc in writer.written:
         if name in active:
             raise _written(name, loc)

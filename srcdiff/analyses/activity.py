@@ -12,6 +12,7 @@ from srcdiff import ir
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import Kind, is_active_kind
+from srcdiff.analyses.links import written_memory
 
 Edges = list[tuple[str, str, ir.Stmt]]
 Flows = Callable[[ir.Call, Mapping[str, Kind]], tuple[ir.Atom, ...]]
@@ -29,6 +30,11 @@ def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: F
             nothing = ir.Comment("shared memory")
             found += [(name, rep, nothing), (rep, name, nothing)]
     return found
+
+
+def edges_of(function: ir.Function, kinds: Mapping[str, Kind], flows: Flows) -> Edges:
+    """The same of a function whose aliases are not known yet: whatever may share memory does."""
+    return edges(function.body, kinds, Aliases(written_memory(function, kinds)), flows)
 
 
 def _carries(name: str, kinds: Mapping[str, Kind]) -> bool:

@@ -308,3 +308,14 @@ def written_classes(function: ir.Function, kinds: Kinds) -> dict[str, str]:
     links = list(links_of(function.body, kinds, False))
     stored, resized = stored_names(function.body, kinds)
     return {**classes_of(between(links, kinds), resized), **classes_of(links, stored)}
+
+
+def written_memory(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+    """Name -> representative, for names through which one may see what another one writes.
+
+    Containers that are changed count as the memory of all that they hold.
+    """
+    stored, resized = stored_names(function.body, kinds)
+    if not stored and not resized:
+        return {}
+    return classes_of(links_of(function.body, kinds, False), stored | resized)

@@ -25,6 +25,7 @@ TOPICS = (
     "joined_lists",
     "queues",
     "ordered",
+    "histories",
     "objects_around",
     "recursion",
     "recursive_lists",

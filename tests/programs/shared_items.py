@@ -81,3 +81,34 @@ for _function in (
     one_view_twice, copy_of_a_dict, slice_of_a_list, views_that_are_joined, views_or_copies,
 ):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.2, 0.8, (2, 2)),))
+
+
+def argument_in_an_item_that_moves(y):
+    """The argument itself is returned."""
+    z = [[1.0], [y]]
+    o = z[1]
+    z[0] = o
+    return y
+
+
+def argument_in_lists_turned_round(y):
+    z = [[y * 2, np.ones(3)], [y, y - 1.0]]
+    kept = z[1]
+    z.reverse()
+    return kept[0]
+
+
+def arguments_in_an_item_that_moves(x, y):
+    z = [[x], [y]]
+    o = z[1]
+    z[0] = o
+    return x, (y, x * y)
+
+
+for _function in (argument_in_an_item_that_moves, argument_in_lists_turned_round):
+    sample(_function, lambda r: (r.standard_normal(3),))
+sample(
+    arguments_in_an_item_that_moves,
+    lambda r: (r.standard_normal(3), r.standard_normal(3)),
+    (0, 1),
+)
