@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir, layout, trees
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, Tuple, is_numeric
+from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, List, Scalar, Tuple, is_numeric
 from srcdiff.analyses.views import is_array
 from srcdiff.assumed import Key
 from srcdiff.errors import UnsupportedError
@@ -112,8 +112,13 @@ def _copy(name: str, facts: Facts) -> ir.Call:
 
 def _gradient_kind(kind: Kind) -> Kind:
     """The kind of the gradient of an argument: its numbers are those of Python or of NumPy."""
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_gradient_kind, kind.items)))
+    if isinstance(kind, (Tuple, List, Dict)):
+        item = None if kind.item is None else _gradient_kind(kind.item)
+        if isinstance(kind, Dict):
+            known = tuple((k, _gradient_kind(v)) for k, v in kind.items)
+            return replace(kind, items=known, item=item)
+        items = None if kind.items is None else tuple(map(_gradient_kind, kind.items))
+        return replace(kind, items=items, item=item)
     return Scalar(kind.dtype, None) if isinstance(kind, Scalar) else kind
 
 

@@ -133,3 +133,16 @@ def written_into_one_of_two(x):
 
 
 sample(written_into_one_of_two, lambda r: (r.uniform(0.3, 1.0, 3),))
+
+
+def _product_below(v, n):
+    if n <= 0:
+        return v[0] * v[1]
+    return _product_below([q * 0.9 for q in v], n - 1)
+
+
+def number_in_a_list_of_a_recursion(m, s):
+    return np.sum(_product_below([0.5, s], 0) * np.max(m))
+
+
+sample(number_in_a_list_of_a_recursion, lambda r: (r.standard_normal((2, 2)), 0.7), (0, 1))
