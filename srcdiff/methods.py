@@ -301,6 +301,8 @@ class _Plain:
         self, call: ir.Call, target: ir.Name, lines: Lines, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs + ys`, `xs * n`, `d | e`, and their forms in place."""
+        if len(call.args) != 2:  # an operator of a table, in a branch for others
+            return False
         one, two = call.args
         kinds = self.kind(one), self.kind(two)
         if not any(map(is_container, kinds)):

@@ -170,8 +170,8 @@ def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     typed = plain_containers(state.typed)
     if typed.function != state.function:  # lists that have just been made may meet NumPy
-        inputs = tuple(i.param for i in state.request.inputs)
-        typed = plain_containers(compose(typed, inputs))
+        given = tuple(i.param for i in state.request.inputs)
+        typed = plain_containers(compose(typed, given))
     state = _typed(state, typed)
     before = ir.bound(state.function.body)
     state = _with(state, user_calls(state.typed))

@@ -46,6 +46,8 @@ def plain_tuple(item: Kind | None) -> Tuple:
 
 def _added(args: Args, kwargs: Keywords) -> Kind | None:
     """`xs + ys`."""
+    if len(args) != 2:
+        return None
     one, two = args
     if isinstance(one, Text) and isinstance(two, Text):
         return Text()
@@ -62,6 +64,8 @@ def _added(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _repeated(args: Args, kwargs: Keywords) -> Kind | None:
     """`xs * n`."""
+    if len(args) != 2:
+        return None
     base, count = args if not isinstance(args[0], Scalar) else args[::-1]
     if isinstance(base, Text) and isinstance(count, Scalar):
         return Text()
@@ -77,6 +81,8 @@ def _repeated(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _merged(args: Args, kwargs: Keywords) -> Kind | None:
     """`d | e`."""
+    if len(args) != 2:
+        return None
     one, two = args
     if not isinstance(one, Dict) or not isinstance(two, Dict):
         return None

@@ -141,7 +141,7 @@ def _undo_change(
         return Undone((), (ir.Effect(call, stmt.loc),), frozenset({base.id}))
     if name == "pop" and isinstance(stmt, ir.Assign):
         needed = frozenset({base.id, stmt.target.id, *_names(place)})
-        if isinstance(kind, List):
+        if isinstance(kind, List) or not place:  # a dict would be told a key
             return Undone((), (put_back(stmt, base, stmt.target, slots.facts),), needed)
         if base.id in slots.facts.shadows:
             # Its other numbers have changed since, and nobody asks for the order of its keys.
