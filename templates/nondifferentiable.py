@@ -1,6 +1,8 @@
 """Functions whose derivative is zero, or whose result is no real number, on purpose."""
 
+import bisect
 import builtins
+import logging
 import math
 import operator
 
@@ -41,6 +43,7 @@ nondifferentiable(
     np.ndarray.argmax, np.ndarray.argmin, np.ndarray.argsort, np.ndarray.nonzero,
     np.ndarray.searchsorted, np.ndarray.argpartition, np.unravel_index, np.ravel_multi_index,
     np.triu_indices, np.tril_indices, np.diag_indices, np.indices,
+    bisect.bisect, bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
 
 # Shapes and types.
@@ -58,6 +61,7 @@ nondifferentiable(
 
 # Builtins that do not pass on a number.
 nondifferentiable(
+    logging.debug, logging.info, logging.warning, logging.error, logging.critical, logging.log,
     int, bool, len, str, repr, print, isinstance, issubclass, type, id, hash, callable, hasattr,
     range, format, builtins.slice,
 )  # fmt: skip

@@ -278,6 +278,9 @@ def _identity(args: Args, kwargs: Keywords) -> Kind | None:
     return Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
 
 
+_SECOND = Scalar("int64", True, 1), Scalar("int64", True, 0)
+
+
 def _split(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.split`: as many parts as are asked for, of the shape of the whole but along one axis."""
     base, parts = args[0], args[1] if len(args) > 1 else UNKNOWN
@@ -389,8 +392,8 @@ FUNCTIONS: dict[Any, Special] = {
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
     np.roots: _roots,
-    np.split: _split,
-    np.array_split: _split,
+    **dict.fromkeys((np.split, np.array_split, np.vsplit), _split),
+    np.hsplit: lambda args, _: _split(args, {"axis": _SECOND[len(dims_of(args[0]) or ()) == 1]}),
     np.random.rand: _random,
     np.random.randn: _random,
     **dict.fromkeys((np.random.normal, np.random.uniform, np.random.standard_normal), _sampled),

@@ -134,3 +134,13 @@ def nested_array_display(a, b):
 
 
 sample(nested_array_display, lambda r: (0.4, 1.5), ("a", "b"))
+
+
+def parts_side_by_side(x):
+    a, b = np.hsplit(x, 2)
+    c, d = np.hsplit(x.reshape(2, -1), [1])
+    e, f = np.vsplit(x.reshape(2, -1), 2)
+    return np.sum(a * b) * np.sum(c) + np.sum(d**2) + np.sum(e * f)
+
+
+sample(parts_side_by_side, lambda r: (r.standard_normal(6),))

@@ -1,5 +1,7 @@
 """Statements of every kind."""
 
+import bisect
+import logging
 import math
 
 import numpy as np
@@ -474,3 +476,12 @@ def state_num(x):
 
 
 sample(state_num, three)
+
+
+def found_by_bisection(x):
+    logging.debug("at %s", x)
+    i = bisect.bisect([0.0, 1.5, 2.5], x[1])
+    return x[i] * x[bisect.bisect_left([0.0, 9.0], x[0])]
+
+
+sample(found_by_bisection, lambda r: (r.uniform(0.2, 1.2, 3),))
