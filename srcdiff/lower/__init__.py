@@ -23,6 +23,7 @@ Expressions
     (*a, b)           r = make_list(*a, b); tuple(r)
     {**a, k: v}       r = make_dict(); r.update(a); r[k] = v
     f(x), f nested    the parameters are assigned, the body stands in place of the call
+    max(xs, key=f)    r = list(xs); q = [f(x) for x in r]; r[q.index(max(q))]
     g(f), f nested    r = Closure(f), an Opaque that `inline` knows how to call; g(r)
 
 Assignment
@@ -32,6 +33,9 @@ Assignment
     a, b = e, f       a = e; b = f; where f reads a: r = e; b = f; a = r
     a, b = e          [e]; a = e[0]; b = e[1]
     a, *b, c = e      a = e[0]; r = e[1:-1]; b = list(r); c = e[-1]
+    q = deque()       q = make_list(), and `q.popleft()` is `q.pop(0)` (see `collected`)
+    d = defaultdict(list)
+                      d = make_dict(), and `d[k]` is `d.setdefault(k, [])`
     x[i] = v          SetItem(x, i, v); `x.y[i][j] += v`: r = x.y; q = r[i]; SetItem(q, j, v, "+")
 
 Loops (`_k`, `_n` are temporaries; `n` is `_n = len(xs)`, for zip `min` of those)
