@@ -30,6 +30,7 @@ from srcdiff.operands import with_arrays
 from srcdiff.options import options, variant, without
 from srcdiff.outputs import selected_names
 from srcdiff.prepare import prepare
+from srcdiff.request import Request
 from srcdiff.rules import Rule, find, lookup, spelling
 from srcdiff.specialise import Specialiser, inferred
 from srcdiff.webs import webs
@@ -40,9 +41,10 @@ _LEVELS = 8
 """How deep composed functions may be made of each other."""
 
 
-def compose(typed: Typed, inputs: tuple[str, ...]) -> Typed:
+def compose(typed: Typed, request: Request) -> Typed:
     """The function with all active calls of composed functions written out."""
-    typed = _with_arrays(typed, inputs)
+    inputs, forward = tuple(i.param for i in request.inputs), request.mode == "forward"
+    typed = _with_arrays(typed, inputs, forward)
     for _ in range(_LEVELS):
         function = typed.function
         if not any(map(_may_change, ir.walk(function.body))):
@@ -50,15 +52,16 @@ def compose(typed: Typed, inputs: tuple[str, ...]) -> Typed:
         new = composed(function, typed.kinds, inputs, selected_names(function))
         if new == function:
             break
-        typed = _with_arrays(typed.then(webs(prepare(with_names(displays(new))))), inputs)
+        typed = _with_arrays(typed.then(webs(prepare(with_names(displays(new))))), inputs, forward)
     return typed
 
 
-def _with_arrays(typed: Typed, inputs: tuple[str, ...]) -> Typed:
+def _with_arrays(typed: Typed, inputs: tuple[str, ...], forward: bool) -> Typed:
     """The function with arrays for lists, among them those that meet what was a list before."""
     while True:
         function = typed.function
-        new = with_arrays(function, typed.kinds, inputs, selected_names(function))
+        outputs = selected_names(function)
+        new = with_arrays(function, typed.kinds, inputs, outputs, forward)
         if new == function:
             return typed
         typed = typed.then(new)

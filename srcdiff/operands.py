@@ -3,7 +3,8 @@
 Takes a function, the kinds of its names, and its inputs and outputs; returns it with
 `_t = np.array(xs); z = np.power(_t, 2)` in place of `z = np.power(xs, 2)`.  A rule may then compute
 with its operands: `2 * xs` of a list is a longer list, and `xs == ys` of two lists one bool.
-Linear functions only read how long their operands are, and take lists as they are.
+Linear functions only read how long their operands are, and take lists as they are.  Tangents have
+the form of the values, so in forward mode (`loose`) what may be a list becomes an array as well.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from srcdiff.analyses.activity import activity, edges_of
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_elementwise import is_elementwise
-from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, is_active_kind, is_float
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    Unknown,
+    is_active_kind,
+    is_float,
+)
 from srcdiff.analyses.views import is_array
 from srcdiff.expand import flows
 from srcdiff.rules import lookup
@@ -37,10 +47,15 @@ _NUMERIC = frozenset(
 
 
 def with_arrays(
-    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    function: ir.Function,
+    kinds: Kinds,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    loose: bool = False,
 ) -> ir.Function:
     """The function with an array in place of every list that a rule has to compute with."""
-    if not any(_listed(s, kinds) for s in ir.walk(function.body)):
+    unclear = _unclear(function, kinds) if loose else frozenset()
+    if not any(_listed(s, kinds, unclear) for s in ir.walk(function.body)):
         return function
     found = edges_of(function, kinds, flows)
     active = activity(inputs, outputs, found)
@@ -49,9 +64,9 @@ def with_arrays(
     def block(inner: ir.Block) -> ir.Block:
         out: list[ir.Stmt] = []
         for stmt in inner:
-            places = _listed(stmt, kinds) if active & {*ir.writes(stmt)} else ()
+            places = _listed(stmt, kinds, unclear) if active & {*ir.writes(stmt)} else ()
             if places:
-                out += _converted(stmt, places, fresh)
+                out += _converted(stmt, places, unclear, fresh)
             else:
                 out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
         return tuple(out)
@@ -59,7 +74,16 @@ def with_arrays(
     return replace(function, body=block(function.body))
 
 
-def _listed(stmt: ir.Stmt, kinds: Kinds) -> tuple[int | str, ...]:
+def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names of which it is not known whether they are lists, though something is known."""
+    if all(isinstance(kinds.get(p.name, Unknown()), Unknown) for p in function.params):
+        return frozenset()  # the text is for arrays and numbers
+    made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    arrays = {s.target.id for s in made if isinstance(s.rhs, ir.Call) and s.rhs.fn is np.asarray}
+    return frozenset(n for n, k in kinds.items() if isinstance(k, Unknown)) - arrays
+
+
+def _listed(stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str]) -> tuple[int | str, ...]:
     """The places, or keys, of the operands of a call that are lists where arrays are meant."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(call, ir.Call) or isinstance(
@@ -69,6 +93,8 @@ def _listed(stmt: ir.Stmt, kinds: Kinds) -> tuple[int | str, ...]:
     whole = is_elementwise(call.fn) or call.fn is np.interp  # no list is one of axes
     taken = call.args if whole else flows(call, kinds)
     places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
+    if unclear and module_of(call.fn).startswith("numpy"):
+        places += [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
     keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
     return (*places, *keys) if (places or keys) and _computes(call, kinds) else ()
 
@@ -77,6 +103,10 @@ def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
     """Whether an operand is a list of numbers: of any (`whole`), or of ones with a derivative."""
     kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup, ir.Ref)) else None
     return isinstance(kind, (List, Tuple)) and (whole or is_active_kind(kind))
+
+
+def _is_one_of(atom: ir.Atom | None, names: frozenset[str]) -> bool:
+    return isinstance(atom, ir.Name) and atom.id in names
 
 
 def _computes(call: ir.Call, kinds: Kinds) -> bool:
@@ -105,7 +135,9 @@ def _meets(fn: object, kind: Kind) -> bool:
     return fn in _NUMERIC
 
 
-def _converted(stmt: ir.Stmt, places: tuple[int | str, ...], fresh: ir.Fresh) -> ir.Block:
+def _converted(
+    stmt: ir.Stmt, places: tuple[int | str, ...], unclear: frozenset[str], fresh: ir.Fresh
+) -> ir.Block:
     """The statement on arrays made of its lists."""
     assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
     out: list[ir.Stmt] = []
@@ -113,8 +145,8 @@ def _converted(stmt: ir.Stmt, places: tuple[int | str, ...], fresh: ir.Fresh) ->
     def array(place: int | str | None, operand: ir.Atom) -> ir.Atom:
         if place not in places:
             return operand
-        made = fresh()
-        out.append(ir.Assign(made, ir.Call(np.array, (operand,), text="np.array"), stmt.loc))
+        made, fn = fresh(), np.asarray if _is_one_of(operand, unclear) else np.array
+        out.append(ir.Assign(made, ir.Call(fn, (operand,), text=f"np.{fn.__name__}"), stmt.loc))
         return made
 
     args = tuple(array(k, a) for k, a in enumerate(stmt.rhs.args))

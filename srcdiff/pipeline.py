@@ -162,7 +162,7 @@ def compose_pass(state: State) -> State:
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
     typed = state.typed.then(entrywise(state.function, state.kinds, inputs, outputs))
-    typed = compose(typed, inputs)
+    typed = compose(typed, state.request)
     return _typed(state, typed.then(steady_params(typed.function)))
 
 
@@ -170,8 +170,7 @@ def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
     typed = plain_containers(state.typed)
     if typed.function != state.function:  # lists that have just been made may meet NumPy
-        given = tuple(i.param for i in state.request.inputs)
-        typed = plain_containers(compose(typed, given))
+        typed = plain_containers(compose(typed, state.request))
     state = _typed(state, typed)
     before = ir.bound(state.function.body)
     state = _with(state, user_calls(state.typed))

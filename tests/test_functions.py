@@ -1,5 +1,6 @@
 """Functions as values: what the cache sees, variables outside as inputs, and what is refused."""
 
+import collections
 import functools
 import math
 import operator
@@ -430,3 +431,29 @@ def test_what_stands_for_try_leaves_the_tree_of_the_source():
     assert gast.dump(source.tree) == before
     np.testing.assert_allclose(srcdiff.grad(attempted)(np.array([0.5, 2.0])), [1.0, 4.0])
     np.testing.assert_allclose(srcdiff.grad(attempted)(np.array([0.0, 2.0])), [1.0, 1.0])
+
+
+LAWS = collections.OrderedDict(square=lambda v: v**2)
+
+
+def test_a_callee_known_only_when_running_gets_what_a_list_holds():
+    """The list is filled through the dict that holds it."""
+
+    def f(x):
+        h = {"y": []}
+        h["y"].append(x[0] * x[1])
+        return LAWS["square"](h["y"][0]) + x[2]
+
+    np.testing.assert_allclose(srcdiff.grad(f)(np.array([1.0, 2.0, 3.0])), [8.0, 4.0, 1.0])
+
+
+def test_an_array_of_objects_gets_what_a_list_holds():
+    def f(x):
+        h = [[], []]
+        h[0].append(x * x)
+        b = np.empty(2, dtype=object)
+        b[0] = h[0][0]
+        return np.sum(b[0]) + x[0]
+
+    with pytest.raises(srcdiff.UnsupportedError, match="array of Python objects"):
+        srcdiff.grad(f)(np.array([1.0, 2.0, 3.0]))

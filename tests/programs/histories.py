@@ -1,14 +1,10 @@
 """Lists that are filled through what holds them, and what NumPy makes of them."""
 
-import collections
-
 import numpy as np
 
 import srcdiff
 
 from .registry import sample
-
-LAWS = collections.OrderedDict(square=lambda v: v**2)
 
 
 def scaled_history(x):
@@ -89,20 +85,35 @@ def constant_in_a_region(x):
     return s * x[2] ** 2
 
 
-def called_when_running(x):
-    h = {"y": []}
-    h["y"].append(x[0] * x[1])
-    return LAWS["square"](h["y"][0]) + x[2]
-
-
 for _function in (
-    scaled_history, two_histories, lists_in_a_list, grouped, grouped_by_a_question,
-    functions_made_of_others, by_two_names, table_by_rows, columns_of_pairs, called_when_running,
+    scaled_history, two_histories, lists_in_a_list, grouped_by_a_question,
+    functions_made_of_others, by_two_names, columns_of_pairs,
 ):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.4, 1.6, 3),))
+for _function in (grouped, table_by_rows):
+    sample(_function, lambda r: (r.uniform(0.4, 1.6, 3),), printed=False)
 sample(
     constant_in_a_region,
     lambda r: (r.uniform(0.4, 1.6, 3),),
     gradient=lambda x, ct: ct * np.array([0.0, 0.0, 4.0 * x[0] * x[1] * x[2]]),
     order2=False,
 )
+
+
+def _first_two(x, n):
+    return [x[0], x[1]] if n == 0 else _first_two(x, n - 1)
+
+
+def list_of_a_recursion(x):
+    v = _first_two(x, 2)
+    return np.mean(np.multiply(v, 2)) * np.add(v, v)[1]
+
+
+def list_or_array(x, flag):
+    d = {"a": [x[0], x[1] ** 2], "b": x}
+    v = d["a" if flag else "b"]
+    return np.mean(np.add(v, v)) ** 2
+
+
+sample(list_of_a_recursion, lambda r: (r.uniform(0.4, 1.6, 3),))
+sample(list_or_array, lambda r: (r.uniform(0.4, 1.6, 3), True), order2=False)
