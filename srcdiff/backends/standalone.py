@@ -314,10 +314,16 @@ def _source_of(space: Mapping[str, Any]) -> str:
 
 
 def _class_text(cls: type) -> str:
-    """The definition of a class of srcdiff's."""
+    """The definition of a class of srcdiff's.
+
+    A dataclass needs its annotations, and where these are text the module that it stands in, which
+    a file need not have.
+    """
     text = _source_of(vars(sys.modules[cls.__module__]))
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            if node.decorator_list or any(isinstance(n, ast.AnnAssign) for n in node.body):
+                raise InternalError(f"`{cls.__name__}` is no plain class, and is not copied")
             return ast.get_source_segment(text, node) or ""
     raise LookupError(cls.__name__)
 
