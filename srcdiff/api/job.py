@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.digest import Head, rules_hash, sources_of
+from srcdiff.api.digest import Head, rules_hash
+from srcdiff.api.sources import sources_of
 from srcdiff.api.targets import name_of
 from srcdiff.api.values import check_plain
 from srcdiff.api.wanted import Wanted, command, recorded
