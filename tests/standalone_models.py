@@ -137,3 +137,45 @@ def by_cached(x: np.ndarray):  # with annotations a file has `from __future__ im
 
 def solved(a, b):
     return np.sum(np.linalg.solve(a, b)) + np.einsum("ij,j->", a, b)
+
+
+def scaled(x):
+    return x * x * scaled.factor * getattr(scaled, "power")  # noqa: B009
+
+
+scaled.factor = 2.0
+scaled.power = 3
+scaled.unread = object()
+
+
+def by_attribute(x):
+    return np.sum(scaled(x))
+
+
+def tripled(f):
+    @functools.wraps(f)
+    def inner(x):
+        return f(x) * inner.factor
+
+    inner.factor = 3.0
+    return inner
+
+
+@tripled
+def plain_square(x):
+    return x * x
+
+
+def by_decorated(x):
+    return np.sum(plain_square(x))
+
+
+def with_weights(x):
+    return x * with_weights.values
+
+
+with_weights.values = np.arange(500.0)
+
+
+def by_weights(x):
+    return np.sum(with_weights(x))

@@ -89,6 +89,8 @@ CASES = {
     "helper": ("def h(x): return {}", "np.sum(h(x))", "x * x", "x ** 3"),
     "name of a builtin": ("{}", "sum(x * x)", "from numpy import prod as sum", ""),
     "function called as a builtin": ("{}", "abs(x)[0]", "def abs(x): return x * x", ""),
+    "attribute of a function": ("def h(x): return x * x * h.k\nh.k = {}", "np.sum(h(x))", "2.0",
+                                "3.0"),
     "hidden method": (
         "class K:\n    def __m(self, x): return x ** {}\n    def m(self, x): return self.__m(x)\n"
         "o = K()", "np.sum(o.m(x))", "2", "3",

@@ -371,6 +371,24 @@ def test_numbers_and_arrays_joined_alone(run_alone):
     assert_same(found[0], srcdiff.grad(models.solved, ("a", "b"))(a, b), 1e-14)
 
 
+@pytest.mark.parametrize("example", [None, (X,)], ids=["generic", "example"])
+def test_copied_functions_have_their_attributes(example, run_alone):
+    jobs, expected = [], []
+    for f in (models.by_attribute, models.by_decorated):
+        name = f"{f.__name__}_grad"
+        text = srcdiff.generate(f, inline=True, example=example)
+        jobs.append((text, (name,), (X,), {name: {}}))
+        expected.append(srcdiff.grad(f)(X))
+    assert "scaled.factor = 2.0\nscaled.power = 3\n" in jobs[0][0] and "unread" not in jobs[0][0]
+    np.testing.assert_allclose(run_alone(jobs), expected, rtol=1e-15)
+
+
+def test_attributes_that_cannot_be_written_are_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="`values` is of type ndarray") as caught:
+        srcdiff.generate(models.by_weights, inline=True, example=(np.ones(500),))
+    assert "standalone_models.py" in str(caught.value)
+
+
 def test_what_needs_srcdiff_is_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="known only when the program runs"):
         srcdiff.generate(models.applied, example=(X, "f3"))

@@ -162,6 +162,7 @@ class Job:
         text = file.add(text, refs)
         annotations = _annotation_names(text)
         file.annotate(annotations)
+        file.attach(text)
         checks = self._checks(made, functions, file) if self.wanted.checks else []
         listed = ", ".join(f'"{n}"' for n in self.names())
         top = [f'"""{self._title()}"""', *file.import_lines(bool(annotations))]

@@ -70,12 +70,17 @@ def _values(watch: Watch, functions: list[types.FunctionType]) -> Iterator[tuple
         if module and name in space and not is_foreign(module) and not _is_special(name):
             if not _is_own(module, name, space[name]):
                 yield f"{module}.{name}", space[name]
+    words = {name for g in functions for name in g.__code__.co_names}
     for function in functions:
+        held = ((name, v) for name, v in vars(function).items() if name in words)
+        yield from ((f"{_name(function)}.{name}", v) for name, v in held if not _is_special(name))
         yield from ((f"{_name(function)}.{name}", value) for name, value in cells(function))
     classes = dict.fromkeys(cls for cls, _, _ in watch.members)
     for cls in classes:
         yield from _of_class(cls)
     for cls, name, value in watch.members:
+        if type(value).__name__ == "_tuplegetter":
+            continue  # a field of a named tuple, which is listed with it
         if not _is_own(cls.__module__, f"{cls.__qualname__}.{name}", value):
             if not is_foreign(_owner(cls, name).__module__):
                 yield f"{class_name(cls)}.{name}", value
