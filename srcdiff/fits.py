@@ -65,10 +65,24 @@ def numeric(kinds: str) -> Any:
 
     def test(x: Any, given: Any) -> str:
         number = isinstance(x, (bool, int, float, complex, np.number, np.bool_)) or is_plain(x)
-        good = number and np.result_type(x).kind in kinds
-        return "" if good else f"{'floating point ' * (kinds == 'fc')}numbers or arrays"
+        kind = np.result_type(x).kind if number else ""
+        what = f"{'floating point ' * ('i' not in kinds)}numbers or arrays"
+        if kind == "c" and "c" not in kinds:
+            return f"real {what} (generate it with an `example` of complex ones)"
+        return "" if number and kind in kinds else what
 
     return test
+
+
+def each(test: Any) -> Any:
+    """A test for any number of arguments, by a test of every one."""
+
+    def tests(x: Any, given: Any) -> str:
+        items = x.items() if isinstance(x, dict) else enumerate(x)
+        found = ((k, test(v, given)) for k, v in items)
+        return "; ".join(f"[{k!r}]: {wrong}" for k, wrong in found if wrong)
+
+    return tests
 
 
 def scalar(x: Any, given: Any) -> str:

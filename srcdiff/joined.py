@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir import Loc
 
 
 def one_value(d: Any, file: str, line: int) -> Any:
@@ -18,10 +18,11 @@ def one_value(d: Any, file: str, line: int) -> Any:
             it is not known where the gradient is generated what they are.
     """
     if isinstance(d, (list, tuple, dict)):
+        place: Any = SimpleNamespace(file=file, line=line, col=0)  # generated files have no `Loc`
         raise UnsupportedError(
             "`+` or `*` makes a list or tuple here, of items that are lists or tuples in one step "
             "and something else in another",
-            Loc(file, line),
+            place,
             remedy="Keep lists and numbers in containers of their own.",
         )
     return d

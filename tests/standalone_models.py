@@ -1,5 +1,7 @@
 """The functions of `test_standalone` and `test_cli`, as a user's module."""
 
+import collections
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +53,18 @@ def network(params):
     return out
 
 
+def intensity(z, x):
+    return np.sum(np.abs(z * x) ** 2)
+
+
+def turned(z, x):
+    return np.sum(np.abs(z * x * 1j) ** 2)
+
+
+def intensities(*zs, **more):
+    return np.sum(np.abs(zs[0] * zs[1] * more["x"]) ** 2)
+
+
 def moved(u, v):
     u[1:] += v[:-1] * u[:-1]
 
@@ -98,3 +112,70 @@ def broken():
     from . import standalone_wrong
 
     return standalone_wrong.f
+
+
+ORDERED = collections.OrderedDict(a=2.0)
+QUEUE = collections.deque([2.0, 3.0])
+
+
+@functools.lru_cache
+def doubled(n):
+    return n * 2.0
+
+
+def by_ordered(x):
+    return np.sum(x * x) * ORDERED["a"]
+
+
+def by_queue(x):
+    return np.sum(x * x) * QUEUE[1]
+
+
+def by_cached(x: np.ndarray):  # with annotations a file has `from __future__ import annotations`
+    return np.sum(x * x) * doubled(3)
+
+
+def solved(a, b):
+    return np.sum(np.linalg.solve(a, b)) + np.einsum("ij,j->", a, b)
+
+
+def scaled(x):
+    return x * x * scaled.factor * getattr(scaled, "power")  # noqa: B009
+
+
+scaled.factor = 2.0
+scaled.power = 3
+scaled.unread = object()
+
+
+def by_attribute(x):
+    return np.sum(scaled(x))
+
+
+def tripled(f):
+    @functools.wraps(f)
+    def inner(x):
+        return f(x) * inner.factor
+
+    inner.factor = 3.0
+    return inner
+
+
+@tripled
+def plain_square(x):
+    return x * x
+
+
+def by_decorated(x):
+    return np.sum(plain_square(x))
+
+
+def with_weights(x):
+    return x * with_weights.values
+
+
+with_weights.values = np.arange(500.0)
+
+
+def by_weights(x):
+    return np.sum(with_weights(x))

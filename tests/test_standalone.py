@@ -269,6 +269,41 @@ def test_cotangents_and_tangents_are_checked():
             space["weighted_grad"](wrong)
 
 
+COMPLEX = np.array([1.0 + 2.0j, 0.5 - 1.0j, 3.0, 1.0j, -1.0])
+WAYS = [{}, {"split": True}, {"value": True}, {"order": 2}, {"mode": "forward"}]
+WAYS += [{"mode": "forward", "order": 2}]
+
+
+@pytest.mark.parametrize("options", WAYS, ids=str)
+def test_complex_arguments_of_a_text_for_real_ones(options):
+    """Nothing is conjugated in a text that was made for parameters of which nothing is known."""
+    space = loaded(srcdiff.generate(models.intensity, inputs=("z", "x"), **options))
+    g = space[space["__all__"][0]]
+    tangents = (X, X) if options.get("mode") else ()
+    g(X, X, *tangents, **({"grad_outputs": (X, X)} if options == {"order": 2} else {}))
+    for wrong in ((COMPLEX, X), (X, COMPLEX), (1j, X)):
+        with pytest.raises(TypeError, match="real floating point .* an `example` of complex ones"):
+            g(*wrong, *tangents)
+
+
+def test_complex_arguments_of_a_text_that_is_right_for_them():
+    for f, example in ((models.turned, None), (models.intensity, (COMPLEX, X))):
+        text = srcdiff.generate(f, inputs=("z", "x"), example=example)
+        found = loaded(text)[f"{f.__name__}_grad"](COMPLEX, X)
+        assert_same(found, srcdiff.grad(f, ("z", "x"))(COMPLEX, X), 1e-15)
+
+
+def test_any_number_of_arguments():
+    g = loaded(srcdiff.generate(models.intensities, inputs="zs[0]"))["intensities_grad"]
+    expected = srcdiff.grad(models.intensities, "zs[0]")(X, X + 1.0, x=X)
+    np.testing.assert_allclose(g(X, X + 1.0, x=X), expected, rtol=1e-15)
+    for args, x in (((X, COMPLEX), X), ((X, X), COMPLEX)):
+        with pytest.raises(TypeError, match="an `example` of complex ones"):
+            g(*args, x=x)
+    with pytest.raises(TypeError, match="numbers or arrays"):
+        g(X, [X], x=X)
+
+
 def test_arguments_that_are_no_numbers():
     text = srcdiff.generate(models.cast, example=(X, np.dtype("float64"), np, "mean", len, None))
     g = loaded(text)["cast_grad"]
@@ -315,6 +350,43 @@ def test_arguments_that_share_memory_are_refused():
     np.testing.assert_array_equal(x, X)
     with pytest.raises(ValueError, match="v and u share memory: pass a copy"):
         g(x, x[::-1], grad_outputs=X)
+
+
+OUTSIDE = [models.by_ordered, models.by_queue, models.by_cached]
+
+
+def test_values_of_library_classes_outside():
+    """The user's module is not there alone: what it holds is imported."""
+    for f in OUTSIDE:
+        for example in (None, (X,)):
+            space = {"__name__": "not_in_sys_modules"}
+            exec(srcdiff.generate(f, example=example), space)
+            np.testing.assert_array_equal(space[f"{f.__name__}_grad"](X), srcdiff.grad(f)(X))
+
+
+def test_numbers_and_arrays_joined_alone(run_alone):
+    a, b = np.eye(5) * 2.0 + 0.1, X
+    text = srcdiff.generate(models.solved, inputs=("a", "b"))
+    found = run_alone([(text, ("solved_grad",), (a, b), {"solved_grad": {}})])
+    assert_same(found[0], srcdiff.grad(models.solved, ("a", "b"))(a, b), 1e-14)
+
+
+@pytest.mark.parametrize("example", [None, (X,)], ids=["generic", "example"])
+def test_copied_functions_have_their_attributes(example, run_alone):
+    jobs, expected = [], []
+    for f in (models.by_attribute, models.by_decorated):
+        name = f"{f.__name__}_grad"
+        text = srcdiff.generate(f, inline=True, example=example)
+        jobs.append((text, (name,), (X,), {name: {}}))
+        expected.append(srcdiff.grad(f)(X))
+    assert "scaled.factor = 2.0\nscaled.power = 3\n" in jobs[0][0] and "unread" not in jobs[0][0]
+    np.testing.assert_allclose(run_alone(jobs), expected, rtol=1e-15)
+
+
+def test_attributes_that_cannot_be_written_are_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="`values` is of type ndarray") as caught:
+        srcdiff.generate(models.by_weights, inline=True, example=(np.ones(500),))
+    assert "standalone_models.py" in str(caught.value)
 
 
 def test_what_needs_srcdiff_is_refused():

@@ -5,7 +5,16 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from srcdiff.analyses.kind_types import NUMERIC, UNKNOWN, Array, Kind, Scalar, is_float
+from srcdiff.analyses.kind_types import (
+    NUMERIC,
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    Scalar,
+    Tuple,
+    is_float,
+)
 from srcdiff.analyses.kind_values import kind_of
 
 
@@ -29,6 +38,10 @@ def with_keywords(signature: inspect.Signature, **extra: Any) -> inspect.Signatu
 
 def declared_kind(param: inspect.Parameter) -> Kind:
     """The kind that a parameter's default or annotation declares."""
+    if param.kind is param.VAR_POSITIONAL:
+        return Tuple(None, NUMERIC)
+    if param.kind is param.VAR_KEYWORD:
+        return Dict((), NUMERIC)
     declared = {
         float: Scalar("float64"),
         "float": Scalar("float64"),

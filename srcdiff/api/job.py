@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.digest import Head, rules_hash, sources_of
+from srcdiff.api.digest import Head, rules_hash
+from srcdiff.api.sources import sources_of
 from srcdiff.api.targets import name_of
 from srcdiff.api.values import check_plain
 from srcdiff.api.wanted import Wanted, command, recorded
@@ -92,10 +93,10 @@ class Job:
 
     # --- kinds -----------------------------------------------------------------------------------
 
-    def _derived(self, kinds: Mapping[str, Kind]) -> Made:
-        """The generated functions for some kinds."""
+    def _derived(self, kinds: Mapping[str, Kind], **more: Any) -> Made:
+        """The generated functions for some kinds; `more` of the request."""
         make = derive_pair if self.wanted.split else derive
-        made = make(self.made.origin, self.request, kinds)
+        made = make(self.made.origin, replace(self.request, **more), kinds)
         check_plain(made.emitted.refs)
         if on_device():
             cupy.check_names(made.emitted.refs)
@@ -121,12 +122,28 @@ class Job:
                 tried.append(kinds)
         return found
 
-    def _is_same(self, made: Made, kinds: Mapping[str, Kind]) -> bool:
-        """Whether the text for other kinds is the same."""
+    def _is_same(self, made: Made, kinds: Mapping[str, Kind], **more: Any) -> bool:
+        """Whether the text for other kinds, or `more` of the request, is the same."""
         try:
-            return self._derived(kinds).emitted.text == made.emitted.text
+            return self._derived(kinds, **more).emitted.text == made.emitted.text
         except TransformError:
             return False
+
+    def _is_mixed(self, made: Made) -> bool:
+        """Whether the text is right for complex arguments, too, where no dtype is known.
+
+        Where nothing else is complex it was made for real ones.  A derivative inside of this one
+        was made for the same kinds, and has to be right as well.
+        """
+        if not any(map(specs.has_unknown_dtype, self.kinds.values())):
+            return True
+        if self.wanted.order > 1:
+            inner = replace(self.wanted, order=self.wanted.order - 1, mode="reverse", split=False)
+            job = Job(self.f, replace(inner, value=False, name=None))
+            job.kinds = self.kinds
+            if not job._is_mixed(job._derived(job.kinds)):
+                return False
+        return self._is_same(made, self.kinds, mixed=True)
 
     # --- the text --------------------------------------------------------------------------------
 
@@ -145,6 +162,7 @@ class Job:
         text = file.add(text, refs)
         annotations = _annotation_names(text)
         file.annotate(annotations)
+        file.attach(text)
         checks = self._checks(made, functions, file) if self.wanted.checks else []
         listed = ", ".join(f'"{n}"' for n in self.names())
         top = [f'"""{self._title()}"""', *file.import_lines(bool(annotations))]
@@ -169,7 +187,7 @@ class Job:
     def _checks(self, made: Made, functions: Mapping[str, Any], file: Standalone) -> list[str]:
         """The statements that let the functions check their arguments."""
         out: list[str] = []
-        tests = specs.Tests(file.name_of)
+        tests = specs.Tests(file.name_of, self._is_mixed(made))
         tests.name(checked, "checked")
         for k, name in enumerate(self.names()):
             items = self._tests(tests) if k == 0 else {}

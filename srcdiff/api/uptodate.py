@@ -6,9 +6,10 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.digest import Head, read_head, rules_hash, sources_of
+from srcdiff.api.digest import Head, read_head, rules_hash
 from srcdiff.api.files import current
 from srcdiff.api.job import Job
+from srcdiff.api.sources import differs, is_gone, sources_of
 from srcdiff.api.wanted import Wanted
 from srcdiff.backends.numpy import compile_module
 from srcdiff.onecall import place_of
@@ -58,9 +59,13 @@ def _outdated(head: Head, job: Job) -> str:
     if head.rules != rules_hash(job.f, job.kinds):
         return "was made with other rules"
     for then, now in zip((head.sources, head.values), sources_of(job.f, job.kinds)):
-        changed = [name for name, found in now.items() if then.get(name) != found]
+        changed = [name for name, found in now.items() if differs(name, then.get(name, ""), found)]
         if changed:
             return f"was made before `{changed[0]}` was changed"
+    gone = [name for name in head.sources if is_gone(name)]
+    gone += [name for name, then in head.values.items() if differs(name, then, now.get(name))]
+    if gone:
+        return f"was made before `{gone[0]}` was changed"
     return ""
 
 

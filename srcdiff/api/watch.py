@@ -38,13 +38,14 @@ class Watch:
 
     `functions` are given with their code and defaults.  `names` are variables (a namespace, a
     name, its value or None), `reads` other places, `held` containers and arrays with the key of
-    their kind.
+    their kind, `members` what classes have under a name.
     """
 
     functions: tuple[tuple[types.FunctionType, Any, Any, Any], ...]
     names: tuple[tuple[Mapping[str, Any], str, Any], ...]
     reads: tuple[tuple[Read, Any], ...]
     held: tuple[tuple[Any, Any], ...]
+    members: tuple[tuple[type, str, Any], ...]
 
 
 def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
@@ -61,7 +62,10 @@ def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
         walk.value(getattr(function, "__self__", None))
     walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in _classes(k)))
     walk.members()
-    return Watch(tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held))
+    return Watch(
+        tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held),
+        tuple(walk.found),
+    )  # fmt: skip
 
 
 def unchanged(watch: Watch) -> bool:
@@ -114,6 +118,7 @@ class _Walk:
         self.names: list[tuple[Mapping[str, Any], str, Any]] = []
         self.reads: list[tuple[Read, Any]] = []
         self.held: list[tuple[Any, Any]] = []
+        self.found: list[tuple[type, str, Any]] = []
 
     def callable(self, f: Any) -> None:
         """A function, method, partial, derivative or callable object, with all that it wraps."""
@@ -130,6 +135,8 @@ class _Walk:
             for inner in (getattr(f, "__func__", None), method):
                 if isinstance(inner, types.FunctionType):
                     self.function(inner)
+            if records.is_record(type(getattr(f, "__self__", None))):
+                self.classes[type(f.__self__)] = None
         if "__wrapped__" in getattr(f, "__dict__", {}):
             self.callable(f.__wrapped__)
 
@@ -148,6 +155,8 @@ class _Walk:
             self.value(read())
         names = dict.fromkeys(n for code in all_codes(f.__code__) for n in code.co_names)
         self.words.update(names)
+        consts = (c for code in all_codes(f.__code__) for c in code.co_consts)
+        self.words.update((c, None) for c in consts if isinstance(c, str) and c.isidentifier())
         for name in names:
             self.variable(f.__globals__, name, tuple(names))
 
@@ -233,10 +242,10 @@ class _Walk:
         if value is records.MISSING or isinstance(value, types.MemberDescriptorType):
             return
         self.reads.append(((lambda: records.member(cls, name)), value))
+        self.found.append((cls, name, value))
         parts = (getattr(value, k, None) for k in ("fget", "fset", "__func__", "func"))
         for part in (value, *parts):
-            if is_user_function(part):
-                self.callable(part)
+            self.value(part)
 
 
 _WORDS = (
@@ -249,7 +258,7 @@ _SPECIAL = tuple(f"__{name}__" for name in _WORDS.split())
 
 def _is_python_callable(value: Any) -> bool:
     """Whether a value is a partial, or an object of the user's that can be called."""
-    if isinstance(value, functools.partial):
+    if isinstance(value, (functools.partial, functools._lru_cache_wrapper)):
         return True
     method = inspect.getattr_static(type(value), "__call__", None)
     return isinstance(method, types.FunctionType) and is_user_function(method)

@@ -50,6 +50,24 @@ def free_names(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def words(text: str) -> frozenset[str]:
+    """The names of attributes in a text, and its strings: `getattr(f, "name")`."""
+    nodes: list[Any] = list(ast.walk(ast.parse(text)))
+    strings = (n.value for n in nodes if isinstance(n, ast.Constant))
+    found = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    return frozenset(found.union(s for s in strings if isinstance(s, str)))
+
+
+def runs_when_loaded(text: str) -> bool:
+    """Whether a definition uses other names when the file is loaded: decorators, and defaults."""
+    (node,) = ast.parse(text).body
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+    named = any(isinstance(n, ast.Name) for d in defaults for n in ast.walk(d))
+    return named or bool(node.decorator_list)
+
+
 @dataclass(frozen=True)
 class _Edit:
     """New text for a part of a line or of several: positions count bytes."""

@@ -25,6 +25,7 @@ from srcdiff.analyses.kind_types import (
     Sym,
     Text,
     Tuple,
+    inside,
 )
 from srcdiff.emit.literals import literal
 
@@ -37,9 +38,13 @@ _NUMBERS = {"float64": "float", "int64": "int", "complex128": "complex", "bool":
 
 @dataclass(frozen=True)
 class Tests:
-    """Writes the tests of `srcdiff.fits` for kinds."""
+    """Writes the tests of `srcdiff.fits` for kinds.
+
+    `mixed`: the text is right for complex numbers, too, where no dtype is known.
+    """
 
     name: Name
+    mixed: bool = True
 
     def text(self, kind: Kind, is_input: bool = False) -> str:
         """The text of a test; none where nothing is known that it could check."""
@@ -49,6 +54,8 @@ class Tests:
             return self._array(kind, is_input)
         if isinstance(kind, (Tuple, List)) and kind.items is not None:
             return self._sequence("tuple" if isinstance(kind, Tuple) else "list", kind.items)
+        if isinstance(kind, (Tuple, Dict)) and kind.item is not None:
+            return self.call(fits.each, self._any(kind.item))
         if isinstance(kind, Dict):
             return self._dict(kind)
         if isinstance(kind, Callable):
@@ -67,7 +74,7 @@ class Tests:
 
     def _number(self, kind: Scalar) -> str:
         if kind.dtype is None:
-            return self.call(fits.numeric, '"biufc"')
+            return self._numeric("biuf")
         found = [_NUMBERS[kind.dtype]] if kind.python is not False else []
         if kind.python is not True:
             numpy = self.name(sys.modules["numpy"], "np")
@@ -76,8 +83,11 @@ class Tests:
 
     def _array(self, kind: Array, is_input: bool) -> str:
         if kind.dtype is None or kind.dims is None or kind.maybe_scalar:
-            return self.call(fits.numeric, '"fc"' if is_input else '"biufc"')
+            return self._numeric("f" if is_input else "biuf")
         return self.call(fits.array, *(f'"{a}"' for a in (kind.dtype, *map(_axis, kind.dims))))
+
+    def _numeric(self, kinds: str) -> str:
+        return self.call(fits.numeric, f'"{kinds}{"c" * self.mixed}"')
 
     def _sequence(self, kind: str, items: tuple[Kind, ...]) -> str:
         return self.call(fits.sequence, kind, *(self._any(k) for k in items))
@@ -100,6 +110,13 @@ class Tests:
     def _any(self, kind: Kind) -> str:
         """The test of an item."""
         return self.text(kind) or 'lambda x, given: ""'
+
+
+def has_unknown_dtype(kind: Kind) -> bool:
+    """Whether a value is or holds a number or array that may be real or complex."""
+    if isinstance(kind, (Scalar, Array)):
+        return kind.dtype is None
+    return any(map(has_unknown_dtype, inside(kind)))
 
 
 def _axis(dim: Dim) -> str:

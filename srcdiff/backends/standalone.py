@@ -44,6 +44,8 @@ class Standalone:
     constants: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     helpers: list[str] = field(default_factory=list)
+    copied: list[tuple[str, Any]] = field(default_factory=list)  # functions of the user's
+    attributes: list[str] = field(default_factory=list)
 
     # --- names -----------------------------------------------------------------------------------
 
@@ -145,6 +147,8 @@ class Standalone:
 
     def _copy(self, name: str, value: Any) -> None:
         """Copy a function or class, and whatever it needs."""
+        if not _is_ours(value):
+            self.copied.append((name, value))
         value = getattr(value, "__wrapped__", value)
         at = len(self.helpers)
         text = _class_text(value) if isinstance(value, type) else copies.text_of(value, name)
@@ -160,8 +164,25 @@ class Standalone:
             text = native.decorated(text)
         if isinstance(value, type):  # below its bases
             self.classes.append(text)
+        elif copies.runs_when_loaded(text):  # below what it uses
+            self.helpers.append(text)
         else:
             self.helpers.insert(at, text)
+
+    def attach(self, text: str) -> None:
+        """Give copied functions the attributes of theirs that the text, or a copy, may read."""
+        done: set[tuple[str, str]] = set()
+        while new := [found for found in self._attributes(text) if found[:2] not in done]:
+            for name, attr, value in new:
+                done.add((name, attr))
+                written = value_text(value, self.numpy) or self.name_of(value, attr)
+                self.attributes += wrap(f"{name}.{attr} = ", written, "", 0, 100, True)
+
+    def _attributes(self, text: str) -> list[tuple[str, str, Any]]:
+        """The attributes of the functions that are copied by now."""
+        words = copies.words(text).union(*map(copies.words, self.helpers))
+        held = ((name, attr, v) for name, f in self.copied for attr, v in vars(f).items())
+        return [found for found in held if found[1] in words and not found[1].startswith("__")]
 
     def _respelled(self, text: str, space: Mapping[str, Any], own: bool, name: str) -> str:
         """A copied definition with the names that its global names have in the file."""
@@ -277,6 +298,8 @@ class Standalone:
         if copied:
             parts.append("# What these functions call:\n\n\n" + copied[0])
             parts += copied[1:]
+        if self.attributes:
+            parts.append("\n".join(self.attributes))
         if checks:
             parts.append("\n".join(checks))
         return "\n\n\n".join(parts) + "\n"
@@ -314,10 +337,16 @@ def _source_of(space: Mapping[str, Any]) -> str:
 
 
 def _class_text(cls: type) -> str:
-    """The definition of a class of srcdiff's."""
+    """The definition of a class of srcdiff's.
+
+    A dataclass needs its annotations, and where these are text the module that it stands in, which
+    a file need not have.
+    """
     text = _source_of(vars(sys.modules[cls.__module__]))
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            if node.decorator_list or any(isinstance(n, ast.AnnAssign) for n in node.body):
+                raise InternalError(f"`{cls.__name__}` is no plain class, and is not copied")
             return ast.get_source_segment(text, node) or ""
     raise LookupError(cls.__name__)
 
