@@ -139,15 +139,15 @@ class _Walk:
             return
         self.seen.add(id(f))
         self.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
+        names = dict.fromkeys(n for code in all_codes(f.__code__) for n in _words_of(code))
+        self.words.update(names)
         self.defaults(f)
         for cell in f.__closure__ or ():
             if any(cell is v.place for v in self.free):
                 continue
             read = _cell_reader(cell)
             self.reads.append((read, read()))
-            self.value(read())
-        names = dict.fromkeys(n for code in all_codes(f.__code__) for n in code.co_names)
-        self.words.update(names)
+            self.value(read(), tuple(names))
         for name in names:
             self.variable(f.__globals__, name, tuple(names))
 
@@ -245,6 +245,13 @@ _WORDS = (
     pow rpow ipow mod rmod floordiv rfloordiv post_init copy"""
 )
 _SPECIAL = tuple(f"__{name}__" for name in _WORDS.split())
+
+
+def _words_of(code: types.CodeType) -> Iterator[str]:
+    """The names in code, and its texts that may be names of attributes: `getattr(x, "name")`."""
+    yield from code.co_names
+    if "getattr" in code.co_names:
+        yield from (c for c in code.co_consts if isinstance(c, str) and c.isidentifier())
 
 
 def _is_python_callable(value: Any) -> bool:
