@@ -64,6 +64,11 @@ def is_open(value: Any) -> bool:
     return type(value) is types.SimpleNamespace or records.is_record(type(value))
 
 
+def attributes(value: Any) -> dict[str, Any]:
+    """What such an object holds, by name."""
+    return vars(value) if type(value) is types.SimpleNamespace else records.attributes(value)
+
+
 def _put_array(value: Any, memo: Memo, _: Words) -> None:
     """Copy an array or a sparse matrix."""
     if is_sparse(value):
@@ -88,7 +93,7 @@ def _put_object(value: Any, memo: Memo, words: Words) -> None:
     """Copy an object, which may hold itself; its constructor does not run."""
     cls: Any = type(value)
     memo[id(value)] = made = cls.__new__(cls)
-    for name, item in records.attributes(value).items():
+    for name, item in attributes(value).items():
         wanted = words is None or name in words
         object.__setattr__(made, name, copied(item, memo, words) if wanted else item)
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import records
-from srcdiff.api.residuals import Words, is_open
+from srcdiff.api.residuals import Words, attributes, is_open
 from srcdiff.device import is_any_array, is_device_array
 from srcdiff.entries import is_sparse
 
@@ -48,7 +47,7 @@ def _parts(value: Any, words: Words) -> Mapping[Any, Any] | None:
         return {**held, "shape": value.shape}
     if not is_open(value):
         return None
-    found = records.attributes(value)
+    found = attributes(value)
     return found if words is None else {k: v for k, v in found.items() if k in words}
 
 

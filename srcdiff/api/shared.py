@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import records
-from srcdiff.api.residuals import PLAIN, is_open
+from srcdiff.api.residuals import PLAIN, attributes, is_open
 from srcdiff.device import is_any_array
 from srcdiff.entries import is_sparse
 
@@ -51,7 +50,7 @@ def _parts(value: Any) -> Iterable[Any] | None:
         return list(value.values())
     if is_sparse(value):
         return list(vars(value).values())
-    return list(records.attributes(value).values()) if is_open(value) else None
+    return list(attributes(value).values()) if is_open(value) else None
 
 
 def shares(mine: Any, theirs: Any) -> bool:
