@@ -1,6 +1,8 @@
 """`jvp`, `linearize`, `jacobian`, `hessian`, `hvp` and `vhp`: forms, shapes, errors."""
 
+import collections
 import functools
+import types
 
 import numpy as np
 import pytest
@@ -119,6 +121,37 @@ def test_linearize_keeps_the_point():
     _, linear = srcdiff.linearize(models.vector, x)
     x[:] = 0.0
     close(linear(Y), 2.0 * X * Y)
+
+
+def of_first(p, x):
+    return np.sum(x * p[0])
+
+
+def of_attribute(p, x):
+    return np.sum(x * p.w)
+
+
+class Own:
+    def __init__(self, w):
+        self.w, self.itself = w, self
+
+
+@pytest.mark.parametrize(
+    "f, make",
+    [
+        (of_first, lambda w: [w]),
+        (of_first, lambda w: collections.OrderedDict({0: w})),
+        (of_first, lambda w: collections.deque([w])),
+        (of_attribute, lambda w: types.SimpleNamespace(w=w)),
+        (of_attribute, Own),
+    ],
+    ids=["list", "ordered dict", "deque", "namespace", "object that holds itself"],
+)
+def test_linearize_keeps_what_is_in_the_point(f, make):
+    w = np.array([1.0, 2.0, 3.0])
+    value, linear = srcdiff.linearize(f, make(w), X)
+    w[:] = 100.0
+    close(linear(None, np.ones(3)), 6.0)
 
 
 def test_forward_over_reverse_and_reverse_over_forward():

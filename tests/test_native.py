@@ -41,6 +41,42 @@ def test_without_numba(monkeypatch):
         srcdiff.generate(recurrence, compile="numba", example=(X, 0.5))
 
 
+FACTOR = np.array([1.5])
+FACTORS = (np.array([1.5]), np.array([1.0]))
+
+
+def by_factor(x):
+    return np.sum(x * x) * FACTOR[0]
+
+
+def by_factors(x):
+    return np.sum(x * x * FACTORS[0]) * FACTORS[1][0]
+
+
+def by_default(x, k=FACTOR):
+    return np.sum(x * x) * k[0]
+
+
+@pytest.mark.parametrize(
+    "f, array",
+    [(by_factor, FACTOR), (by_factors, FACTORS[0]), (by_default, FACTOR)],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_arrays_outside_are_read_at_every_call(f, array):
+    pytest.importorskip("numba")
+    g, plain, first = srcdiff.grad(f, "x", compile="numba"), srcdiff.grad(f, "x"), array.copy()
+    try:
+        same(g(X), plain(X))
+        compiled = g.specialised(X)
+        same(g(X), plain(X))
+        assert g.specialised(X) is compiled
+        array[...] = 7.0
+        same(g(X), plain(X))
+    finally:
+        array[...] = first
+    same(g(X), plain(X))
+
+
 def recurrence(x, k):
     h = 0.0
     for i in range(len(x)):

@@ -19,7 +19,7 @@ from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, given_at, part_of, request_of
-from srcdiff.api.outside import read_names
+from srcdiff.api.outside import Outside
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
@@ -65,12 +65,13 @@ class CompiledPair:
     returns: tuple[Loc, ...]
     consumes: bool
     many: Many  # the backward part for a batch of cotangents
+    text: str
     seeded: Callable[[Any], Any] = one_cotangent
 
     @functools.cached_property
-    def outside(self) -> tuple[str, ...]:
-        """The variables with memory that the backward part reads from outside."""
-        return read_names(self.forward, self.backward)
+    def outside(self) -> Outside:
+        """What the two parts read from outside."""
+        return Outside(self.text, self.forward, self.backward)
 
 
 @dataclass
@@ -304,7 +305,7 @@ class Derivative:
         many = Many(self.primal, self.origin, self.request, kinds, watch)
         return CompiledPair(
             forward, backward, scalar, watch, made.written, held, made.returns, made.consumes,
-            many, seed_check(),
+            many, made.emitted.text, seed_check(),
         )  # fmt: skip
 
     def call_signature(self) -> inspect.Signature:

@@ -19,10 +19,11 @@ from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, parameter_names
 from srcdiff.api.repeated import check_repeatable
+from srcdiff.api.residuals import copied
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.nested import TANGENT
-from srcdiff.trees import check_leaf, items_like, kept, like_sequence
+from srcdiff.trees import check_leaf, items_like, like_sequence
 
 
 class Forward(Derivative):
@@ -243,7 +244,7 @@ class Linear:
 
     def __init__(self, f: Callable[..., Any], primals: tuple[Any, ...]) -> None:
         self._f = f
-        self._primals = kept(primals)
+        self._primals = copied(primals)
 
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the value for the tangents of the arguments."""
@@ -261,5 +262,5 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     (9.0, 6.0, 60.0)
     """
     linear = Linear(f, primals)
-    value = f(*kept(primals))
+    value = f(*copied(primals))
     return value, linear

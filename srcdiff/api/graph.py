@@ -135,7 +135,7 @@ def _check_cotangents(runs: dict[Run, Seeds], batch: bool) -> None:
 
 def _used(run: Run, seeds: Seeds) -> frozenset[str]:
     """The parameters of a run that some of its selected outputs depend on."""
-    point = run.point
+    point = run.kept
     kinds = {n: kind_of(v, n) for n, v in point.values.items()}
     return reached(point.made, _selection(seeds), kinds)
 
@@ -180,7 +180,7 @@ def _of_run(run: Run, seeds: Seeds, places: list[list[Place]], batch: bool) -> l
     for k in range(size):
         one = [(output, item(given, output.value, k)) for output, given in seeds]
         rows.append(dict(leaves(_pulled(run, _seed(run, one), _selection(one)))))
-    inputs = {p: run.point.values[p] for p in run.inputs}
+    inputs = {p: run.kept.values[p] for p in run.inputs}
     there = stacked(inputs, rows) if rows else _nothing(inputs, used, run)
     return [_gradient(there, p, used) for p in places]
 
@@ -194,7 +194,7 @@ def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
         return None
     total, selection = _seed_of_batch(run, seeds, size), _selection(seeds)
     with np.errstate(all="warn" if selection is None else "ignore"):
-        inputs = tuple(run.point.values[p] for p in run.inputs)
+        inputs = tuple(run.kept.values[p] for p in run.inputs)
         found = in_parts(run.pull, total, inputs, size, widest(inputs, run.returned))
     gradients: dict[str, Any] = dict(zip(run.inputs, found))
     finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
@@ -235,7 +235,7 @@ def _pulled(run: Run, seed: Any, selection: Any) -> dict[str, Any]:
     if selection is None or finite:
         return found
     # Zero times infinity: what was not selected must not be run through at all.
-    point = run.point
+    point = run.again()
     options = Options(point.options.inputs, selection, allow_unused=True)
     again = Point(point.f, options, point.args, point.kwargs)
     part = tuple(at(seed, path) for path in selection)
@@ -279,7 +279,7 @@ def _materialized(
     if gradient is not None:
         return gradient
     run, (name, path) = next((r, p[k][0]) for r, p in places.items() if p[k])
-    value = at(run.point.values[name], path)
+    value = at(run.kept.values[name], path)
     return zeros(value) if size is None else zeros_of_batch(value, size)
 
 
@@ -290,7 +290,7 @@ def _again(
     run: Run, seeds: Seeds, places: list[list[Place]], batch: bool, materialize: bool
 ) -> list[Any]:
     """The gradients as outputs of a run of the gradient function, None for an unused input."""
-    point, selection = run.point, _selection(seeds)
+    point, selection = run.again(), _selection(seeds)
     options = Options(point.options.inputs, selection, True, materialize, is_grads_batched=batch)
     kind = Batched if batch else Derivative
     made = made_once(point.f, ("again", repr(options)), lambda: kind(point.f, options))

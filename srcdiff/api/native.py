@@ -10,8 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.derivative import Derivative
+from srcdiff.api.derivative import Compiled, Derivative
 from srcdiff.api.job import Job, spaces_of
+from srcdiff.api.memory import arrays_of
+from srcdiff.api.residuals import copied
+from srcdiff.api.same import same
 from srcdiff.backends import native
 from srcdiff.backends.numpy import compile_module
 from srcdiff.backends.standalone import Standalone
@@ -41,7 +44,20 @@ class Native(Derivative):
         name = self.request.name
         places = places_in(text, made.emitted.text, made.emitted.lines)
         space = compile_module(in_memory(text), {}, name, module_of(self.primal), places)
-        return Called(space[name], places), text
+        return Called(space[name], places, [v for _, v in arrays_of(file.names)]), text
+
+    def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
+        """The specialisation for some kinds, for as long as the arrays outside hold the same.
+
+        They are constants of a compiled function.
+        """
+        found = super()._generate(kinds)
+        held = found.function.held
+        if not held:
+            return found
+        then = copied(held)
+        reads = (*found.watch.reads, ((lambda: same(held, then)), True))
+        return replace(found, watch=replace(found.watch, reads=reads))
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
         """The generated Python function, to be differentiated."""
@@ -58,10 +74,13 @@ class Native(Derivative):
 
 
 class Called:
-    """A compiled function, whose errors say what Numba does not take, and where."""
+    """A compiled function, whose errors say what Numba does not take, and where.
 
-    def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
-        self.function, self.places = function, places
+    `held` are the arrays from outside that are constants of it.
+    """
+
+    def __init__(self, function: Any, places: Mapping[int, Loc], held: list[Any]) -> None:
+        self.function, self.places, self.held = function, places, held
         self.__signature__ = inspect.signature(function.py_func)
         self.__code__ = function.py_func.__code__
 

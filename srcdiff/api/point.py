@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,9 +18,11 @@ from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
+from srcdiff.api.same import same
 from srcdiff.batches import repeated
 from srcdiff.device import is_any_array
-from srcdiff.onecall import arguments, signature_of
+from srcdiff.errors import UnsupportedError
+from srcdiff.onecall import arguments, place_of, signature_of
 from srcdiff.trees import like_sequence
 
 
@@ -85,10 +88,17 @@ class Point:
         """The tangent of the outputs, None where they are no floating point numbers."""
         return tangent_of(tangent, value, self.request.outputs, self.values)
 
-    def pullback(self, at_once: bool = False) -> tuple[Any, Pullback]:
-        """What the function returns, and the pullback of one run; `at_once`: it is used now."""
+    def pullback(self, at_once: bool = False, keep: bool = False) -> tuple[Any, Pullback]:
+        """What the function returns, and the pullback of one run, as `recorded` makes it."""
         pair = self.made.pair(*self.args, **self.kwargs)
-        return recorded(pair, (*self.made.receiver, *self.args), self.kwargs, at_once)
+        return recorded(pair, (*self.made.receiver, *self.args), self.kwargs, at_once, keep)
+
+    def at(self, given: tuple[Any, Any]) -> Point:
+        """The function at other arguments, before which the object of a method stands."""
+        (args, kwargs), f = given, self.f
+        for old in self.made.receiver:
+            f, args = _of_object(f, old, args[0]), args[1:]
+        return Point(f, self.options, args, kwargs)
 
     def outputs_at(self, inputs: Any) -> Any:
         """The selected outputs of a run of the function itself at other inputs, on copies."""
@@ -110,6 +120,25 @@ class Point:
         parts = written if isinstance(outputs, tuple) else (written,)
         # An array has its shape for ever; what becomes of a list only a run knows.
         return written if all(map(is_any_array, parts)) else self.along(zeros(self.inputs))[1]
+
+
+def _of_object(f: Any, old: Any, new: Any) -> Any:
+    """A callable object, or a method of an object, as that of another one.
+
+    Raises:
+        UnsupportedError: it is another callable of an object, which is not as it was.
+    """
+    if f is old:
+        return new
+    if isinstance(f, types.MethodType):
+        return types.MethodType(f.__func__, new)
+    if same(old, new):
+        return f
+    raise UnsupportedError(
+        f"the object of `{getattr(f, '__name__', f)}` has changed since the run",
+        place_of(f),
+        remedy="Take gradients of the run before it changes.",
+    )
 
 
 def bound_to(f: Any, values: Mapping[str, Any]) -> inspect.BoundArguments:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import records
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.derivative import CompiledPair, Derivative
@@ -15,9 +14,10 @@ from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options
-from srcdiff.api.outside import Snapshot, as_then, snapshot
-from srcdiff.api.residuals import copied
-from srcdiff.device import is_any_array
+from srcdiff.api.outside import Snapshot
+from srcdiff.api.residuals import Memo, copied
+from srcdiff.api.shared import Held, shares
+from srcdiff.api.watch import unchanged
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
@@ -30,8 +30,10 @@ _CACHED = 100_000
 class Pullback:
     """The backward part of one run: maps a cotangent of the output to gradients of the inputs."""
 
-    def __init__(self, made: CompiledPair, residuals: Any, then: Snapshot = _NOTHING) -> None:
-        self._made, self._then = made, then
+    def __init__(
+        self, made: CompiledPair, residuals: Any, then: Snapshot = _NOTHING, given: Any = None
+    ) -> None:
+        self._made, self._then, self.given = made, then, given
         self._backward: Callable[..., Any] | None = made.backward
         self._residuals = residuals
 
@@ -42,7 +44,7 @@ class Pullback:
         try:
             if self._made.scalar:
                 grad_outputs = 1.0 if grad_outputs is None else self._made.seeded(grad_outputs)
-            backward = as_then(self._backward, self._then) if self._then else self._backward
+            backward = self._made.outside.as_then(self._then) if self._then else self._backward
             result = backward(self._own_residuals(retain_graph), grad_outputs)
         except CotangentError as error:
             raise placed(error, self._made.returns) from None
@@ -94,12 +96,21 @@ class Pullback:
     @property
     def _is_as_then(self) -> bool:
         """Whether nobody has written into what the backward part reads from outside."""
-        return as_then(self._made.backward, self._then) is self._made.backward
+        return not self._then or not self._made.outside.changed(self._then)
+
+    def changed(self, made: Derivative) -> str | None:
+        """What the function reads that is not as it was in this run, None if nothing is."""
+        assert self.given is not None
+        pair = self._made
+        if not unchanged(pair.watch):
+            args, kwargs = self.given
+            pair = made.pair(*args[len(made.receiver) :], **kwargs)
+        return pair.outside.differs(self._made.outside, self._then)
 
     @property
     def weight(self) -> int:
         """How many numbers the residuals hold."""
-        return sum(a.size for a in _arrays(self._residuals))
+        return sum(a.size for a in Held().add(self._residuals).arrays)
 
     @property
     def returns(self) -> Any:
@@ -153,11 +164,15 @@ def vjp(
 
 
 def recorded(
-    pair: CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any], at_once: bool = False
+    pair: CompiledPair,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    at_once: bool = False,
+    keep: bool = False,
 ) -> tuple[Any, Pullback]:
     """One forward run: the value, and a pullback that does not see what is written afterwards.
 
-    `at_once`: it is used before anyone can write.
+    `at_once`: it is used before anyone can write; `keep`: it keeps what the function was given.
     """
     try:
         value, residuals = pair.forward(*args, **kwargs)
@@ -166,25 +181,9 @@ def recorded(
         raise
     if at_once and not pair.consumes:
         return value, Pullback(pair, residuals)
-    then = snapshot(pair.backward, pair.outside) if pair.outside else _NOTHING
-    theirs = [*_arrays(args), *_arrays(kwargs), *_arrays(value)]
-    mine = _arrays(residuals)
-    if any(np.may_share_memory(a, b) for a in mine for b in theirs):
-        residuals = copied(residuals)
-    return value, Pullback(pair, residuals, then)
-
-
-_NUMBERS = frozenset({float, int, bool, np.float64, complex})
-
-
-def _arrays(value: Any) -> list[Any]:
-    """The arrays in nested containers."""
-    if is_any_array(value):
-        return [value]
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if records.is_record(type(value)):
-        value = list(records.attributes(value).values())
-    if not isinstance(value, (list, tuple)):
-        return []
-    return [a for v in value if type(v) not in _NUMBERS for a in _arrays(v)]
+    outside, memo = pair.outside, Memo()
+    then = outside.now(outside.all_paths if keep else outside.paths, memo)
+    if outside.words is None or shares(residuals, (args, kwargs, value, outside.held())):
+        residuals = copied(residuals, memo, outside.words)
+    given = copied((args, kwargs), memo, outside.words) if keep else None
+    return value, Pullback(pair, residuals, then, given)

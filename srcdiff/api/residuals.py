@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+import types
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.device import is_device_array
+from srcdiff.entries import is_sparse
 from srcdiff.trees import like_sequence
 
+Words = Container[str] | None
+"""The attributes of objects that are copied as well; None for all."""
 
-def copied(value: Any, memo: dict[Any, Any] | None = None) -> Any:
-    """A copy of nested tuples, lists and dicts of arrays; views become views of copied memory.
+Memo = dict[Any, Any]
+"""Copies by the ids of what they are copies of."""
+
+PLAIN = frozenset({float, int, bool, np.float64, complex, str, type(None)})
+"""Types of which nothing is ever written into."""
+
+
+def copied(value: Any, memo: Memo | None = None, words: Words = None) -> Any:
+    """A copy of nested containers and objects with arrays; views become views of copied memory.
+
+    What cannot be looked into stays what it is.
 
     >>> import numpy as np
     >>> a = np.zeros(3)
@@ -20,24 +37,65 @@ def copied(value: Any, memo: dict[Any, Any] | None = None) -> Any:
     >>> b, a
     (array([0., 5., 0.]), array([0., 0., 0.]))
     """
+    if type(value) in PLAIN:
+        return value
     memo = {} if memo is None else memo
     if isinstance(value, tuple):
-        return like_sequence(value, [copied(v, memo) for v in value])
-    if id(value) in memo:
-        return memo[id(value)]
-    if isinstance(value, list):
-        memo[id(value)] = made = []
-        made += [copied(v, memo) for v in value]
-        return made
-    if isinstance(value, dict):
-        memo[id(value)] = table = type(value)()
-        table.update((k, copied(v, memo)) for k, v in value.items())
-        return table
-    if type(value) is np.ndarray or is_device_array(value):
-        make = _array if type(value) is np.ndarray else _device_array
+        return like_sequence(value, [copied(v, memo, words) for v in value])
+    if id(value) not in memo:
+        put = _putter(value)
+        if put is None:
+            return value
+        put(value, memo, words)
+    return memo[id(value)]
+
+
+def _putter(value: Any) -> Callable[[Any, Memo, Words], None] | None:
+    """What puts a copy of a value into a memo; None where it is not copied."""
+    if isinstance(value, (list, dict, set, collections.deque)):
+        return _put_container
+    if type(value) in (np.ndarray, np.memmap) or is_device_array(value) or is_sparse(value):
+        return _put_array
+    return _put_object if is_open(value) else None
+
+
+def is_open(value: Any) -> bool:
+    """Whether a value is an object whose attributes are looked into."""
+    return type(value) is types.SimpleNamespace or records.is_record(type(value))
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """What such an object holds, by name."""
+    return vars(value) if type(value) is types.SimpleNamespace else records.attributes(value)
+
+
+def _put_array(value: Any, memo: Memo, _: Words) -> None:
+    """Copy an array or a sparse matrix."""
+    if is_sparse(value):
+        memo[id(value)] = value.copy()
+    else:
+        make = _device_array if is_device_array(value) else _array
         memo[id(value)] = make(value, memo)
-        return memo[id(value)]
-    return value
+
+
+def _put_container(value: Any, memo: Memo, words: Words) -> None:
+    """Copy a container, which may hold itself."""
+    memo[id(value)] = made = copy.copy(value)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            dict.__setitem__(made, key, copied(item, memo, words))
+    elif not isinstance(value, set):
+        for k, item in enumerate(value):
+            made[k] = copied(item, memo, words)
+
+
+def _put_object(value: Any, memo: Memo, words: Words) -> None:
+    """Copy an object, which may hold itself; its constructor does not run."""
+    cls: Any = type(value)
+    memo[id(value)] = made = cls.__new__(cls)
+    for name, item in attributes(value).items():
+        wanted = words is None or name in words
+        object.__setattr__(made, name, copied(item, memo, words) if wanted else item)
 
 
 def _device_array(array: Any, memo: dict[Any, Any]) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.chosen import Path, at
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
+from srcdiff.api.shared import Held
 from srcdiff.device import is_any_array
-from srcdiff.errors import DtypeError, TransformError
+from srcdiff.errors import DtypeError, TransformError, UnsupportedError
 from srcdiff.onecall import arguments, place_of, signature_of
 from srcdiff.request import parse_path
 
@@ -142,7 +144,10 @@ class Run(Output):
         super().__init__(self, ())
         names = active_parameters(f, args, kwargs)
         self.point = Point(f, Options(names, allow_unused=True), args, kwargs)
-        self.returned, self.pull = self.point.pullback()
+        self.returned, self.pull = self.point.pullback(keep=True)
+        self.passed: dict[str, Any] = {**self.point.values, **({} if of is None else of.passed)}
+        self.held: tuple[Held, ...] = () if of is None else of.held
+        self.held = (Held().add(self.point.values), *self.held)
         self.grads: dict[str, Any] = {} if of is None else of.grads
         self.leaves: tuple[str, ...] = self.inputs if of is None else of.leaves
 
@@ -150,6 +155,26 @@ class Run(Output):
     def name(self) -> str:
         """The name of the function."""
         return str(getattr(self.point.f, "__name__", type(self.point.f).__name__))
+
+    @functools.cached_property
+    def kept(self) -> Point:
+        """The function at copies of what it was given."""
+        return self.point.at(self.pull.given)
+
+    def again(self) -> Point:
+        """The same, to be run again.
+
+        Raises:
+            UnsupportedError: what the function reads from outside is not as it was.
+        """
+        changed = self.pull.changed(self.kept.made)
+        if changed is None:
+            return self.kept
+        raise UnsupportedError(
+            f"{changed} has changed since the run of `{self.name}`, which has to run again here",
+            place_of(self.point.f),
+            remedy="Take such gradients before it changes, or make it an argument.",
+        )
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -173,7 +198,9 @@ class Run(Output):
             return [(names[int(item)], ())]
         if isinstance(item, str):
             return [self._named(item)]
-        found = [p for n in self.inputs for p in _found(self.point.values[n], item, (n, ()))]
+        values = self.kept.values if any(h.has(item) for h in self.held) else {}
+        found = [p for n, v in values.items() if n in self.inputs
+                 for p in _found(self.passed[n], v, item, (n, ()))]  # fmt: skip
         if not found:
             raise self.unknown(f"that is this object of type `{type(item).__name__}`")
         return found
@@ -182,7 +209,7 @@ class Run(Output):
         """A name or a path."""
         try:
             found = parse_path(text)
-            at(self.point.values[found.param], found.path)
+            at(self.kept.values[found.param], found.path)
         except (ValueError, SyntaxError, KeyError, IndexError, TypeError) as error:
             raise self.unknown(repr(text)) from error
         return found.param, found.path
@@ -207,16 +234,17 @@ def _items(inputs: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     return [inputs], lambda found: found[0]
 
 
-def _found(value: Any, item: Any, place: Place) -> list[Place]:
-    """The places in an argument at which an object stands."""
+def _found(value: Any, then: Any, item: Any, place: Place) -> list[Place]:
+    """The places in an argument, which was like `then`, at which an object stands."""
     if value is item:
         return [place]
     name, path = place
-    if isinstance(value, dict):
-        return [p for k, v in value.items() for p in _found(v, item, (name, (*path, k)))]
-    if isinstance(value, (list, tuple)):
-        return [p for k, v in enumerate(value) for p in _found(v, item, (name, (*path, k)))]
-    return []
+    keys: Iterable[Any] = ()
+    if isinstance(value, dict) and isinstance(then, dict):
+        keys = [k for k in value if k in then]
+    elif isinstance(value, (list, tuple)) and isinstance(then, (list, tuple)):
+        keys = range(min(len(value), len(then)))
+    return [p for k in keys for p in _found(value[k], then[k], item, (name, (*path, k)))]
 
 
 def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:

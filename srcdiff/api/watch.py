@@ -123,9 +123,7 @@ class _Walk:
     def callable(self, f: Any) -> None:
         """A function, method, partial, derivative or callable object, with all that it wraps."""
         if isinstance(f, functools.partial):
-            self.callable(f.func)
-            for held in (*f.args, *f.keywords.values()):
-                self.value(held)
+            self.partial(f)
         elif is_derivative(f) or hasattr(f, "__srcdiff_primal__"):
             self.callable(f.primal)
         elif isinstance(f, types.FunctionType):
@@ -140,25 +138,33 @@ class _Walk:
         if "__wrapped__" in getattr(f, "__dict__", {}):
             self.callable(f.__wrapped__)
 
+    def partial(self, f: functools.partial[Any]) -> None:
+        """What a partial calls, and what it passes on: constants of generated functions."""
+        self.callable(f.func)
+        self.container(f.keywords)
+        self.names += [(f.keywords, name, value) for name, value in f.keywords.items()]
+        for held in (*f.args, *f.keywords.values()):
+            self.value(held)
+
     def function(self, f: types.FunctionType) -> None:
         """The code and defaults of a function, and the variables that it can read."""
         if id(f) in self.seen:
             return
         self.seen.add(id(f))
         self.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
+        codes = tuple(all_codes(f.__code__))
+        names = dict.fromkeys(n for code in codes for n in code.co_names)
+        words = (*names, *(word for code in codes for word in _texts(code)))
+        self.words.update(dict.fromkeys(words))
         self.defaults(f)
         for cell in f.__closure__ or ():
             if any(cell is v.place for v in self.free):
                 continue
             read = _cell_reader(cell)
             self.reads.append((read, read()))
-            self.value(read())
-        names = dict.fromkeys(n for code in all_codes(f.__code__) for n in code.co_names)
-        self.words.update(names)
-        consts = (c for code in all_codes(f.__code__) for c in code.co_consts)
-        self.words.update((c, None) for c in consts if isinstance(c, str) and c.isidentifier())
+            self.value(read(), words)
         for name in names:
-            self.variable(f.__globals__, name, tuple(names))
+            self.variable(f.__globals__, name, words)
 
     def defaults(self, f: types.FunctionType) -> None:
         """The defaults of a function, which generated functions have as well."""
@@ -243,8 +249,9 @@ class _Walk:
             return
         self.reads.append(((lambda: records.member(cls, name)), value))
         self.found.append((cls, name, value))
+        self.value(value, tuple(self.words))
         parts = (getattr(value, k, None) for k in ("fget", "fset", "__func__", "func"))
-        for part in (value, *parts):
+        for part in parts:
             self.value(part)
 
 
@@ -254,6 +261,20 @@ _WORDS = (
     pow rpow ipow mod rmod floordiv rfloordiv post_init copy"""
 )
 _SPECIAL = tuple(f"__{name}__" for name in _WORDS.split())
+
+
+def _texts(code: types.CodeType) -> Iterator[str]:
+    """The texts in code that may be names of attributes: `getattr(x, "name")`."""
+    if not _READERS.isdisjoint(code.co_names):
+        for const in code.co_consts:
+            yield from (c for c in (const if type(const) is tuple else (const,)) if _is_word(c))
+
+
+_READERS = frozenset({"getattr", "hasattr", "vars", "attrgetter", "methodcaller", "__dict__"})
+
+
+def _is_word(const: Any) -> bool:
+    return isinstance(const, str) and const.isidentifier()
 
 
 def _is_python_callable(value: Any) -> bool:
