@@ -97,7 +97,7 @@ class Point:
         """The function at other arguments, before which the object of a method stands."""
         (args, kwargs), f = given, self.f
         for old in self.made.receiver:
-            f, args = _of_object(f, old, args[0]), args[1:]
+            f, args = _of_object(f, self.made.origin, old, args[0]), args[1:]
         return Point(f, self.options, args, kwargs)
 
     def outputs_at(self, inputs: Any) -> Any:
@@ -122,16 +122,14 @@ class Point:
         return written if all(map(is_any_array, parts)) else self.along(zeros(self.inputs))[1]
 
 
-def _of_object(f: Any, old: Any, new: Any) -> Any:
+def _of_object(f: Any, origin: Any, old: Any, new: Any) -> Any:
     """A callable object, or a method of an object, as that of another one.
 
     Raises:
-        UnsupportedError: it is another callable of an object, which is not as it was.
+        UnsupportedError: it is a derivative of a method of an object, which is not as it was.
     """
-    if f is old:
-        return new
-    if isinstance(f, types.MethodType):
-        return types.MethodType(f.__func__, new)
+    if isinstance(origin, types.FunctionType):
+        return types.MethodType(origin, new)
     if same(old, new):
         return f
     raise UnsupportedError(

@@ -313,6 +313,28 @@ def f(x):
 
 srcdiff.run(f, np.ones(3)).grad(np.ones(3))
 """,
+    "A run that is to run again when something outside has changed": """
+def f(x):
+    return np.sum(weights * x**3)
+
+weights = np.ones(3)
+r = srcdiff.run(f, np.ones(3))
+weights *= 2.0
+r.grad("x", create_graph=True)
+""",
+    "The gradient of a method, run again when the object has changed": """
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    def loss(self, x):
+        return self.w * x**3
+
+model = Model(2.0)
+r = srcdiff.run(srcdiff.grad(model.loss), 3.0)
+model.w = 5.0
+r.grad("x", create_graph=True)
+""",
     "Gradients in buffers that are outputs again": """
 def f(x):
     return x * x
