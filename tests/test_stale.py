@@ -270,3 +270,46 @@ def test_cycles():
     for item in (one, two):
         item.append({"up": item})
     assert described(one) == described(two) != described([1, {"up": [1]}])
+
+
+# --- in memory ------------------------------------------------------------------------------------
+
+
+def square(x):
+    return x * x
+
+
+def cube(x):
+    return x**3
+
+
+class Table:
+    laws = {"u": square}
+
+    def law(self, x):
+        return x * x
+
+
+TABLE = Table()
+
+
+def by_table(x):
+    return np.sum(Table.laws["u"](x))
+
+
+def by_getattr(x):
+    return np.sum(getattr(TABLE, "law")(x))  # noqa: B009
+
+
+def test_functions_in_containers_of_classes_are_watched(monkeypatch):
+    g = srcdiff.grad(by_table)
+    np.testing.assert_allclose(g(X), 2.0 * X)
+    monkeypatch.setitem(Table.laws, "u", cube)
+    np.testing.assert_allclose(g(X), 3.0 * X**2)
+
+
+def test_methods_read_by_getattr_are_watched(monkeypatch):
+    g = srcdiff.grad(by_getattr)
+    np.testing.assert_allclose(g(X), 2.0 * X)
+    monkeypatch.setattr(Table, "law", lambda self, x: x**3)
+    np.testing.assert_allclose(g(X), 3.0 * X**2)
