@@ -139,6 +139,17 @@ def in_a_lambda(x):
     return take()
 
 
+def in_a_closure(x):
+    d = defaultdict(float)
+
+    def put(k, v):
+        d[k] += v
+
+    put(1, x[0])
+    put(1, x[1] * x[0])
+    return d[1] ** 2
+
+
 def kept_whole(x):
     q = deque(maxlen=2)
     q.extend([x, x, x])
@@ -160,8 +171,8 @@ def shadowed(x):
 @pytest.mark.parametrize(
     "f",
     [
-        returned, handed_on, by_another_name, bound_again, in_a_lambda, kept_whole, with_effects,
-        shadowed,
+        returned, handed_on, by_another_name, bound_again, in_a_lambda, in_a_closure, kept_whole,
+        with_effects, shadowed,
     ],
 )  # fmt: skip
 def test_what_stays(f):
@@ -175,6 +186,11 @@ def test_the_tree_of_the_source_stays():
     plain_collections(source)
     assert gast.dump(source.tree) == before
     assert "popleft" in inspect.getsource(queue)
+
+
+def test_a_dict_in_a_closure():
+    found = srcdiff.grad(in_a_closure)(np.array([2.0, 0.5]))
+    np.testing.assert_allclose(found, [2 * 3.0 * 1.5, 2 * 3.0 * 2.0], rtol=1e-14)
 
 
 def test_a_dict_that_is_returned():

@@ -115,7 +115,8 @@ def imported(name, text):
     with open(f"{name}.py", "w") as file:
         file.write(text)
     sys.modules.pop(name, None)
-    linecache.clearcache()
+    for known in [k for k in linecache.cache if k.endswith(f"{name}.py")]:
+        del linecache.cache[known]
     importlib.invalidate_caches()
     return importlib.import_module(name)
 

@@ -7,6 +7,14 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "Lists that are put in the order of a key": """
+def f(x):
+    rows = [[x, x], [x]]
+    rows.sort(key=len)
+    return rows[0][0]
+
+srcdiff.grad(f)(np.ones(2), grad_outputs=np.ones(2))
+""",
     "A slice with a step that is taken out": """
 def f(x):
     xs = [x, 2.0 * x, x * x]
@@ -156,6 +164,15 @@ def f(x):
     c = srcdiff.stop_gradient(y)
     y[0] = 3.0
     return np.sum(c * y)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "The pairs of a dict, kept and counted, and its arrays written into": """
+def f(x):
+    d = {"u": x * 1.0, "v": x * 2.0}
+    pairs = d.items()
+    d["u"][0] = 5.0
+    return np.sum(d["u"] * d["v"]) * len(pairs)
 
 srcdiff.grad(f)(np.ones(3))
 """,

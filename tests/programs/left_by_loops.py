@@ -157,7 +157,7 @@ for _program in (
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"))
 # The gradient takes a list apart whose items are of unknown kind: it is refused.
-sample(list_after, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"), printed=False)
+sample(list_after, lambda r: (r.uniform(0.2, 1.2, 4), 0.4), ("x", "s"))
 
 
 def _first_of_the_diagonal_or_product(a, b):

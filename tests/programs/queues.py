@@ -1,4 +1,4 @@
-"""Queues and dicts with default items, in the function's own hands or in somebody else's."""
+"""Queues and dicts with default items."""
 
 import collections
 from collections import defaultdict, deque
@@ -124,34 +124,13 @@ def read_of_nothing(x):
     return s * ("never stored" in d)
 
 
-def handed_to_a_helper(x):
-    q = deque([x[0], x[1]])
-    _rotated(q)
-    return q[0] * x[2]
-
-
-def _rotated(q):
-    q.append(q.popleft())
-
-
-def in_a_closure(x):
-    d = defaultdict(float)
-
-    def put(k, v):
-        d[k] += v
-
-    put(1, x[0])
-    put(1, x[1] * x[0])
-    return d[1] ** 2
-
-
 def _three(r):
     return (r.uniform(0.3, 1.2, 3),)
 
 
 for _function in (
     window_of_two, moving_product, breadth_first, both_ends, newest_first, two_loop_recursion,
-    groups, arrays_by_key, array_by_two_names, read_of_nothing, in_a_closure,
+    groups, arrays_by_key, array_by_two_names, read_of_nothing,
 ):  # fmt: skip
     sample(_function, _three)
 sample(distances, lambda r: ([(0, 1), (1, 2), (0, 3)], r.uniform(0.3, 1.2, 4)), "x")

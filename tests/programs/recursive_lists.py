@@ -204,8 +204,8 @@ def list_that_becomes_a_tuple(x, y):
     return _extended([x, y], 3)
 
 
-for _function in (tuple_that_grows, list_that_becomes_a_tuple):
-    sample(_function, lambda r: (r.standard_normal(3), 0.7), (0, 1), printed=False)
+sample(tuple_that_grows, lambda r: (r.standard_normal(3), 0.7), (0, 1), printed=False)
+sample(list_that_becomes_a_tuple, lambda r: (r.standard_normal(3), 0.7), (0, 1))
 
 # Their gradients hand on lists inside of tuples, which is refused when differentiating again.
 for _function in (collected_in_a_list, visited_in_order, mutual_recursion_on_a_list):
