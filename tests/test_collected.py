@@ -22,7 +22,8 @@ def after(f):
 
 
 def body(text):
-    return textwrap.dedent(text).strip()
+    """A text as this version of Python writes it."""
+    return ast.unparse(ast.parse(textwrap.dedent(text)))
 
 
 def queue(x):
