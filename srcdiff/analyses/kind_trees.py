@@ -20,6 +20,7 @@ from srcdiff.analyses.kind_types import (
     class_of,
     is_inexact_dtype,
     maybe,
+    sure,
 )
 
 Args = tuple[Kind, ...]
@@ -111,7 +112,10 @@ def _sum(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     one, two = map(tree_kind, args)
     if isinstance(one, NoneKind) or isinstance(two, NoneKind):
         return two if isinstance(one, NoneKind) else one
-    return join_all((one, two)) if isinstance(one, (List, Dict)) else None
+    if not isinstance(sure(one), (List, Dict)):
+        return None
+    found = join_all((sure(one), sure(two))) or UNKNOWN
+    return maybe(found) if isinstance(one, Maybe) and isinstance(two, Maybe) else found
 
 
 def _object_gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:

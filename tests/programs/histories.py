@@ -86,12 +86,11 @@ def constant_in_a_region(x):
 
 
 for _function in (
-    scaled_history, two_histories, lists_in_a_list, grouped_by_a_question,
+    scaled_history, two_histories, lists_in_a_list, grouped, grouped_by_a_question,
     functions_made_of_others, by_two_names, columns_of_pairs,
 ):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.4, 1.6, 3),))
-for _function in (grouped, table_by_rows):
-    sample(_function, lambda r: (r.uniform(0.4, 1.6, 3),), printed=False)
+sample(table_by_rows, lambda r: (r.uniform(0.4, 1.6, 3),), printed=False)
 sample(
     constant_in_a_region,
     lambda r: (r.uniform(0.4, 1.6, 3),),
