@@ -39,6 +39,7 @@ from srcdiff.analyses.kind_types import (
     dims_of,
     sure,
 )
+from srcdiff.analyses.leading import in_place
 from srcdiff.analyses.probe import probe
 from srcdiff.device import on_device
 from srcdiff.filters import edge_weights
@@ -104,7 +105,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         return UNKNOWN
     special = _SPECIAL.get(fn) if _hashable(fn) else None
     if special is not None:
-        result = special(args, dict(kwargs))
+        result = special(*in_place(fn, args, dict(kwargs)))
         if result is not None:
             return result
     known = kind_results.scipy_kind(fn, args, kwargs)

@@ -278,24 +278,6 @@ def _identity(args: Args, kwargs: Keywords) -> Kind | None:
     return Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
 
 
-_SECOND = Scalar("int64", True, 1), Scalar("int64", True, 0)
-
-
-def _split(args: Args, kwargs: Keywords) -> Kind | None:
-    """`np.split`: as many parts as are asked for, of the shape of the whole but along one axis."""
-    base, parts = args[0], args[1] if len(args) > 1 else UNKNOWN
-    axis = kwargs.get("axis", args[2] if len(args) > 2 else Scalar("int64", True, 0))
-    dims = dims_of(base)
-    count = parts.value if isinstance(parts, Scalar) else None
-    if isinstance(parts, (List, Tuple)) and parts.items is not None:
-        count = len(parts.items) + 1
-    if dims is None or not isinstance(axis, Scalar) or axis.value is None:
-        return List(Array(_dtype_of(base))) if is_numeric(base) else None
-    place = range(len(dims))[axis.value] if -len(dims) <= axis.value < len(dims) else 0
-    part = Array(_dtype_of(base), (*dims[:place], None, *dims[place + 1 :]))
-    return List(part) if count is None else List(None, (part,) * count)
-
-
 def _matmul(args: Args, kwargs: Keywords) -> Kind | None:
     """Products of vectors and matrices; None for others, which are probed."""
     a, b = args[:2] if len(args) == 2 and not kwargs else (UNKNOWN, UNKNOWN)
@@ -392,8 +374,6 @@ FUNCTIONS: dict[Any, Special] = {
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
     np.roots: _roots,
-    **dict.fromkeys((np.split, np.array_split, np.vsplit), _split),
-    np.hsplit: lambda args, _: _split(args, {"axis": _SECOND[len(dims_of(args[0]) or ()) == 1]}),
     np.random.rand: _random,
     np.random.randn: _random,
     **dict.fromkeys((np.random.normal, np.random.uniform, np.random.standard_normal), _sampled),

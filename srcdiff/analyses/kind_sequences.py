@@ -1,4 +1,4 @@
-"""The kinds of sums, products and copies of lists, tuples, dicts and texts."""
+"""The kinds of sums, products and copies of lists, tuples, dicts and texts, and of parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import operator
 from collections import OrderedDict
 from collections.abc import Callable as Function
 from typing import Any
+
+import numpy as np
 
 from srcdiff.analyses.kind_index import item_kind
 from srcdiff.analyses.kind_join import join_all
@@ -22,6 +24,8 @@ from srcdiff.analyses.kind_types import (
     Text,
     Tuple,
     contents,
+    dims_of,
+    is_numeric,
 )
 
 Args = tuple[Kind, ...]
@@ -147,6 +151,30 @@ def _repeat(args: Args, kwargs: Keywords) -> Kind | None:
     return ENDLESS if len(args) + len(kwargs) == 1 else None
 
 
+_PARTS = "indices_or_sections"
+
+
+def _hsplit(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.hsplit`: along the second axis, or the only one."""
+    axis = 0 if len(dims_of(args[0]) or ()) == 1 else 1
+    return _split(args, {**kwargs, "axis": Scalar("int64", True, axis)})
+
+
+def _split(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.split`: as many parts as are asked for, of the shape of the whole but along one axis."""
+    base, parts = args[0], args[1] if len(args) > 1 else kwargs.get(_PARTS, UNKNOWN)
+    axis = kwargs.get("axis", args[2] if len(args) > 2 else Scalar("int64", True, 0))
+    dims = dims_of(base)
+    count = parts.value if isinstance(parts, Scalar) else None
+    if isinstance(parts, (List, Tuple)) and parts.items is not None:
+        count = len(parts.items) + 1
+    if dims is None or not isinstance(axis, Scalar) or axis.value is None:
+        return List(Array(getattr(base, "dtype", None))) if is_numeric(base) else None
+    place = range(len(dims))[axis.value] if -len(dims) <= axis.value < len(dims) else 0
+    part = Array(getattr(base, "dtype", None), (*dims[:place], None, *dims[place + 1 :]))
+    return List(part) if count is None else List(None, (part,) * count)
+
+
 FUNCTIONS: dict[Any, Function[[Args, Keywords], Kind | None]] = {
     operator.add: _added,
     operator.mul: _repeated,
@@ -159,4 +187,6 @@ FUNCTIONS: dict[Any, Function[[Args, Keywords], Kind | None]] = {
     itertools.count: _endless,
     itertools.cycle: _endless,
     itertools.repeat: _repeat,
+    **dict.fromkeys((np.split, np.array_split, np.vsplit), _split),
+    np.hsplit: _hsplit,
 }

@@ -176,17 +176,6 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "The pairs of a dict, kept, and its arrays written into": """
-def f(x):
-    d = {"u": x * 1.0, "v": x * 2.0}
-    pairs = d.items()
-    d["u"][0] = 5.0
-    for key, value in pairs:
-        value[1] = 2.0
-    return np.sum(d["u"] * d["v"])
-
-srcdiff.grad(f)(np.ones(3))
-""",
     "Items for a part of what may be a list": """
 def f(x):
     xs = [x[0]] if x[0] > 0 else {"a": x[0]}

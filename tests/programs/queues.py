@@ -124,6 +124,32 @@ def read_of_nothing(x):
     return s * ("never stored" in d)
 
 
+def _share(stores, k, amount):
+    """Give from one store to the next, in place."""
+    stores["honey"][k] -= amount
+    stores["honey"][k + 1] += 0.9 * amount
+
+
+def colony(flow, rate, days=4):
+    """Honey of some hives over days; recent sums are kept, the worst days are looked up."""
+    hives = np.zeros((2, flow.size))
+    stores = {"honey": hives[0], "brood": hives[1]}
+    recent = deque(maxlen=2)
+    log = {"total": [], "brood": []}
+    for day in range(days):
+        stores["honey"] += flow * np.exp(-rate["decay"] * day)
+        inner = stores["honey"][1:-1]
+        inner *= 1.0 - rate["eaten"] * np.tanh(stores["brood"][1:-1] + 0.2)
+        _share(stores, day % (flow.size - 1), 0.1 * inner[0] ** 2)
+        stores["brood"][:] = 0.5 * stores["brood"] + 0.3 * stores["honey"]
+        recent.append(np.sum(hives))
+        log["total"].append(recent[0] * recent[-1])
+        log["brood"].append(stores["brood"][day % 3])
+    worst = min(range(days), key=lambda k: log["total"][k])
+    spread = np.std(log["brood"]) + np.linalg.norm(np.multiply(log["total"], 0.1))
+    return spread + log["total"][worst] * sum(recent)
+
+
 def _three(r):
     return (r.uniform(0.3, 1.2, 3),)
 
@@ -134,3 +160,8 @@ for _function in (
 ):  # fmt: skip
     sample(_function, _three)
 sample(distances, lambda r: ([(0, 1), (1, 2), (0, 3)], r.uniform(0.3, 1.2, 4)), "x")
+sample(
+    colony,
+    lambda r: (r.uniform(0.5, 1.5, 5), {"decay": 0.3, "eaten": 0.25}),
+    ("flow", "rate"),
+)

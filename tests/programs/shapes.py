@@ -144,3 +144,12 @@ def parts_side_by_side(x):
 
 
 sample(parts_side_by_side, lambda r: (r.standard_normal(6),))
+
+
+def first_arguments_by_name(x):
+    a, b = np.split(ary=x, indices_or_sections=2)
+    wide = np.broadcast_to(array=x, shape=(2, 6)) * np.ones_like(a=x)
+    return np.sum(np.ravel(a=wide) ** 2) * np.shape(a=x)[0] + np.sum(a * b)
+
+
+sample(first_arguments_by_name, lambda r: (r.standard_normal(6),))
