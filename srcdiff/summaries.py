@@ -41,6 +41,7 @@ from srcdiff.changes import plain_containers
 from srcdiff.entangled import is_entangled
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
+from srcdiff.memory import once
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
 from srcdiff.resized import holds_values, resized_params, writes_items
@@ -119,13 +120,16 @@ def plain_kind(kind: Kind, depth: int = 0) -> Kind:
 
 def summary(fn: Any, kinds: Kinds) -> Summary:
     """What a function returns and writes into, by induction over the calls in it."""
-    return _Induction().settled(fn, kinds)
+    return once(("summary", fn, tuple(kinds.items())), lambda: _Induction().settled(fn, kinds))
 
 
 _MOST = 6
 """For how many kinds of its arguments a function is looked at before they count as unknown."""
 
 _ROUNDS = 12
+
+
+_Spec = tuple[Any, tuple[tuple[str, Kind], ...]]  # a function and the kinds of its arguments
 
 
 class _Induction:
@@ -136,20 +140,27 @@ class _Induction:
     """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Any, tuple[tuple[str, Kind], ...]], Summary] = {}
+        self.known: dict[_Spec, Summary] = {}
+        self.asked: set[_Spec] = set()
+        self.by: dict[_Spec, dict[_Spec, Summary]] = {}  # what each summary was found by
 
     def settled(self, fn: Any, kinds: Kinds) -> Summary:
         """The summary of a function."""
         self.of(fn, kinds)
         (first,) = self.known
         for _ in range(_ROUNDS):
-            before = dict(self.known)
-            for spec in list(self.known):
+            for spec in (open_ := [s for s in self.known if self.is_open(s)]):
+                self.asked = {spec}
                 found = _summary_if(spec[0], dict(spec[1]), self)
+                self.by[spec] = {s: self.known[s] for s in self.asked}
                 self.known[spec] = _joined(self.known[spec], found)
-            if self.known == before:
+            if not open_:
                 return self.known[first]
         return replace(self.known[first], result=UNKNOWN)
+
+    def is_open(self, spec: _Spec) -> bool:
+        """Whether what a summary was found by has changed since."""
+        return any(self.known[s] != seen for s, seen in self.by.get(spec, {spec: None}).items())
 
     def of(self, fn: Any, kinds: Kinds) -> Summary:
         """What is assumed of a function: to begin with, what it does where it calls none."""
@@ -159,6 +170,7 @@ class _Induction:
             spec = (fn, tuple(kinds.items()))
         if spec not in self.known:
             self.known[spec] = _base_case(fn, kinds)
+        self.asked.add(spec)
         return self.known[spec]
 
 
@@ -272,7 +284,8 @@ def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Ki
 
 def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
     """A function as its kinds are inferred."""
-    return without_modules(webs(prepare(inline(function_of(fn), fn))), kinds)
+    plain = once(("prepared", fn), lambda: webs(prepare(inline(function_of(fn), fn))))
+    return without_modules(plain, kinds)
 
 
 def _assumed(

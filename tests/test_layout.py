@@ -17,7 +17,7 @@ LAYERS = (
     + ("batches", "request", "distributions", "modes", "solutions", "recompute", "revolve")
     + ("schedules", "twice", "version", "device", "curves", "entries", "integrals", "normal")
     + ("odes", "roots", "holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
-    + ("pieces", "fits", "saving", "workspaces", "allocating"),
+    + ("pieces", "fits", "saving", "workspaces", "allocating", "memory"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")

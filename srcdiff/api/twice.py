@@ -20,6 +20,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.repeated import check_repeatable
 from srcdiff.assumed import kind_of_atom
 from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.memory import remembering
 from srcdiff.nested import SEED, is_derivative
 from srcdiff.onecall import signature_of
 from srcdiff.request import Request
@@ -39,13 +40,15 @@ def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
         TransformError: it is refused either way, with what was said of it at first.
     """
     try:
-        return make(origin, request, kinds)
+        with remembering():
+            return make(origin, request, kinds)
     except UnsupportedError as error:
         if not _may_go_by_tangent(error, origin, request):
             raise
         refused = error
     try:
-        return make(origin, replace(request, by_tangent=True), kinds)
+        with remembering():
+            return make(origin, replace(request, by_tangent=True), kinds)
     except TransformError:
         raise refused from None
 

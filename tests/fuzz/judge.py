@@ -57,19 +57,19 @@ class HangError(Exception):
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """An alarm around what may not end."""
+    """An alarm around what may not end, by the time that this process computes."""
 
     def ring(*_: Any) -> None:
         raise HangError(f"no result after {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGPROF, ring)
     # Again and again, for an exception in a finalizer is lost.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def judge_text(text: str, args: tuple[Any, ...], name: str = "f", order: int = 1) -> Verdict:
