@@ -89,12 +89,26 @@ def _variants(kind: Kind, any_int: bool) -> Iterator[Kind]:
         for items in itertools.product(*(list(_variants(i, any_int)) for i in kind.items)):
             yield Tuple(items)
     elif isinstance(kind, List):
-        for length in (len(kind.items),) if kind.items is not None else (2, 3):
-            items = kind.items or (kind.item or UNKNOWN,) * length
-            for chosen in itertools.product(*(list(_variants(i, any_int)) for i in items)):
-                yield List(None, chosen)
+        yield from (List(None, items) for items in _items_variants(kind, any_int))
     elif isinstance(kind, (NoneKind, Text, Callable, Object, SliceKind)):
         yield kind
+
+
+def _items_variants(kind: List, any_int: bool) -> Iterator[tuple[Kind, ...]]:
+    """What a list may hold; where that is too much to try, what is the same everywhere.
+
+    Functions stack items, which have to be alike then, or join them, where the kind of the result
+    for items of several kinds is among those that join what these give.
+    """
+    if kind.items is not None:
+        yield from itertools.product(*(list(_variants(i, any_int)) for i in kind.items))
+        return
+    choices = list(itertools.islice(_variants(kind.item or UNKNOWN, any_int), _MOST + 1))
+    for length in (2, 3):
+        if len(choices) ** length <= _MOST:
+            yield from itertools.product(choices, repeat=length)
+        else:
+            yield from ((chosen,) * length for chosen in choices)
 
 
 def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:

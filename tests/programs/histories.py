@@ -90,7 +90,7 @@ for _function in (
     functions_made_of_others, by_two_names, columns_of_pairs,
 ):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.4, 1.6, 3),))
-sample(table_by_rows, lambda r: (r.uniform(0.4, 1.6, 3),), printed=False)
+sample(table_by_rows, lambda r: (r.uniform(0.4, 1.6, 3),))
 sample(
     constant_in_a_region,
     lambda r: (r.uniform(0.4, 1.6, 3),),

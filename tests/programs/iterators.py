@@ -487,7 +487,7 @@ def run_comp_nested_list(x):
     return np.sum(np.array(m) @ x)
 
 
-sample(run_comp_nested_list, three, printed=False)
+sample(run_comp_nested_list, three)
 
 def run_comp_dictitems(x):
     d = {"a": x[0], "b": x[1]}
