@@ -2,8 +2,10 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
+import srcdiff
 from tests.fuzz.judge import CRASHED, INVALID, REFUSED, RIGHT, WRONG, judge_forward, judge_text
 from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
@@ -57,3 +59,41 @@ def test_reduction_keeps_what_matters():
     assert reduced(text, lambda t: "2 * x" in t and "return y" in t) == (
         "def f(x):\n    y = 2 * x\n    return y\n"
     )
+
+
+ROUNDED = """
+import numpy as np
+def f(x):
+    return 300.0 * np.sum(np.sin(x)) + np.std(np.full(12, x[0]))
+"""
+
+
+def test_a_derivative_of_rounding_errors_is_not_judged():
+    """The spread of equal numbers is zero, or what rounding makes of it, beside larger terms."""
+    x = np.array([0.48448229, 0.7])
+    assert judge_text(ROUNDED, (x,)).kind in (INVALID, RIGHT)
+    again = [judge_text(ROUNDED, (x + k * 0.01,)) for k in range(20)]
+    assert {v.kind for v in again} == {INVALID, RIGHT}
+
+
+def test_a_gradient_that_is_slightly_off_is_wrong(monkeypatch):
+    grad = srcdiff.grad
+
+    def off(*args, **kwargs):
+        g = grad(*args, **kwargs)
+        return lambda *a, **k: tuple(d * (1.0 + 1e-5) for d in g(*a, **k))
+
+    monkeypatch.setattr(srcdiff, "grad", off)
+    text = "import numpy as np\ndef f(x):\n    return np.sum(np.sin(x))\n"
+    assert judge_text(text, (np.array([0.3, 0.4]),)).kind == WRONG
+
+
+def test_recursion_without_end_at_other_values_is_the_programs_own():
+    """The same memory for `x` and `y` makes the recursion endless."""
+    text = (
+        "def down(a, n):\n"
+        "    if n[0] <= 0.0:\n        return a @ a\n"
+        "    a += 1.0\n    return down(a * 0.5, n - a)\n"
+        "def f(x, y):\n    return down(x, y)\n"
+    )
+    assert judge_text(text, (np.array([2.0, 1.0]), np.array([1.0, 0.5]))).kind != CRASHED
