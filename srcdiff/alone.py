@@ -13,11 +13,11 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, Scalar
 from srcdiff.assumed import kind_of_atom
+from srcdiff.consistent import plain_kind
 from srcdiff.errors import TransformError
 from srcdiff.inline import function_of
 from srcdiff.integrals import integral
 from srcdiff.solutions import pulled, vjp_by, with_source
-from srcdiff.summaries import plain_kind
 
 Kinds = Mapping[str, Kind]
 

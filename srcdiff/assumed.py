@@ -37,6 +37,7 @@ class Key:
     entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
     together: bool = field(default=False, compare=False)  # so it may, and copies of it hold it so
     resized: tuple[str, ...] = field(default=(), compare=False)
+    items: tuple[str, ...] = field(default=(), compare=False)  # lists of which it holds only items
 
     def within(self, mixed: bool) -> Key:
         """The same, called where complex numbers may occur."""
@@ -54,6 +55,7 @@ class Summary:
     together: bool = False  # so may that of a function that was generated
     resized: tuple[tuple[str, Kind], ...] = ()  # lists that it changes, as they are in the end
     same: tuple[str, ...] = ()  # lists that the result may be, and does not hold
+    items: tuple[str, ...] = ()  # lists of which it may hold items, and not themselves
 
 
 NOTHING_YET = Summary(None)  # type: ignore[arg-type]  # what calls make of it has no kind either
@@ -99,7 +101,10 @@ def _assumed_call(
     fn: Any = call.fn
     bound = bind(function_of(fn), call, stmt.loc)
     given = tuple((p, UNKNOWN) for p in bound)
-    key = Key(fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled)
+    key = Key(
+        fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled,
+        items=assumed.items,
+    )  # fmt: skip
     mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
     yield replace(stmt, rhs=mark)
     lists = dict(assumed.resized)
@@ -114,7 +119,8 @@ def _assumed_call(
         assert isinstance(stmt, ir.Assign)
         yield ir.If(fresh(), (ir.Assign(stmt.target, bound[param], stmt.loc),), (), stmt.loc)
     gone = {*lists, *same}
-    others = [p for p in (*assumed.written, *assumed.returned) if p not in gone]
+    held = [p for p in assumed.returned if p not in assumed.items]
+    others = [p for p in (*assumed.written, *held) if p not in gone]
     if lent and others:
         yield ir.Effect(ir.Call(fresh(), tuple(bound[p] for p in others if p in bound)), stmt.loc)
 

@@ -19,12 +19,13 @@ from srcdiff.analyses.views import is_array
 from srcdiff.assumed import Key, Summary, calls_function, kind_of_atom
 from srcdiff.bind import bind
 from srcdiff.calls import is_user_call, item_of
+from srcdiff.consistent import plain_kind
 from srcdiff.entangled import written_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import function_of
 from srcdiff.lines import Lines
-from srcdiff.resized import Names, holds_values
-from srcdiff.summaries import Near, plain_kind, refined_kinds, summary
+from srcdiff.resized import Names, holds_values, item_writes
+from srcdiff.summaries import Near, refined_kinds, summary
 
 Kinds = Mapping[str, Kind]
 
@@ -47,7 +48,9 @@ def user_calls(typed: Typed) -> ir.Function:
     # What that shows of memory decides what may be written into, and what is looked up.
     stored = frozenset(written_classes(marked, kinds))
     names = written_names(marked, kinds)
-    marker = _Marker(function, kinds, marker.known, Near(marked, kinds), stored, names)
+    changed = names - item_writes(marked, kinds)
+    marker = _Marker(function, kinds, marker.known, Near(marked, kinds), stored, names, changed)
+    marker.marked_names = Names(marked, kinds)
     return replace(function, body=marker.block(function.body))
 
 
@@ -61,10 +64,11 @@ class _Marker:
     near: Near | None
     stored: frozenset[str]
     written: frozenset[str] = frozenset()  # the names by which it is
+    changed: frozenset[str] = frozenset()  # lists among these whose items are not written into
 
     def __post_init__(self) -> None:
         self.fresh = ir.Fresh(ir.all_names(self.function))
-        self.names = Names(self.function, self.kinds)
+        self.names = self.marked_names = Names(self.function, self.kinds)
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls marked."""
@@ -102,13 +106,20 @@ class _Marker:
         if found is None or not (found.entangled or found.together):
             return
         written = (n for n in self.written if not self.is_own_list(ir.Name(n)))
-        if any(self.near.share(stmt.target.id, n) for n in written):
+        if any(self.shows(stmt.target.id, n) for n in written):
             raise UnsupportedError(
                 f"the recursive function `{call.fn.name}` returns arrays that may share memory, "
                 "and one of them is written into here",
                 stmt.loc,
                 remedy="Return a copy of one of them.",
             )
+
+    def shows(self, result: str, name: str) -> bool:
+        """Whether a result shows what is written into something by a name."""
+        assert self.near is not None
+        if name in self.changed:
+            return self.marked_names.may_be_one(result, name)
+        return self.near.share(result, name)
 
     def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
         """The parameters whose memory the result may share, and that somebody writes into."""
@@ -257,6 +268,6 @@ def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.De
     lists = tuple(p for p, _ in found.resized)
     key = Key(
         fn, given, (), result, found.written, found.returned, together=found.together,
-        resized=lists,
+        resized=lists, items=found.items,
     )  # fmt: skip
     return ir.Derived(getattr(fn, "__name__", ""), "primal", key)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -33,6 +34,7 @@ from srcdiff.analyses.links import (
     links_of,
     stored_names,
 )
+from srcdiff.assumed import Key
 
 Kinds = Mapping[str, Kind]
 
@@ -69,6 +71,21 @@ def writes_items(function: ir.Function, kinds: Kinds) -> bool:
     return not all(_holds_numbers(k) or isinstance(k, (Array, Scalar)) for k in bases)
 
 
+def item_writes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names through which something else may be written into than a list of values."""
+    found: set[str] = set()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.SetItem):
+            plain = stmt.op is None and stmt.index is not None
+            found.update(() if plain and holds_values(kinds.get(stmt.base.id)) else (stmt.base.id,))
+        call = ir.call_of(stmt)
+        if call is not None:
+            method = isinstance(call.fn, ir.Method)
+            names = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
+            found |= {n for n in names if not (method and holds_values(kinds.get(n)))}
+    return frozenset(found)
+
+
 def _holds_numbers(kind: Kind | None) -> bool:
     return isinstance(kind, List) and all(isinstance(k, Scalar) for k in contents(kind))
 
@@ -100,6 +117,10 @@ class Names:
                 for name in () if isinstance(stmt, (ir.If, ir.For, ir.While)) else ir.writes(stmt):
                     self.made.setdefault(name, []).append(ir.NONE)
 
+    def may_be_one(self, one: str, two: str) -> bool:
+        """Whether two names may stand for one container, or one for a container of the other."""
+        return self.group.get(one, one) == self.group.get(two, two)
+
     def is_alone(self, name: str) -> bool:
         """Whether a container certainly has no other name, here or outside."""
         own = name in self.given or name in self.made
@@ -121,7 +142,19 @@ def _may_be_one(link: Link, kinds: Kinds) -> bool:
     source = kinds.get(link.source)
     if is_copy(link.stmt) and source is not None and not holds_containers(source):
         return False
+    if link.source in _given_items(link.stmt):
+        return False
     return all(is_container(k) or not _is_value(k) for k in _both(link, kinds))
+
+
+def _given_items(stmt: ir.Stmt) -> list[str]:
+    """The lists of which what a call gives holds items alone."""
+    call = ir.call_of(stmt)
+    key = call.fn.key if call is not None and isinstance(call.fn, ir.Derived) else None
+    if not isinstance(key, Key) or call is None:
+        return []
+    args = zip((p for p, _ in key.kinds), call.args)
+    return [n for p, a in args if p in key.items for n in ir.names(a)]
 
 
 def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:

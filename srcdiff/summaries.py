@@ -13,14 +13,10 @@ from srcdiff.analyses.kind_atoms import kind_of_call
 from srcdiff.analyses.kind_join import join, join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
-    Array,
-    Callable,
     Kind,
     List,
-    Module,
     Scalar,
     Tuple,
-    contents,
     inside,
     is_scalar,
 )
@@ -36,15 +32,15 @@ from srcdiff.assumed import (
     calls_function,
     kind_of_atom,
 )
-from srcdiff.bind import bind
 from srcdiff.changes import plain_containers
+from srcdiff.consistent import ROUNDS, consistent, given_to, plain_kind
 from srcdiff.entangled import is_entangled
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.memory import once
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
-from srcdiff.resized import holds_values, resized_params, writes_items
+from srcdiff.resized import Names, holds_values, resized_params, writes_items
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -92,32 +88,6 @@ def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
     return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else kind_of_atom(rhs, kinds)
 
 
-_RANK = 4
-"""How many axes an array has at most whose number of axes counts: recursion may add some."""
-
-_LENGTH = 8
-"""How many items a tuple has at most that are told apart: recursion may add some as well."""
-
-
-def plain_kind(kind: Kind, depth: int = 0) -> Kind:
-    """A kind without what differs from call to call: values, names of lengths, deep structure."""
-    if isinstance(kind, Scalar):
-        return Scalar(kind.dtype, kind.python)
-    if isinstance(kind, Array):
-        known = kind.dims is not None and len(kind.dims) <= _RANK
-        dims = (None,) * len(kind.dims or ()) if known else None
-        return Array(kind.dtype, dims, kind.maybe_scalar)
-    if isinstance(kind, Tuple) and depth < 2:
-        items = tuple(plain_kind(k, depth + 1) for k in inside(kind))
-        known = kind.items is not None and len(items) <= _LENGTH
-        return Tuple(items) if known else Tuple(None, join_all(items))
-    if isinstance(kind, List) and depth < 2:
-        return List(join_all(plain_kind(k, depth + 1) for k in contents(kind)))
-    if isinstance(kind, (Callable, Module)):
-        return kind
-    return UNKNOWN
-
-
 def summary(fn: Any, kinds: Kinds) -> Summary:
     """What a function returns and writes into, by induction over the calls in it."""
     return once(("summary", fn, tuple(kinds.items())), lambda: _Induction().settled(fn, kinds))
@@ -125,8 +95,6 @@ def summary(fn: Any, kinds: Kinds) -> Summary:
 
 _MOST = 6
 """For how many kinds of its arguments a function is looked at before they count as unknown."""
-
-_ROUNDS = 12
 
 
 _Spec = tuple[Any, tuple[tuple[str, Kind], ...]]  # a function and the kinds of its arguments
@@ -148,7 +116,7 @@ class _Induction:
         """The summary of a function."""
         self.of(fn, kinds)
         (first,) = self.known
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             for spec in (open_ := [s for s in self.known if self.is_open(s)]):
                 self.asked = {spec}
                 found = _summary_if(spec[0], dict(spec[1]), self)
@@ -211,7 +179,7 @@ def _joined(a: Summary, b: Summary) -> Summary:
     written = (*a.written, *(p for p in b.written if p not in a.written))
     returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
     entangled, together = a.entangled or b.entangled, a.together or b.together
-    return Summary(result, written, returned, entangled, together, b.resized, b.same)
+    return Summary(result, written, returned, entangled, together, b.resized, b.same, b.items)
 
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
@@ -231,8 +199,14 @@ def _known_kind(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | N
         columns = ([_known_item(a, function, kinds) for a in column] for column in zip(*rows))
         items = (join_all(k for k in column if k is not None) for column in columns)
         return Tuple(tuple(Scalar("float64", None) if k is None else k for k in items))
-    found = (plain_kind(_rhs_kind(rhs, kinds)) for rhs in given)
-    return join_all([k for k in found if k != UNKNOWN])
+    found = [plain_kind(_rhs_kind(rhs, kinds)) for rhs in given]
+    whole = [k for k in found if _is_known(k)]
+    return join_all(whole or [k for k in found if k != UNKNOWN])
+
+
+def _is_known(kind: Kind) -> bool:
+    """Whether nothing in a kind is unknown."""
+    return kind != UNKNOWN and all(map(_is_known, inside(kind)))
 
 
 def _given_to(value: ir.Atom, function: ir.Function) -> list[ir.Rhs]:
@@ -266,8 +240,13 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     given = replace(function, body=(*function.body[:-1], replace(last, value=both)))
     twice, ours = is_entangled(given, inferred), is_generated(function)
     kind = plain_kind(kind_of_atom(last.value, inferred))
-    same = tuple(p for p in returned if holds_values(kind) and holds_values(kinds.get(p)))
-    return Summary(kind, written, returned, twice and not ours, twice and ours, resized, same)
+    values = [p for p in returned if holds_values(kinds.get(p))]
+    same = tuple(p for p in values if holds_values(kind))
+    one = Names(given, inferred)
+    items = tuple(p for p in values if not any(one.may_be_one(p, n) for n in names))
+    return Summary(
+        kind, written, returned, twice and not ours, twice and ours, resized, same, items
+    )
 
 
 def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds, bool]:
@@ -291,25 +270,21 @@ def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
 def _assumed(
     function: ir.Function, kinds: Kinds, known: _Induction, first: Mapping[Any, Summary]
 ) -> Typed:
-    """A function with the kinds of its names, each call doing what it does for its arguments.
-
-    These have kinds only when the calls do: from a first guess on, until the kinds are the same.
-    """
+    """A function with the kinds of its names, each call doing what it does for its arguments."""
     calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
-    typed = _typed(function, kinds, lambda call: first.get(call.fn, NOTHING_YET))
-    before = None
-    for _ in range(4):
-        given = [_given(call, typed.kinds) for call in calls]
-        if given == before:
-            return typed
-        typed = _typed(function, kinds, partial(_at, known, typed.kinds))
-        before = given
-    return _typed(function, kinds, lambda c: known.of(c.fn, dict.fromkeys(_given(c, {}), UNKNOWN)))
+
+    def make(does: Does) -> tuple[Typed, Kinds]:
+        typed = _typed(function, kinds, does)
+        return typed, typed.kinds
+
+    start: Does = lambda call: first.get(call.fn, NOTHING_YET)  # noqa: E731
+    found = consistent(function, calls, start, known.of, make)
+    return found or _typed(function, kinds, partial(_of_anything, known))
 
 
-def _at(known: _Induction, kinds: Kinds, call: ir.Call) -> Summary:
-    """What a call does for arguments of the kinds that they have."""
-    return known.of(call.fn, _given(call, kinds))
+def _of_anything(known: _Induction, call: ir.Call) -> Summary:
+    """What a call does whatever it is given."""
+    return known.of(call.fn, dict.fromkeys(given_to(call, {}), UNKNOWN))
 
 
 def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
@@ -318,31 +293,21 @@ def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
     return plain_containers(Typed(replace(function, body=body), kinds))
 
 
-def _given(call: ir.Call, kinds: Kinds) -> Kinds:
-    """The kinds of what a call gives the parameters of a function."""
-    bound = bind(function_of(call.fn), call, ir.NOWHERE)
-    return {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()}
-
-
 def refined_kinds(typed: Typed) -> Kinds:
     """The kinds of names if calls change lists as their summaries say, and not in any way."""
     function, kinds = typed.function, typed.kinds
     calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and _is_readable(c.fn)]
     if not any(isinstance(kinds.get(n), List) for call in calls for n in ir.names(call)):
         return kinds
-    known: dict[Any, Summary] = {}
     readable = {id(call) for call in calls}
-    found_of: Does = lambda _: NOTHING_YET  # noqa: E731
-    before = None
-    for _ in range(_ROUNDS):
-        does = partial(_if_readable, readable, found_of)
+
+    def make(does: Does) -> tuple[Kinds, Kinds]:
+        does = partial(_if_readable, readable, does)
         body = assuming(function.body, does, ir.Fresh(ir.all_names(function)), lent=True)
         found = infer(replace(function, body=body), typed.params)
-        given = [_given(call, found) for call in calls]
-        if given == before:
-            return found
-        before, found_of = given, partial(_remembered, known, found)
-    return kinds
+        return found, found
+
+    return consistent(function, calls, lambda _: NOTHING_YET, summary, make) or kinds
 
 
 def _is_readable(fn: Any) -> bool:
@@ -359,11 +324,3 @@ def _is_readable(fn: Any) -> bool:
 def _if_readable(readable: set[int], found: Does, call: ir.Call) -> Summary | None:
     """What is known of one of some calls; of the others nothing is."""
     return found(call) if id(call) in readable else None
-
-
-def _remembered(known: dict[Any, Summary], kinds: Kinds, call: ir.Call) -> Summary:
-    """What a call does for arguments of the kinds that they have, found once."""
-    spec = (call.fn, tuple(_given(call, kinds).items()))
-    if spec not in known:
-        known[spec] = summary(call.fn, dict(spec[1]))
-    return known[spec]
