@@ -1,8 +1,7 @@
 """What calls of Python functions do, by the kinds of what they are given, and these by those.
 
-`consistent` takes a function, some calls in it, and what each does for arguments of some kinds;
-it returns what is inferred of the function if each call does that for the kinds of its own
-arguments.  The invariant: calls that nothing has reached give nothing, so that what a loop or a
+`consistent` takes the calls in a function, and what each does for arguments of some kinds; it
+returns what is inferred of the function if each call does that for the kinds of its own arguments.  The invariant: calls that nothing has reached give nothing, so that what a loop or a
 recursion brings back does not count before it is known.
 """
 
@@ -16,6 +15,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
+    UNREACHED,
     Array,
     Kind,
     List,
@@ -38,7 +38,6 @@ ROUNDS = 12
 
 
 def consistent(
-    function: ir.Function,
     calls: Sequence[ir.Call],
     first: Does,
     at: Callable[[Any, Kinds], Summary],
@@ -48,11 +47,11 @@ def consistent(
 
     `first` is what they do to begin with.  None if that does not come to an end.
     """
-    bound, does, before, all_reached = ir.bound(function.body), first, None, False
+    does, before, all_reached = first, None, False
     for _ in range(ROUNDS):
         found, kinds = make(does)
         given = [
-            given_to(c, kinds) if all_reached or _is_reached(c, kinds, bound) else None
+            given_to(c, kinds) if all_reached or _is_reached(c, kinds) else None
             for c in calls
         ]
         if given == before and None not in given:
@@ -72,9 +71,9 @@ def _at(
     return NOTHING_YET if kinds is None else at(call.fn, kinds)
 
 
-def _is_reached(call: ir.Call, kinds: Kinds, bound: frozenset[str]) -> bool:
-    """Whether all that a call is given has a kind by now; `bound` are the names that get one."""
-    return all(n in kinds for n in ir.names(call) if n in bound)
+def _is_reached(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether all that a call is given has a kind by now."""
+    return all(kinds.get(n) is not UNREACHED for n in ir.names(call))
 
 
 def given_to(call: ir.Call, kinds: Kinds) -> Kinds:

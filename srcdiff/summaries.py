@@ -278,7 +278,7 @@ def _assumed(
         return typed, typed.kinds
 
     start: Does = lambda call: first.get(call.fn, NOTHING_YET)  # noqa: E731
-    found = consistent(function, calls, start, known.of, make)
+    found = consistent(calls, start, known.of, make)
     return found or _typed(function, kinds, partial(_of_anything, known))
 
 
@@ -307,7 +307,7 @@ def refined_kinds(typed: Typed) -> Kinds:
         found = infer(replace(function, body=body), typed.params)
         return found, found
 
-    return consistent(function, calls, lambda _: NOTHING_YET, summary, make) or kinds
+    return consistent(calls, lambda _: NOTHING_YET, summary, make) or kinds
 
 
 def _is_readable(fn: Any) -> bool:

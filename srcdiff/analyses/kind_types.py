@@ -144,6 +144,8 @@ Kind = Union[
 ]  # fmt: skip
 
 UNKNOWN = Unknown()
+UNREACHED = Unknown()
+"""That of a name to which nothing is assigned where the program comes by: equal, not the same."""
 NUMERIC = Array(None, None, maybe_scalar=True)
 """A number or an array of any rank and dtype: a parameter of which nothing is known."""
 

@@ -28,6 +28,7 @@ from srcdiff.analyses.kind_paired import adjoints
 from srcdiff.analyses.kind_types import (
     NUMERIC,
     UNKNOWN,
+    UNREACHED,
     Array,
     Dict,
     Kind,
@@ -95,7 +96,7 @@ class _Inference:
 
     def _final(self, name: str) -> Kind:
         """The kind of a name: the contents of lists filled in, equal lengths under one name."""
-        return self.equal.kind(self.heap.resolve(self.seen.get(name, UNKNOWN)))
+        return self.equal.kind(self.heap.resolve(self.seen.get(name, UNREACHED)))
 
     def _param(self, param: ir.Param) -> Kind:
         plain = param.name == SEED and param.default == ir.Const(1.0)
