@@ -1,8 +1,9 @@
 """What calls of Python functions do, by the kinds of what they are given, and these by those.
 
 `consistent` takes the calls in a function, and what each does for arguments of some kinds; it
-returns what is inferred of the function if each call does that for the kinds of its own arguments.  The invariant: calls that nothing has reached give nothing, so that what a loop or a
-recursion brings back does not count before it is known.
+returns what is inferred of the function if each call does that for the kinds of its own arguments.
+The invariant: calls that nothing has reached give nothing, so that what a loop or a recursion
+brings back does not count before it is known.
 """
 
 from __future__ import annotations
