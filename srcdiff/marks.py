@@ -25,6 +25,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.inline import function_of
 from srcdiff.lines import Lines
 from srcdiff.resized import Names, holds_values, item_writes
+from srcdiff.returned_lists import check_returned
 from srcdiff.summaries import Near, refined_kinds, summary
 
 Kinds = Mapping[str, Kind]
@@ -45,6 +46,7 @@ def user_calls(typed: Typed) -> ir.Function:
     marked = replace(function, body=marker.block(function.body))
     if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
+    check_returned(marked, kinds)
     # What that shows of memory decides what may be written into, and what is looked up.
     stored = frozenset(written_classes(marked, kinds))
     names = written_names(marked, kinds)

@@ -92,12 +92,13 @@ def _holds_numbers(kind: Kind | None) -> bool:
 
 def holds_values(kind: Kind | None) -> bool:
     """Whether a value is a list of numbers and arrays, which hold no containers."""
-    return isinstance(kind, List) and all(map(_is_value, contents(kind)))
+    return isinstance(kind, List) and all(map(is_value, contents(kind)))
 
 
-def _is_value(kind: Kind) -> bool:
+def is_value(kind: Kind) -> bool:
+    """Whether a value certainly is no list or dict, and holds none."""
     if isinstance(kind, Tuple) and kind.items is not None:
-        return all(map(_is_value, kind.items))
+        return all(map(is_value, kind.items))
     return isinstance(kind, (Scalar, Array, Text, NoneKind))
 
 
@@ -144,7 +145,7 @@ def _may_be_one(link: Link, kinds: Kinds) -> bool:
         return False
     if link.source in _given_items(link.stmt):
         return False
-    return all(is_container(k) or not _is_value(k) for k in _both(link, kinds))
+    return all(is_container(k) or not is_value(k) for k in _both(link, kinds))
 
 
 def _given_items(stmt: ir.Stmt) -> list[str]:

@@ -25,7 +25,7 @@ LAYERS = (
     + ("ownership", "apart", "identity", "presence", "own_dicts", "order"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
-    + ("consistent", "assumed", "resized", "marks", "looped", "hidden", "partly")
+    + ("consistent", "assumed", "returned_lists", "resized", "marks", "looped", "hidden", "partly")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
     + ("attribute_dicts", "data_functions", "keys", "boxed")
     + ("methods", "mappings", "flat", "stars", "iterators", "changes")

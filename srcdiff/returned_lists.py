@@ -1,0 +1,89 @@
+"""Calls that may return a list or dict that they are given, or something that holds it.
+
+What a call is given is kept as it is then, so what it returns would not show what is changed later,
+nor the other way round.  The invariant: of a container that a call may return nothing is changed
+once it has been called, by any name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args
+from srcdiff.analyses.kind_types import UNKNOWN, Kind
+from srcdiff.errors import UnsupportedError
+from srcdiff.resized import Names, is_value
+
+Kinds = Mapping[str, Kind]
+_Place = tuple[ir.Stmt, tuple[int, ...]]  # a statement, and the loops around it
+
+
+def check_returned(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse changes of containers that calls, which are marked, may have returned.
+
+    Raises:
+        UnsupportedError: there is one.
+    """
+    places = list(_places(function.body, ()))
+    changed = [(k, loops, _changed(s, kinds)) for k, (s, loops) in enumerate(places)]
+    names = Names(function, kinds)
+    for k, (stmt, loops) in enumerate(places):
+        target = stmt.target.id if isinstance(stmt, ir.Assign) else None
+        if target is None or is_value(kinds.get(target, UNKNOWN)):
+            continue
+        for param in _returned(stmt, kinds):
+            later = (ns for j, around, ns in changed if j > k or loops[:1] == around[:1] != ())
+            if any(names.may_be_one(target, n) for ns in later for n in ns):
+                raise _refusal(stmt, param)
+
+
+def _places(block: ir.Block, loops: tuple[int, ...]) -> Iterator[_Place]:
+    """The statements in the order of the text."""
+    for stmt in block:
+        yield stmt, loops
+        inside = (*loops, id(stmt)) if isinstance(stmt, (ir.For, ir.While)) else loops
+        for inner in ir.blocks(stmt):
+            yield from _places(inner, inside)
+
+
+def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
+    """The lists and dicts that a statement changes."""
+    call = ir.call_of(stmt)
+    found = [stmt.base.id] if isinstance(stmt, ir.SetItem) else []
+    if call is not None:
+        found += [n for a in mutated_args(call, kinds) for n in ir.names(a)]
+        found += [n for p, a in _arguments(call) if p in _key(call).written for n in ir.names(a)]
+    return [n for n in found if not is_value(kinds.get(n, UNKNOWN))]
+
+
+def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
+    """The parameters that get containers which the result of a call may be, or hold."""
+    call = ir.call_of(stmt)
+    if call is None:
+        return []
+    given = {p: [kinds.get(n, UNKNOWN) for n in ir.names(a)] for p, a in _arguments(call)}
+    lists = [p for p, held in given.items() if not all(map(is_value, held))]
+    return [p for p in lists if p in _key(call).returned and p not in _key(call).items]
+
+
+def _arguments(call: ir.Call) -> Iterator[tuple[str, ir.Atom]]:
+    """What a marked call gives each parameter."""
+    if isinstance(call.fn, ir.Derived) and call.fn.part == "primal":
+        yield from zip((p for p, _ in _key(call).kinds), call.args)
+
+
+def _key(call: ir.Call) -> Any:
+    return call.fn.key  # type: ignore[union-attr]
+
+
+def _refusal(stmt: ir.Stmt, param: str) -> UnsupportedError:
+    call = ir.call_of(stmt)
+    assert call is not None and isinstance(call.fn, ir.Derived)
+    return UnsupportedError(
+        f"the recursive function `{call.fn.name}` may return its argument `{param}`, or something "
+        "that holds it, and the container is changed afterwards",
+        stmt.loc,
+        remedy="Return a copy of it, or change it before the call.",
+    )
