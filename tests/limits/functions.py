@@ -289,6 +289,18 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "A recursive function that returns a list that it is given, which is changed later": """
+def same(xs, n):
+    return xs if n == 0 else same(xs, n - 1)
+
+def f(x):
+    xs = [x]
+    ys = same(xs, 2)
+    ys.append(x * x)
+    return sum(xs)
+
+srcdiff.grad(f)(2.0)
+""",
     "A nested recursive function that writes into an argument": """
 def f(x):
     def fill(a, n):

@@ -121,6 +121,57 @@ def nested_item_of_a_result_written(x):
     return np.sum(z[1] * x)
 
 
+def _itself(xs, n):
+    return xs if n == 0 else _itself(xs, n - 1)
+
+
+def _in_a_list(xs, n):
+    return [xs] if n == 0 else _in_a_list(xs, n - 1)
+
+
+def returned_list_appended_to(x):
+    xs = [x]
+    ys = _itself(xs, 2)
+    ys.append(x * x)
+    return sum(xs)
+
+
+def returned_list_in_a_list_appended_to(x):
+    xs = [x]
+    rows = _in_a_list(xs, 2)
+    rows[0].append(x * x)
+    return sum(xs) * len(xs)
+
+
+def list_in_a_returned_tuple_appended_to(x):
+    pair = (x, [x * x])
+    other = _itself(pair, 1)
+    other[1].append(x)
+    return sum(pair[1])
+
+
+def list_given_in_a_loop_appended_to(x):
+    xs = []
+    for k in range(3):
+        ys = _itself(xs, k)
+        xs.append(x * k)
+    return sum(ys)
+
+
+for _function, _line in (
+    (returned_list_appended_to, "ys = _itself(xs, 2)"),
+    (returned_list_in_a_list_appended_to, "rows = _in_a_list(xs, 2)"),
+    (list_in_a_returned_tuple_appended_to, "other = _itself(pair, 1)"),
+    (list_given_in_a_loop_appended_to, "ys = _itself(xs, k)"),
+):
+    refused(
+        _function,
+        lambda r: (r.uniform(0.3, 0.9, 3),),
+        line=_line,
+        reason="or something that holds it, and the container is changed afterwards",
+    )
+
+
 for _function, _line in (
     (part_of_a_result_written, "a, b = _whole_and_part(x, 2)"),
     (item_of_a_result_written, "t = _twice_in_a_list(x, 2)"),
