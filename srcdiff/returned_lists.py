@@ -65,7 +65,9 @@ def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
         return []
     given = {p: [kinds.get(n, UNKNOWN) for n in ir.names(a)] for p, a in _arguments(call)}
     lists = [p for p, held in given.items() if not all(map(is_value, held))]
-    return [p for p in lists if p in _key(call).returned and p not in _key(call).items]
+    # A list that the call itself changes has no other name in it, and is not its result.
+    apart = {p for p in lists if p in _key(call).items or p in _key(call).resized}
+    return [p for p in lists if p in _key(call).returned and p not in apart]
 
 
 def _arguments(call: ir.Call) -> Iterator[tuple[str, ir.Atom]]:
