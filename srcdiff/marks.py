@@ -51,8 +51,8 @@ def user_calls(typed: Typed) -> ir.Function:
     stored = frozenset(written_classes(marked, kinds))
     names = written_names(marked, kinds)
     changed = names - item_writes(marked, kinds)
-    marker = _Marker(function, kinds, marker.known, Near(marked, kinds), stored, names, changed)
-    marker.marked_names = Names(marked, kinds)
+    near, lists = Near(marked, kinds), Names(marked, kinds)
+    marker = _Marker(function, kinds, marker.known, near, stored, names, changed, lists)
     return replace(function, body=marker.block(function.body))
 
 
@@ -67,10 +67,11 @@ class _Marker:
     stored: frozenset[str]
     written: frozenset[str] = frozenset()  # the names by which it is
     changed: frozenset[str] = frozenset()  # lists among these whose items are not written into
+    lists: Names | None = None  # which names may stand for one list, the calls being marked
 
     def __post_init__(self) -> None:
         self.fresh = ir.Fresh(ir.all_names(self.function))
-        self.names = self.marked_names = Names(self.function, self.kinds)
+        self.names = Names(self.function, self.kinds)
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls marked."""
@@ -118,9 +119,9 @@ class _Marker:
 
     def shows(self, result: str, name: str) -> bool:
         """Whether a result shows what is written into something by a name."""
-        assert self.near is not None
+        assert self.near is not None and self.lists is not None
         if name in self.changed:
-            return self.marked_names.may_be_one(result, name)
+            return self.lists.may_be_one(result, name)
         return self.near.share(result, name)
 
     def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:

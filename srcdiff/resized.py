@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args
@@ -151,11 +151,15 @@ def _may_be_one(link: Link, kinds: Kinds) -> bool:
 def _given_items(stmt: ir.Stmt) -> list[str]:
     """The lists of which what a call gives holds items alone."""
     call = ir.call_of(stmt)
-    key = call.fn.key if call is not None and isinstance(call.fn, ir.Derived) else None
-    if not isinstance(key, Key) or call is None:
-        return []
-    args = zip((p for p, _ in key.kinds), call.args)
-    return [n for p, a in args if p in key.items for n in ir.names(a)]
+    given = () if call is None else marked_arguments(call)
+    return [n for key, p, a in given if p in key.items for n in ir.names(a)]
+
+
+def marked_arguments(call: ir.Call) -> Iterator[tuple[Key, str, ir.Atom]]:
+    """What is known of a marked call, with every parameter of its callee and what that is given."""
+    key = call.fn.key if isinstance(call.fn, ir.Derived) else None
+    if isinstance(key, Key):
+        yield from ((key, p, a) for (p, _), a in zip(key.kinds, call.args))
 
 
 def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:

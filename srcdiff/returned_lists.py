@@ -8,13 +8,12 @@ once it has been called, by any name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind
 from srcdiff.errors import UnsupportedError
-from srcdiff.resized import Names, is_value
+from srcdiff.resized import Names, is_value, marked_arguments
 
 Kinds = Mapping[str, Kind]
 _Place = tuple[ir.Stmt, tuple[int, ...]]  # a statement, and the loops around it
@@ -54,7 +53,8 @@ def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
     found = [stmt.base.id] if isinstance(stmt, ir.SetItem) else []
     if call is not None:
         found += [n for a in mutated_args(call, kinds) for n in ir.names(a)]
-        found += [n for p, a in _arguments(call) if p in _key(call).written for n in ir.names(a)]
+        for key, param, atom in marked_arguments(call):
+            found += ir.names(atom) if param in key.written else ()
     return [n for n in found if not is_value(kinds.get(n, UNKNOWN))]
 
 
@@ -63,21 +63,14 @@ def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
     call = ir.call_of(stmt)
     if call is None:
         return []
-    given = {p: [kinds.get(n, UNKNOWN) for n in ir.names(a)] for p, a in _arguments(call)}
-    lists = [p for p, held in given.items() if not all(map(is_value, held))]
-    # A list that the call itself changes has no other name in it, and is not its result.
-    apart = {p for p in lists if p in _key(call).items or p in _key(call).resized}
-    return [p for p in lists if p in _key(call).returned and p not in apart]
-
-
-def _arguments(call: ir.Call) -> Iterator[tuple[str, ir.Atom]]:
-    """What a marked call gives each parameter."""
-    if isinstance(call.fn, ir.Derived) and call.fn.part == "primal":
-        yield from zip((p for p, _ in _key(call).kinds), call.args)
-
-
-def _key(call: ir.Call) -> Any:
-    return call.fn.key  # type: ignore[union-attr]
+    found: list[str] = []
+    for key, param, atom in marked_arguments(call):
+        # A list that the call itself changes has no other name in it, and is not its result.
+        apart = param in key.items or param in key.resized
+        value = all(is_value(kinds.get(n, UNKNOWN)) for n in ir.names(atom))
+        if param in key.returned and not apart and not value:
+            found.append(param)
+    return found
 
 
 def _refusal(stmt: ir.Stmt, param: str) -> UnsupportedError:

@@ -124,7 +124,7 @@ class _Induction:
                 self.known[spec] = _joined(self.known[spec], found)
             if not open_:
                 return self.known[first]
-        return replace(self.known[first], result=UNKNOWN)
+        return replace(self.known[first], result=UNKNOWN, same=(), items=())
 
     def is_open(self, spec: _Spec) -> bool:
         """Whether what a summary was found by has changed since."""
