@@ -19,6 +19,7 @@ LAYERS = (
     + ("odes", "roots", "holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
     + ("pieces", "fits", "saving", "workspaces", "allocating", "memory"),
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
+    + ("reprinted",)
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")

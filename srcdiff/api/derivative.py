@@ -20,6 +20,7 @@ from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, given_at, part_of, request_of
 from srcdiff.api.outside import Outside
+from srcdiff.api.reprinted import primals_in_text
 from srcdiff.api.values import check_input, check_plain
 from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
@@ -190,8 +191,7 @@ class Derivative:
 
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by parameter."""
-        inputs = [i.param for i in self.request.inputs]
-        return arguments(self.origin, inputs, args, kwargs)
+        return arguments(self.origin, [i.param for i in self.request.inputs], args, kwargs)
 
     def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of the arguments by parameter."""
@@ -203,7 +203,7 @@ class Derivative:
 
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
-        watch = watched(self.origin, kinds)
+        watch = watched(self.origin, kinds, primals_in_text(self.origin))
         made = self._derived(derive, kinds)
         refs = meanings(made.emitted.refs)
         check_plain(refs)
@@ -293,7 +293,7 @@ class Derivative:
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
         kinds = self.kinds(args, kwargs)
-        watch = watched(self.origin, kinds)
+        watch = watched(self.origin, kinds, primals_in_text(self.origin))
         made = self._derived(derive_pair, kinds)
         name, refs = self.request.name, meanings(made.emitted.refs)
         check_plain(refs)

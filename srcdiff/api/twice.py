@@ -1,8 +1,8 @@
 """Where the text of a gradient is not accepted again, the gradient as one call.
 
 See `srcdiff/twice.py`.  `derived` takes what makes a text of a derivative; where that refuses a
-text that was generated, it makes one with `Request.by_tangent`, for which `one_call` writes calls
-of gradients as calls of `gradients_at`.
+text that was generated, printed or not, it makes one with `Request.by_tangent`, for which
+`one_call` writes calls of gradients as calls of `gradients_at`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from srcdiff.analyses.kind_types import Kind, Object, is_active_kind
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.repeated import check_repeatable
+from srcdiff.api.reprinted import as_call_of_gradient
 from srcdiff.assumed import kind_of_atom
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.memory import remembering
@@ -43,23 +44,30 @@ def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
         with remembering():
             return make(origin, request, kinds)
     except UnsupportedError as error:
-        if not _may_go_by_tangent(error, origin, request):
+        calls = _with_calls(error, origin, request, kinds)
+        if calls is None:
             raise
         refused = error
     try:
         with remembering():
-            return make(origin, replace(request, by_tangent=True), kinds)
+            return make(calls, replace(request, by_tangent=True), kinds)
     except TransformError:
         raise refused from None
 
 
-def _may_go_by_tangent(error: TransformError, origin: Any, request: Request) -> bool:
-    """Whether it was the text of a gradient that was refused, of a function without free inputs."""
-    generated = error.loc is not None and error.loc.file.startswith(ir.GENERATED)
-    while is_derivative(origin):
-        origin = origin.primal
-    plain = isinstance(origin, types.FunctionType)
-    return generated and plain and request.mode == "reverse" and not request.alone
+def _with_calls(error: TransformError, origin: Any, request: Request, kinds: Kinds) -> Any:
+    """What was refused as a function that calls gradients; None if it has no text of gradients.
+
+    Free inputs are no arguments of a call.
+    """
+    primal = origin
+    while is_derivative(primal):
+        primal = primal.primal
+    if not isinstance(primal, types.FunctionType) or request.mode != "reverse" or request.alone:
+        return None
+    if error.loc is not None and error.loc.file.startswith(ir.GENERATED):
+        return origin
+    return as_call_of_gradient(origin, kinds)
 
 
 def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:

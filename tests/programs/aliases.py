@@ -238,7 +238,7 @@ def sorted_by_recursion(x):
     return y * np.arange(4.0) ** 2
 
 
-sample(sorted_by_recursion, lambda r: (r.standard_normal(4),), printed=False)
+sample(sorted_by_recursion, lambda r: (r.standard_normal(4),))
 
 
 def _transform(a):
@@ -258,7 +258,7 @@ def walsh_in_place(x):
     return y**2
 
 
-sample(walsh_in_place, lambda r: (r.standard_normal(8),), printed=False)
+sample(walsh_in_place, lambda r: (r.standard_normal(8),))
 
 
 def numbers_of_a_list_copied(x, s):

@@ -418,7 +418,7 @@ for _function in (
     recursion_that_calls_another_that_writes,
     two_recursions_that_call_each_other,
 ):
-    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
+    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4),))
 
 
 def _turned_and_scaled(a, b, n):
@@ -463,7 +463,6 @@ for _function in (part_of_an_argument_written_below, column_and_copy_written_bel
         _function,
         lambda r: tuple(r.uniform(0.4, 1.0, (2, 4))),
         ("x", "y"),
-        printed=False,
     )
 
 
@@ -491,7 +490,7 @@ def recursion_with_keywords_that_writes(x):
 
 
 sample(recursion_with_keywords, lambda r: (r.uniform(0.3, 1.0, 4),))
-sample(recursion_with_keywords_that_writes, lambda r: (r.uniform(0.3, 1.0, 4),), printed=False)
+sample(recursion_with_keywords_that_writes, lambda r: (r.uniform(0.3, 1.0, 4),))
 
 
 def _each_times_the_first(n, *xs):

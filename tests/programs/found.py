@@ -231,7 +231,7 @@ def recursion_in_a_loop(x, y, m, s):
     return _tree(x, 3)
 
 
-sample(recursion_in_a_loop, four, printed=False)
+sample(recursion_in_a_loop, four)
 
 
 def aliases_of_a_swap(x, y, m, s):
@@ -436,7 +436,6 @@ sample(
     starred_lists_of_unknown_length,
     lambda r: tuple(r.uniform(0.4, 1.4, (2, 4))),
     ("x", "y"),
-    printed=False,
 )
 
 
@@ -474,7 +473,6 @@ for _layout in ("C", "F"):
         recursion_reshapes_what_lies_otherwise,
         lambda r, o=_layout: (np.array(r.uniform(0.3, 1.0, (3, 4)), order=o), 0.7),
         ("m", "s"),
-        printed=False,
     )
 
 
@@ -545,16 +543,15 @@ def recursion_hands_through_what_is_written_later(x, y, m):
     return np.sum(r * x * y) + np.sum(q * q)
 
 
-for _function, _printed in (
-    (recursion_returns_a_part_of_what_it_writes, False),
-    (recursion_returns_what_it_writes_or_not, True),
-    (recursion_hands_through_what_is_written_later, True),
+for _function in (
+    recursion_returns_a_part_of_what_it_writes,
+    recursion_returns_what_it_writes_or_not,
+    recursion_hands_through_what_is_written_later,
 ):
     sample(
         _function,
         lambda r: (*r.uniform(0.3, 1.4, (2, 4)), r.uniform(0.3, 1.0, (3, 4))),
         ("x", "y", "m"),
-        printed=_printed,
     )
 
 
@@ -792,7 +789,7 @@ def items_of_unknown_dtype_with_two_names(x, kept):
     return np.sum(t * x) + np.sum(u * x)
 
 
-sample(items_of_unknown_dtype_with_two_names, lambda r: five(r, [0.0] * 5), "x", printed=False)
+sample(items_of_unknown_dtype_with_two_names, lambda r: five(r, [0.0] * 5), "x")
 
 
 def bounds_that_cross(x, low, high):

@@ -212,7 +212,7 @@ def kept_results(x, w):
     return total * cost(0, 1)
 
 
-sample(kept_results, lambda r: (r.random(3) + np.arange(3.0), 0.3), (0, 1), printed=False)
+sample(kept_results, lambda r: (r.random(3) + np.arange(3.0), 0.3), (0, 1))
 
 
 class Measured:

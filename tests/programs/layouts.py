@@ -78,5 +78,4 @@ sample(
     tangent_of_what_is_reshaped,
     lambda r: (r.uniform(0.3, 1.0, (3, 4)), 0.7, r.standard_normal((3, 4))),
     ("m", "s"),
-    printed=False,
 )

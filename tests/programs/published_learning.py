@@ -149,7 +149,6 @@ sample(
         2.0,
     ),
     ("x", "node"),
-    printed=False,
 )
 
 

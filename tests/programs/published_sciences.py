@@ -140,7 +140,6 @@ sample(
         2,
     ),
     ("spheres", "light"),
-    printed=False,
 )
 
 

@@ -145,7 +145,6 @@ sample(
     optional_state,
     lambda r: (r.standard_normal((3, 2)), r.standard_normal((2, 2))),
     ("xs", "W"),
-    printed=False,
 )
 
 
@@ -163,7 +162,7 @@ def list_or_none(xs):
 
 
 # What may be None or a list has no kind.
-sample(list_or_none, lambda r: (np.array([0.5, -0.3, 1.2]),), printed=False)
+sample(list_or_none, lambda r: (np.array([0.5, -0.3, 1.2]),))
 
 
 def pairs_of_columns(table, w):

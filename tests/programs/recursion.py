@@ -114,7 +114,7 @@ for _program in (
 ):
     sample(_program, lambda r: (r.uniform(0.5, 1.0, 2),))
 for _program in (two_functions_that_add_axes, written_by_the_last_call):
-    sample(_program, lambda r: (r.uniform(0.5, 1.0, 2),), printed=False)
+    sample(_program, lambda r: (r.uniform(0.5, 1.0, 2),))
 sample(call_without_a_derivative, lambda r: (r.uniform(0.5, 1.0, 3), 0.7), inputs=(0, 1))
 
 

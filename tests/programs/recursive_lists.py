@@ -187,7 +187,7 @@ def the_last_call_is_for_nothing(x):
 
 
 sample(nobody_looks_at_the_list, lambda r: (r.standard_normal(3),))
-sample(the_last_call_is_for_nothing, lambda r: (r.standard_normal(3),), printed=False)
+sample(the_last_call_is_for_nothing, lambda r: (r.standard_normal(3),))
 
 
 def _extended(v, n):
@@ -204,22 +204,16 @@ def list_that_becomes_a_tuple(x, y):
     return _extended([x, y], 3)
 
 
-sample(tuple_that_grows, lambda r: (r.standard_normal(3), 0.7), (0, 1), printed=False)
+sample(tuple_that_grows, lambda r: (r.standard_normal(3), 0.7), (0, 1))
 sample(list_that_becomes_a_tuple, lambda r: (r.standard_normal(3), 0.7), (0, 1))
 
-# Their printed gradients hand on lists inside of tuples, which is refused when they are
-# differentiated; nested gradients go by the tangent.
 for _function in (collected_in_a_list, visited_in_order, mutual_recursion_on_a_list):
-    sample(_function, lambda r: (r.uniform(0.2, 0.9, 3),), printed=False)
+    sample(_function, lambda r: (r.uniform(0.2, 0.9, 3),))
 for _function in (collected_twice_with_changes_between, dealt_to_two_lists, until_it_is_full):
-    sample(_function, lambda r: (r.uniform(0.2, 0.9),), printed=False)
+    sample(_function, lambda r: (r.uniform(0.2, 0.9),))
 for _function in (
     drained_to_nothing, items_stored, nested_recursion_on_a_list, returned_and_appended,
     a_display_that_nobody_sees, where_a_branch_is_taken,
 ):  # fmt: skip
-    sample(
-        _function, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1), printed=False
-    )
-sample(
-    collected_in_an_argument, lambda r: (0.7, [0.3, 0.4]), (0, 1), printed=False
-)
+    sample(_function, lambda r: (r.standard_normal(3), r.standard_normal(3)), (0, 1))
+sample(collected_in_an_argument, lambda r: (0.7, [0.3, 0.4]), (0, 1))

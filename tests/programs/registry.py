@@ -18,8 +18,6 @@ class Program:
     inputs: Any = 0
     outputs: Any = None
     order2: bool = True
-    printed: bool = True
-    """Whether the printed gradient, as any other function, can be differentiated again."""
     gradient: Callable[..., Any] | None = None
     """`gradient(*args, cotangent)`: a gradient by hand, where differences say nothing."""
     tolerance: float = 1e-6

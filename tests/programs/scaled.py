@@ -140,7 +140,7 @@ def moved_to_and_fro(x):
     return np.sum(d["u"] ** 2) * d["n"] + out
 
 
-sample(moved_to_and_fro, vector, printed=False)
+sample(moved_to_and_fro, vector)
 
 
 def numbers_unpacked_beside_a_write(x, y):

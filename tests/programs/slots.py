@@ -270,15 +270,10 @@ def joined_from_a_dict_by_variables(a, b):
     return both[0] ** 2 * both[2] * again[2] * again[3]
 
 
-for _program, _printed in (
-    (joined_to_constants, False),
-    (array_of_joined, True),
-    (log_in_a_state, True),
-    (joined_from_a_dict_by_variables, False),
-):
-    sample(
-        _program, lambda r: (r.uniform(0.5, 1.5), r.uniform(0.5, 1.5)), (0, 1), printed=_printed
-    )
+for _program in (
+    joined_to_constants, array_of_joined, log_in_a_state, joined_from_a_dict_by_variables,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 1.5), r.uniform(0.5, 1.5)), (0, 1))
 
 
 # --- parts of lists whose rows are swapped -------------------------------------------------------
@@ -417,7 +412,7 @@ def table_scaled(u):
     return np.sum(np.sin(np.asarray(table)))
 
 
-sample(arrays_of_lists_that_change, lambda r: (0.7,), printed=False)
+sample(arrays_of_lists_that_change, lambda r: (0.7,))
 sample(table_scaled, lambda r: (0.7,))
 
 
