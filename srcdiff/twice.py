@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from srcdiff.recompute import absent_inside
 from srcdiff.solutions import with_source
-from srcdiff.trees import like_tree, zeros_like
+from srcdiff.trees import add_tree, like_tree, zeros_like
 
 
 def gradients_at(f: Any, inputs: tuple[int, ...], g: Any, *args: Any) -> tuple[Any, ...]:
@@ -65,6 +66,61 @@ def _back(f: Any, inputs: tuple[int, ...], active: tuple[int, ...], count: int) 
         f"return tangent({given}), {', '.join(made)}",
     ]
     return with_source(f"def back(u, g, {', '.join(f'x{k}' for k in range(count))}):", body, space)
+
+
+def gradients_along(
+    f: Any, inputs: tuple[int, ...], t: tuple[Any, ...], g: Any, *args: Any
+) -> tuple[Any, ...]:
+    """The tangent of `gradients_at` along tangents `t` of the cotangent and of the arguments.
+
+    None where `gradients_at` gives None.
+    """
+    return tuple(along_by(f, inputs, t)(t, g, *args))
+
+
+def along_by(f: Any, inputs: tuple[int, ...], t: tuple[Any, ...]) -> Any:
+    """`gradients_along` for such tangents as a function `(t, g, *args)` with a source.
+
+    The gradient is linear in the cotangent, and the derivatives by two arguments change places.
+    """
+    from srcdiff.api.made import made_once
+
+    moved = tuple(k for k, one in enumerate(absent_inside(t)) if one is not None)
+    count = len(t) - 1
+    return made_once(f, ("along by", inputs, moved, count), lambda: _along(f, inputs, moved, count))
+
+
+def _along(f: Any, inputs: tuple[int, ...], moved: tuple[int, ...], count: int) -> Any:
+    args = [f"x{k}" for k in range(count)]
+    others = {k - 1 for k in moved if k > 0}
+    space = {"add_tree": add_tree, "zeros_like": zeros_like, "gradient": gradient_by(f, inputs)}
+    lines, terms = [], []
+    if 0 in moved:
+        lines.append(_line("a", inputs, "gradient", args, "t[0]"))
+        terms.append("a")
+    if others:
+        all_inputs = tuple(sorted({*inputs, *others}))
+        space["by_tangent"] = gradient_by(tangent_along(f, all_inputs, count), inputs)
+        given = [f"t[{k + 1}]" if k in others else f"zeros_like(x{k})" for k in all_inputs]
+        lines.append(_line("b", inputs, "by_tangent", [*args, *given], "g"))
+        terms.append("b")
+    made = [_sum(terms, k) if k in inputs else "None" for k in range(count)]
+    lines.append(f"return ({', '.join(made)},)")
+    return with_source(f"def along({', '.join(['t', 'g', *args])}):", lines, space)
+
+
+def _line(name: str, inputs: tuple[int, ...], f: str, given: list[str], seed: str) -> str:
+    """A line with the gradients by some inputs."""
+    names = ", ".join(f"{name}{k}" for k in inputs)
+    return f"{names}, = {f}({', '.join(given)}, grad_outputs={seed})"
+
+
+def _sum(terms: list[str], k: int) -> str:
+    """The sum of no, one or two terms."""
+    if not terms:
+        return f"zeros_like(x{k})"
+    names = ", ".join(f"{term}{k}" for term in terms)
+    return names if len(terms) == 1 else f"add_tree({names})"
 
 
 def gradient_by(f: Any, inputs: tuple[int, ...]) -> Any:

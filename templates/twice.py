@@ -1,8 +1,14 @@
 """Rules of gradients whose own derivative goes by the tangent."""
 
-from srcdiff.recompute import gradients_again, gradients_by, tangent_again
+from srcdiff.recompute import gradients_again, tangent_again
 from srcdiff.rules import d, forward, nondifferentiable, rule, samples
-from srcdiff.twice import back_by, gradients_at, gradients_at_back
+from srcdiff.twice import (
+    along_by,
+    back_by,
+    gradients_along,
+    gradients_at,
+    gradients_at_back,
+)
 
 
 @rule(gradients_at)
@@ -20,7 +26,7 @@ def gradients_at_(f, inputs, g, *args):
 def gradients_at_tangent(f, inputs, g, *args):
     found = gradients_at(f, inputs, g, *args)
     yield found
-    d[found] += tangent_again(gradients_by(f, args, inputs), None, (d[g], *d[args]), g, *args)
+    d[found] += gradients_along(f, inputs, (d[g], *d[args]), g, *args)
 
 
 # The adjoints are a function with a source in their turn, which is differentiated as it is.
@@ -45,4 +51,23 @@ def gradients_at_back_tangent(f, inputs, u, g, *args):
     d[found] += tangent_again(back_by(f, inputs, args), None, (d[u], d[g], *d[args]), u, g, *args)
 
 
-nondifferentiable(back_by)
+@rule(gradients_along)
+@samples("np.multiply, (0, 1), (A(3), A(3), A(3)), A(3), A(3), A(3)")
+def gradients_along_(f, inputs, t, g, *args):
+    found = gradients_along(f, inputs, t, g, *args)
+    yield found
+    more = gradients_again(along_by(f, inputs, t), None, d[found], t, g, *args)
+    d[t] += more[0]
+    d[g] += more[1]
+    for k in range(len(args)):
+        d[args][k] += more[k + 2]
+
+
+@forward(gradients_along)
+def gradients_along_tangent(f, inputs, t, g, *args):
+    found = gradients_along(f, inputs, t, g, *args)
+    yield found
+    d[found] += tangent_again(along_by(f, inputs, t), None, (d[t], d[g], *d[args]), t, g, *args)
+
+
+nondifferentiable(along_by, back_by)

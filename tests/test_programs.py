@@ -53,8 +53,26 @@ def check_by_hand(program):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-15)
 
 
+def check_second_by_hand(program):
+    """The gradient of the gradient of a program against one written by hand."""
+    rng = np.random.default_rng(3)
+    args = program.arguments()
+    problem = Problem(program.function, args, program.inputs, program.outputs)
+    ct, u = st.random_like(rng, problem.output()), st.random_like(rng, problem.at)
+    g = srcdiff.grad(program.function, program.inputs, program.outputs)
+    twice = srcdiff.grad(
+        with_cotangent(g, program.function), program.inputs, materialize_grads=True
+    )
+    rtol = 1e-5 if program.tolerance > 1e-6 else 1e-12
+    found, expected = twice(*args, ct_=ct, grad_outputs=u), program.second(*args, ct, u)
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-15)
+
+
 @pytest.mark.parametrize("program", [p for p, _ in SECOND], ids=[name for _, name in SECOND])
 def test_gradient_of_gradient(program):
+    if program.second is not None:
+        check_second_by_hand(program)
+        return
     check_second_order(
         program.function,
         program.arguments(),

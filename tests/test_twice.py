@@ -8,6 +8,7 @@ import srcdiff
 from .check import check_second_order, define
 
 X = np.array([0.4, 0.7, 1.1, 0.9])
+U = np.array([0.9, -0.2, 0.5, 1.0])
 
 
 def transform(a):
@@ -69,6 +70,55 @@ def test_orders(function, args, inputs):
 
         slope = (at(h) - at(-h)) / (2 * h)
         assert np.sum(gradient * along) == pytest.approx(slope, rel=1e-7)
+
+
+V, W = np.array([0.3, 0.2, -0.5, 0.7]), np.array([1.0, -0.4, 0.2, 0.6])
+
+
+def along(x, scale):
+    return srcdiff.jvp(srcdiff.grad(energy), (x, scale), (V, None))[1]
+
+
+@pytest.mark.parametrize("moves", [(V, 0.2), (V, None), (None, 0.2)])
+def test_forward_over_reverse(moves):
+    g = srcdiff.grad(energy, ("x", "scale"))
+    by_x, by_scale = (0.0 * X if moves[0] is None else V), moves[1] or 0.0
+    h = 1e-5
+    ahead, behind = (g(X + s * by_x, 0.3 + s * by_scale) for s in (h, -h))
+    value, tangent = srcdiff.jvp(g, (X, 0.3), moves)
+    for k in range(2):
+        np.testing.assert_array_equal(value[k], g(X, 0.3)[k])
+        np.testing.assert_allclose(tangent[k], (ahead[k] - behind[k]) / (2 * h), rtol=1e-8)
+
+
+def test_forward_over_reverse_by_the_cotangent():
+    g = srcdiff.grad(energy)
+    moved = srcdiff.jvp(lambda x, ct: g(x, grad_outputs=ct), (X, 0.7), (V, 0.5))[1]
+    np.testing.assert_allclose(moved, 0.7 * srcdiff.hvp(energy, (X,), V) + 0.5 * g(X), rtol=1e-13)
+
+
+def test_forward_over_reverse_once_more():
+    h = 1e-5
+    _, tangent = srcdiff.jvp(along, (X, 0.3), (W, 0.5))
+    slope = (along(X + h * W, 0.3 + h * 0.5) - along(X - h * W, 0.3 - h * 0.5)) / (2 * h)
+    np.testing.assert_allclose(tangent, slope, rtol=1e-8)
+    by_x, by_scale = srcdiff.grad(along, ("x", "scale"))(X, 0.3, grad_outputs=U)
+    assert by_x @ W + 0.5 * by_scale == pytest.approx(U @ tangent, rel=1e-12)
+
+
+@pytest.mark.parametrize("made", [tuple, list])
+def test_forward_over_reverse_of_a_sequence(made):
+    def product(pair, scale):
+        a, b = pair
+        return energy(a * np.cos(b), scale)
+
+    g = srcdiff.grad(product)
+    h = 1e-5
+    value, tangent = srcdiff.jvp(g, (made([X, V]), 0.3), (made([V, W]), None))
+    ahead, behind = (g(made([X + s * V, V + s * W]), 0.3) for s in (h, -h))
+    assert type(value) is type(tangent) is made
+    for k in range(2):
+        np.testing.assert_allclose(tangent[k], (ahead[k] - behind[k]) / (2 * h), rtol=1e-7)
 
 
 def test_second_derivatives_do_not_depend_on_the_order():

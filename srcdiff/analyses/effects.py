@@ -149,7 +149,7 @@ _CHECKS = frozenset((
     "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
     "nothing_seen", "on_copies", "solution", "run_again", "gradients_again", "Before",
     "Slots", "run_steps", "reversed_steps", "steps_with_tangents", "tangent_again", "pushed_steps",
-    "packed", "unpacked", "unmoved", "gradients_at", "gradients_at_back",
+    "packed", "unpacked", "unmoved", "gradients_at", "gradients_at_back", "gradients_along",
     "has_run", "remaining",
 ))  # fmt: skip
 """Helpers whose errors are the point, or that run code nobody has seen."""

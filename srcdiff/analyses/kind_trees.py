@@ -138,6 +138,11 @@ def _gradients_at(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Tuple(tuple(map(_in_structure, args[3:])))
 
 
+def _gradients_along(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """An item for each argument of the function, behind its inputs, tangents and cotangent."""
+    return Tuple(tuple(map(_in_structure, args[4:])))
+
+
 def _packed(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """Something that holds a value, as a tuple would."""
     return Tuple(args)
@@ -167,6 +172,7 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.where_nonzero: _second,
     trees.like_object: _object_gradient,
     twice.gradients_at: _gradients_at,
+    twice.gradients_along: _gradients_along,
     ir.new_object: _new_object,
     records.instance: _new_object,
 }

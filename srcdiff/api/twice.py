@@ -63,7 +63,7 @@ def _with_calls(error: TransformError, origin: Any, request: Request, kinds: Kin
     primal = origin
     while is_derivative(primal):
         primal = primal.primal
-    if not isinstance(primal, types.FunctionType) or request.mode != "reverse" or request.alone:
+    if not isinstance(primal, types.FunctionType) or request.alone:
         return None
     if error.loc is not None and error.loc.file.startswith(ir.GENERATED):
         return origin

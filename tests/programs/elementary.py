@@ -216,7 +216,7 @@ sample(
     single_precision,
     lambda r: (r.standard_normal(4).astype(np.float32),),
     gradient=lambda x, ct: ct * np.tanh(x) * (1 - np.tanh(x) ** 2),
-    order2=False,
+    second=lambda x, ct, u: ct * u * (1 - np.tanh(x) ** 2) * (1 - 3 * np.tanh(x) ** 2),
     tolerance=1e-5,
 )
 

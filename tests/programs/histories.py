@@ -95,7 +95,7 @@ sample(
     constant_in_a_region,
     lambda r: (r.uniform(0.4, 1.6, 3),),
     gradient=lambda x, ct: ct * np.array([0.0, 0.0, 4.0 * x[0] * x[1] * x[2]]),
-    order2=False,
+    second=lambda x, ct, u: ct * u[2] * np.array([0.0, 0.0, 4.0 * x[0] * x[1]]),
 )
 
 

@@ -210,7 +210,7 @@ sample(
     lambda r: (np.array([0.0, 1.0]), np.array([np.nan, 2.0])),
     "x",
     gradient=lambda x, y, ct: ct * y,
-    order2=False,
+    second=lambda x, y, ct, u: 0.0 * x,
 )
 
 

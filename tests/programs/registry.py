@@ -20,6 +20,8 @@ class Program:
     order2: bool = True
     gradient: Callable[..., Any] | None = None
     """`gradient(*args, cotangent)`: a gradient by hand, where differences say nothing."""
+    second: Callable[..., Any] | None = None
+    """`second(*args, cotangent, u)`: the gradient by hand of the product of `gradient` and `u`."""
     tolerance: float = 1e-6
     topics: tuple[str, ...] = ()
 
