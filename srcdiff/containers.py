@@ -32,7 +32,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
-from srcdiff.joined import one_value
+from srcdiff.joined import numbers, one_value
 from srcdiff.lines import Lines
 from srcdiff.trees import add_at, add_tree, zero_tree
 
@@ -139,13 +139,18 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
 
 
 def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
-    """A check that `+` or `*` of what may be lists made no list: its adjoint would be another."""
+    """A check that `+` or `*` of what may be lists made no list: its adjoint would be another.
+
+    A list times a float is none, though its adjoint may have been added to that of one.
+    """
     joins = call.fn in (operator.add, operator.mul) and facts.sampled
     if not joins or not may_join(call, facts.kinds):
         return ()
+    by_float = any(is_float(atom_kind(a, facts.kinds)) for a in call.args)
+    check = numbers if by_float and call.fn is operator.mul else one_value
     adjoint = facts.adjoint(stmt.target.id)
     place = ir.Const(Path(stmt.loc.file).name), ir.Const(stmt.loc.line)
-    return (ir.Assign(adjoint, ir.Call(one_value, (adjoint, *place)), stmt.loc),)
+    return (ir.Assign(adjoint, ir.Call(check, (adjoint, *place)), stmt.loc),)
 
 
 def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 
 from srcdiff.errors import UnsupportedError
 
+_NUMBER = (float, complex, np.inexact)
+
 
 def one_value(d: Any, file: str, line: int) -> Any:
     """The adjoint of a number or array.
@@ -28,6 +30,19 @@ def one_value(d: Any, file: str, line: int) -> Any:
     return d
 
 
+def numbers(d: Any, file: str, line: int) -> Any:
+    """The adjoint of a number or array, also where it was added to that of a list of numbers.
+
+    Raises:
+        UnsupportedError: it is that of another container.
+
+    >>> numbers([1.0, 2.0], "model.py", 3)
+    array([1., 2.])
+    """
+    plain = isinstance(d, (list, tuple)) and all(isinstance(one, _NUMBER) for one in d)
+    return np.array(d) if plain else one_value(d, file, line)
+
+
 def add_to_part(a: Any, b: Any, part: slice) -> None:
     """Add the numbers in the adjoint of `xs[part]` to those in that of `xs`.
 
@@ -37,5 +52,5 @@ def add_to_part(a: Any, b: Any, part: slice) -> None:
     [1.0, 12.0, 23.0]
     """
     for place, value in zip(range(len(a))[part], b):
-        if isinstance(a[place], (float, complex, np.inexact)) and value is not None:
+        if isinstance(a[place], _NUMBER) and value is not None:
             a[place] = a[place] + value

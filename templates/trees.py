@@ -1,6 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.joined import add_to_part, one_value
+from srcdiff.joined import add_to_part, numbers, one_value
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
@@ -111,6 +111,14 @@ def view_like_tangent(base, x, old, other):
 @samples("A(3), 'f.py', 1", "A(), 'f.py', 1")
 def one_value_(x, file, line):
     z = one_value(x, file, line)
+    yield z
+    d[x] += d[z]
+
+
+@linear(numbers)
+@samples("A(3), 'f.py', 1", "A(), 'f.py', 1")
+def numbers_(x, file, line):
+    z = numbers(x, file, line)
     yield z
     d[x] += d[z]
 

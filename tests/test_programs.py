@@ -65,6 +65,7 @@ def check_second_by_hand(program):
     )
     rtol = 1e-5 if program.tolerance > 1e-6 else 1e-12
     found, expected = twice(*args, ct_=ct, grad_outputs=u), program.second(*args, ct, u)
+    assert found.dtype == args[0].dtype
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-15)
 
 

@@ -115,4 +115,4 @@ def list_or_array(x, flag):
 
 
 sample(list_of_a_recursion, lambda r: (r.uniform(0.4, 1.6, 3),))
-sample(list_or_array, lambda r: (r.uniform(0.4, 1.6, 3), True), order2=False)
+sample(list_or_array, lambda r: (r.uniform(0.4, 1.6, 3), True))
