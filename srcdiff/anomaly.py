@@ -7,7 +7,6 @@ value that is bad, which a check that fails reports.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.facts import Facts
+from srcdiff.texts import line_of
 
 Counters = tuple[ir.Name, ...]
 
@@ -80,7 +80,7 @@ class _Checks:
         """`check_adjoint(seen, d_h, "nan", "`h`", "model.py:3:9: h = np.sqrt(x)", i=i)`."""
         loc: ir.Loc = stmt.loc
         name = "an intermediate result" if primal.startswith("_") else f"`{primal}`"
-        line = linecache.getline(loc.file, loc.line).strip()
+        line = line_of(loc.file, loc.line).strip()
         place = f"{loc.file}:{loc.line}:{loc.col}: {line}"
         args = (self.seen, value, self.what, ir.Const(name), ir.Const(place))
         named = tuple((c.id, c) for c in counters if not c.id.startswith("_"))

@@ -14,6 +14,6 @@ METHODS = frozenset(
 def distribution(value: Any) -> str | None:
     """The name under which `scipy.stats` has a distribution; None of anything else."""
     stats = sys.modules.get("scipy.stats")
-    if stats is None or not type(value).__module__.startswith("scipy.stats"):
+    if stats is None or not str(type(value).__module__).startswith("scipy.stats"):
         return None
     return next((name for name, held in vars(stats).items() if held is value), None)

@@ -13,7 +13,7 @@ import numpy as np
 
 def is_sparse(value: Any) -> bool:
     """Whether a value is a sparse matrix of SciPy, with two axes."""
-    ours = type(value).__module__.startswith("scipy.sparse.")
+    ours = str(type(value).__module__).startswith("scipy.sparse.")
     return ours and getattr(value, "ndim", 0) == 2 and hasattr(value, "tocsr")
 
 

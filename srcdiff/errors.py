@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
+
+from srcdiff.texts import line_of
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -38,7 +39,7 @@ class TransformError(SrcdiffError, RuntimeError):
         self, reason: str, loc: Place | None = None, remedy: str = "", line: str | None = None
     ) -> None:
         if line is None and loc is not None and loc.line > 0:
-            line = linecache.getline(loc.file, loc.line)
+            line = line_of(loc.file, loc.line)
         super().__init__(reason, loc, remedy, line)
         self.reason = reason
         self.loc = loc
@@ -109,7 +110,7 @@ def placed(error: CotangentError, returns: Sequence[Place]) -> CotangentError:
     lines = [error.args[0]]
     for loc in returns:
         if "\n" not in lines[0] and loc.line > 0:
-            text = linecache.getline(loc.file, loc.line)
+            text = line_of(loc.file, loc.line)
             column = _column(text, loc)
             lines += [f"  {_where(loc, column)}{text.strip()}".rstrip(), *_under(text, loc, column)]
     return type(error)("\n".join(lines))

@@ -10,6 +10,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from srcdiff import texts
 from srcdiff.codes import alike, all_codes, compiled, future_flags, same_code
 from srcdiff.errors import TransformError
 from srcdiff.history import typed_lines
@@ -23,6 +24,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def lines_of(function: types.FunctionType) -> tuple[str, ...]:
     """The lines of the file, notebook cell or console input that a function stands in."""
     code = function.__code__
+    texts.find(code.co_filename)
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:

@@ -122,7 +122,7 @@ class Source:
 def parse(f: Callable[..., Any]) -> Source:
     """The source of a function, or a TransformError that says why there is none."""
     function, receiver = _python_function(f)
-    if receiver and type(receiver[0]).__module__.startswith("srcdiff."):
+    if receiver and str(type(receiver[0]).__module__).startswith("srcdiff."):
         raise of_ours(receiver[0])
     with shallow(function):
         return _parse(function, receiver)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-import linecache
 import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from srcdiff import texts
 
 DENSE = 50
 """Up to so many unknowns a linear system is solved by its matrix."""
@@ -182,7 +183,7 @@ def with_source(head: str, body: list[str], space: dict[str, Any]) -> Any:
     text = f"{head}\n" + "".join(f"    {line}\n" for line in body)
     name = re.split(r"\W", head)[1]
     file = f"<{name} {next(_numbers)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    texts.show(file, text)
     exec(compile(text, file, "exec"), space)
     return space[name]
 

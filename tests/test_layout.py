@@ -13,8 +13,9 @@ CEILING = 400
 
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
-    ("errors", "ir", "records", "runtime", "factors", "layout", "trees", "together", "joined")
-    + ("batches", "request", "distributions", "modes", "solutions", "recompute", "revolve")
+    ("errors", "texts", "ir", "records", "runtime", "factors", "layout", "trees", "together")
+    + ("joined", "batches", "request", "distributions", "modes", "solutions", "recompute")
+    + ("revolve",)
     + ("schedules", "twice", "version", "device", "curves", "entries", "integrals", "normal")
     + ("odes", "roots", "holding", "cofactors", "repeats", "vectorized", "attempts", "filters")
     + ("pieces", "fits", "saving", "workspaces", "allocating", "memory"),

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import io
+import linecache
 import pdb
 import re
 import sys
@@ -190,3 +191,37 @@ def test_line_profiler_sees_it(generated):
     out = io.StringIO()
     made.print_stats(out)
     assert "total = k * total + np.sin(" in out.getvalue()
+
+
+# --- when `linecache` is cleared -----------------------------------------------------------------
+
+
+def until(x):
+    for k in range(100):
+        x = x * 0.5 + k
+        if np.sum(x) > 3.0:
+            break
+    return np.sum(x * x)
+
+
+def test_texts_outlive_a_cleared_cache():
+    first = srcdiff.grad(until)
+    slope = first(X)
+    linecache.clearcache()
+    np.testing.assert_array_equal(srcdiff.grad(until)(X), slope)
+    again = srcdiff.grad(lambda x: first(x) @ X)
+    second = again(X)
+    linecache.clearcache()
+    h = 1e-6
+    slopes = [(first(X + h * e) - first(X - h * e)) @ X / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(second, slopes, rtol=1e-8)
+    np.testing.assert_array_equal(srcdiff.grad(lambda x: first(x) @ X)(X), second)
+
+
+def test_generated_lines_are_shown_after_a_cleared_cache():
+    g = srcdiff.grad(looped)
+    before = shown(lambda: g(X, [X, X, np.ones(3)]))
+    linecache.clearcache()
+    after = shown(lambda: g(X, [X, X, np.ones(3)]))
+    assert "    d_x += grad_outputs * table[k]" in before
+    assert "    d_x += grad_outputs * table[k]" in after

@@ -1,5 +1,7 @@
 """Second derivatives by the tangent, where the text of a gradient is not accepted again."""
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,14 @@ def test_forward_over_reverse_once_more():
     np.testing.assert_allclose(tangent, slope, rtol=1e-8)
     by_x, by_scale = srcdiff.grad(along, ("x", "scale"))(X, 0.3, grad_outputs=U)
     assert by_x @ W + 0.5 * by_scale == pytest.approx(U @ tangent, rel=1e-12)
+
+
+def test_forward_over_reverse_when_texts_were_forgotten():
+    first = srcdiff.jvp(along, (X, 0.3), (W, 0.5))
+    linecache.clearcache()
+    np.testing.assert_array_equal(srcdiff.jvp(along, (X, 0.3), (W, 0.5)), first)
+    linecache.clearcache()
+    np.testing.assert_array_equal(srcdiff.jvp(lambda x: along(x, 0.3), (X,), (W,))[0], first[0])
 
 
 @pytest.mark.parametrize("made", [tuple, list])

@@ -161,7 +161,7 @@ def module_of(fn: Any) -> str:
     if isinstance(name, str):
         return name
     owner = getattr(fn, "__self__", None)
-    return "numpy" if isinstance(owner, np.ufunc) else type(owner).__module__
+    return "numpy" if isinstance(owner, np.ufunc) else str(type(owner).__module__)
 
 
 def _is_known(fn: Any) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import linecache
-
 from srcdiff.backends.numpy import place_in
+from srcdiff.texts import find, line_of
 
 
 def add_place(error: BaseException) -> None:
@@ -12,12 +11,14 @@ def add_place(error: BaseException) -> None:
     add_note = getattr(error, "add_note", None)
     step, found = error.__traceback__, None
     while step is not None:  # the innermost generated line counts
-        place = place_in(step.tb_frame.f_code.co_filename, step.tb_lineno)
+        file = step.tb_frame.f_code.co_filename
+        find(file)
+        place = place_in(file, step.tb_lineno)
         found = found if place is None else place
         step = step.tb_next
     if add_note is None or found is None:
         return
-    text = linecache.getline(found.file, found.line).strip()
+    text = line_of(found.file, found.line).strip()
     note = f"in the derivative of {found.file}:{found.line}: {text}"
     if note not in getattr(error, "__notes__", ()):
         add_note(note)

@@ -102,7 +102,7 @@ def _checks(options: Options) -> list[str]:
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
     """The parameters leave room for the cotangent, and there are some."""
-    if SEED in names and type(f).__module__.startswith("srcdiff."):
+    if SEED in names and str(type(f).__module__).startswith("srcdiff."):
         raise of_ours(f)
     if SEED in names:
         raise TransformError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 import sys
 import time
@@ -15,6 +14,7 @@ import numpy as np
 
 from srcdiff.api.derivative import Derivative
 from srcdiff.backends.numpy import place_in
+from srcdiff.texts import line_of
 
 
 @dataclass
@@ -125,7 +125,7 @@ class _Tracer:
             if loc is None:
                 continue
             key = loc.file, loc.line
-            text = linecache.getline(*key).strip()
+            text = line_of(*key).strip()
             cost = table.setdefault(key, LineCost(f"{loc.file}:{loc.line}", text))
             if number > self.middle:
                 cost.backward += self.spent.get(number, 0.0)

@@ -10,7 +10,6 @@ import builtins
 import importlib
 import inspect
 import io
-import linecache
 import re
 import sys
 import threading
@@ -32,6 +31,7 @@ from srcdiff import (
     repeats,
     runtime,
     solutions,
+    texts,
     trees,
 )
 from srcdiff.backends.imports import Import
@@ -220,7 +220,7 @@ def _read(helper: types.ModuleType) -> types.ModuleType:
     """A module of helpers as it is when it is read for CuPy."""
     text = for_cupy(inspect.getsource(helper))
     file = f"<{helper.__name__} for CuPy>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    texts.show(file, text)
     made = types.ModuleType(helper.__name__)
     exec(compile(text, file, "exec"), vars(made))
     for name, value in vars(helper).items():

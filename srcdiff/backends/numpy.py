@@ -4,12 +4,12 @@ from __future__ import annotations
 import __future__
 
 import itertools
-import linecache
 import types
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from srcdiff import texts
 from srcdiff.ir import GENERATED, Loc
 
 _numbers = itertools.count(1)  # `next` on it is atomic
@@ -65,11 +65,8 @@ def place_in(filename: str, line: int) -> Loc | None:
 
 
 def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
-    """Lets `linecache` show the text for as long as one of its functions lives.
-
-    An entry without a modification time is never checked against a file.
-    """
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    """Shows the text for as long as one of its functions lives."""
+    texts.show(filename, text)
     for value in namespace.values():
         if isinstance(value, types.FunctionType) and value.__code__.co_filename == filename:
             final = weakref.finalize(value, _forget, filename)
@@ -78,5 +75,5 @@ def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
 
 
 def _forget(filename: str) -> None:
-    linecache.cache.pop(filename, None)
+    texts.forget(filename)
     _places.pop(filename, None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Sequence, Set
 from typing import Any
 
 from srcdiff.ir import NOWHERE, Comment, Function, Loc, walk
+from srcdiff.texts import line_of
 
 from .printer import WIDTH, Remark
 
@@ -102,7 +102,7 @@ def _own(
     for i, (line, loc) in enumerate(zip(lines, places)):
         if i < header or loc.file != function.loc.file or loc.line not in code:
             continue
-        theirs = linecache.getline(loc.file, loc.line).strip()
+        theirs = line_of(loc.file, loc.line).strip()
         alike = len(os.path.commonprefix([line.strip(), theirs]))
         if loc.line not in found or alike > found[loc.line][0]:
             found[loc.line] = alike, i
@@ -121,5 +121,5 @@ def _note(loc: Loc, is_backward: bool, shown: set[int]) -> str:
     """`model.py:13` in the forward part; `13` in the backward part, with the text if not shown."""
     if not is_backward:
         return f"{os.path.basename(loc.file)}:{loc.line}"
-    text = "" if loc.line in shown else linecache.getline(loc.file, loc.line).strip()
+    text = "" if loc.line in shown else line_of(loc.file, loc.line).strip()
     return f"{loc.line}: {text}" if text else str(loc.line)

@@ -12,7 +12,6 @@ itself, and a step that is run backwards never raises.
 from __future__ import annotations
 
 import copy
-import linecache
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 
 import gast
 
+from srcdiff import texts
 from srcdiff.errors import UnsupportedError
 from srcdiff.lower.scope import children, parameters, scan_nodes
 from srcdiff.parse import Source
@@ -91,7 +91,7 @@ class Loop:
         lines = [*body.split("\n"), f"return ({values})"]
         text = f"def {name}({params}):\n" + "".join(f"    {line}\n" for line in lines)
         file = f"<{name} {zlib.crc32(text.encode()):08x}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        texts.show(file, text)
         space = self.source.namespace
         cells = {n: space.resolve(n) for n in space.cells}
         namespace = {**space.globals, **cells, **space.bound}

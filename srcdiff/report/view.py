@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 import sys
 import types
@@ -26,6 +25,7 @@ from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.report.warnings import warnings
 from srcdiff.request import spelled
 from srcdiff.tape.needs import exposed
+from srcdiff.texts import line_of
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _work(made: Made, derivative: Derivative, example: tuple[Any, ...] | None) -
     costs = Costs(*made.functions[0], known)
     for loc in sorted({*costs.forward, *costs.backward}, key=lambda at: (at.file, at.line)):
         counts = (part.get(loc, Counter()) for part in (costs.forward, costs.backward))
-        code = linecache.getline(loc.file, loc.line).strip()
+        code = line_of(loc.file, loc.line).strip()
         if loc.line and code:
             yield Work(_key(loc), f"{loc.line}: {code}", *map(shown, counts))
 
@@ -199,7 +199,7 @@ def _saved(function: ir.Function, adjoint: Source, sizes: Mapping[str, str]) -> 
     for name in sorted(needed):
         if re.search(rf"^\s*(?:[\w, ()*]*\b)?{name}\b[\w, ()*]*(?: = |\[| [-+*/@]+= )", text, re.M):
             reader = _reader(backward, name)
-            code = linecache.getline(reader.loc.file, reader.loc.line).strip()
+            code = line_of(reader.loc.file, reader.loc.line).strip()
             reason = f"line {reader.loc.line}: {code}" if code else "the backward part"
             out.append(Saved(name, reason, _key(reader.loc), sizes.get(name, "")))
     return out
