@@ -7,7 +7,7 @@ long as no other name and no other place holds that array: this is what is asked
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import (
@@ -125,7 +125,7 @@ def _other_holder(
     return _copy_of(stmt.base.id, links, live)
 
 
-def _copy_of(name: str, links: list[Link], live: frozenset[str]) -> str | None:
+def _copy_of(name: str, links: list[Link], live: Set[str]) -> str | None:
     """A live container that was made of the items of another one, or that one, None if none is."""
     made = [k for k in links if k.how == "element" and is_copy(k.stmt)]
     same = groups(made + [k for k in links if k.how == "alias"])

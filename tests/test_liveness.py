@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.liveness import live_after, live_before, live_out_sets, liveness, uses
+from srcdiff.analyses.liveness import live_after, live_before, liveness, uses
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 
@@ -27,7 +27,7 @@ def test_straight_line():
     assert live_after(f, assignment(f, "a")) == {"a", "x"}
     assert live_after(f, assignment(f, "b")) == {"b"}
     assert live_before(f.body, frozenset()) == {"x", "y"}
-    assert live_out_sets(f.body, frozenset())[-1] == frozenset()
+    assert live_after(f, f.body[-1]) == frozenset()
 
 
 def test_loop_carried_names_are_live_round_the_loop():

@@ -91,8 +91,9 @@ def as_copies(function: ir.Function, kinds: Kinds, classes: Mapping[str, str]) -
 def _is_alone(link: Link, classes: Mapping[str, str], function: ir.Function) -> bool:
     """Whether no other name of the memory is used any more."""
     mine = classes.get(link.target)
-    later = live_after(function, link.stmt) - {link.target}
-    return mine is None or not any(classes.get(n) == mine for n in later)
+    later = live_after(function, link.stmt)
+    others = (n for n, owner in classes.items() if owner == mine and n != link.target)
+    return mine is None or not any(n in later for n in others)
 
 
 def _has_shadow(name: str, scene: Scene) -> bool:

@@ -52,8 +52,11 @@ class Sharers:
 
     def is_alone(self, name: str, live: Set[str]) -> bool:
         """Whether no other live name, and nobody outside, may hold the memory of a name."""
-        root = self.memory.find(name)
-        return root not in self.kept and live.isdisjoint(self.group(name) - {name})
+        return not self.is_kept(name) and live.isdisjoint(self.group(name) - {name})
+
+    def is_kept(self, name: str) -> bool:
+        """Whether somebody outside may hold the memory of a name."""
+        return self.memory.find(name) in self.kept
 
 
 def _handed_out(stmt: ir.Stmt) -> Iterable[str]:
@@ -89,8 +92,8 @@ class OwnMemory:
 
     def is_own(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether no name that is read behind a statement has the memory of a name before it."""
-        after = self.live[id(stmt)].difference(ir.writes(stmt))
-        if name in after or not self.sharers.is_alone(name, after):
+        holders = self.sharers.group(name).difference(ir.writes(stmt))
+        if self.sharers.is_kept(name) or not self.live[id(stmt)].isdisjoint(holders):
             return False
         return self.odd.isdisjoint(self.sharers.group(name))
 
