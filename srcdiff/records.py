@@ -53,7 +53,8 @@ def _is_record(cls: type) -> bool:
 
 def _is_ours(cls: type) -> bool:
     """Whether a base class is the user's, or adds nothing to its objects (`Generic`, `ABC`)."""
-    return cls.__module__.split(".")[0] not in _OTHERS
+    module: object = cls.__module__  # of the functions of Cython, a descriptor
+    return isinstance(module, str) and module.split(".")[0] not in _OTHERS
 
 
 def is_named_tuple(cls: Any) -> bool:

@@ -6,6 +6,9 @@ from srcdiff.factors import unique_places
 from srcdiff.rules import composed, conj, d, isscalar, rank, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
+# Whether a number of NumPy, too, is as precise as the data: later versions say no.
+NUMBERS_ARE_AS_DATA = np.quantile(np.zeros(1, np.float32), np.float64(0.5)).dtype == np.float32
+
 
 @rule(np.median)
 @samples("A(5)", "A(4)", "A(3, 5)", "A(3, 4), 1", "A(2, 3, 4), (0, 2)", "A(3, 5), 0, keepdims=True")
@@ -35,6 +38,13 @@ def _finished(z, a, q, axis, keepdims):
     return np.moveaxis(z, -1, 0) if np.ndim(q) == 1 else z
 
 
+def _share(q):
+    # A number of Python is as precise as the data, an array as precise as it says.
+    if NUMBERS_ARE_AS_DATA and isscalar(q):
+        return float(q)
+    return q if rank(q) == 0 else np.asarray(q)
+
+
 def _all_of(z, q):
     """Quantiles `z` by a flat `q` in the shape of `q`."""
     return np.reshape(z, np.shape(q) + np.shape(z)[1:])
@@ -53,8 +63,7 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
     if np.ndim(q) > 1:
         return _all_of(np.quantile(a, np.ravel(q), axis, method=method, keepdims=keepdims), q)
     ordered = _ordered(a, axis)
-    # A number is as precise as the data, an array as precise as it says.
-    at = (q if rank(q) == 0 else np.asarray(q)) * (ordered.shape[-1] - 1)
+    at = _share(q) * (ordered.shape[-1] - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     if method == "linear":
         z = ordered[..., low] + at % 1.0 * (ordered[..., high] - ordered[..., low])
@@ -95,7 +104,7 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
         return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
     ordered = np.sort(rows(a, axis), axis=-1)
     most = np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1
-    share = q if rank(q) == 0 else np.asarray(q)
+    share = _share(q)
     at = share * most
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)

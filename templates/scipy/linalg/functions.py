@@ -16,7 +16,11 @@ from srcdiff.rules import composed, conj, d, iscomplex, rule, samples
 def expm(a):
     z = linalg.expm(a)
     yield z
-    d[a] += linalg.expm_frechet(conj(a.mT), d[z], compute_expm=False)
+    if np.ndim(a) == 2:
+        d[a] += linalg.expm_frechet(conj(a.mT), d[z], compute_expm=False)
+    else:  # of stacks SciPy before 1.16 has no derivative
+        n = np.shape(a)[-1]
+        d[a] += linalg.expm(block_triangular(conj(a.mT), d[z]))[..., :n, n:]
 
 
 @composed(linalg.expm_frechet)
