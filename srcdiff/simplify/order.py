@@ -135,7 +135,10 @@ class _Order:
             return False
         if any(stmt.target.id in mentioned(s) for s in others):
             return False
-        if set(ir.names(stmt.rhs)) & ir.bound(tuple(others)):
+        # An operator in place on a number binds it anew.
+        stores = (s for s in ir.walk(tuple(others)) if isinstance(s, ir.SetItem))
+        anew = {s.base.id for s in stores if s.index is None}
+        if set(ir.names(stmt.rhs)) & (anew | ir.bound(tuple(others))):
             return False
         looked = {self.memory.find(n) for n in ir.names(stmt.rhs) if self.memory.has_memory(n)}
         return not any(looked & set(self.memory.written_by(s)) for s in ir.walk(tuple(others)))

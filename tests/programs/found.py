@@ -1019,3 +1019,39 @@ for _function in (
 for _function in (list_cleared_after_a_loop_over_it, list_shortened_after_loops_over_it):
     sample(_function, lambda r: (r.uniform(0.5, 1.5, 3),))
 sample(equal_keys_in_a_display, lambda r: (r.standard_normal(3), "b"))
+
+
+# --- recurrences of three terms: the text of a gradient negates one adjoint and scales another -----
+
+
+def chebyshev(x, n):
+    a, b = 1.0, x
+    for _ in range(n):
+        a, b = b, 2 * x * b - a
+    return b
+
+
+def clenshaw(x):
+    b2 = b1 = b0 = 0.0
+    for c in reversed(x):
+        b2, b1, b0 = b1, b0, 2 * x[0] * b0 - b1 + c
+    return 0.5 * (b0 - b2)
+
+
+def rotated_pair(x):
+    a, b = x[0], 1.0
+    for _ in range(3):
+        a, b = -b, b + x[1] * a
+    return a * b
+
+
+def carried_three(x):
+    a, b, c = x[2], 0.0, 1.0
+    for i in range(3):
+        b, a, c = 2 * x[0] * b - x[i] - np.sin(c), np.sin(a), np.sin(c) - 0.5 * b
+    return a - b
+
+
+sample(chebyshev, lambda r: (0.3, 5))
+for _program in (clenshaw, rotated_pair, carried_three):
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 3),))
