@@ -15,6 +15,7 @@ from srcdiff.inline import function_of, inline
 from srcdiff.iterate import iterated, unpacked
 from srcdiff.marks import user_calls
 from srcdiff.names import name
+from srcdiff.overlaps import without_overlaps
 from srcdiff.placement import placed_calls
 from srcdiff.prepare import inplace, prepare
 from srcdiff.request import Request
@@ -45,6 +46,7 @@ def itself(origin: Any, request: Request) -> ir.Function:
 
 def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
+    typed = typed.then(without_overlaps(typed.function, typed.kinds))
     while True:
         new = inplace(typed.function, typed.kinds)
         same = new == typed.function

@@ -38,13 +38,6 @@ def _finished(z, a, q, axis, keepdims):
     return np.moveaxis(z, -1, 0) if np.ndim(q) == 1 else z
 
 
-def _share(q):
-    # A number of Python is as precise as the data, an array as precise as it says.
-    if NUMBERS_ARE_AS_DATA and isscalar(q):
-        return float(q)
-    return q if rank(q) == 0 else np.asarray(q)
-
-
 def _all_of(z, q):
     """Quantiles `z` by a flat `q` in the shape of `q`."""
     return np.reshape(z, np.shape(q) + np.shape(z)[1:])
@@ -63,7 +56,8 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
     if np.ndim(q) > 1:
         return _all_of(np.quantile(a, np.ravel(q), axis, method=method, keepdims=keepdims), q)
     ordered = _ordered(a, axis)
-    at = _share(q) * (ordered.shape[-1] - 1)
+    # A number is as precise as the data, an array as precise as it says.
+    at = (q if rank(q) == 0 else np.asarray(q)) * (ordered.shape[-1] - 1)
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     if method == "linear":
         z = ordered[..., low] + at % 1.0 * (ordered[..., high] - ordered[..., low])
@@ -104,7 +98,8 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
         return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
     ordered = np.sort(rows(a, axis), axis=-1)
     most = np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1
-    share = _share(q)
+    weak = NUMBERS_ARE_AS_DATA and isscalar(q)
+    share = float(q) if weak else q if rank(q) == 0 else np.asarray(q)
     at = share * most
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)

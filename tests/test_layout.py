@@ -24,7 +24,7 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
-    + ("ownership", "apart", "identity", "presence", "own_dicts", "order"),
+    + ("ownership", "apart", "overlaps", "identity", "presence", "own_dicts", "order"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("consistent", "assumed", "returned_lists", "resized", "marks", "looped", "hidden", "partly")

@@ -312,4 +312,12 @@ def tangent_of_double(x):
 
 srcdiff.jvp(double, (3.0,), (1.0,))
 """,
+    "A diagonal filled from the array itself": """
+def f(x):
+    A = np.outer(x, x)
+    np.fill_diagonal(A, A[0])
+    return np.sum(A * A)
+
+srcdiff.grad(f)(np.arange(3.0))
+""",
 }

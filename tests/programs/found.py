@@ -1021,7 +1021,7 @@ for _function in (list_cleared_after_a_loop_over_it, list_shortened_after_loops_
 sample(equal_keys_in_a_display, lambda r: (r.standard_normal(3), "b"))
 
 
-# --- recurrences of three terms: the text of a gradient negates one adjoint and scales another -----
+# --- recurrences of three terms: a gradient negates one adjoint and scales another ----------------
 
 
 def chebyshev(x, n):
@@ -1055,3 +1055,49 @@ def carried_three(x):
 sample(chebyshev, lambda r: (0.3, 5))
 for _program in (clenshaw, rotated_pair, carried_three):
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 3),))
+
+
+# --- stores into the index that they stand at ----------------------------------------------------
+
+
+def index_stored_into_at_itself(x):
+    y, i = x.copy(), np.array([1, 2, 0])
+    y[i[:2]] = np.sin(y[i[:2]]) * x[:2]
+    i[i] = i[::-1].copy()
+    y[i[:2]] = y[i[:2]] ** 2
+    return np.sum(y)
+
+
+def index_stored_into_at_its_view(x):
+    y, i = x.copy(), np.array([1, 2, 0])
+    j = i[1:]
+    y[i[:2]] = np.sin(y[i[:2]]) * x[:2]
+    i[j] = [0, 1]
+    y[i[:2]] = y[i[:2]] ** 2
+    return np.sum(y)
+
+
+def index_counted_up_at_itself(x):
+    y, i = x.copy(), np.array([1, 0, 1])
+    y[i] = np.sin(y[i]) * x
+    i[i] += 1
+    y[i] = y[i] * x**2
+    return np.sum(y)
+
+
+def active_set(x):
+    w, active = np.ones_like(x), np.ones(x.shape, bool)
+    for _ in range(30):
+        step = (w[active] ** 3 - x[active]) / (3 * w[active] ** 2)
+        w[active] -= step
+        active[active] = np.abs(step) > 1e-10
+        if not active.any():
+            break
+    return np.sum(w)
+
+
+for _program in (
+    index_stored_into_at_itself, index_stored_into_at_its_view, index_counted_up_at_itself,
+    active_set,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 3.0, 3),))
