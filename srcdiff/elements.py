@@ -23,7 +23,7 @@ from srcdiff.analyses.kind_types import (
     sure,
 )
 from srcdiff.analyses.kinds import kind_of_call
-from srcdiff.analyses.links import Link, groups, is_copy, links_of
+from srcdiff.analyses.links import Link, groups, in_place, is_copy, links_of
 from srcdiff.analyses.liveness import live_after
 from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
@@ -42,6 +42,8 @@ def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
     known = sampled(function, kinds) and not function.loc.file.startswith(ir.GENERATED)
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known)]
     links = [k for k in links_of(function.body, kinds, False) if not _takes_out(k)]
+    # `b *= y` on an array gives the array that it was.
+    links += [k for k in in_place(function) if not is_scalar(kinds.get(k.target, UNKNOWN))]
     found: set[int] = set()
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)

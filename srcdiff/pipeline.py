@@ -253,7 +253,7 @@ def accumulate_pass(state: State) -> State:
         if p in facts.adjoints
     }
     function, final = accumulate(state.function, facts, wanted)
-    function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted)
+    function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted, facts.fresh)
     return _with(state, function, extra={**state.extra, "final": final})
 
 

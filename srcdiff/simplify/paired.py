@@ -25,12 +25,16 @@ def simplify_pairs(
     kinds: Mapping[str, Kind],
     adjoints: Mapping[str, str],
     keep: Iterable[str],
+    fresh: ir.Fresh | None = None,
 ) -> ir.Function:
-    """The paired function with plainer adjoints; `keep` are the adjoints that are read later."""
+    """The paired function with plainer adjoints; `keep` are the adjoints that are read later.
+
+    `fresh` makes the names of new temporaries: it goes on to make those of the function.
+    """
     known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
     _infer_adjoints(function.body, known, frozenset(known))
     kept = frozenset(keep)
-    rewriter = _Backward(function, known, kept)
+    rewriter = _Backward(function, known, kept, fresh)
     return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
 
 
@@ -62,9 +66,13 @@ class _Backward(Rewriter):
     """The walk in the order of the backward part."""
 
     def __init__(
-        self, function: ir.Function, kinds: dict[str, Kind], keep: frozenset[str]
+        self,
+        function: ir.Function,
+        kinds: dict[str, Kind],
+        keep: frozenset[str],
+        fresh: ir.Fresh | None,
     ) -> None:
-        super().__init__(function, kinds, keep)
+        super().__init__(function, kinds, keep, fresh)
         self.ours = True
         self.primal: ir.Block = ()
         single = _bound_once(function)

@@ -42,13 +42,17 @@ class Rewriter:
     """The walk; `ours`: past the comment that starts the generated part, or in generated text."""
 
     def __init__(
-        self, function: ir.Function, kinds: dict[str, Kind], leaving: Iterable[str] = ()
+        self,
+        function: ir.Function,
+        kinds: dict[str, Kind],
+        leaving: Iterable[str] = (),
+        fresh: ir.Fresh | None = None,
     ) -> None:
         self.kinds = kinds
         self.memory = Memory(function, kinds, leaving)
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
-        fresh = ir.Fresh(set(kinds))
+        fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
         self.count = Counter(uses(function.body))
         self.signs = Signs(kinds, self.available, self.count, fresh)
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)

@@ -1101,3 +1101,62 @@ for _program in (
     active_set,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.5, 3.0, 3),))
+
+
+# --- operators in place on items, whose arrays have been written into by their own names ---------
+
+
+def item_changed_after_its_alias(x, y):
+    b = x
+    b *= 0.5
+    held = [b]
+    held[0] -= y
+    return np.sum(x * x)
+
+
+def item_changed_after_its_base(x, y):
+    z = x * 1.0
+    first = z[0]
+    z *= y
+    held = [first]
+    held[0] -= y[0]
+    return np.sum(z * z)
+
+
+def parameter_decayed_and_stepped(params, y):
+    w = params["w"]
+    w *= 0.9
+    params["w"] -= y
+    return np.sum(w * w)
+
+
+def _halved(a):
+    a *= 0.5
+    return a
+
+
+def rows_halved_by_a_helper(x, y):
+    a = x * y
+    rows = [_halved(r) for r in a]
+    rows[0] -= y[0]
+    return np.sum(a * a)
+
+
+def element_subtracted_after_a_new_key(x, y):
+    c = y[0, 0]
+    cache = {}
+    cache["x"] = x
+    x -= c
+    return np.sum(x * x)
+
+
+for _program in (
+    item_changed_after_its_alias, item_changed_after_its_base, rows_halved_by_a_helper,
+    element_subtracted_after_a_new_key,
+):  # fmt: skip
+    sample(_program, lambda r: (r.standard_normal((3, 2)), r.standard_normal((3, 2))), (0, 1))
+sample(
+    parameter_decayed_and_stepped,
+    lambda r: ({"w": r.standard_normal(3)}, r.standard_normal(3)),
+    ("params", "y"),
+)
