@@ -3,16 +3,14 @@
 Lowering takes what a loop runs over, and what is unpacked, for a sequence: `xs[k]`, and marks these
 subscripts by their text.  `iterated` comes when kinds are known.  A dict, and whatever may be one,
 is made a list first: `list(d)` are its keys, as Python has it.  Where the kinds do not say that
-there are as many items as names, a statement keeps Python's own check: `_, _ = xs`.  At the end
-`unpacked` lets it print as the unpacking that the user wrote.
+there are as many items as names, a statement keeps Python's own check: `_, _ = xs` (`lengths`).
 """
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from types import FunctionType
 
 from srcdiff import ir
@@ -40,6 +38,7 @@ from srcdiff.analyses.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
+from srcdiff.lengths import base_of, is_checked, mark
 from srcdiff.lower.targets import length_check
 from srcdiff.partly import check_left
 from srcdiff.rules import lookup
@@ -54,7 +53,7 @@ _ROUNDS = 8
 
 def iterated(function: ir.Function, kinds: Kinds, params: Kinds) -> ir.Function:
     """The function with loops and unpackings that are right for what they run over."""
-    if not any(_mark(s) for s in ir.walk(function.body)):
+    if not any(mark(s) for s in ir.walk(function.body)):
         return function
     for _ in range(_ROUNDS):
         # The keys of a dict may in turn lead to dicts, so the kinds are inferred again.
@@ -67,20 +66,6 @@ def iterated(function: ir.Function, kinds: Kinds, params: Kinds) -> ir.Function:
     return _Checked(new, kinds).function()
 
 
-def _mark(stmt: ir.Stmt) -> str:
-    """The mark of a statement that takes an item, "" if it is none."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem and rhs.text:
-        return rhs.text
-    return ""
-
-
-def _base(stmt: ir.Stmt) -> ir.Atom:
-    """What a marked statement takes an item of."""
-    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
-    return stmt.rhs.args[0]
-
-
 def _with_base(stmt: ir.Stmt, base: ir.Name) -> ir.Stmt:
     """A marked statement that takes its item of something else."""
     assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
@@ -89,7 +74,7 @@ def _with_base(stmt: ir.Stmt, base: ir.Name) -> ir.Stmt:
 
 def _begins(stmt: ir.Stmt) -> bool:
     """Whether a statement takes the first item of an unpacking."""
-    if not _UNPACKED.match(_mark(stmt)):
+    if not _UNPACKED.match(mark(stmt)):
         return False
     assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
     index = stmt.rhs.args[1]
@@ -167,10 +152,10 @@ class _Listed(_Pass):
         lists: dict[ir.Atom, ir.Name] = {}
         out: list[ir.Stmt] = []
         for stmt in block:
-            if _UNPACKED.match(_mark(stmt)) and self.needs_list(_base(stmt)):
+            if _UNPACKED.match(mark(stmt)) and self.needs_list(base_of(stmt)):
                 if _begins(stmt):
-                    lists[_base(stmt)] = self.listed(_base(stmt), stmt.loc, out)
-                stmt = _with_base(stmt, lists[_base(stmt)])
+                    lists[base_of(stmt)] = self.listed(base_of(stmt), stmt.loc, out)
+                stmt = _with_base(stmt, lists[base_of(stmt)])
             self.stmt(ir.map_blocks(stmt, self.block), out)
         return tuple(out)
 
@@ -187,7 +172,7 @@ class _Listed(_Pass):
         if not isinstance(stmt, ir.For):
             out.append(stmt)
             return
-        taken = [_base(s) for s in stmt.body if _is_taking(s)]
+        taken = [base_of(s) for s in stmt.body if _is_taking(s)]
         check_left(stmt, taken, out, self.whole, self.kinds, _is_taking)
         for base in dict.fromkeys(taken):
             if self.needs_list(base):
@@ -204,7 +189,7 @@ class _Listed(_Pass):
         links = [
             k
             for k in links_of(self.whole.body, self.kinds, False)
-            if not (_mark(k.stmt) == LOOP and _base(k.stmt) == base)
+            if not (mark(k.stmt) == LOOP and base_of(k.stmt) == base)
         ]
         for stmt in ir.walk(loop.body):
             for name in _written(stmt, self.kinds):
@@ -240,7 +225,7 @@ class _Listed(_Pass):
 
 def _is_taking(stmt: ir.Stmt) -> bool:
     """Whether a statement takes the item of a loop's step."""
-    return _mark(stmt) == LOOP
+    return mark(stmt) == LOOP
 
 
 def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
@@ -269,7 +254,7 @@ def endless(loc: ir.Loc) -> UnsupportedError:
 def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
     """The body of a loop that takes its items from the list of the keys."""
     return tuple(
-        _with_base(s, keys) if _mark(s) == LOOP and _base(s) == base else s for s in body
+        _with_base(s, keys) if mark(s) == LOOP and base_of(s) == base else s for s in body
     )
 
 
@@ -282,11 +267,11 @@ class _Checked(_Pass):
     def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
         """The check comes before the first item."""
         if _begins(stmt):
-            found = _UNPACKED.match(_mark(stmt))
+            found = _UNPACKED.match(mark(stmt))
             assert found is not None
             starred = found[2] is not None
             count = int(found[1]) + int(found[2] or 0)
-            if not self.is_known(_base(stmt), count, starred):
+            if not self.is_known(base_of(stmt), count, starred):
                 self.check(stmt, int(found[1]), int(found[2]) if starred else None, out)
         out.append(stmt)
 
@@ -300,10 +285,12 @@ class _Checked(_Pass):
         self, stmt: ir.Stmt, before: int, after: int | None, out: list[ir.Stmt]
     ) -> None:
         """`_, _ = xs`, which raises what Python raises."""
-        base = _base(stmt)
+        base = base_of(stmt)
+        if is_checked(base, before, after, out):
+            return  # lists that have just been made bring this pass once more
         if not isinstance(base, ir.Name):
             base = self.fresh()
-            out.append(ir.Assign(base, _base(stmt), stmt.loc))
+            out.append(ir.Assign(base, base_of(stmt), stmt.loc))
         out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
 
 
@@ -316,82 +303,3 @@ def _length(base: ir.Atom, kind: Kind) -> int | None:
     if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
         return kind.dims[0] if isinstance(kind.dims[0], int) else None
     return None
-
-
-# --- at the end ---------------------------------------------------------------------------------
-
-_CHECK = re.compile(r"(_\w*)(?:, \1)*,? = (\w+)\Z")
-
-
-@dataclass
-class _Unpacking:
-    """A check, what it takes apart, and the items that are still taken after it."""
-
-    base: str
-    count: int
-    items: dict[int, ir.Assign]
-
-
-def unpacked(function: ir.Function) -> ir.Function:
-    """The function with checks of lengths as unpackings, where items are taken at all."""
-    fresh = ir.Fresh(ir.all_names(function))
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(_joined(inner, fresh, block))
-
-    return replace(function, body=block(function.body))
-
-
-def _joined(block: ir.Block, fresh: ir.Fresh, inner: object) -> Iterator[ir.Stmt]:
-    """The statements of a block, the items after a check completed."""
-    skip = 0
-    for index, stmt in enumerate(block):
-        if skip:
-            skip -= 1
-            continue
-        found = _unpacking(stmt, block, index + 1)
-        if found is not None and found.items:
-            skip = len(found.items)
-            yield from _all_items(found, stmt.loc, fresh)
-        else:
-            yield ir.map_blocks(stmt, inner)  # type: ignore[arg-type]
-
-
-def _unpacking(stmt: ir.Stmt, block: ir.Block, after: int) -> _Unpacking | None:
-    """What a check and the statements after it take apart, None for any other statement."""
-    match = _CHECK.match(stmt.text) if isinstance(stmt, ir.Verbatim) else None
-    if match is None:
-        return None
-    assert isinstance(stmt, ir.Verbatim)
-    found = _Unpacking(match[2], stmt.text.split(" = ")[0].strip(",").count(",") + 1, {})
-    targets = {found.base}
-    for item in block[after:]:
-        position = _position(item, found)
-        if position is None or position in found.items:
-            break
-        assert isinstance(item, ir.Assign)
-        if item.target.id in targets:
-            break
-        targets.add(item.target.id)
-        found.items[position] = item
-    return found
-
-
-def _position(stmt: ir.Stmt, found: _Unpacking) -> int | None:
-    """Which item of what is taken apart a statement takes, None if none."""
-    if _mark(stmt) != f"item of {found.count}" or _base(stmt) != ir.Name(found.base):
-        return None
-    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
-    index = stmt.rhs.args[1]
-    return index.value if isinstance(index, ir.Const) else None
-
-
-def _all_items(found: _Unpacking, loc: ir.Loc, fresh: ir.Fresh) -> Iterator[ir.Stmt]:
-    """Every item in order, those that nobody needs too."""
-    for k in range(found.count):
-        if k in found.items:
-            yield found.items[k]
-        else:
-            args = (ir.Name(found.base), ir.Const(k))
-            text = f"item of {found.count}"
-            yield ir.Assign(fresh("_"), ir.Call(operator.getitem, args, text=text), loc)

@@ -11,7 +11,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.backwards import items_in_reverse
 from srcdiff.facts import Facts
 from srcdiff.finish import finish, returned, spell
-from srcdiff.iterate import unpacked
+from srcdiff.lengths import unpacked
 from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
 from srcdiff.tidy import fold, shorten

@@ -12,7 +12,8 @@ from srcdiff.analyses.typed import Typed
 from srcdiff.callees import resolved
 from srcdiff.calls import unmarked
 from srcdiff.inline import function_of, inline
-from srcdiff.iterate import iterated, unpacked
+from srcdiff.iterate import iterated
+from srcdiff.lengths import unpacked
 from srcdiff.marks import user_calls
 from srcdiff.names import name
 from srcdiff.overlaps import without_overlaps

@@ -1,6 +1,7 @@
 """What of the language is differentiated, and what is refused with the place and the reason."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -156,6 +157,26 @@ def test_unpacking_prints_as_such():
     assert "    a, b = x\n" in srcdiff.source(unpacks_two, example=(X[:2],))
     assert "    _, _ = y\n" in srcdiff.source(unpacks_all_unused, example=(0.5, X))
     assert "    a, b, t = x\n" in srcdiff.source(unpacks_unused, example=(X,))
+
+
+def unpacks_list(x):
+    h = x * 2.0
+    for _ in range(3):
+        a, b = h
+        h = np.array([a * b, b])
+    return np.sum(h)
+
+
+def unpacks_columns(x):
+    first, *_ = zip(*[(x[0], x[1]), (x[1], x[2])])
+    return np.linalg.norm(first)
+
+
+@pytest.mark.parametrize("function, x", [(unpacks_list, X[:2]), (unpacks_columns, X)])
+def test_the_number_of_items_is_checked_once(function, x):
+    forward, _, backward = srcdiff.source(function, example=(x,)).partition("# backward")
+    assert len(re.findall(r"^ *\S+, \S+ = ", forward, re.M)) == 1
+    assert "_, _ = " not in backward
 
 
 # --- * and ** ------------------------------------------------------------------------------------
