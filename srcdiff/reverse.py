@@ -74,8 +74,8 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.For):
         return (replace(stmt, body=_block(stmt.body, facts)),)
     if isinstance(stmt, ir.While):
-        cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
-        return (replace(stmt, cond=cond, body=body),)
+        assert ir.bound(stmt.cond).isdisjoint(ir.used(stmt.body)), "it does more than decide"
+        return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)
     if touches_shadows(stmt, facts):
         pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
         return tuple(_pair_through_views(p, facts) for p in pairs)
@@ -86,6 +86,16 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
         return _self_assign(stmt, facts)
     return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
+
+
+def _deciding(block: ir.Block) -> ir.Block:
+    """The condition of a loop as pairs: it does nothing but decide, so nothing flows back.
+
+    A view in it of an array that has an adjoint has none for that.
+    """
+    return tuple(
+        ir.Pair(s, (), s.loc) if type(s) in ir.PLAIN else ir.map_blocks(s, _deciding) for s in block
+    )
 
 
 def _made(stmt: ir.Stmt, facts: Facts) -> ir.Block:

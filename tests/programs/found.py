@@ -1160,3 +1160,30 @@ sample(
     lambda r: ({"w": r.standard_normal(3)}, r.standard_normal(3)),
     ("params", "y"),
 )
+
+
+# --- conditions of loops that look at views of what is written into ------------------------------
+
+
+def halved_while_large(x):
+    n = 0
+    while n < 6 and np.linalg.norm(x.reshape(-1)) > 0.5:
+        x *= 0.5
+        n += 1
+    return np.sum(x * x)
+
+
+def _is_large(x):
+    return np.sum(x.ravel()) > 0.5
+
+
+def halved_while_a_helper_says(x):
+    n = 0
+    while n < 5 and _is_large(x):
+        x *= 0.5
+        n += 1
+    return np.sum(x**3)
+
+
+for _program in (halved_while_large, halved_while_a_helper_says):
+    sample(_program, lambda r: (r.uniform(0.5, 1.0, (2, 2)),))
