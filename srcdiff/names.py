@@ -33,6 +33,7 @@ _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
 )
 _SLOT = re.compile(r"(?P<value>\w+)_saved(?:_\d+)?\Z")
+_OF_TEMPORARY = re.compile(r"(t(?:_\d+)?)_saved")
 
 
 def name(function: Function) -> Function:
@@ -43,7 +44,7 @@ def name(function: Function) -> Function:
     known = all_names(function)
     params = {p.name for p in function.params}  # called by keyword: never renamed
     visible = [n for n in shown(function) if n not in params]
-    saved = {n for n in visible if is_temporary(n)} | _appended(function)
+    saved = {n for n in visible if is_temporary(n)} | _appended(function, known)
     lengths = _lengths(function)
     seen = {n: "_n" if n in lengths else _temporary(n, saved) for n in visible}
     taken = known | global_words(function)
@@ -75,15 +76,19 @@ def _temporary(identifier: str, saved: set[str]) -> str | None:
     return f"_{identifier}" if slot is not None and f"_{slot['value']}" in saved else None
 
 
-def _appended(function: Function) -> set[str]:
-    """The temporaries that are appended to a list called after them."""
+def _appended(function: Function, known: frozenset[str]) -> set[str]:
+    """The temporaries that lists are called after to which one is appended, whatever its number.
+
+    A list that is called after a known name stays the list of that one.
+    """
     found = set()
     for stmt in walk(function.body):
         call = stmt.rhs if isinstance(stmt, Effect) else None
         if isinstance(call, Call) and call.fn == Method("append") and len(call.args) == 2:
             slot, value = call.args
             if isinstance(slot, Name) and isinstance(value, Name) and is_temporary(value.id):
-                found.update([value.id] if slot.id.startswith(value.id.lstrip("_")) else [])
+                named = _OF_TEMPORARY.match(slot.id)
+                found.update([f"_{named[1]}"] if named and named[1] not in known else [])
     return found
 
 

@@ -14,6 +14,7 @@ from srcdiff.finish import finish, returned, spell
 from srcdiff.lengths import unpacked
 from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
+from srcdiff.simplify.sink import sink
 from srcdiff.tidy import fold, shorten
 from srcdiff.webs import webs
 
@@ -30,7 +31,7 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
     ours -= returned(function)
     function = items_in_reverse(unpacked(spell(function, kinds, ours)))
-    function = shorten(function, facts.theirs)
+    function = shorten(sink(function, kinds), facts.theirs)
     return placed_calls(function, params)
 
 

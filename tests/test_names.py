@@ -105,3 +105,14 @@ def test_lists_of_saved_temporaries():
 def test_the_result_is_deterministic():
     f = function(*(assign(f"_t_{k}", np.sin, "x") for k in range(20)))
     assert emit(name(f)).text == emit(name(f)).text
+
+
+def test_a_list_of_a_nested_temporary_is_called_after_no_number():
+    def saved(value):
+        append = Effect(Call(Method("append"), (Name("t_9_saved"), Name(value))))
+        body = (assign(value, np.sin, "i"), append)
+        loop = For(Name("i"), Call(range, (Name("x"),)), body)
+        return function(Assign(Name("t_9_saved"), Call(make_list)), loop, Return(Name("t_9_saved")))
+
+    assert lines(saved("_t_9")) == lines(saved("_t_2"))
+    assert lines(saved("_t_2"))[0] == "    t_saved = []"

@@ -29,8 +29,12 @@ def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
 
 def mark_in(body: ir.Block) -> int | None:
     """Where the comment stands that starts the generated part."""
-    marks = (k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK)
-    return next(marks, None)
+    return next((k for k, s in enumerate(body) if is_mark(s)), None)
+
+
+def is_mark(stmt: ir.Stmt) -> bool:
+    """Whether a statement is that comment."""
+    return type(stmt) is ir.Comment and stmt.text == MARK
 
 
 def is_temporary(name: str) -> bool:

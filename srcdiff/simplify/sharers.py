@@ -66,10 +66,10 @@ def _handed_out(stmt: ir.Stmt) -> Iterable[str]:
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(rhs, ir.Opaque):
         return ir.names(rhs)
-    return ir.names(rhs) if isinstance(rhs, ir.Call) and not _is_known(rhs.fn) else ()
+    return ir.names(rhs) if isinstance(rhs, ir.Call) and not is_known(rhs.fn) else ()
 
 
-def _is_known(fn: ir.Callee) -> bool:
+def is_known(fn: ir.Callee) -> bool:
     """Whether all that a callee does with its arguments is known."""
     if isinstance(fn, ir.Method):
         return fn.name in MUTATORS or is_pure(fn)
