@@ -22,7 +22,6 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     d_t = grad_outputs * (strike * t_9) * (t_12 / t_11) * t_10
     d_d2 = 3.0 * d2**2 * (d_t * -0.07056) - d_t * 1.5976
     d_t_1 = -grad_outputs * t_12 * strike * t_9
-    d_t_8 = d_t_1 * time
     d_time = d_t_1 * t_8
     d_spot = grad_outputs * t_7
     d_t_2 = -(grad_outputs * spot) * (t_7 / t_6) * t_5
@@ -35,7 +34,7 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     d_time += d_t_3_1 * vol / (2.0 * t_2)
     d_t_1_1 = d_t_3 * time
     d_time += d_t_3 * t_1
-    d_rate = d_t_1_1 - d_t_8
+    d_rate = d_t_1_1 - d_t_1 * time
     d_vol += 2.0 * vol * (d_t_1_1 * 0.5)
     d_spot += d_t_3 / t / strike
     return float(d_spot), float(d_rate), float(d_vol), float(d_time)

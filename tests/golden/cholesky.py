@@ -24,10 +24,8 @@ def cholesky_grad(A, grad_outputs=None):
             d_L[i, :j] -= d_t_1 * L[j, :j]
             d_L[j, :j] -= d_t_1 * t_2
             d_A[i, j] += d_t_1
-        t_3 = L[j, j]
-        d_t_2 = d_L[j, j]
+        d_t_2 = d_L[j, j] / (2.0 * L[j, j])
         d_L[j, j] = 0.0
-        d_t_3 = d_t_2 / (2.0 * t_3)
-        d_L[j, :j] -= 2.0 * L[j, :j] * d_t_3
-        d_A[j, j] += d_t_3
+        d_L[j, :j] -= 2.0 * L[j, :j] * d_t_2
+        d_A[j, j] += d_t_2
     return d_A

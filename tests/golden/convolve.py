@@ -14,7 +14,6 @@ def convolve_grad(signal, kernel, grad_outputs=None):
         for k in range(m - 1, -1, -1):
             d_t = d_out[i]
             t = i + k
-            d_t_1 = d_t * kernel[k]
             d_kernel[k] += d_t * signal[t]
-            d_signal[t] += d_t_1
+            d_signal[t] += d_t * kernel[k]
     return d_signal, d_kernel

@@ -10,8 +10,8 @@ def cross_entropy_grad(W, b, X, labels, grad_outputs=1.0):
     t_2 = np.sum(t_1, axis=1, keepdims=True)
     logp = shifted - np.log(t_2)
     # backward
-    d_t = np.broadcast_to(-grad_outputs / labels.size, labels.shape)
     d_logp = np.zeros_like(logp)
+    d_t = np.broadcast_to(-grad_outputs / labels.size, labels.shape)
     np.add.at(d_logp, (np.arange(len(labels)), labels), d_t)
     d_shifted = d_logp - np.sum(d_logp, axis=1, keepdims=True) / t_2 * t_1
     t_3 = np.sum(d_shifted, axis=1, keepdims=True) * winners(logits, t, 1)

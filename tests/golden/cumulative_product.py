@@ -14,9 +14,7 @@ def cumulative_product_grad(x, grad_outputs=None):
     for i in range(n - 1, 0, -1):
         d_t = d_y[i]
         d_y[i] = 0.0
-        t = i - 1
-        d_t_1 = d_t * x[i]
-        d_x[i] += d_t * y[t]
-        d_y[t] += d_t_1
+        d_x[i] += d_t * y[i - 1]
+        d_y[i - 1] += d_t * x[i]
     d_x[0] += d_y[0]
     return d_x

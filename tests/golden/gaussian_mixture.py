@@ -24,7 +24,6 @@ def gaussian_mixture_grad(logits, means, log_scales, x, grad_outputs=1.0):
     d_z = 2.0 * z * (d_parts * -0.5)
     d_logits += d_t_1
     d_log_scales = -d_t_1
-    d_t_2 = d_z * t_1
     d_log_scales -= np.sum(d_z * t, axis=0) * t_1
-    d_means = -np.sum(d_t_2, axis=0)
+    d_means = -np.sum(d_z * t_1, axis=0)
     return d_logits, d_means, d_log_scales

@@ -13,13 +13,10 @@ def rnn_grad(Wx, Wh, x, grad_outputs=None):
     d_Wx = np.zeros_like(Wx)
     d_Wh = np.zeros_like(Wh)
     for t in range(T - 1, -1, -1):
-        t_1 = t + 1
-        t_2 = h[t_1]
-        d_t = np.copy(d_h[t_1])
-        d_h[t_1] = 0.0
-        d_t_1 = d_t * (1.0 - t_2 * t_2)
-        t_3 = h[t]
-        d_h[t] += Wh @ d_t_1
-        d_Wh += np.outer(t_3, d_t_1)
-        d_Wx += np.outer(x[t], d_t_1)
+        t_1 = h[t + 1]
+        d_t = np.copy(d_h[t + 1]) * (1.0 - t_1 * t_1)
+        d_h[t + 1] = 0.0
+        d_h[t] += Wh @ d_t
+        d_Wh += np.outer(h[t], d_t)
+        d_Wx += np.outer(x[t], d_t)
     return d_Wx, d_Wh

@@ -6,7 +6,6 @@ def rosenbrock_grad_grad(x, y, grad_outputs=1.0):
     # backward
     d_t = grad_outputs * -2.0
     d_x = grad_outputs * 2.0
-    d_t_1 = d_t * x
     d_x += d_t * (2.0 * (y - x * x) * 100.0)
-    d_x -= 2.0 * (d_t_1 * 100.0 * 2.0 * x)
+    d_x -= 2.0 * (d_t * x * 100.0 * 2.0 * x)
     return float(d_x)
