@@ -15,7 +15,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Array, Kind, is_scalar, rank_of
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, is_scalar, rank_of
+from srcdiff.analyses.links import groups, in_place, links_of
 from srcdiff.iterate import LOOP
 from srcdiff.lines import Lines
 
@@ -31,6 +32,7 @@ def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
     for stmt in statements:
         if _name(stmt, kinds) is None:
             names -= {n for n in names & {*ir.reads(stmt), *ir.writes(stmt)} if not _fits(stmt, n)}
+    names -= _overlapping(function, kinds, names)
     if not names:
         return function
     return replace(function, body=_Flat(function, kinds, frozenset(names)).block(function.body))
@@ -64,6 +66,27 @@ def _fits(stmt: ir.Stmt, name: str) -> bool:
     first, *rest = call.args
     alone = first == ir.Name(name) and not any(name in ir.names(a) for a in rest)
     return alone and (call.fn in (operator.getitem, len) or (call.fn in _USED_UP and not rest))
+
+
+def _overlapping(function: ir.Function, kinds: Kinds, names: set[str]) -> set[str]:
+    """The names of `x.flat` through which something is stored that may be a part of `x`.
+
+    NumPy reads it while it writes, item by item, so the result is that of no store by an index.
+    """
+    stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in names]
+    if not stores:
+        return set()
+    group = groups((*links_of(function.body, kinds, False), *in_place(function)))
+    whole = [(_name(s, kinds), ir.call_of(s)) for s in ir.walk(function.body)]
+    bases = {name: ir.names(call)[0] for name, call in whole if name and call is not None}
+    found = set()
+    for stmt in stores:
+        base = bases[stmt.base.id]
+        beside = (*ir.names(stmt.index), *ir.names(stmt.value))
+        arrays = (n for n in beside if not is_scalar(kinds.get(n, UNKNOWN)))
+        if any(group.get(n, n) == group.get(base, base) for n in arrays):
+            found.add(stmt.base.id)
+    return found
 
 
 def _head(stmt: ir.If | ir.For | ir.While) -> tuple[str, ...]:

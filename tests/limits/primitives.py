@@ -320,4 +320,12 @@ def f(x):
 
 srcdiff.grad(f)(np.arange(3.0))
 """,
+    "Numbers stored through `flat` that are a part of the array": """
+def f(x):
+    y = x.copy()
+    y.flat[1:] = y[:-1]
+    return np.sum(y * y)
+
+srcdiff.grad(f)(np.arange(3.0))
+""",
 }
