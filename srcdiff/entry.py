@@ -30,10 +30,10 @@ from srcdiff.analyses.links import (
     classes_of,
     definitions,
     groups,
-    in_place,
     is_marked,
     links_of,
     named_container,
+    near,
     stored_names,
     use_counts,
     written_params,
@@ -229,7 +229,7 @@ def said_to_be_written(function: ir.Function, kinds: Kinds, params: Kinds) -> tu
     bases = {n for c in calls if is_marked(c) for n in ir.names(c.args[0])}  # type: ignore[union-attr]
     if not bases:
         return ()
-    group = groups((*links_of(function.body, kinds, False), *in_place(function)))
+    group = near(function, kinds)
     written = {group.get(n, n) for n in bases}
     found = (p.name for p in function.params if group.get(p.name, p.name) in written)
     return tuple(p for p in found if _is_own(params.get(p, UNKNOWN)))

@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, is_scalar, rank_of
-from srcdiff.analyses.links import groups, in_place, links_of
+from srcdiff.analyses.links import near
 from srcdiff.iterate import LOOP
 from srcdiff.lines import Lines
 
@@ -76,7 +76,7 @@ def _overlapping(function: ir.Function, kinds: Kinds, names: set[str]) -> set[st
     stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in names]
     if not stores:
         return set()
-    group = groups((*links_of(function.body, kinds, False), *in_place(function)))
+    group = near(function, kinds)
     whole = [(_name(s, kinds), ir.call_of(s)) for s in ir.walk(function.body)]
     bases = {name: ir.names(call)[0] for name, call in whole if name and call is not None}
     found = set()

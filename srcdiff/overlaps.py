@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.analyses.links import groups, links_of
+from srcdiff.analyses.links import near
 from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
 
@@ -48,7 +48,7 @@ class _Overlaps:
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
-        self.group = groups(links_of(function.body, kinds, False))
+        self.group = near(function, kinds)
         self.fresh = ir.Fresh(ir.all_names(function))
 
     def block(self, block: ir.Block) -> ir.Block:

@@ -68,6 +68,11 @@ def in_place(function: ir.Function) -> Iterator[Link]:
                 yield Link(stmt.target.id, name, "alias", stmt, (), False, 0)
 
 
+def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+    """Name -> the first name of all that it may share memory with, operators in place included."""
+    return groups((*links_of(function.body, kinds, False), *in_place(function)))
+
+
 def is_marked(rhs: ir.Rhs) -> bool:
     """Whether an expression stands for an operator in place (see `prepare`)."""
     return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
