@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from srcdiff.texts import line_of
+
+E = TypeVar("E", bound="SrcdiffError")
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -105,10 +107,10 @@ class CotangentError(SrcdiffError, RuntimeError, ValueError):
     """`grad_outputs` does not fit the output."""
 
 
-def placed(error: CotangentError, returns: Sequence[Place]) -> CotangentError:
-    """An error with the lines that return the output that a cotangent does not fit."""
+def placed(error: E, places: Sequence[Place]) -> E:
+    """An error of a call with the lines that it is about: those that return an output, a `def`."""
     lines = [error.args[0]]
-    for loc in returns:
+    for loc in places:
         if "\n" not in lines[0] and loc.line > 0:
             text = line_of(loc.file, loc.line)
             column = _column(text, loc)

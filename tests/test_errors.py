@@ -182,3 +182,13 @@ def test_the_root_of_a_real_matrix_may_be_complex():
     a, way = np.array([[-1.0, 0.3], [0.2, 2.0]]), np.array([[0.3, -0.2], [0.5, 1.0]])
     slope = (size(a + 1e-5 * way) - size(a - 1e-5 * way)) / 2e-5
     assert abs(np.sum(srcdiff.grad(size)(a) * way) - slope) < 1e-8
+
+
+def test_an_input_without_a_derivative_is_shown_where_it_is_a_parameter():
+    def power(x, n):
+        return x**n
+
+    with pytest.raises(srcdiff.DtypeError, match="`n` has dtype int64") as caught:
+        srcdiff.grad(power, "n")(2.0, 3)
+    line = power.__code__.co_firstlineno
+    assert f"test_errors.py:{line}:5: def power(x, n):" in str(caught.value)

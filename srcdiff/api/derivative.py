@@ -266,7 +266,7 @@ class Derivative:
         for item in self.request.inputs:
             part = part_of(kinds[item.param], item, self.primal)
             value = given_at(values[item.param], item, self.primal)
-            check_input(spelled(item.param, item.path), value, part)
+            check_input(spelled(item.param, item.path), value, part, self.primal)
 
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
@@ -356,7 +356,7 @@ class Derivative:
         for item in self.request.inputs:
             part = part_of(kinds.get(item.param, UNKNOWN), item, self.primal)
             if isinstance(part, (Scalar, Array)):
-                check_input(spelled(item.param, item.path), None, part)
+                check_input(spelled(item.param, item.path), None, part, self.primal)
         return kinds
 
     def declared_kinds(self) -> dict[str, Kind]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from srcdiff.analyses.kind_types import Array, Kind, Object, Scalar, Sparse, is_active_kind
-from srcdiff.errors import DtypeError
+from srcdiff.errors import DtypeError, placed
+from srcdiff.onecall import place_of
 
 _NUMBERLESS = ("builtins", "fractions", "decimal", "array", "datetime")
 """Modules whose objects hold no floating point numbers of NumPy or Python, or hold them apart."""
@@ -50,32 +51,40 @@ def _own_meaning(array: Any) -> str:
     return f"is of class {kind}, which may give operators another meaning: pass `np.asarray(x)`"
 
 
-def check_input(name: str, value: Any, kind: Kind) -> None:
-    """Raise if an input cannot carry a derivative.
+def check_input(name: str, value: Any, kind: Kind, f: Any) -> None:
+    """Raise if an input of a function cannot carry a derivative.
 
     Raises:
         DtypeError: it is no real or complex floating point number, array, or container of them.
     """
+    reason = _without_derivative(name, value, kind)
+    if reason:
+        raise placed(DtypeError(reason), [place_of(f)])
+
+
+def _without_derivative(name: str, value: Any, kind: Kind) -> str:
+    """Why an input cannot carry a derivative, "" if it can."""
     if isinstance(kind, (Scalar, Array)) and not is_active_kind(kind):
-        raise DtypeError(
+        return (
             f"the input `{name}` has dtype {kind.dtype}: only floating point and complex inputs "
             "have a derivative; pass a float, or `.astype(float)`"
         )
     if isinstance(value, np.ndarray) and isinstance(kind, Object):
         what = "with fields" if value.dtype.names else "of Python objects"
-        raise DtypeError(
+        return (
             f"the input `{name}` is an array {what}: only floating point and complex inputs have "
             "a derivative; pass arrays of floats"
         )
     if isinstance(kind, Sparse):
-        raise DtypeError(
+        return (
             f"the input `{name}` is a sparse matrix, which has no derivative of its own: pass the "
             "array of its entries, and make the matrix of it in the function, "
             "`sparse.csr_array((data, indices, indptr), shape=shape)`"
         )
     foreign = isinstance(kind, Object) and type(value).__module__ in _NUMBERLESS
     if foreign or not is_active_kind(kind):
-        raise DtypeError(
+        return (
             f"the input `{name}` is of type {type(value).__name__}, "
             "which holds no floating point number or array"
         )
+    return ""
