@@ -22,6 +22,7 @@ from srcdiff.ir import (
     Verbatim,
     all_names,
     atoms,
+    bound,
     operands,
     rename,
     used,
@@ -48,7 +49,11 @@ def name(function: Function) -> Function:
     lengths = _lengths(function)
     seen = {n: "_n" if n in lengths else _temporary(n, saved) for n in visible}
     taken = known | global_words(function)
-    new = new_names({n: t for n, t in seen.items() if t}, taken)
+    tapes = _tapes(function, set(visible), known)
+    seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
+    again = {taken_: value for _, value, taken_ in tapes if taken_}
+    new = new_names({n: t for n, t in seen.items() if t and n not in again}, taken)
+    new.update((n, new.get(value, value)) for n, value in again.items())
     if any(n.startswith("_") for n in new):
         unread = _unread_counters(function)
         new.update((n, "_") for n in new if n in unread)
@@ -89,6 +94,62 @@ def _appended(function: Function, known: frozenset[str]) -> set[str]:
             if isinstance(slot, Name) and isinstance(value, Name) and is_temporary(value.id):
                 named = _OF_TEMPORARY.match(slot.id)
                 found.update([f"_{named[1]}"] if named and named[1] not in known else [])
+    return found
+
+
+def _tapes(
+    function: Function, visible: set[str], known: frozenset[str]
+) -> list[tuple[str, str, str]]:
+    """The lists of saved temporaries, what each saves, and what that is called where it is taken.
+
+    The last is "" unless the two may have one name: all that mentions the first precedes the other.
+    """
+    given, takers = _by_list(function, "append"), _by_list(function, "pop")
+    spans = _spans(function) if given and takers else {}
+    found: list[tuple[str, str, str]] = []
+    for slot, values in given.items():
+        named = _OF_TEMPORARY.match(slot)
+        alone = len(values) == 1 and is_temporary(values[0]) and values[0] in visible
+        if named is None or named[1] in known or not alone:
+            continue
+        if values[0] in {value for _, value, _ in found}:
+            continue
+        takes = takers.get(slot, [])
+        same = len(takes) == 1 and is_temporary(takes[0]) and takes[0] in visible
+        same = same and values[0] in spans and takes[0] in spans
+        same = same and spans[values[0]][1] < spans[takes[0]][0]
+        found.append((slot, values[0], takes[0] if same else ""))
+    return found
+
+
+def _by_list(function: Function, method: str) -> dict[str, list[str]]:
+    """The names that are appended to each list, or bound to what is popped from it."""
+    found: dict[str, list[str]] = {}
+    for stmt in walk(function.body):
+        call = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+        if not isinstance(call, Call) or call.fn != Method(method) or not call.args:
+            continue
+        slot, *rest = call.args
+        other = stmt.target if isinstance(stmt, Assign) else rest[0] if rest else None
+        if isinstance(slot, Name):
+            found.setdefault(slot.id, []).append(other.id if isinstance(other, Name) else "")
+    return found
+
+
+def _spans(function: Function) -> dict[str, tuple[int, int]]:
+    """The first and the last statement at the top of a function that mentions a name.
+
+    Names in text that is taken over are left out: a function in it may look at them later.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for k, stmt in enumerate(function.body):
+        for n in bound((stmt,)) | used((stmt,)):
+            found[n] = (found[n][0] if n in found else k, k)
+    for stmt in walk(function.body):
+        texts = [stmt] if isinstance(stmt, Verbatim) else operands(stmt)
+        for text in texts:
+            for read in text.reads if isinstance(text, (Opaque, Verbatim)) else ():
+                found.pop(read.id, None)
     return found
 
 

@@ -1,9 +1,11 @@
 """Names of temporaries that remain: short, stable, and never in the way of others."""
 
 import operator
+import re
 
 import numpy as np
 
+import srcdiff
 from srcdiff.emit import emit
 from srcdiff.ir import (
     Assign,
@@ -116,3 +118,38 @@ def test_a_list_of_a_nested_temporary_is_called_after_no_number():
 
     assert lines(saved("_t_9")) == lines(saved("_t_2"))
     assert lines(saved("_t_2"))[0] == "    t_saved = []"
+
+
+def normalised(A, v, n):
+    for _ in range(n):
+        w = np.exp(A @ v)
+        v = w / np.sqrt(w @ w)
+    return np.sum(v)
+
+
+def test_a_saved_temporary_keeps_its_name():
+    example = (np.eye(3), np.ones(3), 4)
+    text = srcdiff.source(normalised, inputs=("A", "v"), example=example)
+    forward, _, back = text.partition("# backward")
+    for slot, value in re.findall(r"(t\w*)_saved\.append\((t\w*)\)", forward):
+        assert slot == value
+        assert f"{value} = {slot}_saved.pop()" in back
+    assert "_saved.append(t" in forward
+
+
+def taken(at):
+    """A list of saved temporaries that is taken back where the first name is used still, or not."""
+    append = Effect(Call(Method("append"), (Name("t_1_saved"), Name("_t_1"))))
+    loop = For(Name("i"), Call(range, (Name("x"),)), (assign("_t_1", np.sin, "i"), append))
+    take = Assign(Name("_t_7"), Call(Method("pop"), (Name("t_1_saved"),)))
+    shown = Effect(Call(print, (Name("_t_7"), Name("_t_7"))))
+    back = For(Name("k"), Call(range, (Name("x"),)), (take, shown))
+    late = Effect(Call(print, (Name("_t_1"), Name("_t_1"))))
+    body = [Assign(Name("t_1_saved"), Call(make_list)), loop, back]
+    body.insert(at, late)
+    return lines(function(*body, Return(Name("x"))))
+
+
+def test_a_name_is_not_used_again_before_its_last_use():
+    assert "        t = t_saved.pop()" in taken(2)
+    assert "        t = t_saved.pop()" not in taken(3)

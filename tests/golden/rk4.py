@@ -5,7 +5,7 @@ def rk4_grad(y, mu, h, steps, grad_outputs=None):
     """
     y_1 = y
     y_saved = []
-    t_saved = []
+    t_1_saved = []
     t_2_saved = []
     t_3_saved = []
     for _ in range(steps):
@@ -18,16 +18,16 @@ def rk4_grad(y, mu, h, steps, grad_outputs=None):
         k4 = np.array((t_3[1], mu * (1.0 - t_3[0] ** 2) * t_3[1] - t_3[0]))
         y_saved.append(y_1)
         y_1 = y_1 + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-        t_saved.append(t_1)
+        t_1_saved.append(t_1)
         t_2_saved.append(t_2)
         t_3_saved.append(t_3)
     # backward
     d_y = cotangent(grad_outputs, y_1)
     d_mu = 0.0
     for _ in range(steps - 1, -1, -1):
-        t_5 = t_saved.pop()
-        t_6 = t_2_saved.pop()
-        t_7 = t_3_saved.pop()
+        t_1 = t_1_saved.pop()
+        t_2 = t_2_saved.pop()
+        t_3 = t_3_saved.pop()
         y_1 = y_saved.pop()
         d_t = d_y * (h / 6.0)
         d_k3 = d_t * 2.0
@@ -35,47 +35,47 @@ def rk4_grad(y, mu, h, steps, grad_outputs=None):
         d_t_1 = d_t[1]
         d_t_3 = np.zeros_like(y)
         d_t_3[0] -= d_t_1
-        t_8 = t_7[0]
-        t_9 = 1.0 - t_8**2
-        d_t_2 = d_t_1 * t_7[1]
-        d_t_3[1] += d_t_1 * (mu * t_9)
-        d_mu += d_t_2 * t_9
-        d_t_3[0] -= 2.0 * t_8 * (d_t_2 * mu)
+        t_5 = t_3[0]
+        t_6 = 1.0 - t_5**2
+        d_t_2 = d_t_1 * t_3[1]
+        d_t_3[1] += d_t_1 * (mu * t_6)
+        d_mu += d_t_2 * t_6
+        d_t_3[0] -= 2.0 * t_5 * (d_t_2 * mu)
         d_t_3[1] += d_t[0]
         d_y += d_t_3
         d_k3 += d_t_3 * h
         d_t_4 = d_k3[1]
         d_t_2_1 = np.zeros_like(y)
         d_t_2_1[0] -= d_t_4
-        t_10 = t_6[0]
-        t_11 = 1.0 - t_10**2
-        d_t_5 = d_t_4 * t_6[1]
-        d_t_2_1[1] += d_t_4 * (mu * t_11)
-        d_mu += d_t_5 * t_11
-        d_t_2_1[0] -= 2.0 * t_10 * (d_t_5 * mu)
+        t_7 = t_2[0]
+        t_8 = 1.0 - t_7**2
+        d_t_5 = d_t_4 * t_2[1]
+        d_t_2_1[1] += d_t_4 * (mu * t_8)
+        d_mu += d_t_5 * t_8
+        d_t_2_1[0] -= 2.0 * t_7 * (d_t_5 * mu)
         d_t_2_1[1] += d_k3[0]
         d_y += d_t_2_1
-        t_12 = 0.5 * h
-        d_k2 += d_t_2_1 * t_12
+        t_9 = 0.5 * h
+        d_k2 += d_t_2_1 * t_9
         d_t_6 = d_k2[1]
         d_t_1_1 = np.zeros_like(y)
         d_t_1_1[0] -= d_t_6
-        t_13 = t_5[0]
-        t_14 = 1.0 - t_13**2
-        d_t_7 = d_t_6 * t_5[1]
-        d_t_1_1[1] += d_t_6 * (mu * t_14)
-        d_mu += d_t_7 * t_14
-        d_t_1_1[0] -= 2.0 * t_13 * (d_t_7 * mu)
+        t_10 = t_1[0]
+        t_11 = 1.0 - t_10**2
+        d_t_7 = d_t_6 * t_1[1]
+        d_t_1_1[1] += d_t_6 * (mu * t_11)
+        d_mu += d_t_7 * t_11
+        d_t_1_1[0] -= 2.0 * t_10 * (d_t_7 * mu)
         d_t_1_1[1] += d_k2[0]
         d_y += d_t_1_1
-        d_k1 = d_t + d_t_1_1 * t_12
+        d_k1 = d_t + d_t_1_1 * t_9
         d_t_8 = d_k1[1]
         d_y[0] -= d_t_8
-        t_15 = y_1[0]
-        t_16 = 1.0 - t_15**2
+        t_12 = y_1[0]
+        t_13 = 1.0 - t_12**2
         d_t_9 = d_t_8 * y_1[1]
-        d_y[1] += d_t_8 * (mu * t_16)
-        d_mu += d_t_9 * t_16
-        d_y[0] -= 2.0 * t_15 * (d_t_9 * mu)
+        d_y[1] += d_t_8 * (mu * t_13)
+        d_mu += d_t_9 * t_13
+        d_y[0] -= 2.0 * t_12 * (d_t_9 * mu)
         d_y[1] += d_k1[0]
     return d_y, float(d_mu)

@@ -21,8 +21,8 @@ def settle_grad(x, rate, grad_outputs=1.0):
     d_x = grad_outputs
     d_rate = 0.0
     for _ in range(steps):
-        t_1 = t_saved.pop()
+        t = t_saved.pop()
         x = x_saved.pop()
-        d_rate -= d_x * t_1
+        d_rate -= d_x * t
         d_x -= d_x * rate * np.cos(x)
     return float(d_x), float(d_rate)

@@ -16,10 +16,10 @@ def until_grad(x, tol, grad_outputs=1.0):
     # backward
     d_y = cp.broadcast_to(cp.array(grad_outputs, cp.float64), x.shape)
     for _ in range(steps):
-        t_2 = t_saved.pop()
+        t = t_saved.pop()
         d_t = d_y * t_1_saved.pop()
         y = y_saved.pop()
-        d_y = -(d_y * t_2) * cp.sin(y)
+        d_y = -(d_y * t) * cp.sin(y)
         d_y += d_t * 0.5
     d_x = cp.copy(d_y)
     return d_x
