@@ -8,7 +8,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.complexes import may_be_complex
-from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, inside
+from srcdiff.analyses.kind_types import UNKNOWN, Kind, List, Tuple, inside
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.bind import bind
 from srcdiff.inline import function_of, is_user_function
@@ -54,7 +54,7 @@ class Summary:
     entangled: bool = False  # the result may hold one array twice
     together: bool = False  # so may that of a function that was generated
     resized: tuple[tuple[str, Kind], ...] = ()  # lists that it changes, as they are in the end
-    same: tuple[str, ...] = ()  # lists that the result may be, and does not hold
+    same: tuple[str, ...] = ()  # lists that it, or an item of a tuple that it is, may be: no more
     items: tuple[str, ...] = ()  # lists of which it may hold items, and not themselves
 
 
@@ -115,14 +115,35 @@ def _assumed_call(
         elif isinstance(base, ir.Name):
             yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
     same = assumed.same if isinstance(stmt, ir.Assign) else ()
-    for param in same if lent else ():
-        assert isinstance(stmt, ir.Assign)
-        yield ir.If(fresh(), (ir.Assign(stmt.target, bound[param], stmt.loc),), (), stmt.loc)
+    if lent and same and isinstance(stmt, ir.Assign):
+        own = [bound[p] for p in same]
+        yield from _may_be(stmt.target, assumed.result, own, key, fresh, stmt.loc)
     gone = {*lists, *same}
     held = [p for p in assumed.returned if p not in assumed.items]
     others = [p for p in (*assumed.written, *held) if p not in gone]
     if lent and others:
         yield ir.Effect(ir.Call(fresh(), tuple(bound[p] for p in others if p in bound)), stmt.loc)
+
+
+def _may_be(
+    target: ir.Name, kind: Kind, given: list[ir.Atom], key: Key, fresh: ir.Fresh, loc: ir.Loc
+) -> Iterator[ir.Stmt]:
+    """What a call has returned, of which every list may be each of those that it was given."""
+    if isinstance(kind, List):
+        for atom in given:
+            yield ir.If(fresh(), (ir.Assign(target, atom, loc),), (), loc)
+    elif isinstance(kind, Tuple) and kind.items is not None:
+        items = tuple(fresh() for _ in kind.items)
+        for name, item in zip(items, kind.items):
+            yield ir.Assign(name, _result(key, item), loc)
+            yield from _may_be(name, item, given, key, fresh, loc)
+        yield ir.If(fresh(), (ir.Assign(target, ir.Tup(items), loc),), (), loc)
+
+
+def _result(key: Key, kind: Kind) -> ir.Call:
+    """A call that returns something of a kind, and shares memory with nothing."""
+    mark = ir.Derived("", "primal", replace(key, result=kind, returned=()))
+    return ir.Call(mark, tuple(ir.NONE for _ in key.kinds))
 
 
 def _appended(
@@ -131,7 +152,5 @@ def _appended(
     """A change of a list, which then holds what a kind says."""
     for item in inside(kind) or (UNKNOWN,):
         made = fresh()
-        mark = ir.Derived("", "primal", replace(key, result=item, returned=()))
-        args = tuple(ir.NONE for _ in key.kinds)
-        yield ir.Assign(made, ir.Call(mark, args), loc)
+        yield ir.Assign(made, _result(key, item), loc)
         yield ir.Effect(ir.Call(ir.Method("append"), (base, made)), loc)

@@ -40,7 +40,7 @@ from srcdiff.inline import function_of, inline, is_user_function, lowered
 from srcdiff.memory import once
 from srcdiff.namespaces import without_modules
 from srcdiff.prepare import inplace, prepare
-from srcdiff.resized import Names, holds_values, resized_params, writes_items
+from srcdiff.resized import Names, holds_values, is_value, resized_params, writes_items
 from srcdiff.webs import webs
 
 Kinds = Mapping[str, Kind]
@@ -241,12 +241,19 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     twice, ours = is_entangled(given, inferred), is_generated(function)
     kind = plain_kind(kind_of_atom(last.value, inferred))
     values = [p for p in returned if holds_values(kinds.get(p))]
-    same = tuple(p for p in values if holds_values(kind))
+    same = tuple(p for p in values if _has_flat_lists(kind))
     one = Names(given, inferred)
     items = tuple(p for p in values if not any(one.may_be_one(p, n) for n in names))
     return Summary(
         kind, written, returned, twice and not ours, twice and ours, resized, same, items
     )
+
+
+def _has_flat_lists(kind: Kind) -> bool:
+    """Whether a result is a list of values, or a tuple that holds such lists and values alone."""
+    if isinstance(kind, Tuple) and kind.items is not None and not is_value(kind):
+        return all(is_value(k) or _has_flat_lists(k) for k in kind.items)
+    return holds_values(kind)
 
 
 def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds, bool]:

@@ -197,6 +197,19 @@ def quicksort(x):
     return total
 
 
+def _with_cubes(xs):
+    if len(xs) <= 1:
+        return xs, 0.0
+    low, cubes = _with_cubes([v for v in xs[1:] if v < xs[0]])
+    high, others = _with_cubes([v for v in xs[1:] if v >= xs[0]])
+    return low + [xs[0]] + high, cubes + others + xs[0] ** 3
+
+
+def sorted_beside_a_sum(x):
+    ordered, cubes = _with_cubes(list(x))
+    return sum((i + 1) * v**2 for i, v in enumerate(ordered)) * cubes
+
+
 class Factor:
     def __init__(self, T):
         self.T = T
@@ -226,7 +239,8 @@ for _program in (
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
 sample(object_with_the_name_of_a_local, lambda r: (r.uniform(0.5, 1.5, 4), Factor(2.0)))
-sample(quicksort, lambda r: (r.uniform(0.5, 1.5, 4),), order2=False)
+for _program in (quicksort, sorted_beside_a_sum):
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
 
 
 # --- lists of constants joined to lists of values ------------------------------------------------
