@@ -62,6 +62,7 @@ from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
+from srcdiff.simplify.coalesce import coalesce
 from srcdiff.strange import check_callees
 from srcdiff.strong import check_strong
 from srcdiff.summaries import computes_complex
@@ -154,7 +155,7 @@ def select_pass(state: State) -> State:
 
 def webs_pass(state: State) -> State:
     """Names of their own for independent values."""
-    return _with(state, steady_params(apart(webs(state.function))))
+    return _with(state, steady_params(apart(webs(coalesce(state.function)))))
 
 
 def compose_pass(state: State) -> State:
