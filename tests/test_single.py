@@ -22,6 +22,10 @@ DOUBLE = {
         betainc betaincc betaincinv betainccinv ellipe ellipk fdtr fdtrc k1 nbdtr nbdtrc spence
         stdtr stdtrit voigt_profile y1 beta_cdf beta_isf beta_logcdf beta_logsf beta_ppf beta_sf
         t_cdf t_logcdf t_logsf multivariate_normal_cdf""",
+    "a factor that is a function of Python numbers alone; before SciPy 1.18 the values as well": """
+        chdtr chdtrc chdtri chi2_cdf chi2_isf chi2_logcdf chi2_logsf chi2_ppf chi2_sf gamma_cdf
+        gamma_isf gamma_logcdf gamma_logsf gamma_ppf gammainc gammaincc gammainccinv gammaincinv
+        gdtr gdtrc gdtrix modstruve struve""",
     "`xlogy` and `xlog1py` choose it for bools": "xlogy xlog1py",
     "`expm_frechet` has no other": "expm expm_frechet",
     "`np.polyder` and `np.vander` multiply by integers": "poly polyval roots",
