@@ -61,7 +61,7 @@ def leaves(value):
 
 def same_class(a, b):
     """Whether both are arrays, or both numbers: `+=` writes into the one, and makes another one."""
-    if getattr(b, "dtype", None) == bool and np.ndim(b) == 0:
+    if np.ndim(b) == 0 and str(getattr(b, "dtype", "")) == "bool":
         return True  # a flag: since SciPy 1.18 `cho_factor` gives its own as an array
     return isinstance(a, np.ndarray) == isinstance(b, np.ndarray)
 
