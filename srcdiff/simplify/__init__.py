@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
+from srcdiff.simplify.cleared import without_clearing
 from srcdiff.simplify.coalesce import coalesce, with_one_name
 from srcdiff.simplify.copies import read_at_once, without_copies
 from srcdiff.simplify.dead import remove_dead
@@ -36,7 +37,7 @@ def simplify(
     kinds = infer(function, params) if kinds is None else kinds
     for _ in range(ROUNDS):
         plain = remove_dead(without_copies(rewrite(function, kinds), kinds), kinds)
-        plain = read_at_once(without_outputs(plain, kinds), kinds)
+        plain = read_at_once(without_outputs(without_clearing(plain, kinds), kinds), kinds)
         new = reorder(with_one_name(coalesce(plain)), kinds)
         if new in (plain, function):
             return new  # what rewriting has made plain it leaves as it is

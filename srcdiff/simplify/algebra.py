@@ -11,7 +11,7 @@ from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_float, is_mutable, is_real, rank_of
 from srcdiff.analyses.kinds import atom_kind, kind_of_call
-from srcdiff.simplify import shapes
+from srcdiff.simplify import matrices, shapes
 from srcdiff.simplify.available import Available
 from srcdiff.simplify.signs import LINEAR, Signs
 
@@ -48,7 +48,8 @@ class Algebra:
         if other is not None:
             return other
         if isinstance(fn, ir.Attr) and fn.name == "T":
-            return self.transposed_twice(args[0])
+            twice = self.transposed_twice(args[0])
+            return twice or matrices.transposed(args[0], self.signs, self.loc)
         if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)):
             return None
         if fn in LINEAR:
@@ -199,7 +200,8 @@ class Algebra:
                 return self.itself(target, other)
             if _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
-        return self._signs(operator.mul, a, b) or self._twice(a, b)
+        product = matrices.outer(a, b, self.signs, self.loc)
+        return product or self._signs(operator.mul, a, b) or self._twice(a, b)
 
     def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`x / 1.0`, quotients of negated operands and of two numbers."""

@@ -19,5 +19,5 @@ def attention_grad(q, k, v, grad_outputs=None):
     d_s = d_t_1 - cp.sum(d_t_1, axis=1, keepdims=True) * winners(s, t_1, -1)
     d_t_2 = d_s / t
     d_q = d_t_2 @ k
-    d_k = (q.T @ d_t_2).T
+    d_k = d_t_2.T @ q
     return d_q, d_k, d_v

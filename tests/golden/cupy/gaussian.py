@@ -10,6 +10,6 @@ def gaussian_grad(a, b, grad_outputs=1.0):
     d_low = scatter(-d_t / cp.diag(low), cp.diagonal(positions(low)), low)
     d_z = -2.0 * (d_t * 0.5 * z)
     d_b = cp.linalg.solve(low.T, d_z)
-    d_low -= d_b[..., :, None] * z[..., None, :]
+    d_low -= cp.outer(d_b, z)
     d_a = cholesky_back(low, d_low)
     return like_tree(d_a, a), like_tree(d_b, b)
