@@ -29,6 +29,7 @@ from srcdiff.met import met_calls
 from srcdiff.operands import with_arrays
 from srcdiff.options import options, variant, without
 from srcdiff.outputs import selected_names
+from srcdiff.overlaps import check_outs
 from srcdiff.prepare import prepare
 from srcdiff.request import Request
 from srcdiff.rules import Rule, find, lookup, spelling
@@ -44,6 +45,7 @@ _LEVELS = 8
 def compose(typed: Typed, request: Request) -> Typed:
     """The function with all active calls of composed functions written out."""
     inputs, forward = tuple(i.param for i in request.inputs), request.mode == "forward"
+    check_outs(typed.function, typed.kinds)
     typed = _with_arrays(typed, inputs, forward)
     for _ in range(_LEVELS):
         function = typed.function

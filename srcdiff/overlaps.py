@@ -3,27 +3,50 @@
 `i[i] = v` changes its own index, and the way back needs the one that it had: the index is copied
 before the store.  The invariant: no array in the index of a store shares memory with its base.
 Functions that write in place, and of which NumPy decides in which order they read and write, are
-refused where they read what they write.
+refused where they read what they write.  Ufuncs, their methods and most functions with `out` read
+all that they need of what they write before they write it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Kind, Scalar, Text
 from srcdiff.analyses.links import near
+from srcdiff.analyses.outs import outs
 from srcdiff.analyses.views import is_array
 from srcdiff.errors import UnsupportedError
+from srcdiff.rules import spelling
 
 _IN_ANY_ORDER = (np.fill_diagonal, np.place, np.put, np.putmask)
 
+_WRITES_NOTHING = (np.fft.hfft, np.fft.irfft2)
+"""What has a parameter `out`, and does not look at it in NumPy 2.4."""
 
-def without_overlaps(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+_PIECE_BY_PIECE = frozenset(
+    {np.concatenate, np.stack, np.ptp, ir.Method("ptp"), *_WRITES_NOTHING}
+)
+"""What reads one operand, or one operand again, when a part of `out` is written."""
+
+_AT_ONCE = frozenset(
+    {
+        "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter",
+        "gaussian_filter1d", "uniform_filter", "uniform_filter1d", "prewitt", "sobel",
+    }
+)  # fmt: skip
+"""The functions of `scipy.ndimage` that read nothing of their operands when `output` is written."""
+
+Kinds = Mapping[str, Kind]
+
+
+def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with copies of the indices that share memory with what is stored into.
 
     Raises:
@@ -33,6 +56,59 @@ def without_overlaps(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Fun
         return function
     found = _Overlaps(function, kinds)
     return replace(function, body=found.block(function.body))
+
+
+def check_outs(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse calls that may read what they have written into `out`, or write nothing into it.
+
+    Raises:
+        UnsupportedError: the memory of an operand may be that of `out`.
+    """
+    calls = [(c, s.loc) for s in ir.walk(function.body) if (c := _doubtful(s))]
+    if not calls:
+        return
+    group = near(function, kinds)
+    for call, loc in calls:
+        if call.fn in _WRITES_NOTHING:
+            reason = f"whether {spelling(call)} writes into `out` depends on the version of NumPy"
+            raise UnsupportedError(reason, loc, remedy=_STORE)
+        check_order(call, kinds, group, loc, _STORE)
+
+
+_STORE = "Leave `out` away, and store the result: `x[...] = y`."
+
+
+def _doubtful(stmt: ir.Stmt) -> ir.Call | None:
+    """A call with `out` that may read its operands when a part of it is written, or ignore it."""
+    call = ir.call_of(stmt)
+    if call is None or not _is_by_piece(call.fn) or not outs(call):
+        return None
+    return call
+
+
+def _is_by_piece(fn: Any) -> bool:
+    """Whether a function is not known to have read its operands before it writes its result."""
+    if (getattr(fn, "__module__", None) or "").startswith("scipy.ndimage"):
+        return getattr(fn, "__name__", "") not in _AT_ONCE
+    return isinstance(fn, Hashable) and fn in _PIECE_BY_PIECE
+
+
+def check_order(
+    call: ir.Call, kinds: Kinds, group: Mapping[str, str], loc: ir.Loc, remedy: str
+) -> None:
+    """Refuse a call that may read what it writes; `group`: see `near`."""
+    written = Counter(n for a in mutated_args(call, kinds) for n in ir.names(a))
+    classes = {group.get(n, n) for n in written}
+    atoms = (*call.args, *(v for _, v in call.kwargs))
+    for name in Counter(n for a in atoms for n in ir.names(a)) - written:
+        has_memory = not isinstance(kinds.get(name), (Scalar, Text))
+        if has_memory and group.get(name, name) in classes:
+            raise UnsupportedError(
+                f"{ir.said(name)} may share memory with what {spelling(call)} writes into, "
+                "and the result depends on the order of reading and writing",
+                loc,
+                remedy=remedy,
+            )
 
 
 def _looks_at_arrays(stmt: ir.Stmt) -> bool:
@@ -46,7 +122,7 @@ def _looks_at_arrays(stmt: ir.Stmt) -> bool:
 class _Overlaps:
     """The walk, with the names that may share memory."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         self.kinds = kinds
         self.group = near(function, kinds)
         self.fresh = ir.Fresh(ir.all_names(function))
@@ -61,7 +137,7 @@ class _Overlaps:
             return self.store(stmt, stmt.index)
         call = ir.call_of(stmt)
         if call is not None and call.fn in _IN_ANY_ORDER:
-            self.check(call, stmt.loc)
+            check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
         return (ir.map_blocks(stmt, self.block),)
 
     def store(self, stmt: ir.SetItem, index: ir.Atom) -> ir.Block:
@@ -76,15 +152,3 @@ class _Overlaps:
         """Whether a name stands for an array that may share memory with another name."""
         same = one == two or self.group.get(one, one) == self.group.get(two, two)
         return same and is_array(self.kinds.get(one))
-
-    def check(self, call: ir.Call, loc: ir.Loc) -> None:
-        """Refuse a call that may read what it writes."""
-        written = {n for a in mutated_args(call, self.kinds) for n in ir.names(a)}
-        for name in ir.names(call):
-            if name not in written and any(self.share(name, w) for w in written):
-                raise UnsupportedError(
-                    f"{ir.said(name)} may share memory with what `{call.text or 'this call'}` "
-                    "writes into, and the result depends on the order of reading and writing",
-                    loc,
-                    remedy="Give it a copy.",
-                )

@@ -24,7 +24,7 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
-    + ("ownership", "apart", "overlaps", "identity", "presence", "own_dicts", "order"),
+    + ("ownership", "apart", "identity", "presence", "own_dicts", "order"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("consistent", "assumed", "returned_lists", "resized", "marks", "looped", "hidden", "partly")
@@ -33,7 +33,7 @@ LAYERS = (
     + ("methods", "mappings", "flat", "stars", "iterators", "changes", "lengths")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
-    + ("direct", "strong", "entangled", "written", "memoised", "turns", "lent"),
+    + ("direct", "strong", "entangled", "written", "overlaps", "memoised", "turns", "lent"),
     ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
     + ("copied",)
     + ("accumulate", "batch", "tape", "checkpoint")

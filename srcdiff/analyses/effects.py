@@ -320,8 +320,8 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return args[fn.nin :]
     if fn in VIEW_FUNCTIONS:
         return () if fn is np.array and not _asks_no_copy(call) else _first(call)
-    if fn is np.einsum:
-        return args[1:2] if len(args) == 2 else args  # of one operand it may be a view
+    if fn is np.einsum:  # of one operand it may be a view
+        return () if len(args) > 2 and isinstance(args[0], ir.Const) else args
     if fn in IN_PLACE_OPERATORS:
         return args[:1]
     if makes_object(fn):

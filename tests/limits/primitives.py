@@ -320,6 +320,22 @@ def f(x):
 
 srcdiff.grad(f)(np.arange(3.0))
 """,
+    "Pieces that are joined into the array that they are a part of": """
+def f(x):
+    y = x.copy()
+    np.concatenate((y[1:], y[:1]), out=y)
+    return np.sum(y * x)
+
+srcdiff.grad(f)(np.arange(3.0))
+""",
+    "`out` of a function that may not write into it": """
+def f(x):
+    y = np.zeros(4)
+    np.fft.hfft(x, out=y)
+    return np.sum(y)
+
+srcdiff.grad(f)(np.arange(3.0))
+""",
     "Numbers stored through `flat` that are a part of the array": """
 def f(x):
     y = x.copy()

@@ -68,6 +68,24 @@ def out_in_loop(x, n):
 sample(out_in_loop, lambda r: (r.standard_normal(3), 3))
 
 
+def results_over_their_operands(A):
+    y, z = A * 1.0, A + 0.5
+    np.dot(y, z, out=y)
+    np.take(y, [2, 0, 1], axis=0, out=y)
+    np.cumsum(y, axis=1, out=y[:, ::-1])
+    np.einsum("ij,jk->ik", z, y, out=z)
+    np.add.accumulate(z[:2], out=z[1:])
+    z.sum(axis=0, out=z[0])
+    np.choose([1, 0, 1], [z[0], z[1]], out=z[1])
+    np.clip(z[::-1], 0.5, 40.0, out=z)
+    parts = [z[1:].copy(), z[:1].copy()]
+    np.concatenate(parts, out=z)
+    return np.sum(z * y)
+
+
+sample(results_over_their_operands, lambda r: (r.uniform(0.5, 1.5, (3, 3)),))
+
+
 def ufunc_methods(x):
     pairs = np.hypot.outer(x, x + 3.0)
     return np.logaddexp.reduce(pairs, axis=1) * np.maximum.accumulate(x) + np.multiply.reduce(x)

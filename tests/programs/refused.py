@@ -183,3 +183,43 @@ for _function, _line in (
         line=_line,
         reason="returns arrays that may share memory, and one of them is written into here",
     )
+
+
+# --- `out` that may be read when a part of it is written -----------------------------------------
+
+
+def rotated_into_itself(x):
+    y = x * 1.0
+    np.concatenate((y[1:], y[:1]), out=y)
+    return np.sum(y * x)
+
+
+def pieces_in_a_list_joined_into_their_array(x):
+    y = x * 1.0
+    pieces = [y[k : k + 1] for k in range(3)]
+    np.concatenate(pieces[::-1], out=y)
+    return np.sum(y * x)
+
+
+def transposed_into_itself_by_stack(x):
+    y = np.outer(x, x**2)
+    np.stack(y, axis=1, out=y)
+    return np.sum(y[0] * x)
+
+
+def ranges_into_the_first_row(x):
+    y = np.outer(x, x**2)
+    np.ptp(y, axis=0, out=y[0])
+    return np.sum(y * x)
+
+
+for _function, _line, _reason in (
+    (rotated_into_itself, "np.concatenate((y[1:], y[:1]), out=y)", "order of reading and writing"),
+    (
+        pieces_in_a_list_joined_into_their_array, "np.concatenate(pieces[::-1], out=y)",
+        "order of reading and writing",
+    ),
+    (transposed_into_itself_by_stack, "np.stack(y, axis=1, out=y)", "`y` may share memory"),
+    (ranges_into_the_first_row, "np.ptp(y, axis=0, out=y[0])", "`np.ptp` writes into"),
+):  # fmt: skip
+    refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
