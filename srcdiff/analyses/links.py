@@ -318,9 +318,15 @@ def written_classes(function: ir.Function, kinds: Kinds) -> dict[str, str]:
 def written_memory(function: ir.Function, kinds: Kinds) -> dict[str, str]:
     """Name -> representative, for names through which one may see what another one writes.
 
-    Containers that are changed count as the memory of all that they hold.
+    Containers that are changed count as the memory of all that they hold, and what an operator in
+    place stands on as written into if it shares memory.
     """
-    stored, resized = stored_names(function.body, kinds)
-    if not stored and not resized:
+    stored = frozenset().union(*stored_names(function.body, kinds))
+    marks = list(in_place(function))
+    if marks:
+        linked = linked_names(function, kinds)
+        marks = [k for k in marks if k.source in linked and not _has_no_memory(kinds.get(k.source))]
+        stored |= {k.source for k in marks}
+    if not stored:
         return {}
-    return classes_of(links_of(function.body, kinds, False), stored | resized)
+    return classes_of((*links_of(function.body, kinds, False), *marks), stored)

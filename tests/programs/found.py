@@ -1187,3 +1187,27 @@ def halved_while_a_helper_says(x):
 
 for _program in (halved_while_large, halved_while_a_helper_says):
     sample(_program, lambda r: (r.uniform(0.5, 1.0, (2, 2)),))
+
+
+# --- views that carry a derivative since an operator in place makes their array carry one --------
+
+
+def sums_in_a_view_before_a_product(x):
+    y = np.array([1.0, 2.0, 3.0, 4.0])
+    v = y[1:]
+    np.add.accumulate(v, out=v)
+    y *= x
+    return np.sum(y * x)
+
+
+def slopes_in_a_view_before_a_sum(x):
+    y = np.array([[1.0, 2.0, 4.0, 8.0], [0.0, 1.0, 3.0, 9.0]])
+    v = y.T
+    for _ in range(2):
+        v[:] = np.gradient(v, axis=0)
+        y += x
+    return np.sum(y * y)
+
+
+for _program in (sums_in_a_view_before_a_product, slopes_in_a_view_before_a_sum):
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
