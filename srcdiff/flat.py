@@ -120,13 +120,34 @@ class _Flat:
         if call is not None and _name(stmt, self.kinds) in self.names:
             lines.out.append(ir.rebuilt(stmt, rhs=call.args[0]))
         elif isinstance(stmt, ir.SetItem) and stmt.base.id in self.names:
-            index = None if stmt.index is None else self.index(stmt.base, stmt.index, lines)
-            lines.out.append(replace(stmt, index=index))
+            lines.out.append(self.store(stmt, lines))
         elif call is not None and self.names.intersection(ir.names(call)):
             lines.out.append(ir.rebuilt(stmt, rhs=self.read(call, lines)))
         else:
             return [stmt]
         return lines.out
+
+    def store(self, stmt: ir.SetItem, lines: Lines) -> ir.SetItem:
+        """A store by an index of the array itself."""
+        if stmt.index is None:
+            return stmt
+        index, value = self.index(stmt.base, stmt.index, lines), stmt.value
+        if stmt.op is None and not self.is_one(stmt.index) and not self.is_one(value):
+            value = self.repeated(stmt.base, stmt.index, value, lines)
+        return replace(stmt, index=index, value=value)
+
+    def repeated(
+        self, base: ir.Name, place: ir.Atom, value: ir.Atom, lines: Lines
+    ) -> ir.Atom:
+        """As many numbers of a value in turn, again and again, as there are places."""
+        places = lines.item(lines.call(np.arange, lines.call(ir.Attr("size"), base)), place)
+        numbers = lines.call(np.arange, lines.call(np.size, places))
+        turns = lines.call(operator.mod, numbers, lines.call(np.size, value))
+        return lines.call(np.take, value, turns)
+
+    def is_one(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly one number."""
+        return is_scalar(atom_kind(atom, self.kinds))
 
     def read(self, call: ir.Call, lines: Lines) -> ir.Call:
         """What is read of `x.flat`: an item, several, the length, all."""
@@ -139,7 +160,7 @@ class _Flat:
         if self.ranks[base.id] != 1:
             index = self.index(base, rest[0], lines, call.text == LOOP)
             return ir.Call(operator.getitem, (base, index))
-        if is_scalar(atom_kind(rest[0], self.kinds)):
+        if self.is_one(rest[0]):
             return call
         return ir.Call(np.copy, (lines.item(base, rest[0]),))  # no view of `x`
 
@@ -152,8 +173,7 @@ class _Flat:
         first = isinstance(place, ir.Const) and isinstance(place.value, int) and place.value >= 0
         if not first and not counter:
             size = lines.call(ir.Attr("size"), base)
-            number = is_scalar(atom_kind(place, self.kinds))
-            places = lines.call(range if number else np.arange, size)
+            places = lines.call(range if self.is_one(place) else np.arange, size)
             place = lines.item(places, place)
         return lines.call(np.unravel_index, place, self.shape(base, lines))
 

@@ -64,7 +64,8 @@ def with_arrays(
     def block(inner: ir.Block) -> ir.Block:
         out: list[ir.Stmt] = []
         for stmt in inner:
-            places = _listed(stmt, kinds, unclear) if active & {*ir.writes(stmt)} else ()
+            changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
+            places = _listed(stmt, kinds, unclear) if active & {*changed} else ()
             if places:
                 out += _converted(stmt, places, unclear, fresh)
             else:
@@ -84,7 +85,13 @@ def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
 
 
 def _listed(stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str]) -> tuple[int | str, ...]:
-    """The places, or keys, of the operands of a call that are lists where arrays are meant."""
+    """The places, or keys, of the operands of a call that are lists where arrays are meant.
+
+    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.
+    """
+    if isinstance(stmt, ir.SetItem):
+        meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
+        return ("value",) if meant and _is_list(stmt.value, kinds, True) else ()
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(call, ir.Call) or isinstance(
         call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
@@ -139,7 +146,6 @@ def _converted(
     stmt: ir.Stmt, places: tuple[int | str, ...], unclear: frozenset[str], fresh: ir.Fresh
 ) -> ir.Block:
     """The statement on arrays made of its lists."""
-    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
     out: list[ir.Stmt] = []
 
     def array(place: int | str | None, operand: ir.Atom) -> ir.Atom:
@@ -149,6 +155,10 @@ def _converted(
         out.append(ir.Assign(made, ir.Call(fn, (operand,), text=f"np.{fn.__name__}"), stmt.loc))
         return made
 
+    if isinstance(stmt, ir.SetItem):
+        value = array("value", stmt.value)
+        return (*out, replace(stmt, value=value))
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
     args = tuple(array(k, a) for k, a in enumerate(stmt.rhs.args))
     kwargs = tuple((k, array(k, v)) for k, v in stmt.rhs.kwargs)
     return (*out, replace(stmt, rhs=replace(stmt.rhs, args=args, kwargs=kwargs)))

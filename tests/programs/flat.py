@@ -74,3 +74,26 @@ def all_at_once(x):
 
 
 sample(all_at_once, _vector)
+
+
+def stored_again_and_again(x):
+    y, z = np.outer(x, x), x * 1.0
+    y.flat[:] = [x[0] ** 2, 3.0]
+    y.flat[1::2] = np.outer(x[:2], x) ** 2
+    y.flat[[0, 4, 5, 8]] = x
+    z.flat[:] = x[:1] * 2.0
+    return np.sum(y * y.T) + np.sum(z**3)
+
+
+sample(stored_again_and_again, _vector)
+
+
+def list_added_at_places(x):
+    y = np.outer(x, x)
+    y.flat[1:3] += [x[2] ** 2, 3.0]
+    y[[0, 2], [1, 1]] *= [x[0], 2.0]
+    y[[1, 2]] -= [[x[1], 1.0, 2.0], [x[2], x[2], x[0]]]
+    return np.sum(y * y)
+
+
+sample(list_added_at_places, _vector)
