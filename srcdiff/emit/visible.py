@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from srcdiff.ir import Assign, Block, Call, Effect, For, If, Method, Name, SetItem, Stmt
+from srcdiff.ir import Assign, Block, Call, Effect, For, If, Method, Name, SetItem, Stmt, bound
 
 
 def visible(block: Block, inline: Set[str]) -> list[Stmt]:
@@ -36,7 +36,9 @@ def filled_name(loop: For) -> str | None:
     while isinstance(last, (For, If)):
         last = last.body[-1] if last.body else None
     found = container(last)
-    return found if found is not None and found.startswith("_") else None
+    if found is None or not found.startswith("_"):
+        return None
+    return None if found in bound((loop,)) else found  # `(a if c else b)[0] = v` fills another one
 
 
 def container(stmt: Stmt | None) -> str | None:

@@ -1211,3 +1211,25 @@ def slopes_in_a_view_before_a_sum(x):
 
 for _program in (sums_in_a_view_before_a_product, slopes_in_a_view_before_a_sum):
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 4),))
+
+
+# --- what one of two names stands for, filled as the last statement of a loop --------------------
+
+
+def one_of_two_arrays_filled(x):
+    a, b = np.zeros(3), np.ones(3)
+    for c in range(3):
+        (a if c else b)[c] = 2.0
+    return np.sum((a + x) * b * x)
+
+
+def one_of_two_dicts_filled(x):
+    a, b, held = {}, {}, ([], [])
+    for c in [True, False, True]:
+        (a if c else b)["k"] = 2.0
+        (held[0] if c else held[1]).append(3.0)
+    return x * a["k"] * b["k"] * sum(held[0])
+
+
+for _program in (one_of_two_arrays_filled, one_of_two_dicts_filled):
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 3),))
