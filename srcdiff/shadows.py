@@ -224,11 +224,11 @@ class _Mirror:
         if rhs.fn is tuple:
             rhs = replace(rhs, fn=list, text=None)
         if rhs.fn is operator.add:
-            args = tuple(self.item(a, out) for a in rhs.args)
             if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
                 # Which is a sum for nobody: a write into an item is one into both lists.
-                return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
-            return replace(rhs, args=args)
+                parts = tuple(ir.Star(self.joined(a, out)) for a in rhs.args)
+                return ir.Call(ir.make_list, parts)
+            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
         if rhs.fn is layout.view_like:
             base, x, old, other = rhs.args
             return replace(rhs, args=(self.item(base, out), x, old, self.item(other, out)))
@@ -252,6 +252,11 @@ class _Mirror:
         if isinstance(kind, List) and all(map(is_scalar, contents(kind))):
             return self.constant(atom, out)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
+
+    def joined(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+        """The shadow of what stands in a longer list: as long as it, also of constants."""
+        shadow = self.item(atom, out)
+        return self.made(ir.Call(trees.zero_tree, (atom,)), out) if shadow == ir.NONE else shadow
 
     def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
         """The shadow of a constant, beside which something active may come to stand."""

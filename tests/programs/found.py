@@ -1233,3 +1233,50 @@ def one_of_two_dicts_filled(x):
 
 for _program in (one_of_two_arrays_filled, one_of_two_dicts_filled):
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 3),))
+
+
+# --- lists of what carries no derivative, joined beside numbers or arrays that do ----------------
+
+
+def beams_with_their_paths(x):
+    beams = [(1.0, [])]
+    for v in x:
+        beams = [(c * v * w, path + [k]) for c, path in beams for k, w in enumerate(x)]
+        beams = sorted(beams, key=lambda beam: -beam[0])[:2]
+    return beams[0][0] ** 2 * len(beams[1][1]) + beams[1][0]
+
+
+def labels_beside_a_product(x):
+    b = (["a"], 1.0)
+    for v in x:
+        b = (b[0] + ["b"], b[1] * v)
+    return b[1] ** 2
+
+
+def paths_sorted_and_reversed(x):
+    b = [(x[0], [1], "s"), (x[1], [2], "t")]
+    for v in x:
+        b = [(c * v, s + [1], t + "u") for c, s, t in b][::-1]
+        b.sort(key=lambda t: t[0])
+    return b[0][0] ** 2 * b[1][0]
+
+
+def constants_joined_with_arrays(x):
+    y, first = x * 1.0, [3, "a"]
+    b = first + [y]
+    b[2][0] = x[1]
+    y *= x
+    return np.sum(b[2] * y)
+
+
+def constants_joined_with_numbers(x):
+    b, one = [(x[0], [x[1]]), (x[1], [x[2]])], [1]
+    b = [(c * x[2], s + one) for c, s in b][:1]
+    return b[0][0] ** 2 * b[0][1][0]
+
+
+for _program in (
+    beams_with_their_paths, labels_beside_a_product, paths_sorted_and_reversed,
+    constants_joined_with_arrays, constants_joined_with_numbers,
+):  # fmt: skip
+    sample(_program, lambda r: (r.uniform(0.5, 1.5, 3),))
