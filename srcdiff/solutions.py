@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import texts
+from srcdiff import ir, texts
+from srcdiff.errors import UnsupportedError
 
 DENSE = 50
 """Up to so many unknowns a linear system is solved by its matrix."""
@@ -39,6 +40,7 @@ def implicit(solver: Callable[..., Any], residual: Callable[..., Any]) -> Callab
 
     Raises:
         ValueError: when differentiated, the residual does not have the shape of the solution.
+        UnsupportedError: when differentiated, the residual gives a list or a tuple.
         numpy.linalg.LinAlgError: the Jacobian of the residual is singular.
 
     >>> import srcdiff
@@ -272,6 +274,16 @@ def solved(a: Any, b: Any) -> Any:
 
 
 def _check(f: Any, value: Any, x: Any) -> None:
+    """Refuse an equation whose value is no number or array of the shape of the solution."""
+    if isinstance(value, (list, tuple)):
+        code = getattr(f, "__code__", None)
+        loc = None if code is None else ir.Loc(code.co_filename, code.co_firstlineno)
+        raise UnsupportedError(
+            f"the equation `{getattr(f, '__name__', f)}` returns a {type(value).__name__}, "
+            "where its derivative at the solution is that of an array",
+            loc,
+            remedy="Return an array: `np.array([...])`.",
+        )
     if np.shape(value) != np.shape(x):
         raise ValueError(
             f"the result of `{getattr(f, '__name__', f)}` has shape {np.shape(value)}, expected "

@@ -297,6 +297,34 @@ def test_roots(name):
     checked(*ROOTS[name])
 
 
+def listed(v, a):
+    return [v[0] ** 2 + a[0] * v[1] - 2.0, v[1] - a[1] * v[0]]
+
+
+def paired(v, a):
+    return tuple(listed(v, a))
+
+
+def crossing_of_listed(a):
+    return np.sum(optimize.fsolve(listed, np.ones(2), args=(a,)))
+
+
+def crossing_of_paired(a):
+    return np.sum(optimize.root(paired, np.ones(2), args=(a,)).x)
+
+
+LISTED = [(crossing_of_listed, listed), (crossing_of_paired, paired)]
+
+
+@pytest.mark.parametrize("f, equation", LISTED)
+def test_an_equation_that_returns_a_list_is_refused_with_its_line(f, equation):
+    for derivative in (lambda: srcdiff.grad(f)(A), lambda: srcdiff.jvp(f, (A,), (A,))):
+        with pytest.raises(srcdiff.UnsupportedError, match="of an array") as info:
+            derivative()
+        assert info.value.loc.line == equation.__code__.co_firstlineno
+        assert "np.array" in info.value.remedy
+
+
 def complex_root(k):
     """From a real first guess."""
     return np.abs(optimize.newton(lambda x: x * x - k, 1.0, tol=1e-13))

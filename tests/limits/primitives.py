@@ -320,6 +320,18 @@ def f(x):
 
 srcdiff.grad(f)(np.arange(3.0))
 """,
+    "An equation that returns a list": """
+def solve(a):
+    return np.array([np.sqrt(a), 1.0 / np.sqrt(a)])
+
+def equation(x, a):
+    return [x[0] ** 2 - a, x[0] * x[1] - 1.0]
+
+def f(a):
+    return np.sum(srcdiff.implicit(solve, equation)(a))
+
+srcdiff.grad(f)(2.0)
+""",
     "Pieces that are joined into the array that they are a part of": """
 def f(x):
     y = x.copy()
