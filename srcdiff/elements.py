@@ -57,10 +57,10 @@ def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
 
 def _unclear(stmt: ir.SetItem, other: str) -> UnsupportedError:
     """The refusal of an element that may be a number or an array."""
-    also = "another place" if other.startswith("_") else f"`{other}`"
+    also = "another place" if other.startswith("_") else ir.said(other)
     return UnsupportedError(
-        f"`{stmt.op}=` writes into the element of the container `{stmt.base.id}` if that is an "
-        f"array, and {also} may hold the same array",
+        f"`{stmt.op}=` writes into the element of the container {ir.said(stmt.base.id)} if that "
+        f"is an array, and {also} may hold the same array",
         stmt.loc,
         remedy=f"Store a new array, `xs[i] = xs[i] {stmt.op} ...`, or copy it first.",
     )

@@ -388,10 +388,12 @@ def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
     if isinstance(base, ir.Ref):
         what = f"`{base.text}.{name}`, which is not local to the function"
         return UnsupportedError(f"a store into {what}", loc, remedy="Pass it as an argument.")
+    plain = "Keep the value in a local variable, and return it."
+    of_array = f"Of an array, store into its items: `x.{name}[:] = ...`."
     return UnsupportedError(
         "assignment to an attribute is not supported in a differentiated function where the "
         "object is not known: it is no argument and not made here, or it was taken from a "
         "container",
         loc,
-        remedy="Keep the value in a local variable, and return it.",
+        remedy=of_array if name in ("real", "imag", "flat") else plain,
     )

@@ -103,8 +103,9 @@ def check_order(
     for name in Counter(n for a in atoms for n in ir.names(a)) - written:
         has_memory = not isinstance(kinds.get(name), (Scalar, Text))
         if has_memory and group.get(name, name) in classes:
+            what = "an operand" if name.startswith("_") else ir.said(name)
             raise UnsupportedError(
-                f"{ir.said(name)} may share memory with what {spelling(call)} writes into, "
+                f"{what} may share memory with what {spelling(call)} writes into, "
                 "and the result depends on the order of reading and writing",
                 loc,
                 remedy=remedy,

@@ -280,11 +280,12 @@ def _resolved(
     if alone or (kind is not None and is_scalar(kind)):
         return _rebound(stmt, value, kind, kinds, fresh)
     if not is_array(kind):
+        name = ir.said(base.id).strip("`")
         raise UnsupportedError(
-            f"`{op}=` writes into `{base.id}` if it is an array, which another name shares, and "
+            f"`{op}=` writes into `{name}` if it is an array, which another name shares, and "
             "makes a new value if it is a number",
             stmt.loc,
-            remedy=f"Write `{base.id} = {base.id} {op} ...`, or give an example of the arguments.",
+            remedy=f"Write `{name} = {name} {op} ...`, or give an example of the arguments.",
         )
     out = _written(base, value, op, stmt.loc, fresh)
     return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]

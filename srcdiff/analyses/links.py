@@ -255,7 +255,9 @@ def until_last_use(link: Link) -> ir.Block:
 
 def refusal(link: Link) -> UnsupportedError:
     """The refusal of memory whose owner the source does not decide."""
-    target, source = ir.said(link.target), ir.said(link.source)
+    target, source = _made(link), ir.said(link.source)
+    if source == ir.said("_") and link.how == "view":
+        source = "its argument"
     into, of = (
         "a container" if n.startswith("_") else f"the container {ir.said(n)}"
         for n in (link.target, link.source)
@@ -271,6 +273,18 @@ def refusal(link: Link) -> UnsupportedError:
         link.stmt.loc,
         remedy="Make a copy here with `.copy()`, or write through one name only.",
     )
+
+
+def _made(link: Link) -> str:
+    """What a link makes, as the user knows it: where it has no name, by what gives it."""
+    call = ir.call_of(link.stmt)
+    if not link.target.startswith("_") or call is None:
+        return ir.said(link.target)
+    if call.fn is operator.getitem:
+        return "a part that is taken here"
+    if isinstance(call.fn, (ir.Method, ir.Attr)):
+        return f"what `.{call.fn.name}` gives"
+    return f"what `{call.text}` gives" if call.text else ir.said(link.target)
 
 
 def between(links: list[Link], kinds: Kinds) -> list[Link]:

@@ -320,6 +320,14 @@ def f(x):
 
 srcdiff.grad(f)(np.arange(3.0))
 """,
+    "Real parts that are assigned as an attribute": """
+def f(x):
+    z = x * 1j
+    z.real = x
+    return np.sum(np.abs(z))
+
+srcdiff.grad(f)(np.arange(1.0, 4.0))
+""",
     "An equation that returns a list": """
 def solve(a):
     return np.array([np.sqrt(a), 1.0 / np.sqrt(a)])
