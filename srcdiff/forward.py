@@ -16,7 +16,7 @@ from dataclasses import replace
 from srcdiff import ir
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import Aliases
-from srcdiff.analyses.effects import mutated_args
+from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Kind,
@@ -216,8 +216,9 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     call = stmt.rhs
     if not isinstance(call, ir.Call) or not any(n in facts.active for n in ir.names(call)):
         return (stmt,)
-    if is_user_call(call):
-        return (stmt,)  # what it writes into is stored behind it
+    nothing = is_pure(call.fn) and not mutated_args(call, facts.kinds)
+    if nothing or is_user_call(call):
+        return (stmt,)  # what a user's function writes into is stored behind it
     scribe = Scribe(facts, stmt.loc)
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
         if ir.names(call.args[0])[0] not in facts.active:

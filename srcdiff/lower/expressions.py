@@ -133,10 +133,28 @@ def subscript(b: Builder, node: Node) -> Rhs:
     known = b.static(node.value)
     if known is not None and isinstance(known.value, _JOINERS):
         return _join(known, _joined(b, node.slice, known))
+    if known is not None and isinstance(known.value, type(np.s_)):
+        return _index(b, node, bool(known.value.maketuple))
     value, index = b.operands((node.value, node.slice))
     # A display has a name: which of its items this is says who shares memory with whom.
     value = b.temp(value, b.loc(node)) if isinstance(value, Tup) else value
     return Call(operator.getitem, (value, index))
+
+
+def _index(b: Builder, node: Node, in_tuple: bool) -> Rhs:
+    """The index that `np.s_[i:j, k]` is."""
+    index = b.atom(node.slice)
+    if isinstance(index, Tup):
+        loc = b.loc(node)
+        made = (b.temp(_slice(a), loc) if isinstance(a, Slice) else a for a in index.items)
+        return Tup(tuple(made))
+    alone: Rhs = _slice(index) if isinstance(index, Slice) else index
+    return Tup((b.temp(alone, b.loc(node)),)) if in_tuple else alone
+
+
+def _slice(atom: Slice) -> Call:
+    """`slice(i, j, k)`."""
+    return Call(slice, (atom.lower, atom.upper, atom.step), text="slice")
 
 
 def _joined(b: Builder, node: Node, joiner: Ref) -> tuple[Atom, ...]:

@@ -1280,3 +1280,23 @@ for _program in (
     constants_joined_with_arrays, constants_joined_with_numbers,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.5, 1.5, 3),))
+
+
+# --- views that nobody keeps ---------------------------------------------------------------------
+
+
+def views_dropped(x):
+    a = np.outer(x, x)
+
+    def scaled(i):
+        a[i] *= 2.0
+        return a[i]
+
+    scaled(1)
+    a[0]
+    a.T
+    a[1:] *= x
+    return np.sum(a * a)
+
+
+sample(views_dropped, lambda r: (r.uniform(0.5, 1.5, 3),))

@@ -146,3 +146,14 @@ def counted_at_counters(x, k):
 
 
 sample(counted_at_counters, lambda r: (r.standard_normal(3), 1))
+
+
+def indices_made_by_brackets(x):
+    u, s = np.outer(x, x), np.s_[::2]
+    u[1:3] = u[np.s_[0:2]]
+    u[np.s_[1:3, 0]] = u[np.s_[0:2, 1]] ** 2
+    u[np.index_exp[1:]] *= u[np.index_exp[:-1, ...]]
+    return np.sum(u[s] ** 2) * x[np.s_[1]]
+
+
+sample(indices_made_by_brackets, lambda r: (r.uniform(0.5, 1.5, 3),))
