@@ -8,11 +8,12 @@ from tests.fuzz.blocks import Blocks
 from tests.fuzz.calls import Calls
 from tests.fuzz.lists import Lists
 from tests.fuzz.nested import Nested
+from tests.fuzz.recurrences import Recurrences
 from tests.fuzz.rotations import Rotations
 from tests.fuzz.stores import Stores
 
 
-class Statements(Nested, Rotations, Lists, Calls):
+class Statements(Nested, Rotations, Recurrences, Lists, Calls):
     """Writes blocks of statements of every kind."""
 
     weights: ClassVar[dict[str, int]] = {
@@ -22,6 +23,7 @@ class Statements(Nested, Rotations, Lists, Calls):
         **Lists.weights,
         **Nested.weights,
         **Rotations.weights,
+        **Recurrences.weights,
     }
 
 

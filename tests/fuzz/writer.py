@@ -11,7 +11,7 @@ from tests.fuzz.expressions import Expressions
 from tests.fuzz.kinds import NUMBER, Kind
 
 LOCALS = ("a", "b", "c", "d", "u", "v", "w", "t", "out", "total")
-COMPOUND = ("if", "for", "while", "each", "forever", "rotate", "walk")
+COMPOUND = ("if", "for", "while", "each", "forever", "rotate", "walk", "recurrence")
 
 
 class Writer(Expressions):
