@@ -16,6 +16,7 @@ from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
 from srcdiff.simplify.sink import sink
 from srcdiff.tidy import fold, shorten
+from srcdiff.upwards import upwards
 from srcdiff.webs import webs
 
 
@@ -31,7 +32,8 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
     ours -= returned(function)
     function = items_in_reverse(unpacked(spell(function, kinds, ours)))
-    function = shorten(sink(function, kinds), facts.theirs)
+    function = sink(upwards(function, kinds), kinds)
+    function = shorten(function, facts.theirs)
     return placed_calls(function, params)
 
 

@@ -38,7 +38,7 @@ def _folded(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
             stmt = ir.map_blocks(stmt, lambda b: _folded(b, kinds))
         changed = ir.bound((stmt,)) if sums else ()
         sums = {t: p for t, p in sums.items() if t not in changed and p[0].id not in changed}
-        parts = _sum_of(stmt.rhs, kinds) if isinstance(stmt, ir.Assign) else None
+        parts = sum_of(stmt.rhs, kinds) if isinstance(stmt, ir.Assign) else None
         if parts is not None and isinstance(stmt, ir.Assign) and parts[0] != stmt.target:
             sums[stmt.target.id] = parts
         out.append(stmt)
@@ -49,14 +49,14 @@ def _folded_assign(
     stmt: ir.Assign, sums: Mapping[str, tuple[ir.Name, int]], kinds: Mapping[str, Kind]
 ) -> ir.Assign:
     """`t = u + 1`, where `u` is itself a sum."""
-    parts = _sum_of(stmt.rhs, kinds)
+    parts = sum_of(stmt.rhs, kinds)
     if parts is None or not parts[0].id.startswith("_") or parts[0].id not in sums:
         return stmt
     base, number = sums[parts[0].id]
-    return replace(stmt, rhs=_sum(base, number + parts[1]))
+    return replace(stmt, rhs=sum_with(base, number + parts[1]))
 
 
-def _sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None:
+def sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None:
     """`(x, c)` for `x + c` and `x - c` with a whole number x and a literal c."""
     if not isinstance(rhs, ir.Call) or rhs.fn not in _SIGNS or len(rhs.args) != 2:
         return None
@@ -70,7 +70,8 @@ def _sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | Non
     return base, _SIGNS[rhs.fn] * number.value
 
 
-def _sum(base: ir.Atom, number: int) -> ir.Rhs:
+def sum_with(base: ir.Atom, number: int) -> ir.Rhs:
+    """`base + number` in its plain form."""
     if number == 0:
         return base
     fn = operator.add if number > 0 else operator.sub

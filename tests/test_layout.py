@@ -38,6 +38,7 @@ LAYERS = (
     + ("copied",)
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
+    + ("upwards",)
     + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),
     ("pipeline", "batching"),
     ("backends",),

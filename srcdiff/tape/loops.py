@@ -180,6 +180,7 @@ def _ranged(stmt: ir.For, bounds: tuple[ir.Atom, ir.Atom, ir.Atom], facts: Facts
     one = ir.Const(1)
     if isinstance(step, ir.Const) and step.value == -1:
         args = (ints.op(operator.add, stop, one), ints.op(operator.add, start, one))
+        args = args[args[0] == ir.Const(0) :]  # type: ignore[assignment]
     else:
         args = _any_step(bounds, ints)  # type: ignore[assignment]
     header = ir.For(stmt.target, ir.Call(range, args), (), None, stmt.loc)

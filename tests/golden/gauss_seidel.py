@@ -7,7 +7,7 @@ def gauss_seidel_grad(u, f, sweeps, grad_outputs=None):
     # backward
     d_u = cotangent(grad_outputs, u)
     d_f = np.zeros_like(f)
-    for _ in range(sweeps - 1, -1, -1):
+    for _ in range(sweeps):
         for i in range(n - 2, 0, -1):
             d_t = d_u[i] * 0.5
             d_u[i] = 0.0

@@ -15,7 +15,7 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
     d_u = cotangent(grad_outputs, u)
     d_new = np.zeros_like(u0)
     d_alpha = 0.0
-    for _ in range(steps - 1, -1, -1):
+    for _ in range(steps):
         t_1 = t_1_saved.pop()
         d_new, d_u = d_u, d_new
         d_t = np.copy(d_new[1:-1])

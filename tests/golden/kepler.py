@@ -19,20 +19,20 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
     g = cotangent(grad_outputs, (q, p))
     d_q = g[0]
     d_p_2 = g[1]
-    for _ in range(steps - 1, -1, -1):
+    for _ in range(steps):
         t_2 = t_2_saved.pop()
         t_1 = t_1_saved.pop()
-        t_4 = 0.5 * dt
-        t_5 = t_2**1.5
-        d_t = -d_p_2 / t_5
-        d_q += 2.0 * (1.5 * t_2**0.5 * np.sum(d_p_2 * (t_4 * q / t_5 / t_5)) * q)
-        d_q += d_t * t_4
+        t_3 = 0.5 * dt
+        t_4 = t_2**1.5
+        d_t = -d_p_2 / t_4
+        d_q += 2.0 * (1.5 * t_2**0.5 * np.sum(d_p_2 * (t_3 * q / t_4 / t_4)) * q)
+        d_q += d_t * t_3
         q = q_saved.pop()
         d_p_1 = d_p_2 + d_q * dt
         d_p_2 = d_p_1
-        t_6 = t_1**1.5
-        t_7 = 2.0 * (1.5 * t_1**0.5 * np.sum(d_p_1 * (t_4 * q / t_6 / t_6)) * q)
-        d_q = d_q + t_7
-        d_q -= d_p_1 / t_6 * t_4
+        t_5 = t_1**1.5
+        t_6 = 2.0 * (1.5 * t_1**0.5 * np.sum(d_p_1 * (t_3 * q / t_5 / t_5)) * q)
+        d_q = d_q + t_6
+        d_q -= d_p_1 / t_5 * t_3
     d_p = np.copy(d_p_2)
     return d_q, d_p

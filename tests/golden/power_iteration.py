@@ -18,13 +18,13 @@ def power_iteration_grad(A, v, n, grad_outputs=1.0):
     d_v = grad_outputs * (v @ A)
     d_v += A @ d_t
     d_A = np.outer(v, d_t)
-    for _ in range(n - 1, -1, -1):
+    for _ in range(n):
         t_1 = t_1_saved.pop()
         w = w_saved.pop()
         d_w = d_v / t_1
-        t_3 = v / t_1
+        t_2 = v / t_1
         v = v_saved.pop()
-        d_w -= 2.0 * (np.sum(d_v * t_3) / (2.0 * t_1) * w)
+        d_w -= 2.0 * (np.sum(d_v * t_2) / (2.0 * t_1) * w)
         d_A += np.outer(d_w, v)
         d_v = A.T @ d_w
     return like_tree(d_A, A)

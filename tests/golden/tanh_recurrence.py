@@ -10,7 +10,7 @@ def tanh_recurrence_grad(x, w, n, grad_outputs=None):
     # backward
     d_x = cotangent(grad_outputs, x)
     d_w = 0.0
-    for _ in range(n - 1, -1, -1):
+    for _ in range(n):
         d_t = d_x * (1.0 - x * x)
         x = x_saved.pop()
         d_w += np.sum(d_t * x)

@@ -7,7 +7,7 @@ def heat_grad(u, steps, rate, grad_outputs=1.0):
         )
     # backward
     d_u = 2.0 * (cp.array(grad_outputs, cp.float64) * u)
-    for _ in range(steps - 1, -1, -1):
+    for _ in range(steps):
         d_t = d_u[1:-1, 1:-1] * rate
         d_u[1:-1, 1:-1] -= d_t * 4.0
         d_u[1:-1, :-2] += d_t
