@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from srcdiff.counters import shared
 from srcdiff.emit import is_temporary, shown
 from srcdiff.ir import (
     Assign,
@@ -42,9 +43,8 @@ def name(function: Function) -> Function:
 
     Temporaries that are nested into expressions, and flags that are printed as jumps, keep theirs.
     """
+    function, visible, unread = _counters(function)
     known = all_names(function)
-    params = {p.name for p in function.params}  # called by keyword: never renamed
-    visible = [n for n in shown(function) if n not in params]
     saved = {n for n in visible if is_temporary(n)} | _appended(function, known)
     lengths = _lengths(function)
     seen = {n: "_n" if n in lengths else _temporary(n, saved) for n in visible}
@@ -52,11 +52,10 @@ def name(function: Function) -> Function:
     tapes = _tapes(function, set(visible), known)
     seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
     again = {taken_: value for _, value, taken_ in tapes if taken_}
-    new = new_names({n: t for n, t in seen.items() if t and n not in again}, taken)
+    given = again.keys() | unread
+    new = new_names({n: t for n, t in seen.items() if t and n not in given}, taken)
     new.update((n, new.get(value, value)) for n, value in again.items())
-    if any(n.startswith("_") for n in new):
-        unread = _unread_counters(function)
-        new.update((n, "_") for n in new if n in unread)
+    new.update((n, "_") for n in unread)
     return _renamed(function, new)
 
 
@@ -66,9 +65,27 @@ def _lengths(function: Function) -> set[str]:
     return {s.target.id for s in found if isinstance(s.rhs, Call) and s.rhs.fn is len}
 
 
+def _counters(function: Function) -> tuple[Function, list[str], set[str]]:
+    """The function with names that loops share; what it shows, and temporaries of idle loops.
+
+    Parameters are called by keyword: they are never renamed.
+    """
+    params = {p.name for p in function.params}
+    visible = [n for n in shown(function) if n not in params]
+    idle = _unread_counters(function)
+    found = {n: _PARTS.match(n) for n in visible if is_temporary(n) and n not in idle}
+    new = shared(function, {n: parts["base"] or "t" for n, parts in found.items() if parts})
+    if new:
+        function = _renamed(function, new)
+        visible = [n for n in shown(function) if n not in params]
+    return function, visible, {n for n in visible if is_temporary(n) and n in idle}
+
+
 def _unread_counters(function: Function) -> set[str]:
     """The variables of loops that nothing reads."""
     loops = {s.target.id for s in walk(function.body) if isinstance(s, For)}
+    if not loops:
+        return loops
     others = {n for s in walk(function.body) if not isinstance(s, For) for n in writes(s)}
     return loops - others - used(function.body)
 

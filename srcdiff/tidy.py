@@ -10,11 +10,12 @@ from __future__ import annotations
 import builtins
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, Scalar
+from srcdiff.counters import shared
 from srcdiff.names import global_words
 
 _ENDING = re.compile(r"_\d+\Z")
@@ -93,10 +94,19 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
             continue
         if base not in taken or (base in params and _takes_over(name, base, function)):
             new[name] = base
+    function = _with_shared(function, theirs | new.keys())
     if not new:
         return function
     body = ir.rename(function.body, new)
     return replace(function, body=tuple(s for s in body if not _is_idle(s)))
+
+
+def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
+    """The function with `i_1` named `i` where both are variables of loops apart from each other."""
+    loops = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.For)}
+    families = {n: _ENDING.sub("", n) for n in loops - kept if not n.startswith("_")}
+    new = shared(function, {n: base for n, base in families.items() if n != base})
+    return replace(function, body=ir.rename(function.body, new)) if new else function
 
 
 def _takes_over(name: str, param: str, function: ir.Function) -> bool:

@@ -22,7 +22,7 @@ LAYERS = (
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("reprinted",)
     + ("ir_text",),
-    ("lower", "emit", "names", "containers", "webs", "prepare", "elements", "augmented")
+    ("lower", "emit", "counters", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
     + ("ownership", "apart", "identity", "presence", "own_dicts", "order"),
     ("rules",),

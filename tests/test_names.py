@@ -21,9 +21,12 @@ from srcdiff.ir import (
     Ref,
     Return,
     SetItem,
+    While,
     make_list,
 )
 from srcdiff.names import name, new_names
+
+from .check import check_gradient
 
 
 def assign(target, fn, *args):
@@ -153,3 +156,80 @@ def taken(at):
 def test_a_name_is_not_used_again_before_its_last_use():
     assert "        t = t_saved.pop()" in taken(2)
     assert "        t = t_saved.pop()" not in taken(3)
+
+
+# --- variables of loops ---------------------------------------------------------------------------
+
+
+def over(target, *body):
+    return For(Name(target), Call(range, (Name("x"),)), body)
+
+
+def shows(*names):
+    return Effect(Call(print, tuple(Name(n) for n in names)))
+
+
+def test_loops_beside_each_other_share_a_name():
+    f = function(over("_k_1", shows("_k_1")), over("_k_2", over("_k_3", shows("_k_2", "_k_3"))))
+    found = [line.strip() for line in lines(f) if "for" in line]
+    assert found == ["for k in range(x):", "for k in range(x):", "for k_1 in range(x):"]
+
+
+def test_a_loop_takes_the_name_of_a_loop_of_the_user():
+    f = function(over("k", shows("k")), over("_k_1", shows("_k_1")))
+    assert lines(f)[2:] == ["    for k in range(x):", "        print(k)"]
+
+
+def test_variables_that_mean_something_between_loops_keep_their_names():
+    for between in (shows("k"), assign("k", np.sin, "x"), Effect(Opaque("g(k)", (Name("k"),)))):
+        f = function(over("k", shows("k")), between, over("_k_1", shows("_k_1")))
+        assert "    for k_1 in range(x):" in lines(f)
+
+
+def test_variables_that_a_text_reads_keep_their_names():
+    later = Effect(Opaque("fs.append(lambda: k)", (Name("k"),)))
+    f = function(over("k", later), over("_k_1", shows("_k_1")))
+    assert "    for k_1 in range(x):" in lines(f)
+
+
+def test_variables_of_flags_and_conditions_keep_their_names():
+    asked = While((), Name("k"), (shows("x"),))
+    f = function(over("k", shows("k")), asked, over("_k_1", shows("_k_1")))
+    assert "    for k_1 in range(x):" in lines(f)
+
+
+def test_loops_that_only_repeat_take_no_name():
+    f = function(over("_k_1", shows("x")), over("_k_2", shows("_k_2")))
+    assert [line for line in lines(f) if "for" in line] == [
+        "    for _ in range(x):",
+        "    for k in range(x):",
+    ]
+
+
+def test_loops_of_the_user_keep_their_names_in_both_parts():
+    def solve(x, y):
+        for i in range(len(x)):
+            y = y * np.sin(x[i])
+        for i in range(len(x) - 1, -1, -1):
+            y = y + np.cos(x[i] * y)
+        for j in range(len(x)):
+            for i in range(j):
+                y = y * x[i] + x[j]
+        return y
+
+    args = np.array([0.3, 0.4, 0.6]), 0.7
+    check_gradient(solve, args, inputs=("x", "y"))
+    text = srcdiff.source(solve, inputs=("x", "y"), example=args)
+    assert set(re.findall(r"for (\w+) in", text)) == {"i", "j"}
+
+
+def test_a_variable_of_a_loop_that_is_read_behind_it_is_not_bound_by_another():
+    def last(x, y):
+        for i in range(len(x)):
+            y = y * np.sin(x[i])
+        parts = [v * y * k for k, v in enumerate(x)]
+        for k in range(len(parts)):
+            y = y + parts[k] * x[i]
+        return y
+
+    check_gradient(last, (np.array([0.3, 0.4, 0.6]), 0.7), inputs=("x", "y"))

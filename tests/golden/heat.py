@@ -5,23 +5,23 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
     """
     u = u0.copy()
     new = u0.copy()
-    t_1_saved = []
+    t_saved = []
     for _ in range(steps):
-        t_1 = u[2:] - 2.0 * u[1:-1] + u[:-2]
-        new[1:-1] = u[1:-1] + alpha * t_1
+        t = u[2:] - 2.0 * u[1:-1] + u[:-2]
+        new[1:-1] = u[1:-1] + alpha * t
         u, new = new, u
-        t_1_saved.append(t_1)
+        t_saved.append(t)
     # backward
     d_u = cotangent(grad_outputs, u)
     d_new = np.zeros_like(u0)
     d_alpha = 0.0
     for _ in range(steps):
-        t_1 = t_1_saved.pop()
+        t = t_saved.pop()
         d_new, d_u = d_u, d_new
         d_t = np.copy(d_new[1:-1])
         d_new[1:-1] = 0.0
         d_u[1:-1] += d_t
-        d_alpha += np.sum(d_t * t_1)
+        d_alpha += np.sum(d_t * t)
         d_t_1 = d_t * alpha
         d_u[:-2] += d_t_1
         d_u[2:] += d_t_1

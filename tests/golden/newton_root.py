@@ -12,9 +12,9 @@ def newton_root_grad(a, x, n, grad_outputs=1.0):
     d_a = 0.0
     for _ in range(n):
         x = x_saved.pop()
-        t_1 = 3.0 * x**2
-        d_t = -d_x / t_1
-        d_x += 2.0 * x * (d_x * ((x**3 - a) / t_1 / t_1) * 3.0)
+        t = 3.0 * x**2
+        d_t = -d_x / t
+        d_x += 2.0 * x * (d_x * ((x**3 - a) / t / t) * 3.0)
         d_a -= d_t
-        d_x += t_1 * d_t
+        d_x += t * d_t
     return float(d_a)
