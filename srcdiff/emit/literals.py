@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 _INFINITY = "1e309"  # larger than any float: reads back as infinity
+_PADDED = re.compile(r"e(?:\+|(-))0?")  # Python's own text has a sign and two digits
 _QUOTES = ('"', "'", '"""', "'''")
 
 
@@ -16,7 +18,8 @@ def literal(value: Any) -> str:
     if value is Ellipsis:
         return "..."
     if isinstance(value, (float, complex)):
-        return repr(value).replace("inf", _INFINITY).replace("nan", f"({_INFINITY}-{_INFINITY})")
+        text = _PADDED.sub(r"e\1", repr(value))
+        return text.replace("inf", _INFINITY).replace("nan", f"({_INFINITY}-{_INFINITY})")
     return repr(value)
 
 
