@@ -15,6 +15,8 @@ from srcdiff.expand import expand, flows
 from srcdiff.facts import Facts
 from srcdiff.ir import NONE, Attr, Call, Const, Method, Name, Ref, Slice, Star, Tup
 
+from .check import check_gradient
+
 X, Y, W, I = map(Name, "xywi")  # noqa: E741
 HERE = ir.Loc("model.py", 7, 9)
 FLOAT = Scalar("float64")
@@ -291,3 +293,15 @@ def test_det_has_a_gradient_at_a_singular_matrix():
     np.testing.assert_allclose(
         srcdiff.grad(f)(np.diag([1.0, 2.0, 0.0])), np.diag([0.0, 0.0, 2.0]), atol=1e-12
     )
+
+
+def test_a_part_that_begins_at_the_start_has_no_zero():
+    def joined(x, y):
+        return np.sum(np.concatenate((x, y)) ** 2) + np.sum(np.hstack((x[0:2], y)))
+
+    args = np.ones(3), np.ones(2)
+    text = srcdiff.source(joined, inputs=("x", "y"), example=args)
+    back = text.partition("# backward")[2]
+    assert "d_x[0:2] +=" in back  # as the user wrote it
+    assert back.count("[0:") == 1 and back.count("[:t_") == 2
+    check_gradient(joined, args, inputs=("x", "y"))

@@ -14,7 +14,7 @@ from srcdiff.rules import Bound, notation
 
 from .contribute import Statement, Writer, adjoint_of
 from .folding import spliced
-from .forms import UNSET
+from .forms import UNSET, part_of
 
 
 class Expander(Writer):
@@ -140,6 +140,8 @@ class Expander(Writer):
     def atom(self, atom: ir.Atom) -> ir.Atom:
         """An atom of the template, in the names of the function."""
         new = ir.map_atom(self._name, atom)
+        if isinstance(new, ir.Slice) and isinstance(atom, ir.Slice):
+            return part_of(new.lower, new.upper, new.step)
         return ir.Tup(spliced(new.items)) if isinstance(new, ir.Tup) else new
 
     def _name(self, name: ir.Name) -> ir.Atom:

@@ -209,11 +209,17 @@ def _axis_size(folder: Folder, call: Call) -> Any:
     return Call(operator.getitem, (shape, Const(at)))
 
 
+def part_of(lower: Atom, upper: Atom, step: Atom = NONE) -> Slice:
+    """`lower:upper:step`; a start that turned out to be 0 is left out."""
+    first = lower == Const(0) and step == NONE
+    return Slice(NONE if first else lower, upper, step)
+
+
 def _along(folder: Folder, call: Call) -> Any:
     axis, part = folder.static(call.args[0]), call.args[1:]
     if not isinstance(axis, int):
         return UNSET
-    item = part[0] if len(part) == 1 else Slice(part[0], part[1], NONE)
+    item = part[0] if len(part) == 1 else part_of(part[0], part[1])
     whole = Slice(NONE, NONE, NONE)
     if axis >= 0:
         return Tup((*[whole] * axis, item)) if axis else item
