@@ -106,10 +106,12 @@ def _seed(value: ir.Atom, source: ir.Name, facts: Facts, loc: ir.Loc) -> list[ir
         return [ir.Accum(facts.adjoint(value.id), source, value, loc)]
     out: list[ir.Stmt] = []
     if isinstance(value, ir.Tup):
+        # A cotangent that has been checked has as many items as there are outputs.
+        text = f"item of {len(value.items)}" if source.id != facts.seed else None
         for k, item in enumerate(value.items):
             if any(n in facts.active for n in ir.names(item)):
                 piece = facts.fresh("_g")
-                get = ir.Call(operator.getitem, (source, ir.Const(k)))
+                get = ir.Call(operator.getitem, (source, ir.Const(k)), text=text)
                 out.append(ir.Assign(piece, get, loc))
                 out += _seed(item, piece, facts, loc)
     return out

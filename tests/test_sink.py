@@ -123,3 +123,19 @@ def test_arguments_that_are_one_object():
     apart, one = g(X.copy(), X.copy()), X.copy()
     for a, b in zip(apart, g(one, one), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_cotangent_of_several_outputs_is_unpacked():
+    def both(x, w):
+        return np.sin(x), x * w
+
+    assert backward(both)[0] == "d_t, d_t_1 = cotangent(grad_outputs, (x, x))"
+    check_gradient(both, (X, W), inputs=("x", "w"))
+
+
+def test_a_cotangent_of_which_an_item_is_not_needed_is_indexed():
+    def one(x, w):
+        return np.sin(x) * w, len(w)
+
+    assert backward(one)[0] == "d_t = cotangent(grad_outputs, (t * w, len(w)))[0]"
+    check_gradient(one, (X, W), inputs=("x", "w"), outputs=0)

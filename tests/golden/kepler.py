@@ -16,9 +16,7 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
         t_1_saved.append(t_1)
         t_saved.append(t)
     # backward
-    g = cotangent(grad_outputs, (q, p))
-    d_q = g[0]
-    d_p_2 = g[1]
+    d_q, d_p_2 = cotangent(grad_outputs, (q, p))
     for _ in range(steps):
         t_1 = t_1_saved.pop()
         t = t_saved.pop()
