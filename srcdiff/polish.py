@@ -15,7 +15,7 @@ from srcdiff.lengths import unpacked
 from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
 from srcdiff.simplify.sink import sink
-from srcdiff.tidy import fold, shorten
+from srcdiff.tidy import fold, in_order, shorten
 from srcdiff.upwards import upwards
 from srcdiff.webs import webs
 
@@ -33,7 +33,7 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     ours -= returned(function)
     function = items_in_reverse(unpacked(spell(function, kinds, ours)))
     function = sink(upwards(function, kinds), kinds)
-    function = shorten(function, facts.theirs)
+    function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
     return placed_calls(function, params)
 
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import builtins
 import operator
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+
+import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, Scalar
 from srcdiff.counters import shared
 from srcdiff.names import global_words
+from srcdiff.trees import zero_tree
 
 _ENDING = re.compile(r"_\d+\Z")
 _SLOT = re.compile(r"(.+)_\d+_saved\Z")
@@ -77,6 +80,39 @@ def sum_with(base: ir.Atom, number: int) -> ir.Rhs:
         return base
     fn = operator.add if number > 0 else operator.sub
     return ir.Call(fn, (base, ir.Const(abs(number))))
+
+
+def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
+    """The function with zeros that are bound one after the other in the order of `names`."""
+    rank = {n: k for k, n in enumerate(names)}
+    return replace(function, body=_in_order(function.body, rank))
+
+
+def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
+    out: list[ir.Stmt] = []
+    zeros: list[ir.Assign] = []
+    for stmt in block:
+        new = ir.map_blocks(stmt, lambda b: _in_order(b, rank))
+        if isinstance(new, ir.Assign) and new.target.id in rank and _is_zero(new):
+            if {new.target.id, *ir.names(new.rhs)}.isdisjoint(z.target.id for z in zeros):
+                zeros.append(new)
+                continue
+        out += _sorted(zeros, rank)
+        zeros = []
+        out.append(new)
+    return (*out, *_sorted(zeros, rank))
+
+
+def _sorted(zeros: list[ir.Assign], rank: Mapping[str, int]) -> list[ir.Assign]:
+    return sorted(zeros, key=lambda stmt: rank[stmt.target.id])
+
+
+def _is_zero(stmt: ir.Assign) -> bool:
+    """Whether a statement makes zeros that nobody else has, of something other than its target."""
+    rhs = stmt.rhs
+    if isinstance(rhs, ir.Call):
+        return rhs.fn in (np.zeros_like, zero_tree) and stmt.target.id not in ir.names(rhs)
+    return isinstance(rhs, ir.Const) and rhs.value == 0
 
 
 def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:

@@ -139,3 +139,29 @@ def test_a_cotangent_of_which_an_item_is_not_needed_is_indexed():
 
     assert backward(one)[0] == "d_t = cotangent(grad_outputs, (t * w, len(w)))[0]"
     check_gradient(one, (X, W), inputs=("x", "w"), outputs=0)
+
+
+def test_zeros_come_in_the_order_of_the_parameters():
+    def f(w, x):
+        total = scale = 0.0
+        for i in range(len(x)):
+            total = total + x[i] * w[i] * scale
+            scale = scale + x[i] ** 2
+        return total * scale
+
+    args = W, X
+    zeros = [s for s in backward(f, *args) if s.startswith("d_") and "zeros_like" in s]
+    assert zeros == ["d_w = np.zeros_like(w)", "d_x = np.zeros_like(x)"]
+    check_gradient(f, args, inputs=("x", "w"))
+
+
+def test_zeros_of_zeros_stay_behind_them():
+    def f(x, w):
+        first = np.zeros_like(w)
+        second = np.zeros_like(first)
+        for i in range(len(x)):
+            second[i] = x[i] * w[i]
+            first[i] = second[i] * w[i]
+        return np.sum(first * second)
+
+    check_gradient(f, (X, W), inputs=("x", "w"))

@@ -13,8 +13,8 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
         t_saved.append(t)
     # backward
     d_u = cotangent(grad_outputs, u)
-    d_new = np.zeros_like(u0)
     d_alpha = 0.0
+    d_new = np.zeros_like(u0)
     for _ in range(steps):
         t = t_saved.pop()
         d_new, d_u = d_u, d_new

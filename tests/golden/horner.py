@@ -18,8 +18,8 @@ def horner_grad(coeffs, x, grad_outputs=1.0):
         d_coeffs[0] += grad_outputs
     else:
         d_y = grad_outputs
-        d_x = 0.0
         d_coeffs = np.zeros_like(coeffs)
+        d_x = 0.0
         for k in range(n - 1, -1, -1):
             y = y_saved.pop()
             d_x += d_y * y

@@ -21,11 +21,11 @@ def kalman_grad(a, q, r, z, grad_outputs=1.0):
         p = (1.0 - k) * p_1
         p_1_saved.append(p_1)
     # backward
-    d_r = 0.0
-    d_q = 0.0
-    d_p = 0.0
-    d_m = 0.0
     d_a = 0.0
+    d_q = 0.0
+    d_r = 0.0
+    d_m = 0.0
+    d_p = 0.0
     for t in range(n - 1, -1, -1):
         p_1 = p_1_saved.pop()
         s = p_1 + r
