@@ -600,8 +600,39 @@ def remarked(x, k):
 
 def test_comments_of_a_loop_stay_in_it():
     text = srcdiff.source(remarked, example=(np.ones(4), 0.5))
-    inside = "    for i in range(n):\n        # one step\n        h_saved.append(h)\n"
-    assert "    # all steps\n    n = len(x)\n    h_saved = []\n" + inside in text
+    loop = "    # all steps\n    for i in range(n):\n"
+    assert loop + "        h_saved.append(h)\n        # one step\n        h = " in text
+
+
+def ended(x, k):
+    # stored
+    x = x * k
+    x[0] = x[1] ** 2
+    # kept
+
+    # halved
+    x[0] *= k  # here
+    # the loss
+    loss = np.sum(x * x)
+    # and out
+    return loss
+
+
+def test_comments_of_the_forward_part_end_with_it():
+    """What stood before a save stands before the statement that it is made for."""
+    text = srcdiff.source(ended, ("x", "k"), example=(np.ones(4), 0.5))
+    forward, _, back = text.partition("    # backward\n")
+    lines = "    # halved\n    x_1[0] *= k  # here\n"
+    assert "    x_saved = x_1[0]\n    # kept\n" + lines in forward
+    assert "# stored\n" in forward and "#" not in back
+    assert "# the loss" not in text and "# and out" not in text
+
+
+def test_comments_before_what_only_looks_like_a_save_stay():
+    saved = put("a_saved", call(np.sin, "x"), 14), put("b", call(np.cos, "a_saved"), 16)
+    body = (*saved, Return(Name("b"), Loc("model.py", 16)))
+    f = Function("f", (Param("x"),), body, loc=Loc("model.py", 12), comments={13: "# first"})
+    assert emit(f).text.splitlines()[1:3] == ["    # first", "    a_saved = np.sin(x)"]
 
 
 def commented_loop(x, k):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence, Set
+from itertools import takewhile
 from typing import Any
+
+import gast
 
 from srcdiff.ir import NOWHERE, Comment, Function, Loc, walk
 from srcdiff.texts import line_of
 
 from .printer import WIDTH, Remark
 
+_SAVED = re.compile(r"_saved(_\d+)?\Z")
+_SAVES = re.compile(r" *\w+_saved(_\d+)?(\.append\(| = )")
 _COLUMN = 64  # notes are aligned in one column, unless a line is longer than this
 
 
@@ -28,7 +34,8 @@ class Comments:
         """Be told of every statement before it is written."""
         if self.waiting:
             self.statements = statements
-            statements.before = self.before
+            statements.before, statements.mark = self.before, self.mark
+            statements.settled = settled
 
     def before(self, loc: Loc) -> None:
         """Writes the comments that stood before a statement."""
@@ -36,7 +43,55 @@ class Comments:
             return
         while self.waiting and self.waiting[0] < loc.line:
             text = plain(self.texts[self.waiting.pop(0)])
-            self.statements.out.append(Remark(text))
+            self.statements.out.append(Remark(text, theirs=True))
+
+    def mark(self) -> None:
+        """Nothing that stood before a statement of the user belongs to the backward part."""
+        self.waiting.clear()
+
+
+def settled(nodes: list[Any]) -> list[Any]:
+    """Statements in which the user's comments stand behind what was put before their statement."""
+    out: list[Any] = []
+    waiting: list[Any] = []
+    for k, node in enumerate(nodes):
+        if isinstance(node, Remark) and node.theirs:
+            waiting.append(node)
+            continue
+        if waiting and not _is_ahead(nodes, k):
+            out += waiting
+            waiting = []
+        out.append(node)
+    return out + waiting
+
+
+def _is_ahead(nodes: list[Any], k: int) -> bool:
+    """Whether a statement saves something for the next one, or makes a loop ready."""
+    place = _line(nodes[k])
+    same = list(takewhile(lambda n: _line(n) == place, nodes[k + 1 :]))
+    if not same:
+        return False
+    loop = next((i for i, n in enumerate(same) if isinstance(n, (gast.For, gast.While))), None)
+    if loop is not None:
+        return all(isinstance(n, gast.Assign) for n in (nodes[k], *same[:loop]))
+    return _is_save(nodes[k])
+
+
+def _line(node: Any) -> tuple[str, int] | None:
+    loc = getattr(node, "loc", None)
+    return None if loc is None else (loc.file, loc.line)
+
+
+def _filled(node: Any) -> Any:
+    """`xs` of `xs.append(x)`."""
+    call = node.value if isinstance(node, gast.Expr) else None
+    return getattr(call.func, "value", None) if isinstance(call, gast.Call) else None
+
+
+def _is_save(node: Any) -> bool:
+    """`x_saved.append(x)` or `x_saved = x`."""
+    target = node.targets[0] if isinstance(node, gast.Assign) else _filled(node)
+    return isinstance(target, gast.Name) and _SAVED.search(target.id) is not None
 
 
 def statement_lines(function: Function) -> frozenset[int]:
@@ -101,6 +156,8 @@ def _own(
     found: dict[int, tuple[int, int]] = {}
     for i, (line, loc) in enumerate(zip(lines, places)):
         if i < header or loc.file != function.loc.file or loc.line not in code:
+            continue
+        if _SAVES.match(line):
             continue
         theirs = line_of(loc.file, loc.line).strip()
         alike = len(os.path.commonprefix([line.strip(), theirs]))

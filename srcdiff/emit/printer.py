@@ -22,10 +22,11 @@ _IMPORTS = ("Import", "ImportFrom")
 
 
 class Remark:
-    """A statement that is a line of comment: no gast tree can hold one."""
+    """A statement that is a line of comment, of the user or not: no gast tree can hold one."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, theirs: bool = False) -> None:
         self.text = text
+        self.theirs = theirs
 
 
 class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore[misc]

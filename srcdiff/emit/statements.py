@@ -50,6 +50,8 @@ class Statements:
         self.gone = gone
         self.out: list[Node] = []
         self.before: Callable[[Loc], None] = _nothing
+        self.mark: Callable[[], None] = _no_mark
+        self.settled: Callable[[list[Node]], list[Node]] = list
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -65,7 +67,7 @@ class Statements:
             if self.out and leaves(self.out):
                 break  # what follows is never reached
         found, self.out = self.out, outer
-        return found
+        return self.settled(found)
 
     def _step(self, block: Block, index: int, last: bool) -> int:
         """One statement; returns how many following ones it has taken with it."""
@@ -170,6 +172,8 @@ class Statements:
 
     def comment(self, stmt: Comment) -> None:
         """A line of comment."""
+        if stmt.text == "backward":
+            self.mark()
         self.out.append(Remark(stmt.text))
 
     def return_(self, stmt: Return) -> None:
@@ -336,6 +340,10 @@ def _with_loc(node: Node, loc: Loc) -> Node:
 
 def _nothing(loc: Loc) -> None:
     """No comments."""
+
+
+def _no_mark() -> None:
+    """No comments that end."""
 
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
