@@ -134,6 +134,8 @@ def _in_place(
     marked = (call.text or "").endswith("=")
     symbol = _SYMBOLS.get(call.fn)
     plain = replace(stmt, rhs=replace(call, text=None)) if marked else stmt
+    if name in ours and call.fn is operator.mul and call.args[1] == stmt.target:
+        call = replace(call, args=(call.args[1], call.args[0]))
     if not (marked or name in ours) or symbol is None or call.args[0] != stmt.target:
         return plain
     if name in ir.names(call.args[1]):

@@ -26,7 +26,7 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     split = webs(function, lambda n: n.startswith("_") or n in views)
     split = _temporary(split, views)
     kinds = infer(split, params)
-    function = simplify(fold(split, kinds), params, kinds)
+    function = simplify(fold(split, kinds), params, kinds, (facts.seed,))
     kinds = infer(function, params)
     function = finish(function, kinds)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))

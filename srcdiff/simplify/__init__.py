@@ -2,14 +2,14 @@
 
 Takes the function that `tape` has put together (forward statements, the comment "backward",
 backward statements, `Return`) and the kinds of its parameters; returns a function that computes the
-same: the same shapes and dtypes, the same floating-point results but for the sign of a zero, and
-the same memory shared by what is returned.  Statements before the comment are the user's: there
-only temporaries are replaced and dead statements dropped.
+same: the same shapes and dtypes, the same floating-point results but for the sign of a zero and the
+rounding of products with adjoints, and the same memory shared by what is returned.  Statements
+before the comment are the user's: there only temporaries are replaced and dead statements dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
@@ -22,25 +22,35 @@ from srcdiff.simplify.forms import without_outputs
 from srcdiff.simplify.order import reorder
 from srcdiff.simplify.paired import simplify_pairs
 from srcdiff.simplify.rewrite import rewrite
+from srcdiff.simplify.scalars import derived
 
-ROUNDS = 4
+ROUNDS = 5
 
 
 def simplify(
-    function: ir.Function, params: Mapping[str, Kind], kinds: dict[str, Kind] | None = None
+    function: ir.Function,
+    params: Mapping[str, Kind],
+    kinds: dict[str, Kind] | None = None,
+    seeds: Collection[str] = (),
 ) -> ir.Function:
     """The function without what nobody needs, in its plainest form.
 
-    `kinds` are those of its names, inferred if not given; new names are added to them.
+    `kinds` are those of its names, inferred if not given; new names are added to them.  `seeds`
+    are the cotangents: in products with what is computed from them numbers are multiplied first.
     """
     function = remove_dead(function)
     kinds = infer(function, params) if kinds is None else kinds
-    for _ in range(ROUNDS):
-        plain = remove_dead(without_copies(rewrite(function, kinds), kinds), kinds)
+    seeds = [p.name for p in function.params if p.name in seeds]
+    for k in range(ROUNDS):
+        # What is computed twice is found first: then products are taken apart.
+        adjoints, known = derived(function, seeds) if k else frozenset(), len(kinds)
+        plain = remove_dead(without_copies(rewrite(function, kinds, adjoints), kinds), kinds)
         plain = read_at_once(without_outputs(without_clearing(plain, kinds), kinds), kinds)
         new = reorder(with_one_name(coalesce(plain)), kinds)
-        if new in (plain, function):
-            return new  # what rewriting has made plain it leaves as it is
+        # What rewriting has made plain it leaves as it is, but for products of new temporaries.
+        same = new == function or (new == plain and (not adjoints or len(kinds) == known))
+        if same and (k or not seeds):
+            return new
         function = new
     return function
 

@@ -13,7 +13,8 @@ from srcdiff.analyses.kind_types import Array, Kind, is_float, is_mutable, is_re
 from srcdiff.analyses.kinds import atom_kind, kind_of_call
 from srcdiff.simplify import matrices, shapes
 from srcdiff.simplify.available import Available
-from srcdiff.simplify.signs import LINEAR, Signs
+from srcdiff.simplify.scalars import CHAIN, Products
+from srcdiff.simplify.signs import Signs, is_linear
 
 
 class Algebra:
@@ -29,6 +30,7 @@ class Algebra:
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
         self.loc = ir.NOWHERE
+        self.products: Products | None = None  # where numbers are gathered
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
         """The plainest form found of what `target` is bound to."""
@@ -52,10 +54,10 @@ class Algebra:
             return twice or matrices.transposed(args[0], self.signs, self.loc)
         if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)):
             return None
-        if fn in LINEAR:
-            negative = self.linear(target, call)
-            if negative is not None:
-                return negative
+        if is_linear(call):
+            outside = self.linear(target, call) or self.summed(target, call)
+            if outside is not None:
+                return outside
         if call.kwargs:
             return None
         rule = _RULES.get(fn)
@@ -63,7 +65,21 @@ class Algebra:
             new = rule(self, target, *args)
             if new is not None and new != call:
                 return new
-        return shapes.plain(call, self.kinds, self.available)
+        return shapes.plain(call, self.kinds, self.available) or self.gathered(target, call)
+
+    def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """A product with its numbers in front."""
+        if self.products is None or call.fn not in CHAIN:
+            return None
+        new = self.products.gathered(call, self.loc)
+        return new if new is None or isinstance(new, ir.Call) else self.itself(target, new)
+
+    def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """A sum of products with its numbers before it."""
+        kind = self.kinds.get(target)
+        if self.products is None or not call.args or kind is None or not is_float(kind):
+            return None
+        return self.products.summed(call, kind, self.loc)
 
     # --- asking ---
 
@@ -126,10 +142,10 @@ class Algebra:
         return None
 
     def linear(self, target: str, call: ir.Call) -> ir.Rhs | None:
-        """`np.sum(-x)`: the sign of fewer numbers is turned."""
+        """`np.sum(-x * y)`: the sign of fewer numbers is turned."""
         x = call.args[0] if call.args else ir.NONE
         value = self.available.value(x)
-        if not isinstance(value, ir.Call) or value.fn is not operator.neg:
+        if not isinstance(value, ir.Call) or value.fn not in CHAIN:
             return None
         if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
             return None

@@ -14,17 +14,23 @@ from srcdiff.analyses.liveness import names_in, uses
 from srcdiff.simplify.algebra import Algebra
 from srcdiff.simplify.available import Available, is_view
 from srcdiff.simplify.memory import Memory
+from srcdiff.simplify.scalars import Products
 from srcdiff.simplify.signs import Signs
 
 MARK = "backward"
 
 
-def rewrite(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+def rewrite(
+    function: ir.Function, kinds: dict[str, Kind], adjoints: frozenset[str] = frozenset()
+) -> ir.Function:
     """The function with plainer statements; what has become dead is still there.
 
-    `kinds` gets those of new temporaries.
+    `kinds` gets those of new temporaries.  In products with `adjoints` numbers are
+    multiplied first.
     """
-    return replace(function, body=Rewriter(function, kinds).block(function.body))
+    rewriter = Rewriter(function, kinds)
+    rewriter.products = Products(kinds, rewriter.signs, adjoints) if adjoints else None
+    return replace(function, body=rewriter.block(function.body))
 
 
 def mark_in(body: ir.Block) -> int | None:
@@ -61,6 +67,7 @@ class Rewriter:
         self.signs = Signs(kinds, self.available, self.count, fresh)
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
         self.algebra = Algebra(kinds, self.available, self.signs, steady)
+        self.products: Products | None = None
         self.blocks = 0
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -134,6 +141,7 @@ class Rewriter:
     def plain(self, stmt: ir.Assign, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """The plainest form of a right-hand side; new temporaries become known on the way."""
         self.algebra.loc = stmt.loc
+        self.algebra.products = self.products if self.ours else None
         done = len(self.signs.pending)
         rhs = self.algebra.plain(stmt.target.id, rhs)
         for made in self.signs.pending[done:]:

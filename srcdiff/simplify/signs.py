@@ -18,6 +18,12 @@ LINEAR = (np.sum,)  # not those that return views: their operand may be written 
 DEPTH = 12
 
 
+def is_linear(call: ir.Call) -> bool:
+    """Whether a call is linear in its first argument: not if it starts with another value."""
+    plain = len(call.args) in (1, 2) and all(k in ("axis", "keepdims") for k, _ in call.kwargs)
+    return plain and call.fn in LINEAR
+
+
 class Signs:
     """Finds negations inside chains of temporaries that are used once, and builds the chain anew.
 
@@ -66,7 +72,7 @@ class Signs:
         """The call without the sign of one of its operands."""
         if call.fn in PRODUCTS and len(call.args) == 2 and not call.kwargs:
             places = range(2)
-        elif call.fn in LINEAR:
+        elif is_linear(call):
             places = range(1)
         else:
             return None

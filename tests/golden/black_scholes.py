@@ -20,12 +20,12 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     t_12 = 1.0 / t_11
     # backward
     d_t = grad_outputs * (strike * t_9) * (t_12 / t_11) * t_10
-    d_d2 = 3.0 * d2**2 * (d_t * -0.07056) - d_t * 1.5976
+    d_d2 = -0.21168 * d2**2 * d_t - 1.5976 * d_t
     d_t_1 = -grad_outputs * t_12 * strike * t_9
     d_time = d_t_1 * t_8
     d_spot = grad_outputs * t_7
     d_t_2 = -(grad_outputs * spot) * (t_7 / t_6) * t_5
-    d_d1 = 3.0 * d1**2 * (d_t_2 * -0.07056) - d_t_2 * 1.5976 + d_d2
+    d_d1 = -0.21168 * d1**2 * d_t_2 - 1.5976 * d_t_2 + d_d2
     d_vol = -d_d2 * t_4
     d_time -= d_d2 * vol / (2.0 * t_4)
     d_t_3 = d_d1 / t_3
@@ -35,6 +35,6 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     d_t_1_1 = d_t_3 * time
     d_time += d_t_3 * t_1
     d_rate = d_t_1_1 - d_t_1 * time
-    d_vol += 2.0 * vol * (d_t_1_1 * 0.5)
+    d_vol += vol * d_t_1_1
     d_spot += d_t_3 / t / strike
     return float(d_spot), float(d_rate), float(d_vol), float(d_time)

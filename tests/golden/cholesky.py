@@ -26,6 +26,6 @@ def cholesky_grad(A, grad_outputs=None):
             d_A[i, j] += d_t_1
         d_t_2 = d_L[j, j] / (2.0 * L[j, j])
         d_L[j, j] = 0.0
-        d_L[j, :j] -= 2.0 * L[j, :j] * d_t_2
+        d_L[j, :j] -= 2.0 * d_t_2 * L[j, :j]
         d_A[j, j] += d_t_2
     return d_A

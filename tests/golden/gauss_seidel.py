@@ -9,7 +9,7 @@ def gauss_seidel_grad(u, f, sweeps, grad_outputs=None):
     d_f = np.zeros_like(f)
     for _ in range(sweeps):
         for i in range(n - 2, 0, -1):
-            d_t = d_u[i] * 0.5
+            d_t = 0.5 * d_u[i]
             d_u[i] = 0.0
             d_f[i] += d_t
             d_u[i + 1] += d_t

@@ -21,7 +21,7 @@ def gaussian_mixture_grad(logits, means, log_scales, x, grad_outputs=1.0):
     d_top -= np.sum(d_t, axis=1, keepdims=True)
     d_parts = d_t + d_top * winners(parts, top, 1)
     d_t_1 = np.sum(d_parts, axis=0)
-    d_z = 2.0 * z * (d_parts * -0.5)
+    d_z = -z * d_parts
     d_logits += d_t_1
     d_log_scales = -d_t_1
     d_log_scales -= np.sum(d_z * t, axis=0) * t_1

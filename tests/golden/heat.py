@@ -22,10 +22,10 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
         d_new[1:-1] = 0.0
         d_u[1:-1] += d_t
         d_alpha += np.sum(d_t * t)
-        d_t_1 = d_t * alpha
+        d_t_1 = alpha * d_t
         d_u[:-2] += d_t_1
         d_u[2:] += d_t_1
-        d_u[1:-1] -= d_t_1 * 2.0
+        d_u[1:-1] -= 2.0 * d_t_1
     d_u0 = d_new
     d_u0 += d_u
     return d_u0, float(d_alpha)

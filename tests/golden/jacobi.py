@@ -7,7 +7,7 @@ def jacobi_grad(u, f, sweeps, grad_outputs=None):
     d_u = cotangent(grad_outputs, u)
     d_f = np.zeros_like(f)
     for _ in range(sweeps):
-        d_t = d_u[1:-1, 1:-1] * 0.25
+        d_t = 0.25 * d_u[1:-1, 1:-1]
         d_f[1:-1, 1:-1] += d_t
         d_u = np.zeros_like(u)
         d_u[1:-1, 2:] += d_t

@@ -5,6 +5,6 @@ def least_squares_grad(w, X, y, grad_outputs=1.0):
     """
     r = X @ w - y
     # backward
-    d_r = 2.0 * r * grad_outputs
+    d_r = 2.0 * grad_outputs * r
     d_w = X.T @ d_r
     return d_w

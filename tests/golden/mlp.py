@@ -6,7 +6,7 @@ def mlp_grad(w1, b1, w2, b2, x, y, grad_outputs=1.0):
     h = np.tanh(x @ w1 + b1)
     out = h @ w2 + b2
     # backward
-    d_t = 2.0 * (out - y) * (grad_outputs / y.size)
+    d_t = 2.0 * grad_outputs / y.size * (out - y)
     d_b2 = np.sum(d_t, axis=0)
     d_h = d_t @ w2.T
     d_w2 = h.T @ d_t

@@ -19,12 +19,12 @@ def piecewise_grad(x, grad_outputs=1.0):
     d_x = np.zeros_like(x)
     for i in range(n - 1, -1, -1):
         if x[i] > 1.0:
-            d_t = d_parts.pop() * 2.0
+            d_t = 2.0 * d_parts.pop()
             d_x[i] += d_t
         elif x[i] > -1.0:
             d_t_1 = d_parts.pop()
             d_x[i] += 2.0 * x[i] * d_t_1
         else:
-            t = d_parts.pop() * 2.0
+            t = 2.0 * d_parts.pop()
             d_x[i] -= t
     return d_x

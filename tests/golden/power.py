@@ -33,9 +33,9 @@ def power_backward(residuals, grad_outputs=1.0):
     else:
         if t:
             d_x = grad_outputs * t_1
-            d_half = 2.0 * (grad_outputs * x * half)
+            d_half = 2.0 * grad_outputs * x * half
         else:
-            d_half = 2.0 * (grad_outputs * half)
+            d_half = 2.0 * grad_outputs * half
             d_x = 0.0
         (t_2,) = power_backward(power_residuals, d_half)
         d_x += t_2
@@ -56,9 +56,9 @@ def power_grad(x, n, grad_outputs=1.0):
     else:
         if t_1:
             d_x = grad_outputs * t_2
-            d_half = 2.0 * (grad_outputs * x * half)
+            d_half = 2.0 * grad_outputs * x * half
         else:
-            d_half = 2.0 * (grad_outputs * half)
+            d_half = 2.0 * grad_outputs * half
             d_x = 0.0
         (t_3,) = power_backward(power_residuals, d_half)
         d_x += t_3

@@ -12,6 +12,6 @@ def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     d_w = d_t * d - grad_outputs * (np.sum(w * d) / t_1 / t_1)
     d_d = d_t * w
     d_d -= d_w * w
-    d_t_1 = -np.sum(2.0 * t * np.expand_dims(d_d, 2), axis=0, keepdims=True)
+    d_t_1 = -2.0 * np.sum(np.expand_dims(d_d, 2) * t, axis=0, keepdims=True)
     d_centres = np.reshape(d_t_1, centres.shape)
     return d_centres

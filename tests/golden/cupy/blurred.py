@@ -5,7 +5,7 @@ def blurred_grad(image, kernel, grad_outputs=1.0):
     """
     s = cupyx.scipy.ndimage.convolve(image, kernel, mode="reflect")
     # backward
-    d_s = 2.0 * (cp.array(grad_outputs, cp.float64) * s)
+    d_s = 2.0 * cp.array(grad_outputs, cp.float64) * s
     widths = pad_widths(kernel.shape, True)
     if image.size > 0:
         spread = cupyx.scipy.signal.correlate(d_s, kernel, method="direct")

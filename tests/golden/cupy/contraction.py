@@ -8,7 +8,4 @@ def contraction_grad(a, b, c, grad_outputs=1.0):
     d_a = cp.einsum(",jk,ki->ij", d_t, b, c)
     d_b = cp.einsum(",ij,ki->jk", d_t, a, c)
     d_c = cp.einsum(",ij,jk->ki", d_t, a, b)
-    d_a = cp.copy(d_a)
-    d_b = cp.copy(d_b)
-    d_c = cp.copy(d_c)
     return like_tree(d_a, a), like_tree(d_b, b), like_tree(d_c, c)

@@ -6,9 +6,9 @@ def gaussian_grad(a, b, grad_outputs=1.0):
     low = cp.linalg.cholesky(a)
     z = cp.linalg.solve(low, b)
     # backward
-    d_t = cp.array(grad_outputs, cp.float64)
-    d_low = scatter(-d_t / cp.diag(low), cp.diagonal(positions(low)), low)
-    d_z = -2.0 * (d_t * 0.5 * z)
+    d_t = -cp.array(grad_outputs, cp.float64)
+    d_low = scatter(d_t / cp.diag(low), cp.diagonal(positions(low)), low)
+    d_z = d_t * z
     d_b = cp.linalg.solve(low.T, d_z)
     d_low -= cp.outer(d_b, z)
     d_a = cholesky_back(low, d_low)

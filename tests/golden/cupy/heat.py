@@ -6,10 +6,10 @@ def heat_grad(u, steps, rate, grad_outputs=1.0):
             u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * u[1:-1, 1:-1]
         )
     # backward
-    d_u = 2.0 * (cp.array(grad_outputs, cp.float64) * u)
+    d_u = 2.0 * cp.array(grad_outputs, cp.float64) * u
     for _ in range(steps):
-        d_t = d_u[1:-1, 1:-1] * rate
-        d_u[1:-1, 1:-1] -= d_t * 4.0
+        d_t = rate * d_u[1:-1, 1:-1]
+        d_u[1:-1, 1:-1] -= 4.0 * d_t
         d_u[1:-1, :-2] += d_t
         d_u[1:-1, 2:] += d_t
         d_u[2:, 1:-1] += d_t

@@ -6,8 +6,8 @@ def likelihood_grad(x, mean, scale, grad_outputs=1.0):
     z = (x - mean) / scale
     # backward
     d_t = cp.array(grad_outputs, cp.float64)
-    d_scale = -d_t * x.size / scale
-    d_z = -2.0 * (d_t * 0.5 * z)
+    d_scale = -x.size * d_t / scale
+    d_z = -d_t * z
     d_x = d_z / scale
     d_scale = d_scale - cp.sum(d_z * (z / scale))
     d_mean = -cp.sum(d_x)

@@ -9,7 +9,7 @@ def messages_grad(x, edges, weights, grad_outputs=1.0):
     t_2 = x[t_1]
     cp.add.at(out, t, weights * t_2)
     # backward
-    d_out = 2.0 * out * cp.array(grad_outputs, cp.float64)
+    d_out = 2.0 * cp.array(grad_outputs, cp.float64) * out
     d_t = d_out[t]
     d_weights = d_t * t_2
     d_x = cp.zeros_like(x)

@@ -7,7 +7,7 @@ def mlp_grad(x, w1, b1, w2, y, grad_outputs=1.0):
     h = cp.maximum(t, 0.0)
     r = h @ w2 - y
     # backward
-    d_r = 2.0 * (cp.array(grad_outputs, cp.float64) * 0.5 / y.size * r)
+    d_r = cp.array(grad_outputs, cp.float64) / y.size * r
     d_h = d_r @ w2.T
     d_w2 = h.T @ d_r
     d_t = d_h * (t > 0.0) + 0.5 * d_h * (t == 0.0)

@@ -20,6 +20,6 @@ def until_grad(x, tol, grad_outputs=1.0):
         d_t = d_y * t_1_saved.pop()
         y = y_saved.pop()
         d_y = -(d_y * t) * cp.sin(y)
-        d_y += d_t * 0.5
+        d_y += 0.5 * d_t
     d_x = cp.copy(d_y)
     return d_x

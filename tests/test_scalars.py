@@ -1,0 +1,177 @@
+"""Numbers in front of products: before and after, and which products stay as they are."""
+
+from inspect import getsource
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.emit import emit
+from srcdiff.lower import lower
+from srcdiff.parse import parse
+from srcdiff.simplify import simplify
+from srcdiff.webs import webs
+
+from .check import check_gradient
+
+X, W, G = np.array([0.3, -0.2, 0.7, 0.4]), np.array([1.1, 0.6, -0.5, 0.9]), np.float64(1.5)
+
+
+def gathered(function, **arguments):
+    """What a function returns, in the backward part, with `g` and `d` as cotangents."""
+    kinds = {n: kind_of(v, n) for n, v in arguments.items()}
+    after = simplify(webs(lower(parse(function))), kinds, None, ("g", "d"))
+    lines = [line.strip() for line in emit(after).text.strip().splitlines()[1:]]
+    return lines[-1].removeprefix("return ") if len(lines) == 1 else lines
+
+
+@pytest.mark.parametrize(
+    "function, result",
+    [
+        (lambda x, g, s: x * 2.0 * g, "2.0 * g * x"),
+        (lambda x, g, s: 2.0 * x * (g / s), "2.0 * g / s * x"),
+        (lambda x, g, s: x * g * s, "g * s * x"),
+        (lambda x, g, s: x * g / s, "g / s * x"),
+        (lambda x, g, s: x / s * g, "g / s * x"),
+        (lambda x, g, s: g * x, "g * x"),
+        (lambda x, g, s: x * g, "g * x"),
+        (lambda x, g, s: g * (x * x) * s, "g * s * x * x"),
+        (lambda x, g, s: g * (s / x), "g * s / x"),
+        (lambda x, g, s: x * (g * (s / x)), "x * (g * s / x)"),
+        (lambda x, g, s: -x * g, "-g * x"),
+        (lambda x, g, s: -(x * g * 2.0), "-2.0 * g * x"),
+        (lambda x, g, s: 2.0 * (g * x) * 0.5, "g * x"),
+        (lambda x, g, s: -2.0 * (0.5 * x) * g, "-g * x"),
+        (lambda x, g, s: g * x / (2.0 * np.sin(x)) * 2.0, "g * x / np.sin(x)"),
+        (lambda x, g, s: g * 0.07056 * x * 3.0, "0.21168 * g * x"),
+        (lambda x, g, s: 2.0 * (g * x) / 3.0, "2.0 * g / 3.0 * x"),
+        (lambda x, g, s: 3.0 * (g * x) / 2.0, "1.5 * g * x"),
+        (lambda x, g, s: g * x * np.sin(s) * x, "g * np.sin(s) * x * x"),
+        (lambda x, g, s: 2.0 * (g * s), "2.0 * g * s"),
+        (lambda x, g, s: g * (s / 3.0), "g * (s / 3.0)"),
+        (lambda x, g, s: np.outer(x, x) * (g * x), "g * x * np.outer(x, x)"),
+        (lambda x, g, s: np.sum(-x * g), "-(g * np.sum(x))"),
+        (lambda x, g, s: np.sum(g * x * x), "g * np.sum(x * x)"),
+        (lambda x, g, s: np.sum(np.outer(x, x) * g, axis=0), "g * np.sum(np.outer(x, x), axis=0)"),
+        (lambda x, g, s: np.sum(x * g, initial=2.0), "np.sum(g * x, initial=2.0)"),
+    ],
+)
+def test_numbers_are_multiplied_first(function, result):
+    assert gathered(function, x=X, g=G, s=np.float64(0.7)) == result
+    plain = eval("lambda x, g, s: " + result, {"np": np})
+    for s in (0.7, -1.3):
+        np.testing.assert_allclose(plain(X, G, s), function(X, G, s), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "function, result",
+    [
+        (lambda x, d: 2.0 * (0.5 * d), "1.0 * d"),
+        (lambda x, d: d * (0.5 * x) * 2.0, "d * x"),
+        (lambda x, d: (2.0 * d) / (2.0 * x), "d / x"),
+        (lambda x, d: np.sum(-d * x), "-np.sum(d * x)"),
+        (lambda x, d: np.sum(d / 3.0), "np.sum(d) / 3.0"),
+    ],
+)
+def test_literals_cancel(function, result):
+    assert gathered(function, x=X, d=W) in (result, result.replace("1.0 * d", "2.0 * (0.5 * d)"))
+
+
+NUMBERS = {"x": X, "g": 1.5, "n": 3, "s": 0.7}
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [
+        (lambda x, g: x * np.sin(x) * g * 2.0, {"x": np.float32(X), "g": G}),
+        (lambda x, g: x * g * g, {"x": X, "g": np.float32(1.5)}),
+        (lambda x, g: x * g * 2.0, {"x": X + 1j, "g": 1.5}),
+        (lambda x, g: x * g * 2.0, {"x": X, "g": 1.5j}),
+        (lambda x, g: x * g * 2.0, {"x": np.arange(4), "g": 1.5}),
+        (lambda x, g: x * True * g, {"x": X, "g": 1.5}),
+        (lambda x, g, n: x / n * g, {"x": X, "g": 1.5, "n": 3}),
+        (lambda x, s: x * s * 2.0, {"x": X, "s": G}),
+    ],
+    ids=["float32", "float32 number", "complex", "complex number", "int", "bool", "zero", "primal"],
+)
+def test_products_that_stay(function, given):
+    text = getsource(function).split(": ", 1)[1].split(", {")[0]
+    assert gathered(function, **given) in (text, text.replace("x / n * g", "g * x / n"))
+
+
+def test_python_numbers_leave_float32_as_it_is():
+    def before(x, g):
+        return x * g * 2.0 * g
+
+    assert gathered(before, x=np.float32(X), g=1.5) == "2.0 * g * g * x"
+
+
+def test_products_of_two_uses_stay():
+    def before(x, g):
+        _t = x * g
+        return _t * 2.0, _t * g
+
+    assert gathered(before, x=X, g=G) == ["_t = g * x", "return 2.0 * _t, g * _t"]
+
+
+def test_a_division_by_zero_that_did_not_fail_does_not_fail():
+    def f(x, s, n):
+        return np.sum(x / n * s)
+
+    with np.errstate(all="ignore"):
+        assert np.all(np.isinf(srcdiff.grad(f)(X, 0.5, 0)))
+
+
+def largest(x, s):
+    """The largest item is looked for among values that are computed once more."""
+    y = 0.0
+    for k in range(len(x) - 2):
+        y = y + 3.0 * np.max(x[k:] * 0.1 * s)
+    return y
+
+
+def test_what_is_computed_again_is_the_same():
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=7)
+        expected = np.zeros(7)
+        for k in range(5):
+            expected[k + np.argmax(x[k:])] += 0.09
+        np.testing.assert_allclose(srcdiff.grad(largest)(x, 0.3), expected, rtol=1e-14)
+
+
+def test_statements_of_the_user_stay():
+    def f(x, w):
+        y = x * 2.0 * 3.0
+        return np.mean((y * w.size * 0.1 - w) ** 2)
+
+    g = srcdiff.grad(f, inputs=("x", "w"))
+    text = getsource(g.specialised(X, W))
+    assert "y = x * 2.0 * 3.0" in text and "(y * t * 0.1 - w)" in text
+    assert srcdiff.value_and_grad(f)(X, W)[0] == f(X, W)
+
+
+def least_squares(x, w):
+    return np.mean((x * w - 0.5) ** 2)
+
+
+def scaled(x, w):
+    return -2.0 * np.sum(np.sin(x * w[0]) * 0.5) / (w[1] * 3.0)
+
+
+def softened(x, w):
+    e = np.exp(x / w[3] * 0.1)
+    return np.sum(e * w / np.sum(e) / 4.0)
+
+
+@pytest.mark.parametrize("f", (least_squares, scaled, softened), ids=lambda f: f.__name__)
+def test_gradients_are_right(f):
+    check_gradient(f, (X, W), (0, 1), None)
+    again = srcdiff.grad(lambda x, w: np.sum(np.sin(srcdiff.grad(f)(x, w))), (0, 1))
+    assert srcdiff.gradcheck(lambda x, w: np.sum(np.sin(srcdiff.grad(f)(x, w))), (X, W))
+    assert all(map(np.any, again(X, W)))
+
+
+def test_least_squares_reads_as_written_by_hand():
+    text = getsource(srcdiff.grad(least_squares).specialised(X, W))
+    assert "2.0 * grad_outputs / w.size * (x * w - 0.5) * w" in text.replace("x.size", "w.size")
