@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_float, is_mutable, is_real, rank_of
@@ -117,6 +119,12 @@ class Algebra:
             return None  # an array from outside stays what it is
         return atom
 
+    def equal(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
+        """The operand as the result, or a copy of it where the two have to be two arrays."""
+        kind = self.kind(atom)
+        plain = isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind)
+        return self.itself(target, atom) or (ir.Call(np.copy, (atom,)) if plain else None)
+
     # --- rules ---
 
     def transposed_twice(self, atom: ir.Atom) -> ir.Rhs | None:
@@ -213,7 +221,7 @@ class Algebra:
             return folded
         for number, other in ((a, b), (b, a)):
             if _is_number(number, 1.0) and self.is_real(other):
-                return self.itself(target, other)
+                return self.equal(target, other)
             if _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
         product = matrices.outer(a, b, self.signs, self.loc)
@@ -225,7 +233,7 @@ class Algebra:
         if folded is not None:
             return folded
         if _is_number(b, 1.0) and self.is_real(a):
-            return self.itself(target, a)
+            return self.equal(target, a)
         return self._signs(operator.truediv, a, b)
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
