@@ -224,11 +224,11 @@ class _Mirror:
         if rhs.fn is tuple:
             rhs = replace(rhs, fn=list, text=None)
         if rhs.fn is operator.add:
+            args = tuple(self.item(a, out) for a in rhs.args)
             if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
                 # Which is a sum for nobody: a write into an item is one into both lists.
-                parts = tuple(ir.Star(self.joined(a, out)) for a in rhs.args)
-                return ir.Call(ir.make_list, parts)
-            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+                return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
+            return replace(rhs, args=args)
         if rhs.fn is layout.view_like:
             base, x, old, other = rhs.args
             return replace(rhs, args=(self.item(base, out), x, old, self.item(other, out)))
@@ -253,17 +253,13 @@ class _Mirror:
             return self.constant(atom, out)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
 
-    def joined(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
-        """The shadow of what stands in a longer list: as long as it, also of constants."""
-        shadow = self.item(atom, out)
-        return self.made(ir.Call(trees.zero_tree, (atom,)), out) if shadow == ir.NONE else shadow
-
     def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
         """The shadow of a constant, beside which something active may come to stand."""
         if isinstance(atom, ir.Const):
             return ir.Const(0.0) if isinstance(atom.value, (float, complex)) else ir.NONE
         kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
-        if not is_active_kind(kind):
+        # A list is as long there as here: it may be joined with one that has a shadow.
+        if not is_active_kind(kind) and not self.is_container(atom):
             return ir.NONE
         number = is_scalar(kind)
         return ir.Const(0.0) if number else self.made(ir.Call(trees.zero_tree, (atom,)), out)

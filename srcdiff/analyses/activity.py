@@ -25,11 +25,10 @@ def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: F
         for source, target in _flows(stmt, kinds, flows):
             if _carries(source, kinds) and _carries(target, kinds):
                 found.append((source, target, stmt))
-    first: dict[str, str] = {}  # of each class
     for name, rep in aliases.classes.items():
-        if _carries(name, kinds) and first.setdefault(rep, name) != name:
+        if name != rep:
             nothing = ir.Comment("shared memory")
-            found += [(name, first[rep], nothing), (first[rep], name, nothing)]
+            found += [(name, rep, nothing), (rep, name, nothing)]
     return found
 
 

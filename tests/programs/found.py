@@ -1300,3 +1300,16 @@ def views_dropped(x):
 
 
 sample(views_dropped, lambda r: (r.uniform(0.5, 1.5, 3),))
+
+
+def whole_rows_or_others(x, whole):
+    ints, others = [np.zeros(3, int)], [x * 1.0]
+    rows = ints if whole else others
+    rows = rows + [x * 2.0]
+    rows[1][0] = x[1] ** 2
+    rows[0][1:] *= 2
+    return np.sum(rows[0] * rows[1]) + np.sum(others[0] * x)
+
+
+for _whole in (True, False):
+    sample(whole_rows_or_others, lambda r, k=_whole: (r.uniform(0.5, 1.5, 3), k))
