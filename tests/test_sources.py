@@ -236,7 +236,7 @@ def test_partial_of_a_primitive():
 def test_text_of_a_partial():
     text = srcdiff.source(functools.partial(line, 3.0), example=(2.0,))
     assert text.startswith("def line_grad(x, grad_outputs=1.0):")
-    assert "3.0 * x" in text and "test_sources.py" in text
+    assert "6.0 * grad_outputs * x" in text and "test_sources.py" in text
 
 
 def test_partial_that_does_not_fit():

@@ -43,13 +43,12 @@ def simplify(
     seeds = [p.name for p in function.params if p.name in seeds]
     for k in range(ROUNDS):
         # What is computed twice is found first: then products are taken apart.
-        adjoints, known = derived(function, seeds) if k else frozenset(), len(kinds)
+        adjoints = derived(function, seeds) if k else frozenset[str]()
         plain = remove_dead(without_copies(rewrite(function, kinds, adjoints), kinds), kinds)
         plain = read_at_once(without_outputs(without_clearing(plain, kinds), kinds), kinds)
         new = reorder(with_one_name(coalesce(plain)), kinds)
-        # What rewriting has made plain it leaves as it is, but for products of new temporaries.
-        same = new == function or (new == plain and (not adjoints or len(kinds) == known))
-        if same and (k or not seeds):
+        # What rewriting has made plain it leaves as it is, but for products.
+        if (k or not seeds) and (new == function or (new == plain and not adjoints)):
             return new
         function = new
     return function
