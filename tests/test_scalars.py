@@ -67,7 +67,7 @@ def test_numbers_are_multiplied_first(function, result):
 @pytest.mark.parametrize(
     "function, result",
     [
-        (lambda x, d: 2.0 * (0.5 * d), "1.0 * d"),
+        (lambda x, d: 2.0 * (0.5 * d), "np.copy(d)"),
         (lambda x, d: d * (0.5 * x) * 2.0, "d * x"),
         (lambda x, d: (2.0 * d) / (2.0 * x), "d / x"),
         (lambda x, d: np.sum(-d * x), "-np.sum(d * x)"),
@@ -75,7 +75,7 @@ def test_numbers_are_multiplied_first(function, result):
     ],
 )
 def test_literals_cancel(function, result):
-    assert gathered(function, x=X, d=W) in (result, result.replace("1.0 * d", "2.0 * (0.5 * d)"))
+    assert gathered(function, x=X, d=W) == result
 
 
 NUMBERS = {"x": X, "g": 1.5, "n": 3, "s": 0.7}
