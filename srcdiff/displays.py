@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analyses.effects import is_ufunc_at
 from srcdiff.lower.settled import definitions
@@ -104,7 +106,7 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
             elif isinstance(new, ir.Assign) and _is_display(new.target, call, uses):
                 args = call.args
                 parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
-                known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args))
+                known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
         written = {*ir.writes(new), *(n for b in ir.blocks(new) for n in ir.bound(b))}
         known = {n: t for n, t in known.items() if not written & {*ir.names(t)}}
         out.append(new)
@@ -152,6 +154,23 @@ def _inside(atom: ir.Atom, known: Mapping[str, ir.Tup]) -> ir.Atom:
     return known.get(atom.id, atom) if isinstance(atom, ir.Name) else atom
 
 
+def _spelled(display: ir.Tup, call: ir.Call) -> ir.Tup:
+    """A display as a list, as the user wrote it, for `np.array`; else as a tuple.
+
+    Numba joins and stacks tuples alone, and takes no list of lists of whole numbers and others.
+    """
+    inner = any(isinstance(i, ir.Tup) for i in display.items)
+    if call.fn is np.array and not inner:
+        return display
+    return _as_tuple(display)
+
+
+def _as_tuple(display: ir.Tup) -> ir.Tup:
+    """A display as a tuple, and those in it."""
+    items = (_as_tuple(i) if isinstance(i, ir.Tup) else i for i in display.items)
+    return ir.Tup(tuple(items))
+
+
 def _put_in(
     stmt: ir.Assign | ir.Effect, known: Mapping[str, ir.Tup], gone: set[str]
 ) -> ir.Assign | ir.Effect:
@@ -160,7 +179,7 @@ def _put_in(
     assert isinstance(call, ir.Call)
     target = ir.writes(stmt)
     chosen = {
-        a.id: known[a.id]
+        a.id: _spelled(known[a.id], call)
         for a in (*call.args, *(v for _, v in call.kwargs))
         if isinstance(a, ir.Name) and a.id in known and not {*target} & {*ir.names(known[a.id])}
     }

@@ -2,10 +2,13 @@
 
 import numpy as np
 
+import srcdiff
 from srcdiff import ir_text
 from srcdiff.displays import displays
 from srcdiff.lower import lower
 from srcdiff.parse import parse
+
+from .check import check_gradient
 
 
 def text(f):
@@ -48,3 +51,35 @@ def test_other_lists_stay():
 
     for f in (named, constant, index, rebound):
         assert any("[" in line or "list" in line for line in text(f)), f.__name__
+
+
+def printed(f, *args):
+    check_gradient(f, args)
+    return srcdiff.source(f, example=args).replace(" ", "")
+
+
+def test_lists_of_numbers_are_printed_as_lists():
+    def listed(x):
+        y = np.array([x[0], x[1] * 2.0])
+        return y @ np.array((x[1], x[0]))
+
+    text = printed(listed, np.array([0.3, 0.4]))
+    assert "np.array([x[0],x[1]*2.0])" in text and "np.array((x[1],x[0]))" in text
+
+
+def test_what_numba_takes_as_tuples_alone_is_printed_as_tuples():
+    def joined(x):
+        y = np.concatenate([x, x * 2.0])
+        return np.stack([y, y]) * y @ np.array([[1, x[0]], [0.5, x[1]]]).ravel()
+
+    text = printed(joined, np.array([0.3, 0.4]))
+    assert "np.concatenate((x,x*2.0))" in text and "((1,x[0]),(0.5,x[1]))" in text
+
+
+def test_a_list_stays_one_when_its_names_change():
+    def rebound(x):
+        for _ in range(2):
+            x = np.array([x[1], np.sin(x[0])]) * x
+        return x
+
+    assert "=np.array([" in printed(rebound, np.array([0.3, 0.4])).partition("#backward")[0]

@@ -90,7 +90,8 @@ class Expressions:
         if isinstance(atom, Ref):
             return dotted(self.globals.spell(atom.value, atom.text))
         if isinstance(atom, Tup):
-            return gast.Tuple([self.atom(a) for a in atom.items], LOAD)
+            items = [self.atom(a) for a in atom.items]
+            return gast.List(items, LOAD) if atom.listed else gast.Tuple(items, LOAD)
         if isinstance(atom, Star):
             return gast.Starred(self.atom(atom.value), LOAD)
         bounds = [self.atom(a) for a in (atom.lower, atom.upper, atom.step)]

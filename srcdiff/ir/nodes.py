@@ -76,9 +76,13 @@ class Slice:
 
 @dataclass(frozen=True)
 class Tup:
-    """A tuple display of atoms: an index, a shape, several results."""
+    """A tuple display of atoms: an index, a shape, several results.
+
+    `listed`: the user wrote a list, which means the same here.
+    """
 
     items: tuple[Atom, ...]
+    listed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
     if all(map(operator.is_, old, new)):
         return atom
     if isinstance(atom, Tup):
-        return Tup(new)
+        return Tup(new, atom.listed)
     return Slice(*new) if isinstance(atom, Slice) else Star(*new)
 
 

@@ -9,13 +9,13 @@ def rk4_grad(y, mu, h, steps, grad_outputs=None):
     t_1_saved = []
     t_2_saved = []
     for _ in range(steps):
-        k1 = np.array((y_1[1], mu * (1.0 - y_1[0] ** 2) * y_1[1] - y_1[0]))
+        k1 = np.array([y_1[1], mu * (1.0 - y_1[0] ** 2) * y_1[1] - y_1[0]])
         t = y_1 + 0.5 * h * k1
-        k2 = np.array((t[1], mu * (1.0 - t[0] ** 2) * t[1] - t[0]))
+        k2 = np.array([t[1], mu * (1.0 - t[0] ** 2) * t[1] - t[0]])
         t_1 = y_1 + 0.5 * h * k2
-        k3 = np.array((t_1[1], mu * (1.0 - t_1[0] ** 2) * t_1[1] - t_1[0]))
+        k3 = np.array([t_1[1], mu * (1.0 - t_1[0] ** 2) * t_1[1] - t_1[0]])
         t_2 = y_1 + h * k3
-        k4 = np.array((t_2[1], mu * (1.0 - t_2[0] ** 2) * t_2[1] - t_2[0]))
+        k4 = np.array([t_2[1], mu * (1.0 - t_2[0] ** 2) * t_2[1] - t_2[0]])
         y_saved.append(y_1)
         y_1 = y_1 + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         t_saved.append(t)
