@@ -31,8 +31,9 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     function = finish(function, kinds)
     ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
     ours -= returned(function)
-    function = items_in_reverse(unpacked(spell(function, kinds, ours)))
-    function = sink(upwards(function, kinds), kinds)
+    # Before items of unpackings stand for the check of their number: those may be dead.
+    function = upwards(spell(function, kinds, ours), kinds)
+    function = sink(items_in_reverse(unpacked(function)), kinds)
     function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
     return placed_calls(function, params)
 

@@ -13,6 +13,6 @@ from .bench.transform import calls
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the numbers of long programs overflow
 def test_the_work_grows_with_the_lines() -> None:
-    calls(20)  # loads the rules
-    short, middle, long = (calls(lines) for lines in (20, 40, 80))
+    calls(33)  # loads the rules
+    short, middle, long = (calls(lines) for lines in (33, 63, 123))
     assert long - middle == pytest.approx(2 * (middle - short), rel=0.03)

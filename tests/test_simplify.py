@@ -164,7 +164,7 @@ def test_complex_numbers_keep_their_products_with_one():
 
 
 def test_a_result_never_becomes_an_argument():
-    assert simplified(lambda x: x * 1.0, x=X) == ["return x * 1.0"]
+    assert simplified(lambda x: x * 1.0, x=X) == ["return np.copy(x)"]
     assert simplified(lambda x: -(-x), x=X) == ["return --x"]
 
 
@@ -185,7 +185,7 @@ def test_what_is_written_later_is_no_copy():
         x[0] = 5.0
         return a[1] + x[0]
 
-    assert simplified(before, x=X)[0] == "a = x * 1.0"
+    assert simplified(before, x=X)[0] == "a = np.copy(x)"
 
 
 def test_unbroadcast_by_kinds():
