@@ -1,7 +1,9 @@
 """The passes on the whole corpus: invariants after each, and what is saved."""
 
+import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff import ir, pipeline
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.options import Options, request_of
@@ -62,6 +64,21 @@ def saved(function):
 )
 def test_linear_loops_save_nothing(function):
     assert pushes(function) == [] and saved(function) == []
+
+
+def _layer(w, h):
+    return np.tanh(h @ w)
+
+
+def layers(w, h, n):
+    for k in range(n):
+        h = _layer(w[k], h)
+    return np.sum(h)
+
+
+def test_what_a_helper_returns_is_saved_once():
+    text = srcdiff.source(layers, example=(np.ones((2, 3, 3)), np.ones(3), 2))
+    assert text.count("_saved = []") == 1
 
 
 def test_a_tanh_recurrence_saves_one_value_a_step():
