@@ -43,6 +43,9 @@ _AT_ONCE = frozenset(
 )  # fmt: skip
 """The functions of `scipy.ndimage` that read nothing of their operands when `output` is written."""
 
+INDEX_IS_READ_LATE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+"""Whether NumPy reads an index of integers while it writes into the memory of that."""
+
 Kinds = Mapping[str, Kind]
 
 
@@ -146,8 +149,19 @@ class _Overlaps:
         near = {n: self.fresh() for n in ir.names(index) if self.share(n, stmt.base.id)}
         if not near:
             return (stmt,)
+        if INDEX_IS_READ_LATE and not all(self.is_mask(n) for n in near):
+            raise UnsupportedError(
+                f"{ir.said(stmt.base.id)} may be written into while it is read as the index of the "
+                "store, and before NumPy 2.3 the result depends on the order of that",
+                stmt.loc,
+                remedy="Copy the index: `x[i.copy()] = ...`.",
+            )
         copies = (ir.Assign(c, ir.Call(np.copy, (ir.Name(n),)), stmt.loc) for n, c in near.items())
         return (*copies, replace(stmt, index=ir.map_atom(lambda n: near.get(n.id, n), index)))
+
+    def is_mask(self, name: str) -> bool:
+        """Whether a name certainly stands for an array of bools, which NumPy reads at once."""
+        return getattr(self.kinds.get(name), "dtype", None) == "bool"
 
     def share(self, one: str, two: str) -> bool:
         """Whether a name stands for an array that may share memory with another name."""

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 import srcdiff
+from srcdiff.overlaps import INDEX_IS_READ_LATE
 
 from .registry import sample
 
@@ -1096,10 +1097,9 @@ def active_set(x):
     return np.sum(w)
 
 
-for _program in (
-    index_stored_into_at_itself, index_stored_into_at_its_view, index_counted_up_at_itself,
-    active_set,
-):  # fmt: skip
+# Before NumPy 2.3 the programs themselves have no certain value (see `test_overlaps`).
+AT_ITSELF = (index_stored_into_at_itself, index_stored_into_at_its_view, index_counted_up_at_itself)
+for _program in (active_set, *(() if INDEX_IS_READ_LATE else AT_ITSELF)):
     sample(_program, lambda r: (r.uniform(0.5, 3.0, 3),))
 
 
