@@ -17,7 +17,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Kind
-from srcdiff.analyses.liveness import liveness
+from srcdiff.analyses.liveness import Live, liveness
 from srcdiff.simplify.rewrite import mark_in
 from srcdiff.simplify.shapes import asks_form
 from srcdiff.simplify.sharers import Sharers
@@ -71,7 +71,7 @@ class _Finder:
         return tuple(ir.walk(self.function.body))
 
     @cached_property
-    def live(self) -> Mapping[int, object]:
+    def live(self) -> Mapping[int, Live]:
         """The names that are read behind each statement."""
         return liveness(self.function)
 
@@ -87,7 +87,7 @@ class _Finder:
         items = stmt.index.items if isinstance(stmt.index, ir.Tup) else (stmt.index,)
         here = {id(s): s for s in ir.walk(block[: k + 1])}
         for n, loop in enumerate(loops):
-            if not _visits_once(loops[n:], items) or name in self.live[id(loop)]:  # type: ignore[operator]
+            if not _visits_once(loops[n:], items) or name in self.live[id(loop)]:
                 continue
             if _all_here(loop, here, name, stmt.index) and self.is_alone(name, here):
                 return frozenset({id(stmt), *self.copy_of(block[:k], stmt)})

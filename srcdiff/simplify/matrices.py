@@ -7,8 +7,7 @@ import operator
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Array, Kind, rank_of
-from srcdiff.analyses.kinds import kind_of_call
+from srcdiff.analyses.kind_types import Array, rank_of
 from srcdiff.simplify.signs import Signs
 
 _ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
@@ -49,7 +48,7 @@ def outer(a: ir.Atom, b: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Rhs | None:
         column = _spread(value.args[0], _COLUMN, signs)
         if column is not None:
             product = ir.Call(np.outer, (column, row), text="np.outer")
-            return ir.Call(operator.neg, (_named(product, signs, loc),))
+            return ir.Call(operator.neg, (signs.computed(product, loc),))
     return None
 
 
@@ -74,10 +73,4 @@ def _base(atom: ir.Atom, signs: Signs) -> ir.Atom | None:
 
 
 def _transpose(atom: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Name:
-    return _named(ir.Call(ir.Attr("T"), (atom,)), signs, loc)
-
-
-def _named(call: ir.Call, signs: Signs, loc: ir.Loc) -> ir.Name:
-    """A new temporary for a call."""
-    kind: Kind = kind_of_call(call, signs.kinds)
-    return signs.named(call, kind, loc)
+    return signs.computed(ir.Call(ir.Attr("T"), (atom,)), loc)

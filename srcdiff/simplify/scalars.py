@@ -17,7 +17,7 @@ from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
-from srcdiff.analyses.kinds import atom_kind, kind_of_call
+from srcdiff.analyses.kinds import atom_kind
 from srcdiff.device import on_device
 from srcdiff.emit.counts import is_temporary
 from srcdiff.simplify.signs import DEPTH, Signs
@@ -162,8 +162,7 @@ class Products:
         """An expression as an operand."""
         if not isinstance(expr, Op):
             return expr
-        call = self.placed(expr, loc)
-        return self.signs.named(call, kind_of_call(call, self.kinds), loc)
+        return self.signs.computed(self.placed(expr, loc), loc)
 
 
 @dataclass

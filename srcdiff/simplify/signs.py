@@ -10,7 +10,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, is_float, is_real
-from srcdiff.analyses.kinds import atom_kind
+from srcdiff.analyses.kinds import atom_kind, kind_of_call
 from srcdiff.simplify.available import Available
 
 PRODUCTS = (operator.mul, operator.truediv, operator.matmul, np.outer)
@@ -90,3 +90,7 @@ class Signs:
         self.kinds[name.id] = kind
         self.pending.append(ir.Assign(name, call, loc))
         return name
+
+    def computed(self, call: ir.Call, loc: ir.Loc) -> ir.Name:
+        """A new temporary for a call, whose kind follows from its operands."""
+        return self.named(call, kind_of_call(call, self.kinds), loc)
