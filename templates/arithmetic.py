@@ -76,7 +76,7 @@ def divide(x, y):
     z = x / y
     yield z
     d[x] += d[z] / conj(y)
-    d[y] += -d[z] * conj(z / y)
+    d[y] += -(d[z] / conj(y)) * conj(z)
 
 
 @elementwise(operator.pow, np.power, np.float_power, math.pow, pow)

@@ -11,7 +11,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
-from srcdiff.analyses.kind_types import Array, Kind, is_float, is_mutable, is_real, rank_of
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_float, is_mutable, is_real, rank_of
 from srcdiff.analyses.kinds import atom_kind, kind_of_call
 from srcdiff.simplify import matrices, shapes
 from srcdiff.simplify.available import Available
@@ -262,6 +262,17 @@ class Algebra:
                     return ir.Call(operator.mul, (ir.Const(number.value * first.value), rest))
         return None
 
+    def copy(self, target: str, x: ir.Atom) -> ir.Rhs | None:
+        """`np.copy(np.broadcast_to(v, shape))` of a number."""
+        value = self.available.value(x)
+        if not isinstance(value, ir.Call) or value.fn is not np.broadcast_to or value.kwargs:
+            return None
+        if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
+            return None
+        small, shape = value.args
+        plain = isinstance(self.kind(small), Scalar)
+        return ir.Call(np.full, (shape, small)) if plain else None
+
     def power(self, target: str, x: ir.Atom, n: ir.Atom) -> ir.Rhs | None:
         """`x ** 1`."""
         if isinstance(n, ir.Const) and n.value == 1 and self.is_real(x):
@@ -282,15 +293,27 @@ class Algebra:
         return value.items[i.value] if -len(value.items) <= i.value < len(value.items) else None
 
     def store(self, stmt: ir.SetItem) -> ir.SetItem:
-        """`x[i] += -v`, and `x += np.broadcast_to(v, x.shape)`."""
+        """`x[i] += -v`, and `x[i] += np.broadcast_to(v, shape)`."""
         inner = self.negated(stmt.value)
         if stmt.op in ("+", "-") and inner is not None and self.is_inexact_item(stmt):
             return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
-        if stmt.op in ("+", "-") and stmt.index is None:
-            small = shapes.spread_over(stmt.value, stmt.base, self.kinds, self.available)
-            if small is not None and self.memory.is_array(stmt.base.id):
-                return replace(stmt, value=small)
+        if stmt.op in ("+", "-", None):
+            return ir.rebuilt(stmt, value=self.unspread(stmt.value, stmt.base))
         return stmt
+
+    def effect(self, call: ir.Call) -> ir.Call:
+        """`np.add.at(x, i, np.broadcast_to(v, shape))`."""
+        if call.fn != np.add.at or len(call.args) != 3:
+            return call
+        x, i, value = call.args
+        return replace(call, args=(x, i, self.unspread(value, x)))
+
+    def unspread(self, value: ir.Atom, into: ir.Atom) -> ir.Atom:
+        """What is stored into an array, which broadcasts it itself."""
+        if not isinstance(into, ir.Name) or not self.memory.is_array(into.id):
+            return value
+        small = shapes.spread(value, self.kind(into), self.kinds, self.available)
+        return value if small is None else small
 
 
 def _is_number(atom: ir.Atom, value: float) -> bool:
@@ -325,4 +348,5 @@ _RULES: dict[Any, Rule] = {
     operator.truediv: Algebra.div,
     operator.pow: Algebra.power,
     operator.getitem: Algebra.item,
+    np.copy: Algebra.copy,
 }

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind
 from srcdiff.analyses.liveness import uses
 from srcdiff.simplify.rewrite import mark_in
@@ -31,7 +31,7 @@ def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Funct
 
 
 def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
-    """The function without copies from which the next statement computes something new."""
+    """The function without copies that are computed with while their source is the same."""
     cut = mark_in(function.body) or 0
     once = frozenset(n for n, k in Counter(uses(function.body)).items() if k == 1)
     return replace(
@@ -40,19 +40,44 @@ def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Functio
 
 
 def _read_at_once(block: ir.Block, once: frozenset[str], kinds: Mapping[str, Kind]) -> ir.Block:
-    """A block without copies of which the next statement computes something, and nothing else."""
-    out: list[ir.Stmt] = []
+    """A block without copies that are only computed with while their source stays as it is."""
+    out: list[ir.Stmt | None] = []
+    copies: dict[str, int] = {}
     for stmt in block:
         new = ir.map_blocks(stmt, partial(_read_at_once, once=once, kinds=kinds))
-        last = out[-1] if out else None
-        source = _copied(last, kinds) if isinstance(last, ir.Assign) else None
-        if isinstance(last, ir.Assign) and source is not None and last.target.id in once:
-            call = ir.call_of(new)
-            if call is not None and last.target in call.args and _computes(call):
-                out.pop()
-                new = ir.rename((new,), {last.target.id: source.id})[0]
+        call = ir.call_of(new)
+        if call is not None and copies and _computes(call):
+            read = [a.id for a in call.args if isinstance(a, ir.Name) and a.id in copies]
+            sources = {n: _taken(out, copies.pop(n), kinds) for n in read}
+            new = ir.rename((new,), sources)[0]
+        if not isinstance(new, ir.Assign) or not _only_binds(new.rhs):
+            copies = {}
+        elif copies:
+            copies = {n: k for n, k in copies.items() if not _is_copy_of(out[k], new.target, kinds)}
+        if isinstance(new, ir.Assign) and new.target.id in once and _copied(new, kinds):
+            copies[new.target.id] = len(out)
         out.append(new)
-    return tuple(out)
+    return tuple(s for s in out if s is not None)
+
+
+def _taken(out: list[ir.Stmt | None], place: int, kinds: Mapping[str, Kind]) -> str:
+    """What the copy at a place is of; the copy is taken out."""
+    source = _copied(out[place], kinds)
+    assert source is not None
+    out[place] = None
+    return source.id
+
+
+def _is_copy_of(stmt: ir.Stmt | None, name: ir.Name, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a statement copies what has this name."""
+    return _copied(stmt, kinds) == name
+
+
+def _only_binds(rhs: ir.Rhs) -> bool:
+    """Whether evaluating a right-hand side writes into nothing."""
+    if isinstance(rhs, ir.Call):
+        return is_pure(rhs.fn) and not mutated_args(rhs)
+    return not isinstance(rhs, ir.Opaque)
 
 
 def _computes(call: ir.Call) -> bool:
@@ -76,7 +101,7 @@ def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[i
     return {id(s) for s, n in found if n not in odd}
 
 
-def _copied(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Name | None:
+def _copied(stmt: ir.Stmt | None, kinds: Mapping[str, Kind]) -> ir.Name | None:
     """The array that a statement copies."""
     call = ir.call_of(stmt)
     if call is None or (call.fn is not np.copy and call.fn is not np.array):

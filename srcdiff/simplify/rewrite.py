@@ -96,6 +96,8 @@ class Rewriter:
         if isinstance(stmt, ir.Effect):
             rhs = self.rhs(stmt.rhs)
             assert isinstance(rhs, (ir.Call, ir.Opaque))
+            if self.ours and isinstance(rhs, ir.Call):
+                rhs = self.algebra.effect(rhs)
             new = ir.rebuilt(stmt, rhs=rhs)
             self.available.change(new)
             return new

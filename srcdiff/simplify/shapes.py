@@ -96,6 +96,14 @@ def spread_over(
     atom: ir.Atom, other: ir.Atom, kinds: Kinds, available: Available
 ) -> ir.Atom | None:
     """`d` where the atom is `d` broadcast to the shape of `other`, with the same dtype."""
+    whole, beside = atom_kind(atom, kinds), atom_kind(other, kinds)
+    if not isinstance(beside, Array) or not beside.dims or not same_shape(whole, beside):
+        return None
+    return spread(atom, beside, kinds, available)
+
+
+def spread(atom: ir.Atom, beside: Kind, kinds: Kinds, available: Available) -> ir.Atom | None:
+    """`d` where the atom is `d` broadcast, if that gives no other dtype beside such an array."""
     value = available.value(atom)
     if not isinstance(value, ir.Call) or len(value.args) < 2:
         return None
@@ -107,12 +115,10 @@ def spread_over(
             return None
     elif value.fn is not np.broadcast_to or value.kwargs:
         return None
-    whole, beside, part = (atom_kind(k, kinds) for k in (atom, other, source))
-    if not isinstance(beside, Array) or not beside.dims or not same_shape(whole, beside):
-        return None
     # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
+    part = atom_kind(source, kinds)
     dtype = getattr(part, "dtype", None)
-    same = dtype is not None and dtype == beside.dtype
+    same = dtype is not None and dtype == getattr(beside, "dtype", None)
     return source if same or isinstance(part, Scalar) else None
 
 

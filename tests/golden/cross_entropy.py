@@ -11,11 +11,11 @@ def cross_entropy_grad(W, b, X, labels, grad_outputs=1.0):
     logp = shifted - np.log(t_2)
     # backward
     d_logp = np.zeros_like(logp)
-    d_t = np.broadcast_to(-grad_outputs / labels.size, labels.shape)
-    np.add.at(d_logp, (np.arange(len(labels)), labels), d_t)
+    t_3 = -grad_outputs / labels.size
+    np.add.at(d_logp, (np.arange(len(labels)), labels), t_3)
     d_shifted = d_logp - np.sum(d_logp, axis=1, keepdims=True) / t_2 * t_1
-    t_3 = np.sum(d_shifted, axis=1, keepdims=True) * winners(logits, t, 1)
-    d_logits = d_shifted - t_3
+    t_4 = np.sum(d_shifted, axis=1, keepdims=True) * winners(logits, t, 1)
+    d_logits = d_shifted - t_4
     d_b = np.sum(d_logits, axis=0)
     d_W = X.T @ d_logits
     return d_W, d_b

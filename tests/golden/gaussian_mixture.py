@@ -9,15 +9,12 @@ def gaussian_mixture_grad(logits, means, log_scales, x, grad_outputs=1.0):
     parts = logits - log_scales - 0.5 * z**2
     top = np.max(parts, axis=1, keepdims=True)
     t_2 = np.exp(parts - top)
-    t_3 = np.sum(t_2, axis=1)
-    ll = np.log(t_3) + top[:, 0]
-    t_4 = np.exp(logits)
+    t_3 = np.exp(logits)
     # backward
-    d_logits = -grad_outputs * len(x) / np.sum(t_4) * t_4
-    d_ll = np.broadcast_to(grad_outputs, ll.shape)
+    d_logits = -grad_outputs * len(x) / np.sum(t_3) * t_3
     d_top = np.zeros_like(top)
-    d_top[:, 0] += d_ll
-    d_t = np.expand_dims(grad_outputs / t_3, 1) * t_2
+    d_top[:, 0] += grad_outputs
+    d_t = np.expand_dims(grad_outputs / np.sum(t_2, axis=1), 1) * t_2
     d_top -= np.sum(d_t, axis=1, keepdims=True)
     d_parts = d_t + d_top * winners(parts, top, 1)
     d_t_1 = np.sum(d_parts, axis=0)

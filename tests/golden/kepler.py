@@ -20,16 +20,17 @@ def kepler_grad(q, p, dt, steps, grad_outputs=None):
     for _ in range(steps):
         t_1 = t_1_saved.pop()
         t = t_saved.pop()
-        d_t = -d_p_2
         t_2 = 0.5 * dt
         t_3 = t_1**1.5
-        d_q += 3.0 * t_1**0.5 * t_2 * np.sum(d_p_2 * q) / t_3 / t_3 * q
-        d_q += t_2 / t_3 * d_t
+        d_t = -d_p_2 / t_3
+        d_q -= 3.0 * t_1**0.5 * t_2 * np.sum(d_t * q) / t_3 * q
+        d_q += t_2 * d_t
         q = q_saved.pop()
         d_p_1 = d_p_2 + dt * d_q
         d_p_2 = d_p_1
         t_4 = t**1.5
-        d_q = d_q + 3.0 * t**0.5 * t_2 * np.sum(d_p_1 * q) / t_4 / t_4 * q
-        d_q -= t_2 / t_4 * d_p_1
+        d_t_1 = -d_p_1 / t_4
+        d_q = d_q - 3.0 * t**0.5 * t_2 * np.sum(d_t_1 * q) / t_4 * q
+        d_q += t_2 * d_t_1
     d_p = np.copy(d_p_2)
     return d_q, d_p

@@ -14,7 +14,7 @@ def newton_root_grad(a, x, n, grad_outputs=1.0):
         x = x_saved.pop()
         t = 3.0 * x**2
         d_t = -d_x / t
-        d_x += 6.0 * x * d_x * (x**3 - a) / t / t
+        d_x -= 6.0 * x * d_t * (x**3 - a) / t
         d_a -= d_t
         d_x += t * d_t
     return float(d_a)

@@ -9,7 +9,7 @@ def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     t_1 = np.sum(w)
     # backward
     d_t = grad_outputs / t_1
-    d_w = d_t * d - grad_outputs * (np.sum(w * d) / t_1 / t_1)
+    d_w = d_t * d - d_t * (np.sum(w * d) / t_1)
     d_d = d_t * w
     d_d -= d_w * w
     d_t_1 = -2.0 * np.sum(np.expand_dims(d_d, 2) * t, axis=0, keepdims=True)

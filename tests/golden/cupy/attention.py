@@ -14,7 +14,7 @@ def attention_grad(q, k, v, grad_outputs=None):
     d_p = d_t @ v.T
     d_v = p.T @ d_t
     d_e = d_p / t_2
-    d_e -= cp.sum(d_p * (p / t_2), axis=1, keepdims=True)
+    d_e -= cp.sum(d_p / t_2 * p, axis=1, keepdims=True)
     d_t_1 = d_e * e
     d_s = d_t_1 - cp.sum(d_t_1, axis=1, keepdims=True) * winners(s, t_1, -1)
     d_t_2 = d_s / t

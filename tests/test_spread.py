@@ -1,0 +1,102 @@
+"""Stores spread what they store themselves; what is only computed with is not copied before."""
+
+import numpy as np
+import pytest
+
+from .test_simplify import simplified
+
+X = np.ones(3)
+
+
+def test_a_store_spreads_what_it_stores():
+    def before(x, g):
+        d = np.broadcast_to(g, x[1:].shape)
+        x[1:] += d
+        x[:2] = d
+        return x
+
+    assert simplified(before, x=X, g=2.0) == ["x[1:] += g", "x[:2] = g", "return x"]
+
+
+def test_so_does_an_addition_at_integers():
+    def before(x, i, g):
+        np.add.at(x, i, np.broadcast_to(g, i.shape))
+        return x
+
+    text = simplified(before, x=X, i=np.array([0, 0]), g=2.0)
+    assert text == ["np.add.at(x, i, g)", "return x"]
+
+
+def test_an_item_of_a_list_is_what_is_stored():
+    def before(g):
+        xs = [None]
+        xs[0] = np.broadcast_to(g, (3,))
+        return xs
+
+    assert "xs[0] = np.broadcast_to(g, (3,))" in simplified(before, g=2.0)
+
+
+def test_numbers_that_would_be_wider_are_spread_first():
+    def before(x, g):
+        x[1:] += np.broadcast_to(g, x[1:].shape)
+        return x
+
+    text = simplified(before, x=X.astype(np.float32), g=np.ones(1))
+    assert text == ["x[1:] += np.broadcast_to(g, x[1:].shape)", "return x"]
+
+
+def test_a_copy_of_a_number_spread_out_is_an_array_full_of_it():
+    def before(x, g):
+        return np.copy(np.broadcast_to(g, x.shape))
+
+    assert simplified(before, x=X, g=2.0) == ["return np.full(x.shape, g)"]
+    assert simplified(before, x=X, g=X) == ["return np.copy(np.broadcast_to(g, x.shape))"]
+
+
+def between(x, y):
+    a = np.copy(x)
+    b = np.sin(y)
+    return a * b
+
+
+def stored_between(x, y):
+    a = np.copy(x)
+    x[0] = 2.0
+    return a * y
+
+
+def bound_between(x, y):
+    for _ in range(2):
+        a = np.copy(x)
+        x = y * 2.0
+        y = a * x
+    return x + y
+
+
+def looped_between(x, y):
+    a = np.copy(x)
+    for k in range(2):
+        x[k] = 2.0
+    return a * y
+
+
+def kept(x, y):
+    a = np.copy(x)
+    return a
+
+
+def read_twice(x, y):
+    a = np.copy(x)
+    x[0] = np.sum(a * y)
+    return a
+
+
+@pytest.mark.parametrize(
+    ("before", "copied"),
+    [(between, False), (stored_between, True), (bound_between, True), (looped_between, True),
+     (kept, True), (read_twice, True)],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_a_copy_stays_where_its_source_changes_before_it_is_read(before, copied):
+    text = simplified(before, x=X, y=X)
+    assert any("np.copy" in line for line in text) is copied, text
