@@ -16,7 +16,7 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import infer
 from srcdiff.simplify.cleared import without_clearing
 from srcdiff.simplify.coalesce import coalesce, with_one_name
-from srcdiff.simplify.copies import read_at_once, without_copies
+from srcdiff.simplify.copies import without_copies
 from srcdiff.simplify.dead import remove_dead
 from srcdiff.simplify.forms import without_outputs
 from srcdiff.simplify.order import reorder
@@ -45,7 +45,7 @@ def simplify(
         # What is computed twice is found first: then products are taken apart.
         adjoints = derived(function, seeds) if k else frozenset[str]()
         plain = remove_dead(without_copies(rewrite(function, kinds, adjoints), kinds), kinds)
-        plain = read_at_once(without_outputs(without_clearing(plain, kinds), kinds), kinds)
+        plain = without_outputs(without_clearing(plain, kinds), kinds)
         new = reorder(with_one_name(coalesce(plain)), kinds)
         # What rewriting has made plain it leaves as it is, but for products.
         if (k or not seeds) and (new == function or (new == plain and not adjoints)):

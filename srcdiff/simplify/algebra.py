@@ -267,11 +267,13 @@ class Algebra:
         value = self.available.value(x)
         if not isinstance(value, ir.Call) or value.fn is not np.broadcast_to or value.kwargs:
             return None
-        if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
-            return None
         small, shape = value.args
-        plain = isinstance(self.kind(small), Scalar)
-        return ir.Call(np.full, (shape, small)) if plain else None
+        if not isinstance(self.kind(small), Scalar):
+            return None
+        asked = self.available.value(shape)
+        if isinstance(asked, ir.Call) and isinstance(asked.fn, ir.Attr):
+            shape = self.signs.computed(asked, self.loc)  # reads better than a name for it
+        return ir.Call(np.full, (shape, small))
 
     def power(self, target: str, x: ir.Atom, n: ir.Atom) -> ir.Rhs | None:
         """`x ** 1`."""

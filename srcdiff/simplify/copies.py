@@ -6,7 +6,7 @@ import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind
 from srcdiff.analyses.liveness import uses
 from srcdiff.simplify.rewrite import mark_in
-from srcdiff.simplify.sharers import OwnMemory, gives_view, oddly_bound
+from srcdiff.simplify.sharers import OwnMemory, Sharers, gives_view, oddly_bound
 
 
 def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
@@ -33,44 +33,64 @@ def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Funct
 def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function without copies that are computed with while their source is the same."""
     cut = mark_in(function.body) or 0
-    once = frozenset(n for n, k in Counter(uses(function.body)).items() if k == 1)
-    return replace(
-        function, body=(*function.body[:cut], *_read_at_once(function.body[cut:], once, kinds))
-    )
+    if not any(_copied(s, kinds) for s in ir.walk(function.body[cut:])):
+        return function
+    walk = _ReadAtOnce(function, kinds)
+    return replace(function, body=(*function.body[:cut], *walk.block(function.body[cut:])))
 
 
-def _read_at_once(block: ir.Block, once: frozenset[str], kinds: Mapping[str, Kind]) -> ir.Block:
-    """A block without copies that are only computed with while their source stays as it is."""
-    out: list[ir.Stmt | None] = []
-    copies: dict[str, int] = {}
-    for stmt in block:
-        new = ir.map_blocks(stmt, partial(_read_at_once, once=once, kinds=kinds))
-        call = ir.call_of(new)
-        if call is not None and copies and _computes(call):
-            read = [a.id for a in call.args if isinstance(a, ir.Name) and a.id in copies]
-            sources = {n: _taken(out, copies.pop(n), kinds) for n in read}
-            new = ir.rename((new,), sources)[0]
-        if not isinstance(new, ir.Assign) or not _only_binds(new.rhs):
-            copies = {}
-        elif copies:
-            copies = {n: k for n, k in copies.items() if not _is_copy_of(out[k], new.target, kinds)}
-        if isinstance(new, ir.Assign) and new.target.id in once and _copied(new, kinds):
-            copies[new.target.id] = len(out)
-        out.append(new)
-    return tuple(s for s in out if s is not None)
+class _ReadAtOnce:
+    """The walk that leaves out copies of which all that happens is that something is computed."""
 
+    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+        self.function, self.kinds = function, kinds
+        self.once = frozenset(n for n, k in Counter(uses(function.body)).items() if k == 1)
 
-def _taken(out: list[ir.Stmt | None], place: int, kinds: Mapping[str, Kind]) -> str:
-    """What the copy at a place is of; the copy is taken out."""
-    source = _copied(out[place], kinds)
-    assert source is not None
-    out[place] = None
-    return source.id
+    @cached_property
+    def sharers(self) -> Sharers:
+        """Which names may share memory."""
+        return Sharers(self.function, self.kinds)
 
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block without them."""
+        out: list[ir.Stmt | None] = []
+        copies: dict[str, tuple[int, str]] = {}  # where they are made, and of what
+        for stmt in block:
+            new = ir.map_blocks(stmt, self.block)
+            sources: dict[str, str] = {}
+            for name in self.computed_with(new, copies):
+                place, sources[name] = copies.pop(name)
+                out[place] = None
+            new = ir.rename((new,), sources)[0] if sources else new
+            if not isinstance(new, ir.Assign) or not _only_binds(new.rhs):
+                copies = {}
+                out.append(new)
+                continue
+            copies = {n: c for n, c in copies.items() if c[1] != new.target.id}
+            source = _copied(new, self.kinds)
+            if source is not None and new.target.id in self.once:
+                copies[new.target.id] = len(out), source.id
+            out.append(new)
+        return tuple(s for s in out if s is not None)
 
-def _is_copy_of(stmt: ir.Stmt | None, name: ir.Name, kinds: Mapping[str, Kind]) -> bool:
-    """Whether a statement copies what has this name."""
-    return _copied(stmt, kinds) == name
+    def computed_with(self, stmt: ir.Stmt, copies: Mapping[str, tuple[int, str]]) -> list[str]:
+        """The copies that a statement reads to make something new of their elements."""
+        if not copies:
+            return []
+        if isinstance(stmt, ir.SetItem):
+            return self.added(stmt, copies)
+        call = ir.call_of(stmt)
+        if call is None or not _computes(call):
+            return []
+        return [a.id for a in call.args if isinstance(a, ir.Name) and a.id in copies]
+
+    def added(self, stmt: ir.SetItem, copies: Mapping[str, tuple[int, str]]) -> list[str]:
+        """The copy that an operator in place combines with other memory."""
+        value, base = stmt.value, stmt.base.id
+        if stmt.op is None or not isinstance(value, ir.Name) or value.id not in copies:
+            return []
+        alone = copies[value.id][1] not in self.sharers.group(base)
+        return [value.id] if alone and isinstance(self.kinds.get(base), Array) else []
 
 
 def _only_binds(rhs: ir.Rhs) -> bool:
@@ -101,7 +121,7 @@ def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[i
     return {id(s) for s, n in found if n not in odd}
 
 
-def _copied(stmt: ir.Stmt | None, kinds: Mapping[str, Kind]) -> ir.Name | None:
+def _copied(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Name | None:
     """The array that a statement copies."""
     call = ir.call_of(stmt)
     if call is None or (call.fn is not np.copy and call.fn is not np.array):
