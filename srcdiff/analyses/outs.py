@@ -142,10 +142,16 @@ def takes_out(fn: ir.Callee) -> bool:
 
 
 def outs(call: ir.Call) -> tuple[ir.Atom, ...]:
-    """The arrays given as `out`."""
+    """The arrays given as `out` (remembered beside the fields)."""
+    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_outs")
+    if found is None:
+        found = call.__dict__["_outs"] = _outs(call) if takes_out(call.fn) else ()
+    return found
+
+
+def _outs(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """What is given as `out` to a function that takes it."""
     found: list[ir.Atom] = []
-    if not takes_out(call.fn):
-        return ()
     for key, value in named(call).kwargs:
         if key == "output" and not isinstance(value, ir.Name):
             continue  # a dtype

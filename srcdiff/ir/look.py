@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from srcdiff.ir.nodes import (
@@ -176,13 +176,25 @@ _BLOCKS: Mapping[type, Callable[[Any], tuple[Block, ...]]] = {
 }
 
 
-def walk(block: Block) -> Iterator[Stmt]:
+def walk(block: Block) -> Sequence[Stmt]:
     """Every statement of a block, outer ones first, in source order."""
+    if PLAIN.issuperset(map(type, block)):
+        return block
+    found: list[Stmt] = []
     for stmt in block:
-        yield stmt
+        found.append(stmt)
         if type(stmt) not in PLAIN:
-            for inner in _BLOCKS[type(stmt)](stmt):
-                yield from walk(inner)
+            found += _inside(stmt)
+    return found
+
+
+def _inside(stmt: Stmt) -> tuple[Stmt, ...]:
+    """Every statement inside a statement (remembered beside its fields)."""
+    found: tuple[Stmt, ...] | None = stmt.__dict__.get("_inside")
+    if found is None:
+        found = tuple([s for inner in _BLOCKS[type(stmt)](stmt) for s in walk(inner)])
+        stmt.__dict__["_inside"] = found
+    return found
 
 
 def itself_mentions(stmt: Stmt) -> set[str]:

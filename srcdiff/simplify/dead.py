@@ -189,9 +189,10 @@ class _Sweep:
         if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
             stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
-        for name in self.looked_at(stmt, base):
+        forms = self.forms(stmt) if self.formed else frozenset[str]()
+        for name in self.looked_at(stmt, base, forms):
             self.need(name, live)
-        live.update(self.forms(stmt))
+        live.update(forms)
         if base is not None:
             live.add(base)
         return stmt
@@ -227,10 +228,11 @@ class _Sweep:
             return False
         return base in live or not self.sharers().is_alone(base, live)
 
-    def looked_at(self, stmt: ir.Stmt, base: str | None) -> Sequence[str]:
+    def looked_at(
+        self, stmt: ir.Stmt, base: str | None, forms: frozenset[str]
+    ) -> Sequence[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
         if base is None or base not in self.private:
-            forms = self.forms(stmt)
             return [n for n in reads_of(stmt) if n not in forms] if forms else reads_of(stmt)
         if isinstance(stmt, ir.SetItem):
             index = () if stmt.index is None else ir.names(stmt.index)
@@ -245,7 +247,7 @@ class _Sweep:
         """The names of which a statement does not look at what they hold."""
         if isinstance(stmt, ir.Permute):  # what one of them holds any of them may hold
             return self.formed.intersection(ir.writes(stmt))
-        call = ir.call_of(stmt) if self.formed else None
+        call = ir.call_of(stmt)
         place = asks_form(call) if call is not None else None
         if call is None or place is None or len(call.args) <= place:
             return frozenset()
