@@ -20,8 +20,9 @@ DEPTH = 12
 
 def is_linear(call: ir.Call) -> bool:
     """Whether a call is linear in its first argument: not if it starts with another value."""
-    plain = len(call.args) in (1, 2) and all(k in ("axis", "keepdims") for k, _ in call.kwargs)
-    return plain and call.fn in LINEAR
+    if call.fn not in LINEAR or len(call.args) not in (1, 2):
+        return False
+    return all(k in ("axis", "keepdims") for k, _ in call.kwargs)
 
 
 class Signs:
