@@ -14,7 +14,7 @@ from srcdiff.finish import finish, returned, spell
 from srcdiff.lengths import unpacked
 from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
-from srcdiff.simplify.copies import read_at_once
+from srcdiff.simplify.copies import read_at_once, returned_at_once
 from srcdiff.simplify.sink import sink
 from srcdiff.tidy import fold, in_order, shorten
 from srcdiff.upwards import upwards
@@ -34,7 +34,8 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     ours -= returned(function)
     # Before items of unpackings stand for the check of their number: those may be dead.
     function = upwards(spell(function, kinds, ours), kinds)
-    function = read_at_once(sink(items_in_reverse(unpacked(function)), kinds), kinds)
+    function = sink(items_in_reverse(unpacked(function)), kinds)
+    function = returned_at_once(read_at_once(function, kinds), kinds)
     function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
     return placed_calls(function, params)
 

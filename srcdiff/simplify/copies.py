@@ -108,6 +108,24 @@ def _computes(call: ir.Call) -> bool:
 _ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
 
 
+def returned_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function without copies, at its end, of arrays that nobody else has."""
+    start = max(_tail(function.body), mark_in(function.body) or 0)
+    if not any(_copied(s, kinds) for s in function.body[start:]):
+        return function
+    taker = _Taker(function, kinds)
+    taken = {id(s) for s in function.body[start:] if taker.may_be_returned(s)}
+    return replace(function, body=_without(function.body, taken)) if taken else function
+
+
+def _tail(body: ir.Block) -> int:
+    """Where the statements start that only put together what is returned."""
+    start = len(body)
+    while start and isinstance(body[start - 1], (ir.Assign, ir.Return)):
+        start -= 1
+    return start
+
+
 def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[int]:
     """The copies behind `cut` of what may be an array of its own."""
     copied = [(s, _copied(s, kinds)) for s in ir.walk(function.body[cut:])]
@@ -156,6 +174,22 @@ class _Taker:
         once = self.bound[source.id] == 1
         return once and (self.owns(source.id) or not self.leaves(stmt.target.id))
 
+    def may_be_returned(self, stmt: ir.Stmt) -> bool:
+        """Whether a copy at the end is of an array that is no part of another, and only its."""
+        source = _copied(stmt, self.kinds)
+        if source is None or not self.own.is_last(source.id, stmt):
+            return False
+        return all(n not in self.own.odd and self.owns(n) for n in self.givers(source.id))
+
+    def givers(self, name: str) -> set[str]:
+        """The names from which a name may have what it stands for, and itself."""
+        found = {name}
+        given = [s for s in self.statements.values() if isinstance(s, (ir.Assign, ir.Permute))]
+        pairs = [(n, o.id) for s in given for n in ir.writes(s) for o in _names_given(s)]
+        while more := {o for n, o in pairs if n in found} - found:
+            found |= more
+        return found
+
     def owns(self, name: str) -> bool:
         """Whether a name is never a part of something else."""
         return not any(
@@ -177,6 +211,13 @@ class _Taker:
             if any(self.leaves(n, seen | {name}) for n in ir.writes(stmt)):
                 return True
         return False
+
+
+def _names_given(stmt: ir.Assign | ir.Permute) -> tuple[ir.Name, ...]:
+    """The names whose values other names get."""
+    if isinstance(stmt, ir.Permute):
+        return stmt.sources
+    return (stmt.rhs,) if isinstance(stmt.rhs, ir.Name) else ()
 
 
 def _without(block: ir.Block, taken: set[int]) -> ir.Block:

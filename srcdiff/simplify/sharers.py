@@ -92,10 +92,12 @@ class OwnMemory:
 
     def is_own(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether no name that is read behind a statement has the memory of a name before it."""
+        return self.is_last(name, stmt) and self.odd.isdisjoint(self.sharers.group(name))
+
+    def is_last(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether nobody else looks behind a statement at what a name stands for before it."""
         holders = self.sharers.group(name).difference(ir.writes(stmt))
-        if self.sharers.is_kept(name) or not self.live[id(stmt)].isdisjoint(holders):
-            return False
-        return self.odd.isdisjoint(self.sharers.group(name))
+        return not self.sharers.is_kept(name) and self.live[id(stmt)].isdisjoint(holders)
 
 
 def oddly_bound(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
