@@ -16,6 +16,7 @@ from srcdiff.ir import (
     Effect,
     For,
     Function,
+    If,
     Method,
     Name,
     Opaque,
@@ -35,6 +36,7 @@ _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
 )
 _SLOT = re.compile(r"(?P<value>\w+)_saved(?:_\d+)?\Z")
+_UNNAMED = re.compile(r"_t(_\d+)*\Z")
 _OF_TEMPORARY = re.compile(r"(t(?:_\d+)?)_saved")
 
 
@@ -46,8 +48,8 @@ def name(function: Function) -> Function:
     function, visible, unread = _counters(function)
     known = all_names(function)
     saved = {n for n in visible if is_temporary(n)} | _appended(function, known)
-    lengths = _lengths(function)
-    seen = {n: "_n" if n in lengths else _temporary(n, saved) for n in visible}
+    called = {**dict.fromkeys(_tests(function), "_test"), **dict.fromkeys(_lengths(function), "_n")}
+    seen = {n: called.get(n) or _temporary(n, saved) for n in visible}
     taken = known | global_words(function)
     tapes = _tapes(function, set(visible), known)
     seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
@@ -63,6 +65,12 @@ def _lengths(function: Function) -> set[str]:
     """The temporaries that are lengths."""
     found = (s for s in walk(function.body) if isinstance(s, Assign) and is_temporary(s.target.id))
     return {s.target.id for s in found if isinstance(s.rhs, Call) and s.rhs.fn is len}
+
+
+def _tests(function: Function) -> set[str]:
+    """The temporaries that decide which branch is taken."""
+    found = (s.test for s in walk(function.body) if isinstance(s, If))
+    return {t.id for t in found if isinstance(t, Name) and _UNNAMED.match(t.id)}
 
 
 def _counters(function: Function) -> tuple[Function, list[str], set[str]]:
