@@ -39,6 +39,7 @@ from srcdiff.lifting import with_lifted
 from srcdiff.lower import Closure, Lifted, lower
 from srcdiff.lower.lifted import defaults_now, passing
 from srcdiff.lower.settled import MARK, settled
+from srcdiff.memory import once
 from srcdiff.parse import parse
 from srcdiff.records import FOREIGN
 from srcdiff.rules import find
@@ -376,6 +377,11 @@ def function_of(fn: object) -> ir.Function:
     if isinstance(fn, Lifted):
         assert fn.function is not None
         return fn.function
+    return once(("lowered", fn), lambda: _lowered(fn))
+
+
+def _lowered(fn: object) -> ir.Function:
+    """The IR of a function from its source."""
     if isinstance(fn, WithFree):
         return with_parameters(lower(parse(fn.primal)), fn)
     return lower(parse(fn))  # type: ignore[arg-type]

@@ -21,9 +21,9 @@ def device():
 
 
 # All of them: `python -m tests.standin`.
-CALLED_CP = part(PROGRAMS, lambda p: p.name, 4)
+CALLED_CP = part(PROGRAMS, lambda p: p.name, 6)
 CALLED_NP = part(PROGRAMS, lambda p: p.name, 16, which=1)
-SAMPLES = part(collected(), lambda s: s.id, 4)
+SAMPLES = part(collected(), lambda s: s.id, 8)
 
 
 @pytest.mark.parametrize("program", CALLED_CP, ids=lambda p: p.name)

@@ -13,7 +13,7 @@ from . import structures as st
 from .part import part
 from .programs import PROGRAMS, arrays_inplace, golden_programs, linear_algebra, loops
 
-CHECKED = part(PROGRAMS, lambda p: p.name, 2)
+CHECKED = part(PROGRAMS, lambda p: p.name, 4)
 
 
 def states(program):

@@ -71,7 +71,7 @@ SINGLE = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("sample", part(SINGLE, operator.attrgetter("id"), 4), ids=lambda s: s.id)
+@pytest.mark.parametrize("sample", part(SINGLE, operator.attrgetter("id"), 8), ids=lambda s: s.id)
 def test_tangents_are_as_precise_as_values(sample):
     program = sample.program()
     args, way = arguments(sample)
