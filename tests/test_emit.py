@@ -653,9 +653,9 @@ def test_comments_stand_on_the_line_that_they_stood_on():
         "h = 0.0  # the state",
         "for i in range(n):  # every step",
         "h = np.tanh(k * h + x[i])  # squashed",
-        "if t:  # large ones",
+        "if test:  # large ones",
         "h = h * 0.5  # halved",
-        "x[i] *= t_1  # in place",
+        "x[i] *= t  # in place",
         "# backward",
     ]
 

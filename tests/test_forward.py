@@ -34,7 +34,12 @@ FOLLOWED = {
         "object_from_outside", "one_kick", "trained", "vector_algebra", "with_post_init",
     )
 }  # fmt: skip
-REFUSED = [p for p in PROGRAMS if p.name.startswith("objects-") and p.name not in FOLLOWED]
+REFUSED = [
+    p
+    for p in PROGRAMS
+    if (p.name.startswith("objects-") and p.name not in FOLLOWED)
+    or p.name == "slots-named_item_replaced"
+]
 FORWARD = [p for p in PROGRAMS if p not in REFUSED]
 
 

@@ -179,7 +179,14 @@ class _Taker:
         source = _copied(stmt, self.kinds)
         if source is None or not self.own.is_last(source.id, stmt):
             return False
+        if not self.only_returned(*ir.writes(stmt)):
+            return False
         return all(n not in self.own.odd and self.owns(n) for n in self.givers(source.id))
+
+    def only_returned(self, name: str) -> bool:
+        """Whether a name is read by a return alone: what an object holds is hard to follow."""
+        reads = (s for s in self.statements.values() if name in ir.reads(s))
+        return all(isinstance(s, ir.Return) for s in reads)
 
     def givers(self, name: str) -> set[str]:
         """The names from which a name may have what it stands for, and itself."""
