@@ -323,6 +323,16 @@ def test_lengths_that_follow_from_numbers_are_not_those_of_one_try():
     assert call_kind(gaussian_weights, (known, *others)) == Array("float64", (7,))
 
 
+@pytest.mark.parametrize("dim", [1, 4, None, Sym("n")])
+def test_axes_padded_by_a_number_that_is_not_known(dim):
+    """The rank is known, and the lengths of the axes that are not padded."""
+    n, none = Scalar("int64", True), Scalar("int64", True, 0)
+    x = Array("float64", (dim, dim, 6))
+    pads = Tuple((Tuple((n, n)), Tuple((n, none)), Tuple((none, none))))
+    assert call_kind(np.pad, (x, pads)) == Array("float64", (None, None, 6))
+    assert call_kind(np.pad, (Array("float64", (dim,)), n)) == Array("float64", (None,))
+
+
 def test_nothing_with_an_effect_is_called():
     calls = []
 

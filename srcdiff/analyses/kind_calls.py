@@ -47,8 +47,10 @@ from srcdiff.filters import edge_weights
 Args = tuple[Kind, ...]
 Kwargs = tuple[tuple[str, Kind], ...]
 
-# The value of an integer operand has no part in the shape of the result.
-ANY_INT = frozenset({np.roll, np.full_like, np.polyval, np.linalg.matrix_power, np.allclose})
+# The value of an integer operand has no part in the rank of the result.
+ANY_INT = frozenset(
+    {np.roll, np.full_like, np.polyval, np.linalg.matrix_power, np.allclose, np.pad}
+)
 
 # The shape of the result depends on the data; its rank does not.
 DATA_DEPENDENT = frozenset(

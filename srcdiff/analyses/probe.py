@@ -247,10 +247,11 @@ def _run(
     others: bool = False,
 ) -> Any:
     """The result on stand-ins of these lengths, or `_FAILED`; `others`: of other numbers."""
+    whole = 3 if others else 2
     for number, fill in (((2.6, 0.5),) if others else ()) + ((0.5, 0.5), (1.5, 1.5)):
         try:
             values = [
-                stand_in(k, (i,), lengths, number if isinstance(k, Scalar) else fill)
+                stand_in(k, (i,), lengths, number if isinstance(k, Scalar) else fill, whole)
                 for i, k in enumerate(operands)
             ]
         except NoStandInError:

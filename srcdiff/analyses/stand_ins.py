@@ -37,14 +37,15 @@ def key_of_length(dim: Dim, path: tuple[int, ...]) -> Key:
     return ("", dim) if isinstance(dim, int) else ("?", *path)
 
 
-def stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
-    """A value of a kind."""
+def stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float, whole: int) -> Any:
+    """A value of a kind; `whole` for integers of which nothing is known."""
     if isinstance(kind, Scalar):
-        return _number(kind, fill)
+        return _number(kind, fill, whole)
     if isinstance(kind, Array):
         return _filled(kind, path, lengths, fill)
     if isinstance(kind, (Tuple, List)):
-        items = [stand_in(k, (*path, i), lengths, fill) for i, k in enumerate(kind.items or ())]
+        inner = enumerate(kind.items or ())
+        items = [stand_in(k, (*path, i), lengths, fill, whole) for i, k in inner]
         return tuple(items) if isinstance(kind, Tuple) else items
     if isinstance(kind, NoneKind):
         return None
@@ -53,7 +54,7 @@ def stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float) -
             return kind.value
     if isinstance(kind, SliceKind):
         parts = (kind.lower, kind.upper, kind.step)
-        return slice(*(stand_in(k, path, lengths, fill) for k in parts))
+        return slice(*(stand_in(k, path, lengths, fill, whole) for k in parts))
     raise NoStandInError
 
 
@@ -64,12 +65,12 @@ def _is_type(value: Any) -> bool:
     )
 
 
-def _number(kind: Scalar, fill: float) -> Any:
+def _number(kind: Scalar, fill: float, whole: int) -> Any:
     """A number of a dtype."""
     dtype = np.dtype(kind.dtype)
     value: Any = kind.value
     if value is None:
-        value = fill if dtype.kind in "fc" else True if dtype.kind == "b" else 2
+        value = fill if dtype.kind in "fc" else True if dtype.kind == "b" else whole
     if not kind.python:
         return dtype.type(value)
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtype.kind](value)
