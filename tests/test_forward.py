@@ -31,14 +31,15 @@ FOLLOWED = {
         "class_and_static_methods", "dual_numbers", "filled_matrix", "iterated_object",
         "made_and_changed", "made_with_super", "made_without_init", "network_loss",
         "object_as_default",
-        "object_from_outside", "one_kick", "trained", "vector_algebra", "with_post_init",
+        "object_from_outside", "object_without_a_hash",
+        "one_kick", "trained", "vector_algebra", "with_post_init",
     )
 }  # fmt: skip
 REFUSED = [
     p
     for p in PROGRAMS
     if (p.name.startswith("objects-") and p.name not in FOLLOWED)
-    or p.name == "slots-named_item_replaced"
+    or p.name in ("slots-named_item_replaced", "objects_kept-network")
 ]
 FORWARD = [p for p in PROGRAMS if p not in REFUSED]
 

@@ -32,11 +32,19 @@ def call(b: Builder, node: Node) -> Rhs:
     if type(func).__name__ == "Lambda":
         return _lambda_call(b, node)
     known = b.static(func)
+    if known is not None and type(known.value).__hash__ is None:
+        return _method_of_object(b, node)
     if known is not None:
         return _known_call(b, node, known)
     if type(func).__name__ == "Attribute":
         return _method_call(b, node)
     return _unknown_call(b, node)
+
+
+def _method_of_object(b: Builder, node: Node) -> Rhs:
+    """A call of an object that has no hash to ask for rules with: of its method."""
+    args, kwargs = arguments(b, (node.func,), node)
+    return Call(Method("__call__"), args, kwargs)
 
 
 def _lambda_call(b: Builder, node: Node) -> Rhs:

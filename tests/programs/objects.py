@@ -768,3 +768,26 @@ def made_without_init(x):
 
 
 sample(made_without_init, lambda r: (0.7,))
+
+
+class Quadratic:
+    """Objects that are equal by value, and have no hash."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __eq__(self, other):
+        return isinstance(other, Quadratic) and self.k == other.k
+
+    def __call__(self, x):
+        return self.k * x * x
+
+
+TRIPLED = Quadratic(3.0)
+
+
+def object_without_a_hash(x):
+    return np.sum(TRIPLED(x)) * TRIPLED.k + x[0]
+
+
+sample(object_without_a_hash, lambda r: (r.standard_normal(3),))
