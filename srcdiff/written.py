@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 import numpy as np
@@ -17,6 +17,7 @@ from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.foreign import RAW, is_foreign
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Tuple, inside, is_mutable
 from srcdiff.analyses.links import (
+    Link,
     classes_of,
     groups,
     in_place,
@@ -69,21 +70,39 @@ def check_views(function: ir.Function, kinds: Kinds) -> None:
 def check_kept(function: ir.Function, kinds: Kinds) -> None:
     """Refuse writes into what a function under `functools.cache` gives, which keeps it."""
     made = [s for s in ir.walk(function.body) if _is_kept(s)]
-    if not made or function.loc.file.startswith(ir.GENERATED):
+    if not made:
         return
     links = [*links_of(function.body, kinds, False), *in_place(function)]
     stored = {n for names in stored_names(function.body, kinds) for n in names}
     stored |= {n for s in ir.walk(function.body) for n in _marked(s)}
-    same = groups(links)
     for stmt in made:
-        own = same.get(stmt.target.id, stmt.target.id)
-        if any(same.get(n, n) == own for n in stored):
+        if not stored.isdisjoint(_names_of(stmt.target.id, links)):
             assert isinstance(stmt.rhs, ir.Call)
             raise UnsupportedError(
                 f"what {spelling(stmt.rhs)} gives is written into, and kept for the next call",
                 stmt.loc,
                 remedy="Make a copy here with `.copy()`.",
             )
+
+
+def _names_of(name: str, links: Sequence[Link]) -> set[str]:
+    """The names that may be the value of a name, or a part of it; not those that hold it."""
+    being, holding = {name}, set[str]()
+    before = (0, 0)
+    while before != (len(being), len(holding)):
+        before = len(being), len(holding)
+        for link in links:
+            if link.how == "stored":
+                if link.source in being or link.source in holding:
+                    holding.add(link.target)
+                continue
+            if link.source in being or (link.source in holding and link.how == "element"):
+                being.add(link.target)
+            if link.how == "permute" and link.target in being:
+                being.add(link.source)
+            if link.source in holding or link.target in holding:
+                holding |= {link.source, link.target}
+    return being
 
 
 def _is_kept(stmt: ir.Stmt) -> TypeGuard[ir.Assign]:

@@ -585,6 +585,25 @@ def memoised(x):
 sample(memoised, lambda r: (0.7,))
 
 
+@functools.lru_cache(None)
+def powers_up_to_two(k):
+    return np.arange(3.0) ** k
+
+
+def memoised_items(x):
+    rows = []
+    for k in range(3):
+        rows.append(powers_up_to_two(k))
+    rows[0] = x
+    rows.pop()
+    table = {"row": rows[1]}
+    table["x"] = x
+    return np.sum(rows[0] * table["x"] * table["row"])
+
+
+sample(memoised_items, lambda r: (r.standard_normal(3),))
+
+
 # --- arguments and decorators --------------------------------------------------------------------
 
 
