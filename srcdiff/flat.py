@@ -38,10 +38,13 @@ def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
     return replace(function, body=_Flat(function, kinds, frozenset(names)).block(function.body))
 
 
+_FLAT = ir.Attr("flat")
+
+
 def _name(stmt: ir.Stmt, kinds: Kinds) -> str | None:
     """The name that a statement gives to `x.flat` of an array."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(call, ir.Call) or call.fn != ir.Attr("flat"):
+    if not isinstance(call, ir.Call) or call.fn != _FLAT:
         return None
     assert isinstance(stmt, ir.Assign)
     base = call.args[0]

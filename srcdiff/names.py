@@ -25,6 +25,7 @@ from srcdiff.ir import (
     all_names,
     atoms,
     bound,
+    call_of,
     operands,
     rename,
     used,
@@ -151,8 +152,8 @@ def _by_list(function: Function, method: str) -> dict[str, list[str]]:
     """The names that are appended to each list, or bound to what is popped from it."""
     found: dict[str, list[str]] = {}
     for stmt in walk(function.body):
-        call = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
-        if not isinstance(call, Call) or call.fn != Method(method) or not call.args:
+        call = call_of(stmt)
+        if call is None or not isinstance(call.fn, Method) or call.fn.name != method:
             continue
         slot, *rest = call.args
         other = stmt.target if isinstance(stmt, Assign) else rest[0] if rest else None

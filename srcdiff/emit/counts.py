@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import chain
 
 from srcdiff.ir import (
     Assign,
@@ -47,20 +48,12 @@ class Scan:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.stmts: list[Stmt] = list(walk(function.body))
-        self.uses: Counter[str] = Counter()
-        self.defs: Counter[str] = Counter()
-        self.held: set[str] = set()
+        self._reads = {id(s): stmt_reads(s) for s in self.stmts}
+        self.uses = Counter(chain.from_iterable(map(self.reads, self.stmts)))
+        self.defs = Counter(chain.from_iterable(map(writes, self.stmts)))
+        self.held = {n for s in self.stmts for n in _held(s, self.reads(s))}
         self.names = {p.name for p in function.params}
-        self._reads: dict[int, tuple[str, ...]] = {}
-        for stmt in self.stmts:
-            self._add(stmt)
         self.names.update(self.uses, self.defs, self.held)
-
-    def _add(self, stmt: Stmt) -> None:
-        found = self._reads[id(stmt)] = stmt_reads(stmt)
-        self.uses.update(found)
-        self.defs.update(writes(stmt))
-        self.held.update(_held(stmt, found))
 
     def reads(self, stmt: Stmt) -> tuple[str, ...]:
         """The names that a statement itself reads."""

@@ -262,5 +262,9 @@ _NUMBER = re.compile(r"_\d+\Z")
 
 def all_names(function: Function) -> frozenset[str]:
     """Every name of a function: parameters, bound and read ones."""
-    params = {p.name for p in function.params}
-    return frozenset(params) | bound(function.body) | used(function.body)
+    found: frozenset[str] | None = function.__dict__.get("_all_names")
+    if found is None:  # remembered beside the fields, as above
+        params = [p.name for p in function.params]
+        found = bound(function.body).union(params, used(function.body))
+        function.__dict__["_all_names"] = found
+    return found

@@ -53,7 +53,11 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     if type(stmt) is ir.SetItem:
         return stmt.base.id
     call = ir.call_of(stmt)
-    return None if call is None else _stored_by(call)
+    if call is None:
+        return None
+    if "_stored" not in call.__dict__:  # it depends on nothing but the fields
+        call.__dict__["_stored"] = _stored_by(call)
+    return call.__dict__["_stored"]  # type: ignore[no-any-return]
 
 
 def _stored_by(call: ir.Call) -> str | None:

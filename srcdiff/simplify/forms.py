@@ -61,9 +61,12 @@ def _copies(body: ir.Block, kinds: Kinds) -> Iterator[tuple[str, str]]:
 def _copied(stmt: ir.Assign) -> str:
     """The name that a statement makes a copy of, "" if it makes none."""
     call = ir.call_of(stmt)
-    if call is None or call.fn not in (ir.Method("copy"), np.copy) or len(call.args) != 1:
+    if call is None or call.fn not in _COPIES or len(call.args) != 1:
         return ""
     return call.args[0].id if isinstance(call.args[0], ir.Name) else ""
+
+
+_COPIES = (np.copy, ir.Method("copy"))
 
 
 def _asked(stmt: ir.Stmt) -> str:

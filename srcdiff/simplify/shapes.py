@@ -156,13 +156,18 @@ def from_another(
 
 def asks_form(call: ir.Call) -> int | None:
     """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
-    if isinstance(call.fn, ir.Attr):
+    if type(call.fn) is ir.Attr:
         return 0 if call.fn.name in _SHAPE_ATTRIBUTES else None
-    if call.fn in (np.shape, np.size, np.ndim, len):
-        return 0
-    if call.fn is np.zeros_like and not call.kwargs:
-        return 0
-    return 1 if call.fn in (runtime.unbroadcast, runtime.spread, cotangent) else None
+    if call.fn is np.zeros_like and call.kwargs:
+        return None
+    return _ASKING.get(call.fn)
+
+
+_ASKING: Mapping[ir.Callee, int] = {
+    **dict.fromkeys((np.shape, np.size, np.ndim, len, np.zeros_like), 0),
+    **dict.fromkeys((runtime.unbroadcast, runtime.spread, cotangent), 1),
+}
+"""The place of the argument, by function."""
 
 
 def _of_same_shape(
@@ -183,10 +188,13 @@ def _of_same_shape(
     return None
 
 
+_COPIES = (np.copy, ir.Method("copy"))
+
+
 def _copied(atom: ir.Name, kinds: Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
     value = available.value(atom)
-    if not isinstance(value, ir.Call) or value.fn not in (ir.Method("copy"), np.copy):
+    if not isinstance(value, ir.Call) or value.fn not in _COPIES:
         return None
     source = value.args[0]
     kind = atom_kind(atom, kinds)
