@@ -12,6 +12,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Callable, Kind, inside
+from srcdiff.device import on_device
 
 Kinds = Mapping[str, Kind]
 
@@ -109,7 +110,9 @@ class _Layout:
         site = _value(other)
         if not isinstance(site, ir.Site):
             # `is` would be a warning where the data is known to be a string or a tuple.
-            same = operator.eq if type(site) in _PLAIN else operator.is_
+            # For CuPy arrays it is asked by `is` whether it is the function of either module.
+            plain = type(site) in _PLAIN and not on_device()
+            same = operator.eq if plain else operator.is_
             return (replace(stmt, rhs=ir.Call(same, (fn, other))),)
         tag = ir.Const(self.tags[id(site)])
         if self.bare(site):

@@ -282,7 +282,11 @@ class Algebra:
         return None
 
     def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
-        """`(a, b)[0]`, `{"a": b}["a"]`."""
+        """`(a, b)[0]`, `{"a": b}["a"]`, `a[...]`."""
+        if isinstance(i, ir.Const) and i.value is Ellipsis:
+            kind = self.kind(x)
+            # Views of the whole are written into like what they are views of.
+            return x if isinstance(kind, Array) and not kind.maybe_scalar else None
         value = x if isinstance(x, ir.Tup) else self.available.value(x)
         if isinstance(value, ir.Call) and value.fn is ir.make_dict:
             keys = value.args[::2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -93,10 +94,23 @@ def _renamed(block: ir.Block, mentions: Counter[str]) -> ir.Block:
             k += 1
             continue
         assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
-        out[start:k] = ir.rename(tuple(out[start:k]), {stmt.rhs.id: stmt.target.id})
-        mentions[stmt.target.id] += mentions.pop(stmt.rhs.id) - 2
+        first, second = stmt.rhs.id, stmt.target.id
+        if _is_plainer(first, second) and _mentions(tuple(out[k:]))[second] == mentions[second]:
+            out[k + 1 :] = ir.rename(tuple(out[k + 1 :]), {second: first})
+            first, second = second, first
+        else:
+            out[start:k] = ir.rename(tuple(out[start:k]), {first: second})
+        mentions[second] += mentions.pop(first) - 2
         del out[k]
     return tuple(out)
+
+
+def _is_plainer(first: str, second: str) -> bool:
+    """Whether of two adjoints only the first is that of something that has a name."""
+    return _UNNAMED.match(second) is not None and not is_temporary(first.removeprefix("d_"))
+
+
+_UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
 
 
 def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | None:

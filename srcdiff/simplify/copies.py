@@ -5,15 +5,16 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
-from srcdiff.analyses.kind_types import Array, Kind
+from srcdiff.analyses.kind_types import Array, Kind, List
 from srcdiff.analyses.liveness import uses
+from srcdiff.runtime import unbroadcast
 from srcdiff.simplify.rewrite import mark_in
 from srcdiff.simplify.sharers import OwnMemory, Sharers, gives_view, oddly_bound
 
@@ -39,6 +40,16 @@ def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Functio
     return replace(function, body=(*function.body[:cut], *walk.block(function.body[cut:])))
 
 
+@dataclass(frozen=True)
+class _Copy:
+    """A copy, what it is made of, its place in the block, and that of what may view it."""
+
+    name: str
+    source: str
+    place: int
+    reader: int | None = None
+
+
 class _ReadAtOnce:
     """The walk that leaves out copies of which all that happens is that something is computed."""
 
@@ -54,26 +65,37 @@ class _ReadAtOnce:
     def block(self, block: ir.Block) -> ir.Block:
         """A block without them."""
         out: list[ir.Stmt | None] = []
-        copies: dict[str, tuple[int, str]] = {}  # where they are made, and of what
+        copies: dict[str, _Copy] = {}  # by the name that stands for it, or for a view of it
         for stmt in block:
             new = ir.map_blocks(stmt, self.block)
-            sources: dict[str, str] = {}
+            out.append(new)
             for name in self.computed_with(new, copies):
-                place, sources[name] = copies.pop(name)
-                out[place] = None
-            new = ir.rename((new,), sources)[0] if sources else new
+                copy = copies.pop(name)
+                out[copy.place] = None
+                place = len(out) - 1 if copy.reader is None else copy.reader
+                reader = out[place]
+                assert reader is not None
+                out[place] = ir.rename((reader,), {copy.name: copy.source})[0]
             if not isinstance(new, ir.Assign) or not _only_binds(new.rhs):
                 copies = {}
-                out.append(new)
                 continue
-            copies = {n: c for n, c in copies.items() if c[1] != new.target.id}
-            source = _copied(new, self.kinds)
-            if source is not None and new.target.id in self.once:
-                copies[new.target.id] = len(out), source.id
-            out.append(new)
+            copies = {n: c for n, c in copies.items() if c.source != new.target.id}
+            if new.target.id in self.once:
+                self.note(new, len(out) - 1, copies)
         return tuple(s for s in out if s is not None)
 
-    def computed_with(self, stmt: ir.Stmt, copies: Mapping[str, tuple[int, str]]) -> list[str]:
+    def note(self, stmt: ir.Assign, place: int, copies: dict[str, _Copy]) -> None:
+        """A copy that is read once, or what may be a view of one and is read once itself."""
+        source = _copied(stmt, self.kinds)
+        call = ir.call_of(stmt)
+        if source is not None:
+            copies[stmt.target.id] = _Copy(stmt.target.id, source.id, place)
+        elif call is not None and call.fn is unbroadcast and isinstance(call.args[0], ir.Name):
+            copy = copies.pop(call.args[0].id, None)
+            if copy is not None and copy.reader is None:
+                copies[stmt.target.id] = replace(copy, reader=place)
+
+    def computed_with(self, stmt: ir.Stmt, copies: Mapping[str, _Copy]) -> list[str]:
         """The copies that a statement reads to make something new of their elements."""
         if not copies:
             return []
@@ -84,13 +106,13 @@ class _ReadAtOnce:
             return []
         return [a.id for a in call.args if isinstance(a, ir.Name) and a.id in copies]
 
-    def added(self, stmt: ir.SetItem, copies: Mapping[str, tuple[int, str]]) -> list[str]:
+    def added(self, stmt: ir.SetItem, copies: Mapping[str, _Copy]) -> list[str]:
         """The copy that an operator in place combines with other memory."""
         value, base = stmt.value, stmt.base.id
         if stmt.op is None or not isinstance(value, ir.Name) or value.id not in copies:
             return []
-        alone = copies[value.id][1] not in self.sharers.group(base)
-        return [value.id] if alone and isinstance(self.kinds.get(base), Array) else []
+        alone = copies[value.id].source not in self.sharers.group(base)
+        return [value.id] if alone and isinstance(self.kinds.get(base), (Array, List)) else []
 
 
 def _only_binds(rhs: ir.Rhs) -> bool:

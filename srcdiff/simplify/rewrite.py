@@ -13,6 +13,7 @@ from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.analyses.liveness import names_in, uses
 from srcdiff.simplify.algebra import Algebra
 from srcdiff.simplify.available import Available, is_view
+from srcdiff.simplify.branches import common
 from srcdiff.simplify.memory import Memory
 from srcdiff.simplify.scalars import Products
 from srcdiff.simplify.signs import Signs
@@ -69,6 +70,7 @@ class Rewriter:
         self.algebra = Algebra(kinds, self.available, self.signs, steady)
         self.products: Products | None = None
         self.blocks = 0
+        self.before: ir.Block = ()  # what both branches of the present statement start with
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block, statement by statement."""
@@ -77,8 +79,8 @@ class Rewriter:
         out: list[ir.Stmt] = []
         for stmt in block:
             new = self.stmt(stmt, here)
-            out += self.signs.pending
-            self.signs.pending = []
+            out += (*self.signs.pending, *self.before)
+            self.signs.pending, self.before = [], ()
             if new is not None:
                 out.append(new)
         return tuple(out)
@@ -212,7 +214,10 @@ class Rewriter:
         self.available.forget(stmt.body)
         orelse = self.block(stmt.orelse)
         self.available.forget(stmt.orelse)
-        return ir.rebuilt(stmt, test=test, body=body, orelse=orelse)
+        done = ir.rebuilt(stmt, test=test, body=body, orelse=orelse)
+        if self.ours and orelse:
+            self.before, done = common(done, self.memory)
+        return done
 
     def for_loop(self, stmt: ir.For) -> ir.Stmt:
         """A loop: what its body changes is unknown at its head and after it."""

@@ -1,0 +1,68 @@
+"""What both branches of a generated `if` do stands before it, once."""
+
+import numpy as np
+
+import srcdiff
+
+X = np.array([0.3, 0.7, -1.2])
+
+
+def chosen(x, k):
+    if k > 1:
+        y = x[0] * x[1]
+    else:
+        y = x[2] * k
+    return y
+
+
+def only_one(x, k):
+    y = x[1] * 2.0
+    if k > 1:
+        y = x[0] * y
+    return y
+
+
+def rebuilt(x, flag):
+    if flag:
+        v = np.sin(x)
+        y = v[0] * v[1]
+    else:
+        v = np.cos(x)
+        y = v[2] * v[1]
+    return y
+
+
+def test_zeros_stand_before_the_branches():
+    text = srcdiff.source(chosen, example=(X, 2))
+    assert text.count("np.zeros_like(x)") == 1
+    np.testing.assert_array_equal(srcdiff.grad(chosen)(X, 2), [0.7, 0.3, 0.0])
+    np.testing.assert_array_equal(srcdiff.grad(chosen)(X, 1), [0.0, 0.0, 1.0])
+
+
+def test_what_stands_after_a_read_of_its_name_stays():
+    np.testing.assert_array_equal(srcdiff.grad(only_one)(X, 2), [1.4, 0.6, 0.0])
+    np.testing.assert_array_equal(srcdiff.grad(only_one)(X, 1), [0.0, 2.0, 0.0])
+
+
+def test_zeros_of_the_same_form():
+    a, b = np.sin(X), np.cos(X)
+    expected = [a[1] * b[0], a[0] * b[1], 0.0]
+    np.testing.assert_allclose(srcdiff.grad(rebuilt)(X, True), expected, rtol=1e-15)
+    expected = [0.0, -a[1] * b[2], -a[2] * b[1]]
+    np.testing.assert_allclose(srcdiff.grad(rebuilt)(X, False), expected, rtol=1e-15)
+
+
+def whole(x, y):
+    z = np.empty_like(x)
+    z[...] = np.multiply(x, y)
+    z[...] = np.add(z, x)
+    return np.sum(z * y)
+
+
+def test_the_whole_of_an_array_is_the_array():
+    text = srcdiff.source(whole, ("x", "y"), example=(X, X))
+    backward = text.partition("# backward")[2]
+    assert "np.copy(d_z[...])" not in backward
+    found = srcdiff.grad(whole, ("x", "y"))(X, 2.0 * X)
+    np.testing.assert_allclose(found[0], 2.0 * X * (2.0 * X + 1.0), rtol=1e-14)
+    np.testing.assert_allclose(found[1], 2.0 * 2.0 * X * X + X, rtol=1e-14)
