@@ -12,13 +12,12 @@ def horner_grad(coeffs, x, grad_outputs=1.0):
             y_saved.append(y)
             y = y * x + c
     # backward
+    d_coeffs = np.zeros_like(coeffs)
     if test:
         d_x = grad_outputs * 0.0
-        d_coeffs = np.zeros_like(coeffs)
         d_coeffs[0] += grad_outputs
     else:
         d_y = grad_outputs
-        d_coeffs = np.zeros_like(coeffs)
         d_x = 0.0
         for k in range(n - 1, -1, -1):
             y = y_saved.pop()
