@@ -283,6 +283,39 @@ def test_what_only_looks_at_a_value_with_a_derivative():
     assert info.value.loc.line > 0
 
 
+class Power:
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, x):
+        return x**self.n
+
+
+class Compared(Power):
+    def __eq__(self, other):
+        return isinstance(other, Compared) and self.n == other.n
+
+
+CURVES = {"square": Power(2), "cube": Compared(3), "sine": np.sin}
+
+
+def of_a_table(x, names):
+    total = 0.0
+    for name in names:
+        total = total + np.sum(CURVES[name](x) * x)
+    return total
+
+
+def test_objects_in_a_table():
+    x = np.array([0.3, -0.7])
+    expected = 3.0 * x**2 + 4.0 * x**3 + np.cos(x) * x + np.sin(x)
+    found = srcdiff.grad(of_a_table)(x, ("square", "cube", "sine"))
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    with pytest.raises(srcdiff.UnsupportedError) as info:
+        srcdiff.grad(lambda x: np.sum(srcdiff.grad(of_a_table)(x, ("square",)) ** 2))(x)
+    assert info.value.remedy and "^" in str(info.value)
+
+
 # --- refused ------------------------------------------------------------------------------------
 
 REFUSED = {

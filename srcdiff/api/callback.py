@@ -86,7 +86,7 @@ def step_back(step: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     derivative, active = _step(step, args)
     if not active:
         return step(*args), lambda d: (None,) * len(args)
-    value, pull = recorded(derivative.pair(*args), args, {})
+    value, pull = recorded(derivative.pair(*args), (*derivative.receiver, *args), {})
 
     def back(d: Any) -> tuple[Any, ...]:
         found = dict(zip(active, pull(tuple(d), retain_graph=False)))
@@ -113,7 +113,7 @@ def recorded_call(
             place_of(f),
             remedy="Call it by its name, or let it return a new array.",
         )
-    value, pull = recorded(pair, args, {})
+    value, pull = recorded(pair, (*made.receiver, *args), {})
     arrays = [a for a in args if is_any_array(a)]
     if is_any_array(value) and any(np.may_share_memory(value, a) for a in arrays):
         value = copied(value)
