@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Kind, same_shape
 from srcdiff.simplify.dead import remove_dead
-from srcdiff.simplify.shapes import asks_form, same_dtype
+from srcdiff.simplify.shapes import COPIES, asks_form, same_dtype
 from srcdiff.trees import cotangent
 
 Kinds = Mapping[str, Kind]
@@ -61,12 +59,9 @@ def _copies(body: ir.Block, kinds: Kinds) -> Iterator[tuple[str, str]]:
 def _copied(stmt: ir.Assign) -> str:
     """The name that a statement makes a copy of, "" if it makes none."""
     call = ir.call_of(stmt)
-    if call is None or call.fn not in _COPIES or len(call.args) != 1:
+    if call is None or call.fn not in COPIES or len(call.args) != 1:
         return ""
     return call.args[0].id if isinstance(call.args[0], ir.Name) else ""
-
-
-_COPIES = (np.copy, ir.Method("copy"))
 
 
 def _asked(stmt: ir.Stmt) -> str:

@@ -188,13 +188,13 @@ def _of_same_shape(
     return None
 
 
-_COPIES = (np.copy, ir.Method("copy"))
+COPIES = (np.copy, ir.Method("copy"))
 
 
 def _copied(atom: ir.Name, kinds: Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
     value = available.value(atom)
-    if not isinstance(value, ir.Call) or value.fn not in _COPIES:
+    if not isinstance(value, ir.Call) or value.fn not in COPIES:
         return None
     source = value.args[0]
     kind = atom_kind(atom, kinds)
