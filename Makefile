@@ -31,7 +31,7 @@ bench: $(VENV)/.dev
 	$(THREADS) $(BIN)/python -m tests.bench
 
 oracles: $(ORACLES_VENV)/.oracles
-	$(THREADS) $(ORACLES_VENV)/bin/python -m pytest -q -m oracles $(PYTEST)
+	$(THREADS) $(ORACLES_VENV)/bin/python -m pytest -q -n $(JOBS) -m oracles $(PYTEST)
 
 # Rewrites what is compared as text: golden files, and generated code in README and docs.
 golden: $(VENV)/.dev

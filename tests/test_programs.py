@@ -22,10 +22,10 @@ from .programs import PROGRAMS
 
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
 NAMED = list(zip(PROGRAMS, IDS, strict=True))
-# Every program is differentiated in every run, and two of three twice: one against differences,
-# one as the printed text of its gradient.
-SECOND = part([n for n in NAMED if n[0].order2], lambda n: n[0].name, 3)
-PRINTED = part(NAMED, lambda n: n[0].name, 3, which=1)
+# Every program is differentiated in every run, and half of them twice: one in four against
+# differences, one in four as the printed text of its gradient.
+SECOND = part([n for n in NAMED if n[0].order2], lambda n: n[0].name, 4)
+PRINTED = part(NAMED, lambda n: n[0].name, 4, which=1)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)

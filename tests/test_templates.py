@@ -125,7 +125,7 @@ def norm_of(value):
 SOLVED_IN_STEPS = ("odeint", "ivp_values_", "ode_values_", "ode_adjoint_")
 
 
-@pytest.mark.parametrize("sample", part(EACH, NAME, 3), ids=NAME)
+@pytest.mark.parametrize("sample", part(EACH, NAME, 4), ids=NAME)
 def test_forward_mode(sample):
     program, w = weighted(sample)
     rng = np.random.default_rng(4)
@@ -231,7 +231,7 @@ UP_TO_TWO = [s for s in TWICE if s.id not in _IN_THRICE]
 REFUSED = [s for s in ONCE if rule_orders.refused(s, 3)]
 
 
-@pytest.mark.parametrize("sample", part(UP_TO_TWO, NAME, 3), ids=NAME)
+@pytest.mark.parametrize("sample", part(UP_TO_TWO, NAME, 4), ids=NAME)
 def test_second_derivative(sample):
     follow(sample, 2)
 
