@@ -44,11 +44,15 @@ def simplify(
     for k in range(ROUNDS):
         # What is computed twice is found first: then products are taken apart.
         adjoints = derived(function, seeds) if k else frozenset[str]()
-        plain = remove_dead(without_copies(rewrite(function, kinds, adjoints), kinds), kinds)
-        plain = without_outputs(without_clearing(plain, kinds), kinds)
+        made = rewrite(function, kinds, adjoints)
+        left = remove_dead(without_copies(made.function, kinds), kinds)
+        plain = without_outputs(without_clearing(left, kinds), kinds)
         new = reorder(with_one_name(coalesce(plain)), kinds)
         # What rewriting has made plain it leaves as it is, but for products.
         if (k or not seeds) and (new == function or (new == plain and not adjoints)):
+            return new
+        # Copies are dropped where what has died was their last reader but one.
+        if k and new == left and made.is_plainest(new) and without_copies(new, kinds) is new:
             return new
         function = new
     return function

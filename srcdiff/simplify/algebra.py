@@ -33,6 +33,7 @@ class Algebra:
         self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
         self.loc = ir.NOWHERE
         self.products: Products | None = None  # where numbers are gathered
+        self.others = 0  # the steps but for those that gather numbers
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
         """The plainest form found of what `target` is bound to."""
@@ -42,6 +43,7 @@ class Algebra:
             new = self.step(target, rhs)
             if new is None:
                 return rhs
+            self.others += 1
             rhs = new
         return rhs
 
@@ -74,6 +76,7 @@ class Algebra:
         if self.products is None or call.fn not in CHAIN:
             return None
         new = self.products.gathered(call, self.loc)
+        self.others -= new is not None
         return new if new is None or isinstance(new, ir.Call) else self.itself(target, new)
 
     def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
@@ -21,17 +21,36 @@ from srcdiff.simplify.signs import Signs
 MARK = "backward"
 
 
+@dataclass(frozen=True)
+class Rewritten:
+    """A function in plainer form, and what tells whether it is the plainest."""
+
+    function: ir.Function
+    settled: bool  # nothing was done but to gather numbers
+    shut: frozenset[str]  # products that were not looked into, for they have several readers
+
+    def is_plainest(self, left: ir.Function) -> bool:
+        """Whether another walk over what is left of the function would find nothing."""
+        if not self.settled:
+            return False
+        readers = Counter(uses(left.body)) if self.shut else {}
+        return all(readers.get(name) != 1 for name in self.shut)
+
+
 def rewrite(
     function: ir.Function, kinds: dict[str, Kind], adjoints: frozenset[str] = frozenset()
-) -> ir.Function:
+) -> Rewritten:
     """The function with plainer statements; what has become dead is still there.
 
     `kinds` gets those of new temporaries.  In products with `adjoints` numbers are
     multiplied first.
     """
     rewriter = Rewriter(function, kinds)
-    rewriter.products = Products(kinds, rewriter.signs, adjoints) if adjoints else None
-    return replace(function, body=rewriter.block(function.body))
+    products = Products(kinds, rewriter.signs, adjoints) if adjoints else None
+    rewriter.products = products
+    new = replace(function, body=rewriter.block(function.body))
+    settled = rewriter.settled and not rewriter.algebra.others
+    return Rewritten(new, settled, frozenset(products.shut if products else ()))
 
 
 def mark_in(body: ir.Block) -> int | None:
@@ -69,6 +88,7 @@ class Rewriter:
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
         self.algebra = Algebra(kinds, self.available, self.signs, steady)
         self.products: Products | None = None
+        self.settled = True
         self.blocks = 0
         self.before: ir.Block = ()  # what both branches of the present statement start with
 
@@ -79,11 +99,18 @@ class Rewriter:
         out: list[ir.Stmt] = []
         for stmt in block:
             new = self.stmt(stmt, here)
+            self.settled &= new is stmt or self.is_same(stmt, new)
             out += (*self.signs.pending, *self.before)
             self.signs.pending, self.before = [], ()
             if new is not None:
                 out.append(new)
         return tuple(out)
+
+    def is_same(self, stmt: ir.Stmt, new: ir.Stmt | None) -> bool:
+        """Whether a statement itself has changed; `plain` asks that of an assignment."""
+        if new is None or self.before:
+            return False
+        return type(new) is ir.Assign or ir.operands(stmt) == ir.operands(new)
 
     def read(self, name: ir.Name) -> ir.Atom:
         """What is read instead of a name: what it is a copy of."""
@@ -125,6 +152,7 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
+        self.settled &= rhs is stmt.rhs
         ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
         if ours:
             rhs = self.plain(stmt, rhs, here)
@@ -149,11 +177,24 @@ class Rewriter:
         done = len(self.signs.pending)
         rhs = self.algebra.plain(stmt.target.id, rhs)
         for made in self.signs.pending[done:]:
+            self.settled = self.settled and self.is_plain(made, here)
             self.available.learn(made.target.id, made.rhs, here)
             self.note(stmt.rhs, made.rhs)
-        rhs = self.known(stmt.target.id, rhs, here)
-        self.note(stmt.rhs, rhs)
-        return rhs
+        known = self.known(stmt.target.id, rhs, here)
+        self.settled &= known is rhs
+        self.note(stmt.rhs, known)
+        return known
+
+    def is_plain(self, made: ir.Assign, here: int) -> bool:
+        """Whether nothing is to be done about a temporary that has just been made."""
+        if self.available.same_value(made.rhs, here) is not None:
+            return False
+        done = len(self.signs.pending)
+        plain = not isinstance(made.rhs, ir.Call) or (
+            self.algebra.step(made.target.id, made.rhs) is None
+        )
+        del self.signs.pending[done:]
+        return plain
 
     def note(self, old: ir.Rhs, new: ir.Rhs) -> None:
         """A right-hand side reads other names than before."""

@@ -66,6 +66,7 @@ class Products:
         self.signs = signs
         self.adjoints = adjoints
         self.available = signs.available
+        self.shut = set[str]()  # not looked into, for they have several readers
 
     def gathered(self, call: ir.Call, loc: ir.Loc) -> ir.Call | ir.Atom | None:
         """A product with its numbers in front, None if it has none or they are there."""
@@ -102,7 +103,10 @@ class Products:
         """An operand, as the product that it is if it serves nothing else."""
         if not isinstance(atom, ir.Name) or not is_temporary(atom.id):
             return atom
-        call = self.available.value(atom) if self.signs.uses.get(atom.id) == 1 else None
+        if self.signs.uses.get(atom.id) != 1:
+            self.shut.add(atom.id)
+            return atom
+        call = self.available.value(atom)
         if not isinstance(call, ir.Call) or call.fn not in CHAIN or call.kwargs or not depth:
             return atom
         if not _is_real_float(atom_kind(atom, self.kinds)):
@@ -242,7 +246,7 @@ class _Factors:
     def literal(self) -> tuple[list[Expr], list[Expr]]:
         """The literals as one, none if that is 1.0 or -1.0, and what is left to divide by."""
         if len(self.literals) < 2 and not self.under and not self.negative:
-            return [*self.literals], []
+            return [c for c in self.literals if c.value != 1.0], []
         number, rest = _ratio(self.literals, self.under), list[Expr]()
         if len(repr(number)) > sum(len(repr(c.value)) for c in (*self.literals, *self.under)):
             number, rest = _ratio(self.literals, ()), [*self.under]
