@@ -11,6 +11,7 @@ from srcdiff.emit import emit
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 from srcdiff.simplify import simplify
+from srcdiff.simplify.rewrite import rewrite
 from srcdiff.webs import webs
 
 from .check import check_gradient
@@ -35,6 +36,7 @@ def gathered(function, **arguments):
         (lambda x, g, s: x * g / s, "g / s * x"),
         (lambda x, g, s: x / s * g, "g / s * x"),
         (lambda x, g, s: g * x, "g * x"),
+        (lambda x, g, s: g * (1.0 / s) * x, "g / s * x"),
         (lambda x, g, s: x * g, "g * x"),
         (lambda x, g, s: g * (x * x) * s, "g * s * x * x"),
         (lambda x, g, s: g * (s / x), "g * s / x"),
@@ -175,3 +177,41 @@ def test_gradients_are_right(f):
 def test_least_squares_reads_as_written_by_hand():
     text = getsource(srcdiff.grad(least_squares).specialised(X, W))
     assert "2.0 * grad_outputs / w.size * (x * w - 0.5) * w" in text.replace("x.size", "w.size")
+
+
+def straight(x):
+    return np.sum(np.sin(x) * 3.0) / 4.0
+
+
+def shared_factor(x, w):
+    return x * x + w * w
+
+
+def opened_later(x):
+    y = np.array(x)
+    y *= y
+    y += y
+    y -= 0.5 * y
+    return y
+
+
+@pytest.mark.parametrize(
+    "function, inputs, line, again",
+    [
+        (straight, 0, "d_x = 3.0 * np.broadcast_to(grad_outputs / 4.0, x.shape)", False),
+        (shared_factor, (0, 1), "t = 2.0 * cotangent(grad_outputs, x)", True),
+        (opened_later, 0, "d_y = 4.0 * d_y_2 * y", True),
+    ],
+)
+def test_another_walk_only_where_it_may_find_something(monkeypatch, function, inputs, line, again):
+    """Gathered numbers are equal to others, or meet others; mostly neither."""
+    walks = []
+
+    def counted(*args):
+        walks.append(args)
+        return rewrite(*args)
+
+    monkeypatch.setattr(srcdiff.simplify, "rewrite", counted)
+    text = srcdiff.source(function, inputs, example=(X, W)[: 1 + bool(inputs)])
+    assert line in text
+    assert (len(walks) > 2) == again

@@ -59,9 +59,7 @@ _SLOT = ir.Ref("number", object())  # where the numbers of a chain stand: above 
 class Products:
     """Finds chains with adjoints, and puts them in order."""
 
-    def __init__(
-        self, kinds: Mapping[str, Kind], signs: Signs, adjoints: frozenset[str]
-    ) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], signs: Signs, adjoints: frozenset[str]) -> None:
         self.kinds = kinds
         self.signs = signs
         self.adjoints = adjoints
