@@ -107,7 +107,7 @@ class Rewriter:
         return tuple(out)
 
     def is_same(self, stmt: ir.Stmt, new: ir.Stmt | None) -> bool:
-        """Whether a statement itself has changed; `plain` asks that of an assignment."""
+        """Whether a statement itself stayed as it was; `plain` asks that of an assignment."""
         if new is None or self.before:
             return False
         return type(new) is ir.Assign or ir.operands(stmt) == ir.operands(new)
