@@ -6,10 +6,9 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from srcdiff.counters import shared
-from srcdiff.emit import is_temporary, shown
+from srcdiff.emit import is_temporary, renamed, shown
 from srcdiff.ir import (
     Assign,
     Call,
@@ -27,7 +26,6 @@ from srcdiff.ir import (
     bound,
     call_of,
     operands,
-    rename,
     used,
     walk,
     writes,
@@ -59,7 +57,7 @@ def name(function: Function) -> Function:
     new = new_names({n: t for n, t in seen.items() if t and n not in given}, taken)
     new.update((n, new.get(value, value)) for n, value in again.items())
     new.update((n, "_") for n in unread)
-    return _renamed(function, new)
+    return renamed(function, new)
 
 
 def _lengths(function: Function) -> set[str]:
@@ -85,7 +83,7 @@ def _counters(function: Function) -> tuple[Function, list[str], set[str]]:
     found = {n: _PARTS.match(n) for n in visible if is_temporary(n) and n not in idle}
     new = shared(function, {n: parts["base"] or "t" for n, parts in found.items() if parts})
     if new:
-        function = _renamed(function, new)
+        function = renamed(function, new)
         visible = [n for n in shown(function) if n not in params]
     return function, visible, {n for n in visible if is_temporary(n) and n in idle}
 
@@ -177,13 +175,6 @@ def _spans(function: Function) -> dict[str, tuple[int, int]]:
             for read in text.reads if isinstance(text, (Opaque, Verbatim)) else ():
                 found.pop(read.id, None)
     return found
-
-
-def _renamed(function: Function, new: dict[str, str]) -> Function:
-    """A function with names replaced."""
-    if not new:
-        return function
-    return replace(function, body=rename(function.body, new))
 
 
 def global_words(function: Function) -> set[str]:

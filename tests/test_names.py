@@ -2,11 +2,13 @@
 
 import operator
 import re
+from dataclasses import replace
 
 import numpy as np
 
 import srcdiff
-from srcdiff.emit import emit
+from srcdiff import pipeline
+from srcdiff.emit import emit, renamed, shown
 from srcdiff.ir import (
     Assign,
     Call,
@@ -27,6 +29,7 @@ from srcdiff.ir import (
 from srcdiff.names import name, new_names
 
 from .check import check_gradient
+from .programs import PROGRAMS
 
 
 def assign(target, fn, *args):
@@ -233,3 +236,41 @@ def test_a_variable_of_a_loop_that_is_read_behind_it_is_not_bound_by_another():
         return y
 
     check_gradient(last, (np.array([0.3, 0.4, 0.6]), 0.7), inputs=("x", "y"))
+
+
+def test_names_do_not_change_what_is_nested(monkeypatch):
+    named = []
+
+    def keep(f):
+        named.append(name(f))
+        return named[-1]
+
+    monkeypatch.setattr(pipeline, "name", keep)
+    for program in PROGRAMS[::60]:
+        with np.errstate(all="ignore"):
+            srcdiff.source(
+                program.function,
+                program.inputs,
+                outputs=program.outputs,
+                example=program.arguments(),
+            )
+    planned = [f for f in named if "_plan" in vars(f)]
+    assert len(planned) > 15
+    for f in planned:
+        assert emit(f).text == emit(replace(f)).text  # planned anew: it remembers nothing
+
+
+def test_names_that_become_one_are_planned_anew():
+    """`_a` reads the first `_t`: it cannot move past what becomes another `t`."""
+    f = function(
+        assign("_t", np.sin, "x"),
+        assign("_a", np.cos, "_t"),
+        assign("_t_1", np.exp, "x"),
+        Effect(Call(print, (Name("_t_1"), Name("_t_1"), Name("_a")))),
+        Return(Name("_t")),
+    )
+    assert list(shown(f)) == ["_t", "_t_1"]
+    one = renamed(f, {"_t": "t", "_t_1": "t_1"})
+    both = renamed(f, {"_t": "t", "_t_1": "t"})
+    assert "_plan" in vars(one) and "_plan" not in vars(both)
+    assert emit(both).text.splitlines()[2] == "    _a = np.cos(t)"

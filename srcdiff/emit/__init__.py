@@ -5,12 +5,22 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
 
-from srcdiff.ir import NOWHERE, Derived, Function, Loc, Param, Verbatim, writes
+from srcdiff.ir import (
+    NOWHERE,
+    Derived,
+    Function,
+    Loc,
+    Param,
+    Verbatim,
+    all_names,
+    rename,
+    writes,
+)
 
 from .callees import Globals
 from .comments import Comments, noted
@@ -18,12 +28,12 @@ from .counts import Scan, is_temporary
 from .expressions import LOAD, Expressions
 from .jumps import with_jumps
 from .late import with_late_breaks
-from .nest import plan
+from .nest import Plan, plan
 from .printer import WIDTH, Printer, expression_text, to_text
 from .sequences import with_sequences
 from .statements import Statements
 
-__all__ = ["Emitted", "emit", "expression_text", "is_temporary", "shown", "to_text"]
+__all__ = ["Emitted", "emit", "expression_text", "is_temporary", "renamed", "shown", "to_text"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ def _tree(
     """The gast tree of a function, and what was found out while building it."""
     scan = with_sequences(Scan(with_late_breaks(function)))
     build = Expressions(Globals(_locals(scan), namespace, others))
-    planned = plan(scan)
+    planned = _planned(function, scan)
     body, gone = with_jumps(scan, planned.inline)
     statements = Statements(build, planned, gone)
     Comments(function).attach(statements)
@@ -87,10 +97,31 @@ def _tree(
 def shown(function: Function) -> dict[str, None]:
     """The names bound in the text of a function, in order: not those that expressions replace."""
     scan = with_sequences(Scan(with_late_breaks(function)))
-    planned = plan(scan)
+    planned = _planned(function, scan)
     _, gone = with_jumps(scan, planned.inline)
     hidden = planned.inline | gone | planned.unpack.keys() | planned.targets.keys()
     return dict.fromkeys(n for s in scan.stmts for n in writes(s) if n not in hidden)
+
+
+def renamed(function: Function, new: Mapping[str, str]) -> Function:
+    """A function with names that are shown replaced; what is nested in it stays nested."""
+    if not new:
+        return function
+    made = replace(function, body=rename(function.body, new))
+    planned: Plan | None = vars(function).get("_plan")
+    given = [n for n in new.values() if n != "_"]  # nothing reads `_`
+    apart = len(set(given)) == len(given) and all_names(function).isdisjoint(given)
+    if planned is not None and apart:
+        vars(made)["_plan"] = planned.renamed(new)
+    return made
+
+
+def _planned(function: Function, scan: Scan) -> Plan:
+    """What to nest in a function (remembered beside its fields: naming asks, and then printing)."""
+    found: Plan | None = vars(function).get("_plan")
+    if found is None:
+        found = vars(function)["_plan"] = plan(scan)
+    return found
 
 
 def _locals(scan: Scan) -> frozenset[str]:

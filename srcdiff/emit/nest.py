@@ -67,6 +67,18 @@ class Plan:
     unpack: Mapping[str, int] = field(default_factory=dict)
     targets: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
 
+    def renamed(self, new: Mapping[str, str]) -> Plan:
+        """The plan once names that it does not make disappear are replaced."""
+        found = {n: (_renamed(target, new), k) for n, (target, k) in self.targets.items()}
+        return Plan(self.inline, self.unpack, found)
+
+
+def _renamed(target: Any, new: Mapping[str, str]) -> Any:
+    """The target of a loop with names replaced."""
+    if isinstance(target, tuple):
+        return tuple(_renamed(part, new) for part in target)
+    return new.get(target, target)
+
 
 def plan(scan: Scan) -> Plan:
     """What to nest in a function."""
