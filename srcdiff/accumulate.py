@@ -8,14 +8,17 @@ that is absent is zero and has no memory; one that is written in place owns its 
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import is_pure, makes_new, returns_view
 from srcdiff.analyses.kind_types import Array, is_float, is_numeric, is_scalar
+from srcdiff.analyses.liveness import reads_of
 from srcdiff.analyses.views import is_array, is_reshaping
 from srcdiff.device import on_device
 from srcdiff.facts import Facts
@@ -147,7 +150,7 @@ class _Accumulate:
         if self.nothing_flows(block, now):
             return (), now
         block = _doubled(block, self.facts.fresh)
-        self.uses = _uses(block)
+        self.uses = Counter(chain.from_iterable(map(reads_of, ir.walk(block))))
         self.fresh_temps: set[str] = set()
         self.cotangents: set[str] = set()
         self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
@@ -339,17 +342,6 @@ class _Accumulate:
         if isinstance(kind, Array) and not kind.maybe_scalar:
             return ir.Call(np.copy, (target,))
         return ir.Call(trees.copy_tree, (target,))
-
-
-def _uses(block: ir.Block) -> dict[str, int]:
-    """How often each name is read in a block."""
-    count: dict[str, int] = {}
-    for stmt in ir.walk(block):
-        for operand in ir.operands(stmt):
-            for atom in ir.atoms(operand):
-                if isinstance(atom, ir.Name):
-                    count[atom.id] = count.get(atom.id, 0) + 1
-    return count
 
 
 def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:

@@ -12,11 +12,13 @@ import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_ufunc_at
+from srcdiff.analyses.liveness import reads_of
 from srcdiff.lower.settled import definitions
 from srcdiff.rules import lookup
 
@@ -84,11 +86,7 @@ def _is_open_item(call: ir.Call) -> bool:
 
 def _uses(block: ir.Block) -> Mapping[str, int]:
     """How often each name is read."""
-    count: Counter[str] = Counter()
-    for stmt in ir.walk(block):
-        for rhs in ir.operands(stmt):
-            count.update(a.id for a in ir.atoms(rhs) if isinstance(a, ir.Name))
-    return count
+    return Counter(chain.from_iterable(map(reads_of, ir.walk(block))))
 
 
 def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:

@@ -84,7 +84,7 @@ _STORE = "Leave `out` away, and store the result: `x[...] = y`."
 def _doubtful(stmt: ir.Stmt) -> ir.Call | None:
     """A call with `out` that may read its operands when a part of it is written, or ignore it."""
     call = ir.call_of(stmt)
-    if call is None or not _is_by_piece(call.fn) or not outs(call):
+    if call is None or not outs(call) or not _is_by_piece(call.fn):
         return None
     return call
 

@@ -10,6 +10,7 @@ import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from srcdiff import ir
 from srcdiff.facts import Facts
@@ -31,10 +32,9 @@ class Unpacking:
 
 def counts(function: ir.Function) -> Counter[str]:
     """How often each name is read or bound."""
-    found: Counter[str] = Counter(p.name for p in function.params)
-    for stmt in ir.walk(function.body):
-        found.update([*ir.reads(stmt), *ir.writes(stmt)])
-    return found
+    stmts = ir.walk(function.body)
+    mentioned = chain(map(ir.reads, stmts), map(ir.writes, stmts))
+    return Counter([*(p.name for p in function.params), *chain.from_iterable(mentioned)])
 
 
 def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unpacking | None:

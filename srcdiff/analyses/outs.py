@@ -67,6 +67,8 @@ def parameters(fn: ir.Callee) -> tuple[str, ...]:
     """
     if isinstance(fn, ir.Method):
         return _METHODS.get(fn.name, ())
+    if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
+        return ()
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return _UFUNC_METHODS.get(fn.__name__, ())  # type: ignore[union-attr]
     return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)

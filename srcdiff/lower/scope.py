@@ -88,12 +88,12 @@ def read_names(tree: Node) -> frozenset[str]:
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly inside a node, in field order."""
+    """The nodes directly inside a node, in field order, but for contexts and operators."""
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            yield from (v for v in value if hasattr(v, "_fields"))
-        elif hasattr(value, "_fields"):
+            yield from [v for v in value if hasattr(v, "_fields")]
+        elif getattr(value, "_fields", None):
             yield value
 
 

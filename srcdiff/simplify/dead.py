@@ -144,10 +144,11 @@ def _formed(
     if not found:
         return frozenset()
     calls = filter(None, map(ir.call_of, ir.walk(function.body)))
-    return frozenset(found - {n for c in calls if c.fn in _RESHAPES for n in ir.names(c.args[0])})
+    methods = [c for c in calls if type(c.fn) is ir.Method and c.fn.name in _RESHAPES]
+    return frozenset(found - {n for c in methods for n in ir.names(c.args[0])})
 
 
-_RESHAPES = tuple(ir.Method(name) for name in ("resize", "setfield", "setflags"))
+_RESHAPES = ("resize", "setfield", "setflags")
 
 
 class _Sweep:
@@ -193,7 +194,8 @@ class _Sweep:
         if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
             stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
-        forms = self.forms(stmt) if self.formed else frozenset[str]()
+        looks = not self.formed.isdisjoint(reads_of(stmt))
+        forms = self.forms(stmt) if looks else frozenset[str]()
         for name in self.looked_at(stmt, base, forms):
             self.need(name, live)
         live.update(forms)

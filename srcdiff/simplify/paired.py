@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args
@@ -115,10 +116,8 @@ class _Backward(Rewriter):
 
 def _bound_once(function: ir.Function) -> frozenset[str]:
     """The names that are bound once, and that directly in the body: they need not be saved."""
-    bound = Counter(p.name for p in function.params)
     outer = {p.name for p in function.params}
-    for stmt in ir.walk(function.body):
-        bound.update(ir.writes(stmt))
+    bound = Counter([*outer, *chain.from_iterable(map(ir.writes, ir.walk(function.body)))])
     for stmt in function.body:
         primal = stmt.primal if isinstance(stmt, ir.Pair) else stmt
         if isinstance(primal, ir.Assign):

@@ -200,7 +200,9 @@ class Rewriter:
         """A right-hand side reads other names than before."""
         if new is not old:
             before = names_in(old)
-            self.count.update(n for n in names_in(new) if n not in before)
+            for name in names_in(new):
+                if name not in before:
+                    self.count[name] += 1
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already, if computing it costs much."""

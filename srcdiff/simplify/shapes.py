@@ -96,8 +96,10 @@ def spread_over(
     atom: ir.Atom, other: ir.Atom, kinds: Kinds, available: Available
 ) -> ir.Atom | None:
     """`d` where the atom is `d` broadcast to the shape of `other`, with the same dtype."""
-    whole, beside = atom_kind(atom, kinds), atom_kind(other, kinds)
-    if not isinstance(beside, Array) or not beside.dims or not same_shape(whole, beside):
+    beside = atom_kind(other, kinds)
+    if not isinstance(beside, Array) or not beside.dims:
+        return None
+    if not same_shape(atom_kind(atom, kinds), beside):
         return None
     return spread(atom, beside, kinds, available)
 

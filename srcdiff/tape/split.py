@@ -106,6 +106,8 @@ class _Split:
 
     def reads(self, block: ir.Block, pair: ir.Pair) -> Needed:
         """What some of a pair's adjoint statements read of the primal."""
+        if not block:
+            return frozenset()
         local = ir.bound(pair.adjoint)
         return primal_reads(block, self.adjoint_names, self.facts, local, self.parts)
 
