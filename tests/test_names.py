@@ -274,3 +274,18 @@ def test_names_that_become_one_are_planned_anew():
     both = renamed(f, {"_t": "t", "_t_1": "t"})
     assert "_plan" in vars(one) and "_plan" not in vars(both)
     assert emit(both).text.splitlines()[2] == "    _a = np.cos(t)"
+
+
+def test_loops_that_other_names_make_loops_over_items_are_planned_anew():
+    """Once the counters of two loops share a name, one of them is printed with `enumerate`."""
+
+    def f(x):
+        b = [(x[0], [1]), (x[1], [2])]
+        for v in x:
+            b = [(c * v, s + [1]) for c, s in b][::-1]
+            b.sort(key=lambda t: t[0])
+        return b[0][0] ** 2 * b[1][0]
+
+    x, v = np.arange(1.0, 6.0), np.ones(5)
+    _, found = srcdiff.jvp(f, (x,), (v,))
+    assert found == np.sum(srcdiff.grad(f)(x))

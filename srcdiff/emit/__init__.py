@@ -12,10 +12,13 @@ import gast
 
 from srcdiff.ir import (
     NOWHERE,
+    Call,
     Derived,
+    For,
     Function,
     Loc,
     Param,
+    Stmt,
     Verbatim,
     all_names,
     rename,
@@ -108,20 +111,32 @@ def renamed(function: Function, new: Mapping[str, str]) -> Function:
     if not new:
         return function
     made = replace(function, body=rename(function.body, new))
-    planned: Plan | None = vars(function).get("_plan")
+    planned = vars(function).get("_plan")
     given = [n for n in new.values() if n != "_"]  # nothing reads `_`
     apart = len(set(given)) == len(given) and all_names(function).isdisjoint(given)
     if planned is not None and apart:
-        vars(made)["_plan"] = planned.renamed(new)
+        vars(made)["_plan"] = planned[0], planned[1].renamed(new)
     return made
 
 
 def _planned(function: Function, scan: Scan) -> Plan:
-    """What to nest in a function (remembered beside its fields: naming asks, and then printing)."""
-    found: Plan | None = vars(function).get("_plan")
-    if found is None:
-        found = vars(function)["_plan"] = plan(scan)
+    """What to nest in a function (remembered beside its fields: naming asks, and then printing).
+
+    With other names, loops over indices may become loops over items that were none before.
+    """
+    form = tuple((type(s), _looped(s)) for s in scan.stmts)
+    known, found = vars(function).get("_plan") or ((), Plan())
+    if known != form:
+        found = plan(scan)
+        vars(function)["_plan"] = form, found
     return found
+
+
+def _looped(stmt: Stmt) -> Any:
+    """What a loop goes over, but for names: `range`, `zip`, `enumerate`, a sequence."""
+    if not isinstance(stmt, For):
+        return None
+    return stmt.iter.fn if isinstance(stmt.iter, Call) else type(stmt.iter)
 
 
 def _locals(scan: Scan) -> frozenset[str]:
