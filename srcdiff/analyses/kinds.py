@@ -311,11 +311,11 @@ class _Inference:
         head, level = env, self.labels.depth + 1
         for count in range(ROUNDS):
             self.labels.depth = level
-            tested, end = self._iteration(stmt, items, dict(head))
+            tested, end = self._iteration(stmt, items, head)
             self.labels.depth = level - 1
             changed = self._changed(stmt)
             moved = self._moved(changed, head, tested, level)
-            moved |= self._moved(changed, {**head, **moved}, end, level)
+            moved |= self._moved(changed, {**head, **moved} if moved else head, end, level)
             if not moved:
                 return head
             head = {**head, **{n: widened(head.get(n), k, count) for n, k in moved.items()}}
@@ -340,7 +340,7 @@ class _Inference:
             env = dict(env)
             self._target(stmt, items, env)
         else:
-            tested = self.block(stmt.cond, env)
+            tested = self.block(stmt.cond, dict(env))
             self.atom(stmt.test, tested)
             env = dict(tested)
         env = self.block(stmt.body, env)

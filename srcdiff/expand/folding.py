@@ -70,7 +70,8 @@ class Folder:
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
-        self.kinds = dict(kinds)
+        self.known = kinds
+        self.kinds: dict[str, Kind] = {}  # what is found here: it goes before what was known
         self.emit = emit
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
@@ -81,7 +82,7 @@ class Folder:
     def kind(self, atom: Atom) -> Kind:
         """The kind of an atom."""
         if isinstance(atom, Name):
-            return self.kinds.get(atom.id, UNKNOWN)
+            return self.kinds.get(atom.id) or self.known.get(atom.id, UNKNOWN)
         if isinstance(atom, Tup):
             return Tuple(tuple(map(self.kind, atom.items)))
         if isinstance(atom, Slice):
@@ -121,7 +122,7 @@ class Folder:
             return is_complex_kind(self.kind(atom))
         if atom.id in self.complex:
             return True
-        kind = self.kinds.get(atom.id)
+        kind = self.kinds.get(atom.id) or self.known.get(atom.id)
         if kind is None:
             return False  # of the template: `note` has seen what it is made from
         return is_complex_kind(kind) or (self.mixed and _is_open(kind))

@@ -65,14 +65,16 @@ class _Positions:
         """A block; the loop variables in `steady` have one value in it."""
         out: list[ir.Stmt] = []
         for k, stmt in enumerate(block):
-            if isinstance(stmt, ir.Assign) and self.is_position(stmt, steady, block[k + 1 :]):
+            if isinstance(stmt, ir.Assign) and self.is_position(stmt, steady, block, k):
                 self.known[stmt.target.id] = stmt
             else:
                 out += self.stmt(stmt, steady)
         return tuple(out)
 
-    def is_position(self, stmt: ir.Assign, steady: frozenset[str], rest: ir.Block) -> bool:
-        """Whether a temporary is the sum of a loop variable and a literal, for the `rest` only."""
+    def is_position(
+        self, stmt: ir.Assign, steady: frozenset[str], block: ir.Block, at: int
+    ) -> bool:
+        """Whether a temporary is the sum of a loop variable and a literal, for this block only."""
         name, rhs = stmt.target.id, stmt.rhs
         if not isinstance(rhs, ir.Call) or rhs.fn not in (operator.add, operator.sub):
             return False
@@ -83,7 +85,7 @@ class _Positions:
             return False
         if not is_temporary(name) or self.scan.defs[name] != 1:
             return False
-        spelled = sum(_spelled(s).count(name) for s in ir.walk(rest))
+        spelled = sum(_spelled(s).count(name) for s in ir.walk(block[at + 1 :]))
         return spelled == self.scan.uses[name]
 
     def stmt(self, stmt: ir.Stmt, steady: frozenset[str]) -> ir.Block:
