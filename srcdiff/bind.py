@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import types
-
-from srcdiff import ir, records
+from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 
 
@@ -104,23 +101,6 @@ def _no_double_star(callee: ir.Function, loc: ir.Loc) -> UnsupportedError:
         loc,
         remedy="Name the keyword parameters.",
     )
-
-
-def wanted(call: ir.Call) -> int | None:
-    """How many arguments the one `*xs` of a call must stand for, None where there is a choice."""
-    stars = [a for a in call.args if isinstance(a, ir.Star)]
-    if len(stars) != 1 or any(k is None for k, _ in call.kwargs):
-        return None
-    if not isinstance(call.fn, types.FunctionType) and not records.is_record(call.fn):
-        return None
-    params = list(inspect.signature(call.fn).parameters.values())  # type: ignore[arg-type]
-    named = {k for k, _ in call.kwargs}
-    places = [p for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    free = [p for p in places if p.name not in named]
-    choice = any(p.default is not p.empty for p in free)
-    if choice or any(p.kind is p.VAR_POSITIONAL for p in params):
-        return None
-    return len(free) - len(call.args) + 1
 
 
 def many(name: str, loc: ir.Loc) -> UnsupportedError:

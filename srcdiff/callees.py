@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from srcdiff import choices, data_functions, ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
@@ -23,7 +25,7 @@ from srcdiff.analyses.kind_types import (
     class_of,
 )
 from srcdiff.analyses.kinds import infer
-from srcdiff.bind import wanted
+from srcdiff.arity import wanted
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import inline, is_written_out
 from srcdiff.keys import fixed_dicts
@@ -198,18 +200,19 @@ class _Resolve:
         value = kind.value if isinstance(kind, Callable) else None
         if value is not None and not isinstance(value, ir.Site):
             call = replace(call, fn=value, text=None)
+        meant = value.closure if isinstance(value, ir.Site) else call.fn
         args: list[ir.Atom] = []
         for arg in call.args:
-            args += self.spread(arg, call, loc, out)
+            args += self.spread(arg, call, meant, loc, out)
         kwargs: list[tuple[str | None, ir.Atom]] = []
         for key, given in call.kwargs:
             kwargs += self.keywords(key, given, loc, out)
         return replace(call, args=tuple(args), kwargs=tuple(kwargs))
 
     def spread(
-        self, arg: ir.Atom, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]
+        self, arg: ir.Atom, call: ir.Call, fn: Any, loc: ir.Loc, out: list[ir.Stmt]
     ) -> list[ir.Atom]:
-        """The arguments that `*args` stands for, where it is known how many."""
+        """The arguments that `*args` of a call of `fn` stands for, where it is known how many."""
         if not isinstance(arg, ir.Star) or not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
@@ -217,8 +220,7 @@ class _Resolve:
             return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
         if not isinstance(kind, (Tuple, List, Array)):
             return [arg]
-        first = kind.dims[0] if isinstance(kind, Array) and kind.dims else None
-        number = first if type(first) is int else wanted(call)
+        number = _count(kind, call, fn)
         if number is None:
             return [arg]
         text = f"item of {number}"  # which asks whether there are as many
@@ -240,6 +242,17 @@ class _Resolve:
         item = ir.Call(operator.getitem, (base, ir.Const(key)), text=text)
         out.append(ir.Assign(taken, item, loc))
         return taken
+
+
+def _count(kind: Kind, call: ir.Call, fn: Any) -> int | None:
+    """How many items an array, list or tuple has as `*xs` in a call of `fn`, if known."""
+    dims = kind.dims if isinstance(kind, Array) else None
+    if dims and isinstance(dims[0], int):
+        return dims[0]
+    # One item more would be what a ufunc writes into: only numbers are none.
+    if isinstance(fn, np.ufunc) and (dims is None or len(dims) != 1):
+        return None
+    return wanted(call, fn)
 
 
 # --- functions made here -------------------------------------------------------------------------

@@ -195,16 +195,19 @@ def new_names(temporaries: Mapping[str, str], taken: Iterable[str]) -> dict[str,
     """A new name for every temporary, none of them taken.
 
     `temporaries` maps a name to what it was first called.  Adjoints and lists of saved values are
-    called after their primal.
+    called after their primal, one that is not seen after a name that nothing has.
     """
     used = {*(set(taken) - set(temporaries)), *keyword.kwlist, *keyword.softkwlist, *vars(builtins)}
     new: dict[str, str] = {}
+    unseen: dict[str, str] = {}
     first: dict[str, int] = {}
     for old, parts in sorted(_parsed(temporaries), key=lambda item: _is_derived(item[1])):
-        primal = f"_{parts['base']}{parts['number']}"
-        base = new.get(primal, parts["base"] or "t") if _is_derived(parts) else parts["base"] or "t"
+        primal, base = f"_{parts['base']}{parts['number']}", parts["base"] or "t"
+        if _is_derived(parts):
+            if primal not in new and primal not in unseen:
+                unseen[primal] = _free(base, used, first)
+            base = new.get(primal) or unseen[primal]
         new[old] = _free(f"{parts['adjoint']}{base}{parts['saved'] or ''}", used, first)
-        used.add(new[old])
     return new
 
 
@@ -220,7 +223,10 @@ def _is_derived(parts: re.Match[str]) -> bool:
 
 
 def _free(base: str, used: set[str], first: dict[str, int]) -> str:
-    """The base, or the base with the first number that gives a free name (none below `first`)."""
+    """The base, or the base with the first number that gives a free name; it is used from now on.
+
+    No number below `first` does.
+    """
     base = base if base.isidentifier() else f"t_{base}"
     number = first.get(base, 0)
     candidate = f"{base}_{number}" if number else base
@@ -228,4 +234,5 @@ def _free(base: str, used: set[str], first: dict[str, int]) -> str:
         number += 1
         candidate = f"{base}_{number}"
     first[base] = number
+    used.add(candidate)
     return candidate

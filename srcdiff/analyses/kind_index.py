@@ -233,19 +233,28 @@ def slice_dim(dim: Dim, index: SliceKind) -> Dim:
 
 
 def _cut(dim: Sym, lower: Kind, upper: Kind) -> Dim:
-    """The length of `[a:b]` with `a` from the start and `b` from the end of an axis."""
+    """The length of `[a:b]` of an axis, where that can be said of every axis that long."""
     start = 0 if isinstance(lower, NoneKind) else _bound(lower)
+    stop = 0 if isinstance(upper, NoneKind) else _bound(upper)
+    if isinstance(start, int) and isinstance(stop, int):
+        return _cut_by_numbers(dim, start, stop, stop < 0 or isinstance(upper, NoneKind))
     if not isinstance(start, int) or start < 0:
         return None
-    stop = 0 if isinstance(upper, NoneKind) else _bound(upper)
-    if isinstance(stop, int) and (stop < 0 or isinstance(upper, NoneKind)):
-        return _shorter(dim, start - stop)
     length = size_dim(upper)
     if isinstance(length, Sym) and length.name == dim.name != "?" and dim.offset <= 0:
         # `x[a:n-b]` with n the length of x.  A negative bound counts from the end: for b up to 2
         # the axis is then so short that nothing is left, as the formula says; for more it is not.
         if length.offset >= -2:
             return _shorter(dim, start - min(length.offset - dim.offset, 0))
+    return None
+
+
+def _cut_by_numbers(dim: Sym, start: int, stop: int, from_end: bool) -> Dim:
+    """The length of `[start:stop]`; `stop`, 0 or less, may count from the end."""
+    if from_end and start >= 0:
+        return _shorter(dim, start - stop)
+    if from_end == (start < 0) and max(-start, stop) <= dim.least + dim.offset:
+        return max(stop - start, 0)
     return None
 
 

@@ -15,16 +15,16 @@ def cholesky_grad(A, grad_outputs=None):
     for j in range(n - 1, -1, -1):
         for i in range(n - 1, j, -1):
             t = L[i, j]
-            d_t = d_L[i, j]
+            d_t_2 = d_L[i, j]
             d_L[i, j] = 0.0
-            d_t_1 = d_t / L[j, j]
-            d_L[j, j] -= d_t_1 * t
+            d_t_3 = d_t_2 / L[j, j]
+            d_L[j, j] -= d_t_3 * t
             t_1 = L[i, :j]
-            d_L[i, :j] -= d_t_1 * L[j, :j]
-            d_L[j, :j] -= d_t_1 * t_1
-            d_A[i, j] += d_t_1
-        d_t_2 = d_L[j, j] / (2.0 * L[j, j])
+            d_L[i, :j] -= d_t_3 * L[j, :j]
+            d_L[j, :j] -= d_t_3 * t_1
+            d_A[i, j] += d_t_3
+        d_t_4 = d_L[j, j] / (2.0 * L[j, j])
         d_L[j, j] = 0.0
-        d_L[j, :j] -= 2.0 * d_t_2 * L[j, :j]
-        d_A[j, j] += d_t_2
+        d_L[j, :j] -= 2.0 * d_t_4 * L[j, :j]
+        d_A[j, j] += d_t_4
     return d_A

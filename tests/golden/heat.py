@@ -18,14 +18,14 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
     for _ in range(steps):
         t = t_saved.pop()
         d_new, d_u = d_u, d_new
-        d_t = np.copy(d_new[1:-1])
+        d_t_1 = np.copy(d_new[1:-1])
         d_new[1:-1] = 0.0
-        d_u[1:-1] += d_t
-        d_alpha += np.sum(d_t * t)
-        d_t_1 = alpha * d_t
-        d_u[:-2] += d_t_1
-        d_u[2:] += d_t_1
-        d_u[1:-1] -= 2.0 * d_t_1
+        d_u[1:-1] += d_t_1
+        d_alpha += np.sum(d_t_1 * t)
+        d_t_2 = alpha * d_t_1
+        d_u[:-2] += d_t_2
+        d_u[2:] += d_t_2
+        d_u[1:-1] -= 2.0 * d_t_2
     d_u0 = d_new
     d_u0 += d_u
     return d_u0, float(d_alpha)

@@ -13,8 +13,8 @@ def newton_root_grad(a, x, n, grad_outputs=1.0):
     for _ in range(n):
         x = x_saved.pop()
         t = 3.0 * x**2
-        d_t = -d_x / t
-        d_x -= 6.0 * x * d_t * (x**3 - a) / t
-        d_a -= d_t
-        d_x += t * d_t
+        d_t_1 = -d_x / t
+        d_x -= 6.0 * x * d_t_1 * (x**3 - a) / t
+        d_a -= d_t_1
+        d_x += t * d_t_1
     return float(d_a)

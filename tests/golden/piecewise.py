@@ -19,11 +19,11 @@ def piecewise_grad(x, grad_outputs=1.0):
     d_x = np.zeros_like(x)
     for i in range(n - 1, -1, -1):
         if x[i] > 1.0:
-            d_t = 2.0 * d_parts.pop()
-            d_x[i] += d_t
+            d_t_1 = 2.0 * d_parts.pop()
+            d_x[i] += d_t_1
         elif x[i] > -1.0:
-            d_t_1 = d_parts.pop()
-            d_x[i] += 2.0 * x[i] * d_t_1
+            d_t_2 = d_parts.pop()
+            d_x[i] += 2.0 * x[i] * d_t_2
         else:
             t = 2.0 * d_parts.pop()
             d_x[i] -= t

@@ -14,10 +14,10 @@ def power_iteration_grad(A, v, n, grad_outputs=1.0):
         t_saved.append(t)
         w_saved.append(w)
     # backward
-    d_t = grad_outputs * v
+    d_t_2 = grad_outputs * v
     d_v = grad_outputs * (v @ A)
-    d_v += A @ d_t
-    d_A = np.outer(v, d_t)
+    d_v += A @ d_t_2
+    d_A = np.outer(v, d_t_2)
     for _ in range(n):
         t = t_saved.pop()
         w = w_saved.pop()

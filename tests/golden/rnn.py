@@ -14,9 +14,9 @@ def rnn_grad(Wx, Wh, x, grad_outputs=None):
     d_Wh = np.zeros_like(Wh)
     for t in range(T - 1, -1, -1):
         t_1 = h[t + 1]
-        d_t = d_h[t + 1] * (1.0 - t_1 * t_1)
+        d_t_2 = d_h[t + 1] * (1.0 - t_1 * t_1)
         d_h[t + 1] = 0.0
-        d_h[t] += Wh @ d_t
-        d_Wh += np.outer(h[t], d_t)
-        d_Wx += np.outer(x[t], d_t)
+        d_h[t] += Wh @ d_t_2
+        d_Wh += np.outer(h[t], d_t_2)
+        d_Wx += np.outer(x[t], d_t_2)
     return d_Wx, d_Wh

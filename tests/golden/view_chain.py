@@ -14,9 +14,9 @@ def view_chain_grad(x, grad_outputs=1.0):
     d_y += grad_outputs * x
     d_x = grad_outputs * y
     d_first = d_y.reshape(2, 3)[0]
-    d_t = np.copy(d_first[1:])
+    d_t_1 = np.copy(d_first[1:])
     d_first[1:] = 0.0
     first[1:] = first_saved
-    d_y.reshape(2, 3)[1, :2] += 2.0 * t * d_t
+    d_y.reshape(2, 3)[1, :2] += 2.0 * t * d_t_1
     d_x += d_y
     return d_x

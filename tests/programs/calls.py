@@ -501,3 +501,35 @@ def _each_times_the_first(n, *xs):
 
 def recursion_with_a_star(x):
     return _each_times_the_first(2, x, x * 2.0)
+
+
+sample(recursion_with_a_star, lambda r: (r.uniform(0.3, 1.0, 4),))
+
+
+def quartiles_apart(x):
+    return np.subtract(*np.percentile(x, [75, 25])) ** 2
+
+
+def numbers_of_a_vector_as_arguments(x):
+    def mixed(a, b, c):
+        return a * b - c**2
+
+    return mixed(*x[:3]) * np.hypot(*x[-2:]) + max(*x[1:4])
+
+
+def numbers_behind_others(x):
+    def mixed(a, b, c=2.0):
+        return a * b - c**2
+
+    return mixed(x[4], *x[1:3]) + np.arctan2(*x[2 : 2 + 2])
+
+
+def rows_as_arguments(x):
+    m = np.outer(x, x[:3]) + np.arange(3.0) * x[1]
+    return np.sum(np.cross(*m[:2]) * x[:3])
+
+
+for _function in (
+    quartiles_apart, numbers_of_a_vector_as_arguments, numbers_behind_others, rows_as_arguments,
+):  # fmt: skip
+    sample(_function, lambda r: (r.permutation(5) * 0.3 + r.uniform(0.3, 0.5, 5),))

@@ -10,14 +10,14 @@ def attention_grad(q, k, v, grad_outputs=None):
     t_2 = cp.sum(e, axis=-1, keepdims=True)
     p = e / t_2
     # backward
-    d_t = cotangent(grad_outputs, p @ v)
-    d_p = d_t @ v.T
-    d_v = p.T @ d_t
+    d_t_3 = cotangent(grad_outputs, p @ v)
+    d_p = d_t_3 @ v.T
+    d_v = p.T @ d_t_3
     d_e = d_p / t_2
     d_e -= cp.sum(d_p / t_2 * p, axis=1, keepdims=True)
-    d_t_1 = d_e * e
-    d_s = d_t_1 - cp.sum(d_t_1, axis=1, keepdims=True) * winners(s, t_1, -1)
-    d_t_2 = d_s / t
-    d_q = d_t_2 @ k
-    d_k = d_t_2.T @ q
+    d_t_4 = d_e * e
+    d_s = d_t_4 - cp.sum(d_t_4, axis=1, keepdims=True) * winners(s, t_1, -1)
+    d_t_5 = d_s / t
+    d_q = d_t_5 @ k
+    d_k = d_t_5.T @ q
     return d_q, d_k, d_v

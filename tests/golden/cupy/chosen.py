@@ -6,13 +6,13 @@ def chosen_grad(x, y, level, grad_outputs=1.0):
     t = x > level
     z = cp.where(t, x * y, cp.minimum(x, y))
     # backward
-    d_t = cp.broadcast_to(cp.array(grad_outputs, cp.float64), x.shape)
-    d_z = d_t * ((-1.0 <= z) & (z <= 1.0))
-    d_t_1 = cp.where(t, d_z, 0.0)
-    d_t_2 = cp.where(t, 0.0, d_z)
-    t_1 = 0.5 * d_t_2
-    d_x = d_t_2 * (x < y) + t_1 * (x == y)
-    d_y = d_t_2 * (y < x) + t_1 * (x == y)
-    d_x += d_t_1 * y
-    d_y += d_t_1 * x
+    d_t_2 = cp.broadcast_to(cp.array(grad_outputs, cp.float64), x.shape)
+    d_z = d_t_2 * ((-1.0 <= z) & (z <= 1.0))
+    d_t_3 = cp.where(t, d_z, 0.0)
+    d_t_4 = cp.where(t, 0.0, d_z)
+    t_1 = 0.5 * d_t_4
+    d_x = d_t_4 * (x < y) + t_1 * (x == y)
+    d_y = d_t_4 * (y < x) + t_1 * (x == y)
+    d_x += d_t_3 * y
+    d_y += d_t_3 * x
     return d_x, d_y

@@ -10,8 +10,8 @@ def messages_grad(x, edges, weights, grad_outputs=1.0):
     cp.add.at(out, t, weights * t_2)
     # backward
     d_out = 2.0 * cp.array(grad_outputs, cp.float64) * out
-    d_t = d_out[t]
-    d_weights = d_t * t_2
+    d_t_3 = d_out[t]
+    d_weights = d_t_3 * t_2
     d_x = cp.zeros_like(x)
-    cp.add.at(d_x, t_1, d_t * weights)
+    cp.add.at(d_x, t_1, d_t_3 * weights)
     return d_x, d_weights

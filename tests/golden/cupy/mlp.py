@@ -10,7 +10,7 @@ def mlp_grad(x, w1, b1, w2, y, grad_outputs=1.0):
     d_r = cp.array(grad_outputs, cp.float64) / y.size * r
     d_h = d_r @ w2.T
     d_w2 = h.T @ d_r
-    d_t = d_h * (t > 0.0) + 0.5 * d_h * (t == 0.0)
-    d_b1 = cp.sum(d_t, axis=0)
-    d_w1 = x.T @ d_t
+    d_t_1 = d_h * (t > 0.0) + 0.5 * d_h * (t == 0.0)
+    d_b1 = cp.sum(d_t_1, axis=0)
+    d_w1 = x.T @ d_t_1
     return d_w1, d_b1, d_w2

@@ -3,9 +3,9 @@ def running_grad(x, grad_outputs=1.0):
     s = cp.cumsum(x)
     t = 1.0 + x
     # backward
-    d_t = cp.array(grad_outputs, cp.float64)
-    d_s = d_t * cp.cumprod(t)
+    d_t_1 = cp.array(grad_outputs, cp.float64)
+    d_s = d_t_1 * cp.cumprod(t)
     flat = cp.ravel(t)
-    d_x = cp.reshape(before(flat, 0) * recur_back(d_t * s, flat, 0), x.shape)
+    d_x = cp.reshape(before(flat, 0) * recur_back(d_t_1 * s, flat, 0), x.shape)
     d_x += cp.flip(cp.cumsum(cp.flip(d_s)))
     return d_x

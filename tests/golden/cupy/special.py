@@ -5,8 +5,8 @@ def special_grad(x, mu, grad_outputs=1.0):
     """
     t = x - mu
     # backward
-    d_t = cp.array(grad_outputs, cp.float64)
-    d_t_1 = 2.0 / math.sqrt(math.pi) * d_t * cp.exp(-t * t)
-    d_mu = -cp.sum(d_t_1)
-    d_x = d_t_1 + d_t * cupyx.scipy.special.psi(x)
+    d_t_1 = cp.array(grad_outputs, cp.float64)
+    d_t_2 = 2.0 / math.sqrt(math.pi) * d_t_1 * cp.exp(-t * t)
+    d_mu = -cp.sum(d_t_2)
+    d_x = d_t_2 + d_t_1 * cupyx.scipy.special.psi(x)
     return d_x, float(d_mu)

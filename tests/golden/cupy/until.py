@@ -17,9 +17,9 @@ def until_grad(x, tol, grad_outputs=1.0):
     d_y = cp.broadcast_to(cp.array(grad_outputs, cp.float64), x.shape)
     for _ in range(steps):
         t = t_saved.pop()
-        d_t = d_y * t_1_saved.pop()
+        d_t_2 = d_y * t_1_saved.pop()
         y = y_saved.pop()
         d_y = -(d_y * t) * cp.sin(y)
-        d_y += 0.5 * d_t
+        d_y += 0.5 * d_t_2
     d_x = cp.copy(d_y)
     return d_x
