@@ -53,7 +53,7 @@ def test_the_gradients_are_right(f, args):
 
 
 def test_the_transpose_of_a_product_is_the_product_of_transposes():
-    assert "d_b = d_t.T @ a" in text(scores, (A, B))
+    assert "d_b = d_t_1.T @ a" in text(scores, (A, B))
 
 
 def test_an_outer_product_has_its_name():

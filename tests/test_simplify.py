@@ -195,14 +195,16 @@ def test_unbroadcast_by_kinds():
         d_b = runtime.unbroadcast(same, b)
         d_s = runtime.unbroadcast(d, 1.0)
         d_c = runtime.unbroadcast(d, x[:, :1])
-        return d_b, d_s, d_c
+        d_e = runtime.unbroadcast(d, x[:, :9])
+        return d_b, d_s, d_c, d_e
 
     assert simplified(before, x=X, w=W, b=B) == [
         "d = x @ w",
         "d_b = np.sum(d, axis=0)",
         "d_s = np.sum(d)",
-        "d_c = unbroadcast(d, x[:, :1])",
-        "return d_b, d_s, d_c",
+        "d_c = np.sum(d, axis=1, keepdims=True)",
+        "d_e = unbroadcast(d, x[:, :9])",
+        "return d_b, d_s, d_c, d_e",
     ]
 
 

@@ -137,7 +137,7 @@ def test_a_cotangent_of_which_an_item_is_not_needed_is_indexed():
     def one(x, w):
         return np.sin(x) * w, len(w)
 
-    assert backward(one)[0] == "d_t = cotangent(grad_outputs, (t * w, len(w)))[0]"
+    assert backward(one)[0] == "d_t_1 = cotangent(grad_outputs, (t * w, len(w)))[0]"
     check_gradient(one, (X, W), inputs=("x", "w"), outputs=0)
 
 

@@ -44,7 +44,7 @@ def test_text():
     twice = srcdiff.grad(slope_along)
     twice(X, np.ones(4))
     assert "t = gradients_at(energy, (0,), None, x)" in twice.source
-    assert "gradients_at_back(energy, (0,), d_t, None, x)" in twice.source
+    assert "gradients_at_back(energy, (0,), d_t_1, None, x)" in twice.source
 
 
 @pytest.mark.parametrize(

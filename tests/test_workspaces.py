@@ -105,9 +105,9 @@ def test_the_text():
     d_x = memory.multiply(grad_outputs, t_1)
     t_2 = memory.multiply(-2.0 * grad_outputs, t)
     d_t = memory.multiply(t_2, memory.multiply(memory.add(x, 2.0), t_1))
-    d_t_1 = memory.multiply(d_t, memory.subtract(1.0, memory.multiply(t, t)))
-    d_x += memory.multiply(d_t_1, y)
-    d_y = memory.multiply(d_t_1, x)
+    d_t_3 = memory.multiply(d_t, memory.subtract(1.0, memory.multiply(t, t)))
+    d_x += memory.multiply(d_t_3, y)
+    d_y = memory.multiply(d_t_3, x)
     return d_x, d_y
 """
     assert "memory" not in srcdiff.source(chain, ("x", "y"), example=vectors(0))

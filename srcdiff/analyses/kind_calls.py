@@ -17,6 +17,7 @@ from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise, out_kind
 from srcdiff.analyses.kind_index import item_kind, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
+from srcdiff.analyses.kind_lengths import with_lengths
 from srcdiff.analyses.kind_matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -175,16 +176,16 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     keywords = dict(kwargs)
     if is_solver(fn) and len(args) > 1:
         return solution(args[0], args[1])
-    plain = tuple(_anonymous(a) for a in args)
     any_int = fn in ANY_INT or (fn in (np.array, np.asarray) and "ndmin" not in keywords)
-    result = probe(fn, plain, tuple((k, _anonymous(v)) for k, v in kwargs), any_int)
+    named = tuple((k, _anonymous(v)) for k, v in kwargs)
+    result = probe(fn, tuple(map(_anonymous, args)), named, any_int)
     if result is None:
         return UNKNOWN
     if has_open_dtype(fn):
         return without_dtype(result)
     if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
-        return _without_dims(result)
-    return result
+        result = _without_dims(result)
+    return with_lengths(fn, args, keywords, result)
 
 
 def _anonymous(kind: Kind) -> Kind:
@@ -283,10 +284,7 @@ def _forgotten(kind: Scalar) -> Scalar:
 
 
 def _constant(kind: Kind) -> Special:
-    def special(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-        return kind
-
-    return special
+    return lambda args, kwargs: kind
 
 
 def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:

@@ -270,7 +270,8 @@ def _named_slice(dim: Dim, index: SliceKind) -> Dim:
     parts = [_text(k) for k in (index.lower, index.upper, index.step)]
     if not isinstance(dim, Sym) or dim.name == "?" or None in parts:
         return None
-    return named(f"{dim_text(dim)}[{':'.join(p or '' for p in parts)}]")
+    base = f"({dim_text(dim)})" if "*" in dim.name else dim_text(dim)  # `(a*b)[1:]`, not `a*b[1:]`
+    return named(f"{base}[{':'.join(p or '' for p in parts)}]")
 
 
 def named(text: str) -> Dim:
@@ -347,6 +348,21 @@ def product(dims: Sequence[Dim]) -> Dim:
     if isinstance(whole, Sym) and all(map(is_filled, rest)):
         return replace(whole, least=1)
     return whole
+
+
+def dims_sum(dims: Sequence[Dim]) -> Dim:
+    """The sum of lengths; none may be one of which only a formula below zero is known."""
+    number = sum(d for d in dims if isinstance(d, int))
+    rest = sorted((d for d in dims if isinstance(d, Sym)), key=lambda d: (d.name, d.offset))
+    if None in dims or any(d.name == "?" or d.least + d.offset < 0 for d in rest):
+        return None
+    if len(rest) == 1:
+        return rest[0].moved(number) if number else rest[0]
+    if not rest:
+        return number
+    whole = named(f"({'+'.join(d.name for d in rest)})")
+    offset, least = number + sum(d.offset for d in rest), sum(d.least for d in rest)
+    return replace(whole, least=least).moved(offset) if isinstance(whole, Sym) else None
 
 
 def added(a: Scalar, b: Scalar, sign: int) -> Dim:

@@ -1,0 +1,97 @@
+"""Lengths of what is joined or repeated: sums and products of those of the operands.
+
+A probe finds the lengths that are those of an operand; the others are computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analyses.kind_dims import Dim
+from srcdiff.analyses.kind_index import dims_sum, product, size_dim
+from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, dims_of
+
+Args = tuple[Kind, ...]
+Lengths = dict[int, Dim]
+
+
+def with_lengths(fn: Any, args: Args, kwargs: dict[str, Kind], kind: Kind) -> Kind:
+    """The kind of a call's result, with lengths that are sums or products of others."""
+    find = _LENGTHS.get(fn)
+    if find is None or not isinstance(kind, Array) or kind.dims is None or kind.maybe_scalar:
+        return kind
+    rank = len(kind.dims)
+    known = {axis % rank: dim for axis, dim in find(args, kwargs, rank).items() if axis < rank}
+    dims = (known.get(k) if dim is None else dim for k, dim in enumerate(kind.dims))
+    return replace(kind, dims=tuple(dims))
+
+
+def _option(args: Args, kwargs: dict[str, Kind], place: int, name: str, default: int) -> int | None:
+    """The value of an integer argument, None if it is not known."""
+    given = args[place] if len(args) > place else kwargs.get(name)
+    value = default if given is None else getattr(given, "value", None)
+    return value if type(value) is int else None
+
+
+def _items(kind: Kind | None) -> Sequence[Kind]:
+    """The items of a sequence that is written out."""
+    return (kind.items or ()) if isinstance(kind, (List, Tuple)) else ()
+
+
+def _total(items: Sequence[Kind], axis: int | None, rank: int) -> Lengths:
+    """The sum of the lengths along an axis of arrays of one rank."""
+    if axis is None or not items or not -rank <= axis < rank:
+        return {}
+    shapes = [d for d in map(dims_of, items) if d is not None and len(d) == rank]
+    return {axis: dims_sum([d[axis] for d in shapes])} if len(shapes) == len(items) else {}
+
+
+def _concatenated(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+    return _total(_items(args[0] if args else None), _option(args, kwargs, 1, "axis", 0), rank)
+
+
+def _beside(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+    """Of `hstack`: along the second axis if there is one."""
+    return _total(_items(args[0] if args else None), min(1, rank - 1), rank)
+
+
+def _below(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+    """Of `vstack`, to which vectors are rows."""
+    items = _items(args[0] if args else None)
+    return _total([_row(k) for k in items], 0, rank)
+
+
+def _row(kind: Kind) -> Kind:
+    """A vector as a matrix of one row."""
+    dims = dims_of(kind)
+    return Array(None, (1, *dims)) if dims is not None and len(dims) == 1 else kind
+
+
+def _stacked(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+    axis, items = _option(args, kwargs, 1, "axis", 0), _items(args[0] if args else None)
+    return {axis: len(items)} if items and axis is not None and axis >= -rank else {}
+
+
+def _repeated(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+    """Of `repeat` by one number along an axis."""
+    axis = _option(args, kwargs, 2, "axis", 0 if rank == 1 else rank)
+    times = args[1] if len(args) > 1 else kwargs.get("repeats")
+    dims = dims_of(args[0]) if args else None
+    if dims is None or len(dims) != rank or axis is None or not -rank <= axis < rank:
+        return {}
+    length = size_dim(times) if isinstance(times, Scalar) else None
+    return {**dict(enumerate(dims)), axis % rank: product([dims[axis], length])}
+
+
+_LENGTHS: dict[Any, Function[[Args, dict[str, Kind], int], Lengths]] = {
+    np.concatenate: _concatenated,
+    np.hstack: _beside,
+    np.vstack: _below,
+    np.stack: _stacked,
+    np.repeat: _repeated,
+}
