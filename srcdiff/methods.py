@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_elementwise import meets_lists
 from srcdiff.analyses.kind_types import (
     Dict,
     Kind,
@@ -313,6 +314,8 @@ class _Plain:
         if call.fn is operator.mul:
             if not is_container(kinds[0]):
                 one, two = two, one
+            if meets_lists(call.fn, self.kind(two)):
+                return False
             return self.repeated(one, two, target, augmented, lines, made)
         if not augmented:
             return call.fn is operator.or_ and merged(call, target, lines, self.kinds, made)

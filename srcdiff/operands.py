@@ -9,7 +9,6 @@ the form of the values, so in forward mode (`loose`) what may be a list becomes 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -19,16 +18,13 @@ from srcdiff import ir
 from srcdiff.analyses.activity import activity, edges_of
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_elementwise import is_elementwise
+from srcdiff.analyses.kind_elementwise import is_elementwise, meets_lists
 from srcdiff.analyses.kind_types import (
-    Array,
     Kind,
     List,
-    Scalar,
     Tuple,
     Unknown,
     is_active_kind,
-    is_float,
 )
 from srcdiff.analyses.views import is_array
 from srcdiff.expand import flows
@@ -38,12 +34,6 @@ Kinds = Mapping[str, Kind]
 
 _COMPOSED = frozenset({np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef})
 """Functions that are made of others and take arrays alone."""
-
-
-_NUMERIC = frozenset(
-    {operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow}
-)
-"""Operators that lists do not have."""
 
 
 def with_arrays(
@@ -124,22 +114,8 @@ def _computes(call: ir.Call, kinds: Kinds) -> bool:
     if rule.flavour not in ("elementwise", "rule") and call.fn not in _COMPOSED:
         return False
     if module_of(call.fn) == "_operator":
-        return any(_meets(call.fn, atom_kind(a, kinds)) for a in call.args)
+        return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)
     return module_of(call.fn).startswith("numpy")
-
-
-def _meets(fn: object, kind: Kind) -> bool:
-    """Whether an operator takes a list beside a value of this kind for an array."""
-    if is_array(kind):
-        return True
-    of_python = isinstance(kind, Scalar) and kind.python is True  # where it is an error
-    if of_python or isinstance(kind, (List, Tuple)):
-        return False
-    if fn is operator.add:  # that makes a longer list of two
-        return isinstance(kind, (Scalar, Array))
-    if fn is operator.mul:
-        return isinstance(kind, Scalar) and kind.python is False and is_float(kind)
-    return fn in _NUMERIC
 
 
 def _converted(

@@ -25,6 +25,7 @@ from srcdiff.analyses.kind_types import (
     contents,
     dims_of,
     is_filled,
+    is_inexact_dtype,
     is_numeric,
 )
 from srcdiff.analyses.outs import given_out
@@ -68,6 +69,7 @@ def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     keywords = dict(kwargs)
     if "out" in keywords or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
         return keywords.get("out", args[-1] if fn.nout == 1 else Tuple(tuple(args[fn.nin :])))
+    args = _with_arrays(fn, args)
     if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
         return _of_others(fn, args)
     if all(isinstance(a, Scalar) for a in args):
@@ -80,6 +82,42 @@ def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
         certain = definite and _any_rank(args)
         return _reshaped(result, Array(None, None, not certain))
     return _reshaped(result, Array(None, dims))
+
+
+# Operators that lists do not have.
+_NUMERIC = frozenset(
+    {operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow}
+)
+
+
+def meets_lists(fn: object, kind: Kind) -> bool:
+    """Whether an operator takes a list beside a value of this kind for an array."""
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return True
+    of_python = isinstance(kind, Scalar) and kind.python is True  # where it is an error
+    if of_python or isinstance(kind, (List, Tuple)):
+        return False
+    if fn is operator.add:  # that makes a longer list of two
+        return isinstance(kind, (Scalar, Array))
+    if fn is operator.mul:
+        inexact = is_inexact_dtype(getattr(kind, "dtype", None))
+        return isinstance(kind, Scalar) and kind.python is False and inexact
+    return fn in _NUMERIC
+
+
+def _with_arrays(fn: Any, args: Args) -> Args:
+    """The operands, arrays in the place of lists that are taken for arrays."""
+    if List not in map(type, args) and Tuple not in map(type, args):
+        return args
+    if not (isinstance(fn, np.ufunc) or any(meets_lists(fn, a) for a in args)):
+        return args
+    return tuple(_as_array(a) if isinstance(a, (List, Tuple)) else a for a in args)
+
+
+def _as_array(kind: Kind) -> Kind:
+    """What NumPy makes of a list of numbers, and of lists of them; else the list."""
+    found = probe(np.asarray, (kind,), (), True)
+    return found if isinstance(found, Array) else kind
 
 
 def _shrunk(kind: Kind) -> Kind:
