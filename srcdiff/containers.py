@@ -32,7 +32,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
-from srcdiff.joined import numbers, one_value
+from srcdiff.joined import numbers, of_items, one_value
 from srcdiff.lines import Lines
 from srcdiff.trees import add_at, add_tree, zero_tree
 
@@ -120,6 +120,9 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
     source = facts.adjoint(stmt.target.id)
     counts = _count(one, facts), _count(two, facts)
     lines = Lines(facts.fresh, stmt.loc)
+    for atom in call.args:
+        if isinstance(atom, ir.Name) and not is_container(facts.kinds.get(atom.id, UNKNOWN)):
+            lines.assign(source, ir.Call(of_items, (source, atom, *_place(stmt.loc))))
     split: ir.Atom
     if counts[0] is not None:
         split = ir.Const(counts[0])
@@ -149,8 +152,12 @@ def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     by_float = any(is_float(atom_kind(a, facts.kinds)) for a in call.args)
     check = numbers if by_float and call.fn is operator.mul else one_value
     adjoint = facts.adjoint(stmt.target.id)
-    place = ir.Const(Path(stmt.loc.file).name), ir.Const(stmt.loc.line)
-    return (ir.Assign(adjoint, ir.Call(check, (adjoint, *place)), stmt.loc),)
+    return (ir.Assign(adjoint, ir.Call(check, (adjoint, *_place(stmt.loc))), stmt.loc),)
+
+
+def _place(loc: ir.Loc) -> tuple[ir.Const, ir.Const]:
+    """The file and the line of a statement, for a message."""
+    return ir.Const(Path(loc.file).name), ir.Const(loc.line)
 
 
 def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:

@@ -30,6 +30,23 @@ def one_value(d: Any, file: str, line: int) -> Any:
     return d
 
 
+def of_items(d: Any, x: Any, file: str, line: int) -> Any:
+    """The adjoint of `x + ys` for a list `ys`, where that joins lists.
+
+    Raises:
+        UnsupportedError: `x` is an array, to which the list is added; it was not known what `x` is
+            where the gradient was generated.
+    """
+    if not isinstance(x, (list, tuple)):
+        place: Any = SimpleNamespace(file=file, line=line, col=0)
+        raise UnsupportedError(
+            "`+` adds a list or tuple to an array here, of which it was not known that it is one",
+            place,
+            remedy="Add an array: `x + np.array([...])`.",
+        )
+    return d
+
+
 def numbers(d: Any, file: str, line: int) -> Any:
     """The adjoint of a number or array, also where it was added to that of a list of numbers.
 

@@ -165,7 +165,9 @@ class _Mirror:
             return False
         if stmt.rhs.fn in (ir.make_list, ir.make_dict):
             return True
-        viewed = returns_view(stmt.rhs, self.facts.kinds)
+        # What a tuple holds cannot change, but for its shadow.
+        held = tuple(a for a in stmt.rhs.args[:1] if self.is_container(a))
+        viewed = held or returns_view(stmt.rhs, self.facts.kinds)
         return any(self.has_memory(n) for a in viewed for n in ir.names(a))
 
     def is_container(self, atom: ir.Atom) -> bool:

@@ -1,6 +1,6 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.joined import add_to_part, numbers, one_value
+from srcdiff.joined import add_to_part, numbers, of_items, one_value
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
@@ -113,6 +113,14 @@ def one_value_(x, file, line):
     z = one_value(x, file, line)
     yield z
     d[x] += d[z]
+
+
+@linear(of_items)
+@samples("A(3), [1.0], 'f.py', 1")
+def of_items_(y, x, file, line):
+    z = of_items(y, x, file, line)
+    yield z
+    d[y] += d[z]
 
 
 @linear(numbers)

@@ -38,12 +38,12 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     contents,
     dims_of,
+    is_numeric,
     sure,
 )
 from srcdiff.analyses.leading import in_place
 from srcdiff.analyses.probe import probe
 from srcdiff.device import on_device
-from srcdiff.filters import edge_weights
 
 Args = tuple[Kind, ...]
 Kwargs = tuple[tuple[str, Kind], ...]
@@ -52,16 +52,6 @@ Kwargs = tuple[tuple[str, Kind], ...]
 ANY_INT = frozenset(
     {np.roll, np.full_like, np.polyval, np.linalg.matrix_power, np.allclose, np.pad}
 )
-
-# The shape of the result depends on the data; its rank does not.
-DATA_DEPENDENT = frozenset(
-    {
-        np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
-        np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
-        np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
-        np.r_.__getitem__, np.c_.__getitem__, edge_weights,
-    }
-)  # fmt: skip
 
 # How many first operands of a function cannot be None: it would fail.
 FAIL_ON_NONE: dict[Any, int] = {
@@ -75,6 +65,9 @@ WORK_ON_NONE = frozenset(
         np.logical_and, np.logical_or, np.logical_not, np.logical_xor,
     }
 )  # fmt: skip
+
+# Methods of arrays that are functions with the same operands.
+_TWINS: dict[str, Any] = {"repeat": np.repeat, "choose": np.choose, "nonzero": np.nonzero}
 
 # Calls back into user code, or keeps state, or has a shape out of values: not to be probed.
 UNPROBED = frozenset(
@@ -101,6 +94,9 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
     if isinstance(fn, ir.Attr):
         return kind_methods.attribute_kind(args[0], fn.name)
     if isinstance(fn, ir.Method):
+        twin = _TWINS.get(fn.name) if is_numeric(args[0]) else None
+        if twin is not None:
+            return _call_kind(twin, args, kwargs)
         return kind_methods.method_kind(args, fn.name, kwargs)
     if isinstance(fn, ir.Derived):
         return getattr(fn.key, "result", UNKNOWN)
@@ -183,8 +179,6 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
         return UNKNOWN
     if has_open_dtype(fn):
         return without_dtype(result)
-    if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
-        result = _without_dims(result)
     return with_lengths(fn, args, keywords, result)
 
 
@@ -197,25 +191,6 @@ def _anonymous(kind: Kind) -> Kind:
     if isinstance(kind, List):
         items = None if kind.items is None else tuple(map(_anonymous, kind.items))
         return List(None if kind.item is None else _anonymous(kind.item), items)
-    return kind
-
-
-def _shape_from_array(fn: Any, args: Args) -> bool:
-    """Whether an array of integers might say what shape the result has."""
-    return any(
-        isinstance(a, Array) and a.dtype is not None and "int" in a.dtype for a in args[1:]
-    ) and (
-        fn
-        not in (np.take, np.take_along_axis, np.matmul, np.dot, np.searchsorted, np.outer, np.inner)
-    )
-
-
-def _without_dims(kind: Kind) -> Kind:
-    """A kind with the lengths of its axes forgotten."""
-    if isinstance(kind, Array) and kind.dims is not None:
-        return Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_without_dims, kind.items)))
     return kind
 
 

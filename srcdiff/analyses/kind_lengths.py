@@ -1,6 +1,7 @@
-"""Lengths of what is joined or repeated: sums and products of those of the operands.
+"""Lengths of what a call gives, beyond those that a probe finds, which are those of an operand.
 
-A probe finds the lengths that are those of an operand; the others are computed here.
+Those of what is joined or repeated are sums and products; where data say how long a result is, what
+the probe found is forgotten.
 """
 
 from __future__ import annotations
@@ -15,13 +16,27 @@ import numpy as np
 from srcdiff.analyses.kind_dims import Dim
 from srcdiff.analyses.kind_index import dims_sum, product, size_dim
 from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, dims_of
+from srcdiff.filters import edge_weights
 
 Args = tuple[Kind, ...]
 Lengths = dict[int, Dim]
 
 
+# The shape of the result depends on the data; its rank does not.
+DATA_DEPENDENT = frozenset(
+    {
+        np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
+        np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
+        np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
+        np.r_.__getitem__, np.c_.__getitem__, edge_weights,
+    }
+)  # fmt: skip
+
+
 def with_lengths(fn: Any, args: Args, kwargs: dict[str, Kind], kind: Kind) -> Kind:
-    """The kind of a call's result, with lengths that are sums or products of others."""
+    """The kind of a call's result, of which a probe found the kind, with the lengths it has."""
+    if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
+        kind = _without_dims(kind)
     find = _LENGTHS.get(fn)
     if find is None or not isinstance(kind, Array) or kind.dims is None or kind.maybe_scalar:
         return kind
@@ -95,3 +110,25 @@ _LENGTHS: dict[Any, Function[[Args, dict[str, Kind], int], Lengths]] = {
     np.stack: _stacked,
     np.repeat: _repeated,
 }
+
+
+# --- lengths that data say -----------------------------------------------------------------------
+
+
+def _shape_from_array(fn: Any, args: Args) -> bool:
+    """Whether an array of integers might say what shape the result has."""
+    return any(
+        isinstance(a, Array) and a.dtype is not None and "int" in a.dtype for a in args[1:]
+    ) and (
+        fn
+        not in (np.take, np.take_along_axis, np.matmul, np.dot, np.searchsorted, np.outer, np.inner)
+    )
+
+
+def _without_dims(kind: Kind) -> Kind:
+    """A kind with the lengths of its axes forgotten."""
+    if isinstance(kind, Array) and kind.dims is not None:
+        return Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_without_dims, kind.items)))
+    return kind

@@ -34,6 +34,8 @@ TOPICS = (
     "containers",
     "inner_lists",
     "shared_items",
+    "points",
+    "meeting",
     "objects",
     "objects_kept",
     "lists",
