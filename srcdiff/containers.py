@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
@@ -33,7 +32,7 @@ from srcdiff.analyses.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.joined import numbers, of_items, one_value
-from srcdiff.lines import Lines
+from srcdiff.lines import Lines, place_of
 from srcdiff.trees import add_at, add_tree, zero_tree
 
 
@@ -122,7 +121,7 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
     lines = Lines(facts.fresh, stmt.loc)
     for atom in call.args:
         if isinstance(atom, ir.Name) and not is_container(facts.kinds.get(atom.id, UNKNOWN)):
-            lines.assign(source, ir.Call(of_items, (source, atom, *_place(stmt.loc))))
+            lines.assign(source, ir.Call(of_items, (source, atom, *place_of(stmt.loc))))
     split: ir.Atom
     if counts[0] is not None:
         split = ir.Const(counts[0])
@@ -152,12 +151,7 @@ def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     by_float = any(is_float(atom_kind(a, facts.kinds)) for a in call.args)
     check = numbers if by_float and call.fn is operator.mul else one_value
     adjoint = facts.adjoint(stmt.target.id)
-    return (ir.Assign(adjoint, ir.Call(check, (adjoint, *_place(stmt.loc))), stmt.loc),)
-
-
-def _place(loc: ir.Loc) -> tuple[ir.Const, ir.Const]:
-    """The file and the line of a statement, for a message."""
-    return ir.Const(Path(loc.file).name), ir.Const(loc.line)
+    return (ir.Assign(adjoint, ir.Call(check, (adjoint, *place_of(stmt.loc))), stmt.loc),)
 
 
 def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:

@@ -47,6 +47,27 @@ def of_items(d: Any, x: Any, file: str, line: int) -> Any:
     return d
 
 
+def repeats(n: Any, file: str, line: int) -> Any:
+    """How often `xs * n` of a list or tuple repeats it.
+
+    Raises:
+        UnsupportedError: `n` is an array, by which `xs` is multiplied; it was not known what `n` is
+            where the gradient was generated.
+
+    >>> repeats(2, "model.py", 3)
+    2
+    """
+    if not isinstance(n, (int, np.integer)):
+        place: Any = SimpleNamespace(file=file, line=line, col=0)
+        raise UnsupportedError(
+            "`*` multiplies a list or tuple with an array here, of which it was not known that it "
+            "is one",
+            place,
+            remedy="Multiply an array: `x * np.array([...])`.",
+        )
+    return n
+
+
 def numbers(d: Any, file: str, line: int) -> Any:
     """The adjoint of a number or array, also where it was added to that of a list of numbers.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from srcdiff import ir
 from srcdiff.trees import add_tree
@@ -84,3 +85,8 @@ class Lines:
     def again(self, stmt: ir.Stmt) -> None:
         """A statement at this place."""
         self.out.append(replace(stmt, loc=self.loc))
+
+
+def place_of(loc: ir.Loc) -> tuple[ir.Const, ir.Const]:
+    """The file and the line of a statement, for a message of the generated code."""
+    return ir.Const(Path(loc.file).name), ir.Const(loc.line)

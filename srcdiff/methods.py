@@ -20,13 +20,15 @@ from srcdiff.analyses.kind_types import (
     Kind,
     List,
     Range,
+    Scalar,
     Tuple,
     is_active_kind,
     is_container,
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.iterators import ordered
-from srcdiff.lines import Lines
+from srcdiff.joined import repeats
+from srcdiff.lines import Lines, place_of
 from srcdiff.mappings import DICT_METHODS, check_merges, dict_made, merged, updated
 from srcdiff.stars import joined
 
@@ -349,6 +351,8 @@ class _Plain:
                 lines.loc,
                 remedy="Bind a new list: `xs = xs * n`.",
             )
+        if not isinstance(self.kind(count), Scalar):
+            count = lines.call(repeats, count, *place_of(lines.loc))
         known = self.display(items, made)
         whole = lines.fresh() if isinstance(kind, Tuple) else target
         if ir.Name(target.id) == items:
@@ -383,9 +387,7 @@ def _pop(base: ir.Atom, *place: ir.Atom) -> ir.Call:
     return ir.Call(ir.Method("pop"), (base, *place))
 
 
-_Write = Callable[
-    [_Plain, ir.Call, ir.Name | None, Lines, Mapping[str, ir.Call]], bool
-]
+_Write = Callable[[_Plain, ir.Call, ir.Name | None, Lines, Mapping[str, ir.Call]], bool]
 
 _LIST_METHODS: dict[str, _Write] = {
     "extend": _Plain.extend,

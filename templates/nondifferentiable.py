@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from srcdiff.attempts import succeeds
+from srcdiff.joined import repeats
 from srcdiff.rules import nondifferentiable, unsupported
 
 
@@ -34,6 +35,7 @@ nondifferentiable(
     np.isclose, np.allclose, np.array_equal, np.isreal, np.iscomplex, np.iscomplexobj,
     np.isrealobj, np.isscalar, np.isin, np.shares_memory, np.may_share_memory,
     math.isnan, math.isinf, math.isfinite, math.isclose, succeeds,
+    repeats,
 )  # fmt: skip
 
 # Positions.
