@@ -32,8 +32,8 @@ def test_what_is_an_array_is_no_list():
     with pytest.raises(UnsupportedError) as caught:
         srcdiff.grad(of_a_maker, "x")(Maker(True), X)
     text = str(caught.value)
-    assert text.startswith("test_joined.py:25:") and "adds a list or tuple to an array" in text
-    assert "`x + np.array([...])`" in text and "\n    y = y + [1.0, 2.0]\n" in text
+    assert text.startswith("test_joined.py:23:") and "adds a list or tuple to an array" in text
+    assert text.endswith("Add an array: `x + np.array([...])`.")
 
 
 def test_a_list_is_multiplied_by_what_is_not_known_to_be_an_array():

@@ -90,6 +90,30 @@ def f(xs):
 
 srcdiff.grad(f)([2.0])
 """,
+    "A list added to what turns out to be an array": """
+def f(maker, x):
+    y = maker(x)
+    y = y + [1.0, 2.0]
+    return y[0] * x[0]
+
+class Maker:
+    def __call__(self, x):
+        return np.sin(x) if self.arrays else [x[0], x[1]]
+
+maker = Maker()
+maker.arrays = True
+srcdiff.grad(f, "x")(maker, np.ones(2))
+""",
+    "A list times what turns out to be an array": """
+def f(x):
+    y = list(x)
+    if x[0] > 0.0:
+        y = [1.0, 0.5] * np.asarray(y)
+    y = tuple(y + (x[0],))
+    return y[0] * y[1]
+
+srcdiff.grad(f)(np.ones(2))
+""",
     "A set that changes after it was used": """
 def f(x, n):
     s = {1.0, 2.0}
