@@ -11,7 +11,17 @@ from typing import Any, Protocol
 
 from srcdiff import ir, records
 from srcdiff.analyses.effects import module_of
-from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Scalar, Text, Tuple
+from srcdiff.analyses.kind_types import (
+    Array,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+)
 from srcdiff.bind import takes_rest
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.inline import lowered
@@ -170,12 +180,19 @@ def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
 
 def _plain_copy(base: ir.Atom, kind: Kind, deep: bool) -> ir.Rhs | None:
     """A copy of an array, a number or a container; items of a deep one may be one and the same."""
+    if isinstance(kind, (List, Dict)) and all(map(_is_value, contents(kind))):
+        deep = False
     if isinstance(kind, (Scalar, Text, NoneKind)) or (isinstance(kind, Tuple) and not deep):
         return base
     array = isinstance(kind, Array) and not kind.maybe_scalar
     if array or (isinstance(kind, (List, Dict)) and not deep):
         return ir.Call(ir.Method("copy"), (base,))
     return None
+
+
+def _is_value(kind: Kind) -> bool:
+    """Whether an item cannot change, so that copies may hold it too."""
+    return isinstance(kind, (Scalar, Text, NoneKind))
 
 
 def named_tuple_method(

@@ -243,6 +243,18 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     return tuple(out)
 
 
+def check_items(stmt: ir.SetItem, facts: Facts) -> None:
+    """Refuse items for a part of what may be a list, whose length they change."""
+    items = isinstance(stmt.index, ir.Slice) and is_container(atom_kind(stmt.value, facts.kinds))
+    if items and not is_numeric(atom_kind(stmt.base, facts.kinds)):
+        raise UnsupportedError(
+            f"items are stored into a part of {ir.said(stmt.base.id)}, which may be an array or a "
+            "list",
+            stmt.loc,
+            remedy="Store an array, `np.array([...])`, or give an example of the arguments.",
+        )
+
+
 def _may_become_complex(stmt: ir.SetItem, facts: Facts) -> bool:
     """Whether what is stored may be complex where what was at its place is real."""
     kinds = facts.kinds

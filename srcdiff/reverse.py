@@ -19,6 +19,7 @@ from srcdiff.analyses.scene import View
 from srcdiff.calls import call_adjoint, is_user_call
 from srcdiff.containers import (
     change_adjoint,
+    check_items,
     checked_sum,
     concatenation_adjoint,
     display_adjoint,
@@ -257,8 +258,7 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return ()
     if _is_container(stmt.base, facts):
         return store_adjoint(stmt, facts)
-    if isinstance(stmt.index, ir.Slice) and _is_container(stmt.value, facts):
-        _check_array(stmt, facts)
+    check_items(stmt, facts)
     whole = stmt.index is None
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
@@ -273,17 +273,6 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         *(s for s in block if not isinstance(s, ir.Accum)),
         *(s for s in block if isinstance(s, ir.Accum)),
     )
-
-
-def _check_array(stmt: ir.SetItem, facts: Facts) -> None:
-    """Refuse items for a part of what may be a list, whose length they change."""
-    if not _is_numeric(stmt.base, facts):
-        raise UnsupportedError(
-            f"items are stored into a part of {ir.said(stmt.base.id)}, which may be an array or a "
-            "list",
-            stmt.loc,
-            remedy="Store an array, `np.array([...])`, or give an example of the arguments.",
-        )
 
 
 def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:

@@ -110,8 +110,8 @@ def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
     last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
         for target, source, how in shares(stmt, kinds):
-            # A list of the numbers of an array holds nothing of the array.
-            numbers = how == "stored" and _holds_only_values(kinds.get(target))
+            # A list of the numbers of an array or a list holds nothing of that.
+            numbers = (how == "stored" or is_copy(stmt)) and _holds_only_values(kinds.get(target))
             if not numbers and not _has_no_memory(kinds.get(target)):
                 last = _last_uses(block) if last is None else last
                 span = max(0, last.get(target, 0) - k)

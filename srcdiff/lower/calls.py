@@ -66,6 +66,8 @@ def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
             node, f"`{known.text}` reads and writes memory by its address",
             "Write into the array itself.",
         )  # fmt: skip
+    if functional.is_from_keys(fn, node):
+        return comprehensions.dict_comprehension(b, functional.from_keys(b, node))
     if folds.is_reduce(fn, node):
         return folds.reduced(b, node)
     if id(node) in b.eager and functional.is_lazy(b, node):

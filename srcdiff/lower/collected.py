@@ -1,4 +1,4 @@
-"""`deque` and `defaultdict` as lists and dicts, where nobody can tell.
+"""`deque`, `defaultdict` and `Counter` as lists and dicts, where nobody can tell.
 
 Takes the tree of a function and returns it with `q = []` for `q = deque()` and `q.pop(0)` for
 `q.popleft()`, with `d = {}` for `d = defaultdict(list)` and `d.setdefault(k, [])` for `d[k]`.  The
@@ -9,7 +9,7 @@ any other name stays as it is.
 from __future__ import annotations
 
 import copy
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,7 +41,7 @@ def plain_collections(source: Source) -> Source:
     """A function with lists and dicts in the place of its own deques and defaultdicts."""
     space = source.namespace
     names = {*source.function.__code__.co_names, *source.function.__code__.co_freevars}
-    if not any(_meaning(n, source) in (deque, defaultdict) for n in names):
+    if not any(_meaning(n, source) in (deque, defaultdict, Counter) for n in names):
         return source
     tree = copy.deepcopy(source.tree)
     found = _collections(tree, source)
@@ -63,6 +63,7 @@ class _Kind:
 
     most: Node | None = None
     item: Node | None = None
+    counts: bool = False  # what is only read is not made
 
 
 def _collections(tree: Node, source: Source) -> dict[str, _Kind]:
@@ -152,10 +153,19 @@ class _Look:
             return _Kind()
         if fn is deque and count <= 1 and [k.arg for k in value.keywords] == ["maxlen"]:
             return self.bounded(value.keywords[0].value, bool(count))
-        if fn is defaultdict and not value.keywords and count == 1:
-            item = self.item(value.args[0])
+        if fn is defaultdict and not value.keywords and self.is_filled(value.args[1:]):
+            item = self.item(value.args[0]) if count else None
             return None if item is None else _Kind(item=item)
+        if fn is Counter and not value.keywords and not count:
+            return _Kind(item=gast.Constant(0, None), counts=True)
         return None
+
+    def is_filled(self, given: list[Node]) -> bool:
+        """Whether a dict can be made of what a `defaultdict` is filled with."""
+        if len(given) > 1:
+            return False
+        literal = all(type(a).__name__ == "Dict" for a in given)
+        return literal or self.outside(gast.Name("dict", gast.Load(), None, None)) is dict
 
     def bounded(self, most: Node, filled: bool) -> _Kind | None:
         """A queue of at most `most` items, which has some from the start or none."""
@@ -212,7 +222,8 @@ def _fits_method(kind: _Kind, attribute: Node, call: Node, stmt: Node) -> bool:
     called = type(call).__name__ == "Call" and call.func is attribute
     name = attribute.attr
     if kind.item is not None:
-        return name == "get" or (called and name in _DICT_METHODS)
+        known = name in _DICT_METHODS and not (kind.counts and name == "update")  # which adds
+        return name == "get" or (called and known)
     if kind.most is None:
         return called and name in _QUEUE_METHODS | _UNBOUNDED_METHODS
     alone = name not in ("append", "appendleft") or type(stmt).__name__ == "Expr"
@@ -303,7 +314,8 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         if kind is None or kind.item is None or type(node.ctx).__name__ != "Load":
             return node
-        return _method(node.value.id, "setdefault", [node.slice, _moved(kind.item, node)], node)
+        method = "get" if kind.counts else "setdefault"
+        return _method(node.value.id, method, [node.slice, _moved(kind.item, node)], node)
 
     def visit_AugAssign(self, node: Node) -> Any:
         """`d[k] += v`."""
@@ -318,8 +330,12 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
 
 def _made(kind: _Kind, call: Node) -> Node:
     """The list or dict in the place of a call."""
-    if kind.item is not None:
+    if kind.item is not None and not call.args[1:]:
         return at(gast.Dict([], []), call)
+    if kind.item is not None:
+        (given,) = call.args[1:]
+        literal = type(given).__name__ == "Dict"
+        return given if literal else at(gast.Call(read("dict", call), [given], []), call)
     held = [at(gast.Starred(a, gast.Load()), call) for a in call.args]
     made = at(gast.List(held, gast.Load()), call)
     if kind.most is None or not held:

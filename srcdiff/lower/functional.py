@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,6 +57,30 @@ def step(b: Builder, node: Node) -> tuple[tuple[str, ...], Node]:
     return names, call_of(b, node.args[0], names, node)
 
 
+def is_from_keys(fn: object, node: Node) -> bool:
+    """Whether a call is `dict.fromkeys(keys, value)`."""
+    mine = getattr(fn, "__name__", "") == "fromkeys"
+    starred = any(type(a).__name__ == "Starred" for a in node.args)
+    known = mine and getattr(fn, "__self__", None) in (dict, OrderedDict)
+    return known and not node.keywords and not starred and len(node.args) in (1, 2)
+
+
+def from_keys(b: Builder, node: Node) -> Node:
+    """`dict.fromkeys(keys, value)` as `{key: value for key in keys}`, the value computed once."""
+    keys, *rest = (_held(b, a, "keys") for a in node.args)
+    value = rest[0] if rest else at(gast.Constant(None, None), node)
+    key = read(variable(b, "key"), node)
+    return at(gast.DictComp(key, value, [gast.comprehension(key, keys, [], 0)]), node)
+
+
+def _held(b: Builder, node: Node, base: str) -> Node:
+    """An expression that is computed now, as a name."""
+    held = b.fresh(base)
+    b.emit(Assign(held, b.rhs(node), b.loc(node)))
+    b.scope[held.id] = held
+    return read(held.id, node)
+
+
 def _zip(b: Builder, sources: list[Node], node: Node) -> Node:
     """`zip(xs, ys)` of the sources of a `map`."""
     name = b.fresh("zip").id
@@ -73,11 +98,7 @@ def variable(b: Builder, base: str) -> str:
 def call_of(b: Builder, function: Node, names: Sequence[str], node: Node) -> Node:
     """A call of the function that an argument is; one that has to be computed is computed now."""
     if not _is_ready(b, function):
-        value = b.atom(function)
-        held = b.fresh("function")
-        b.emit(Assign(held, value, b.loc(function)))
-        b.scope[held.id] = held
-        function = read(held.id, function)
+        function = _held(b, function, "function")
     return at(gast.Call(function, [read(n, node) for n in names], []), node)
 
 

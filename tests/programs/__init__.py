@@ -40,6 +40,7 @@ TOPICS = (
     "objects_kept",
     "lists",
     "dicts",
+    "tables",
     "iterators",
     "statements",
     "kernels",
