@@ -43,6 +43,9 @@ class Maker(Protocol):
     def cls(self, atom: ir.Atom) -> type | None:
         """The class of an object."""
 
+    def cls_if_any(self, atom: ir.Atom) -> type | None:
+        """The class of an object, or of what may be None in place of one."""
+
     def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
         """A new name for a value."""
 
@@ -217,7 +220,7 @@ def named_tuple_method(
 def named_tuple_item(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     """`x[k]` of a named tuple: the field of that number, or an item of a plain tuple."""
     base, key = call.args
-    cls = m.cls(base)
+    cls = m.cls_if_any(base)
     assert cls is not None
     fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     if isinstance(key, ir.Const):
@@ -247,7 +250,7 @@ _OBJECTS: tuple[Any, ...] = (
 
 def named_tuple_display(m: Maker, base: ir.Atom, loc: ir.Loc) -> ir.Tup:
     """The fields of a named tuple as a plain tuple."""
-    cls = m.cls(base)
+    cls = m.cls_if_any(base)
     assert cls is not None
     names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     return ir.Tup(tuple(m.temp(ir.Call(ir.Attr(n), (base,)), loc) for n in names))

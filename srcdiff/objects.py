@@ -193,7 +193,7 @@ class Members(InTurn, questions.Truthful):
 
     def attribute(self, base: ir.Atom, fn: ir.Attr, loc: ir.Loc) -> ir.Rhs | None:
         """`x.name`: of what the class has; what the object itself has stays as it is."""
-        cls = self.cls(base)
+        cls = self.cls_if_any(base)
         if cls is None:
             return None
         if fn.name == "__class__":
@@ -244,7 +244,7 @@ class Members(InTurn, questions.Truthful):
     def method(self, call: ir.Call, fn: ir.Method, loc: ir.Loc) -> ir.Rhs | None:
         """`x.name(*args)`."""
         base, rest = call.args[0], call.args[1:]
-        cls = self.cls(base)
+        cls = self.cls_if_any(base)
         if cls is None:
             return self.of_class(call, fn)
         own = records.member(cls, fn.name, fn.after)
@@ -298,7 +298,7 @@ class Members(InTurn, questions.Truthful):
     def stored(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         """`x.name = v`: by the setter of a property, or refused where the class decides."""
         base, key, value = call.args[:3]
-        cls = self.cls(base)
+        cls = self.cls_if_any(base)
         assert isinstance(key, ir.Const)
         if cls is None or call.text == construct.MADE:
             return None
@@ -334,7 +334,7 @@ class Members(InTurn, questions.Truthful):
             return self.binary(call, f"__{one}__", f"__{other}__", loc)
         name = _UNARY.get(fn)
         own = self.member(call.args[0], f"__{name}__") if name else MISSING
-        if fn is operator.getitem and records.is_named_tuple(self.cls(call.args[0])):
+        if fn is operator.getitem and records.is_named_tuple(self.cls_if_any(call.args[0])):
             return construct.named_tuple_item(self, call, loc)
         if isinstance(own, types.FunctionType):
             args = tuple(self.index(a, loc) for a in call.args)
@@ -345,6 +345,8 @@ class Members(InTurn, questions.Truthful):
         """`x + y` where one of them is an object."""
         a, b = call.args
         one, other = self.member(a, name), self.member(b, swapped)
+        if call.fn not in _COMPARE and one is MISSING and other is MISSING:
+            one, other = self.operand(a, name), self.operand(b, swapped)
         if call.fn in _COMPARE and any(map(_is_generated, (one, other))):
             return None  # as `dataclass` makes it: objects are compared as they are
         if isinstance(one, types.FunctionType) and not self.is_derived(b, a, other):
@@ -360,6 +362,11 @@ class Members(InTurn, questions.Truthful):
                 remedy="Write the object first, or `__array_ufunc__ = None` in its class.",
             )  # fmt: skip
         return ir.Call(other, (b, a))
+
+    def operand(self, atom: ir.Atom, name: str) -> Any:
+        """What the class of an operand has, which may be None if the other one is no object."""
+        cls = self.cls_if_any(atom)
+        return MISSING if cls is None else records.member(cls, name)
 
     def is_derived(self, b: ir.Atom, a: ir.Atom, other: Any) -> bool:
         """Whether Python asks the right operand first: it is of a derived class."""

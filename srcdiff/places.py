@@ -14,7 +14,16 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir, records
-from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, List, Tuple, class_of, inside
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Dict,
+    Kind,
+    List,
+    Tuple,
+    class_if_any,
+    class_of,
+    inside,
+)
 from srcdiff.order import Order
 from srcdiff.request import Member
 
@@ -75,7 +84,7 @@ class Places:
 
     def cls(self, name: str) -> type | None:
         """The class of a variable that is an object."""
-        return class_of(self.kinds.get(name))
+        return class_if_any(self.kinds.get(name))
 
     def _rooted(self) -> frozenset[str]:
         """The variables that may be a parameter, or a part of one by a known key."""
@@ -161,7 +170,7 @@ class Places:
         read = self.read_place(rhs) if isinstance(rhs, ir.Call) else None
         if read is None or not self.order.holds(name, read[0]):
             return None
-        part = made and class_of(self.kinds.get(name)) is not None
+        part = made and self.cls(name) is not None
         return read if read[0] in self.params or part else None
 
     def _lasts(self, name: str, place: Place) -> bool:
@@ -205,7 +214,7 @@ class Places:
         if base is None:
             return None
         kind = self.kind_at(base)
-        if isinstance(call.fn, ir.Attr) and class_of(kind) is not None:
+        if isinstance(call.fn, ir.Attr) and class_if_any(kind) is not None:
             return base[0], (*base[1], Member(call.fn.name))
         item = call.fn is operator.getitem and isinstance(call.args[1], ir.Const)
         if item and base[0] in self.params and self.kind_at(base) is not None:

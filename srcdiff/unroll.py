@@ -18,7 +18,9 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Text,
     Tuple,
+    class_if_any,
     class_of,
+    sure,
 )
 from srcdiff.analyses.liveness import live_after, live_before
 from srcdiff.iterate import LOOP
@@ -76,6 +78,12 @@ class Known:
                 self.assumed[atom.id] = found, self.loc
         return found
 
+    def cls_if_any(self, atom: ir.Atom) -> type | None:
+        """The class of an object that is read or called: None there is an error."""
+        found = self.cls(atom)
+        maybe = found is None and isinstance(atom, (ir.Name, ir.Ref))
+        return class_if_any(self.kind(atom)) if maybe else found
+
     def member(self, atom: ir.Atom, name: str, after: type | None = None) -> Any:
         """What the class of an object has under a name."""
         cls = self.cls(atom)
@@ -84,7 +92,8 @@ class Known:
     def has(self, atom: ir.Atom, name: str) -> bool:
         """Whether an object has an attribute of its own."""
         for kind in (self.kind(atom), atom_kind(atom, self.hopes)):
-            if isinstance(kind, Dict) and name in dict(kind.items):
+            held = sure(kind)
+            if isinstance(held, Dict) and name in dict(held.items):
                 return True
         return False
 

@@ -38,7 +38,7 @@ FOLLOWED = {
 REFUSED = [
     p
     for p in PROGRAMS
-    if (p.name.startswith("objects-") and p.name not in FOLLOWED)
+    if (p.name.startswith(("objects-", "best_so_far-")) and p.name not in FOLLOWED)
     or p.name in ("slots-named_item_replaced", "objects_kept-network")
 ]
 FORWARD = [p for p in PROGRAMS if p not in REFUSED]
@@ -104,7 +104,7 @@ SOME = [
     p
     for p in PROGRAMS
     if p.order2
-    and not p.name.startswith("objects-")
+    and not p.name.startswith(("objects-", "best_so_far-"))
     and zlib.crc32(p.name.encode()) % (8 if ALL else 24) == 0
 ]
 

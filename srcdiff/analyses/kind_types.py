@@ -266,6 +266,11 @@ def class_of(kind: Kind | None) -> type | None:
     return kind.cls if isinstance(kind, Dict) else None
 
 
+def class_if_any(kind: Kind | None) -> type | None:
+    """The class of an object, or of what may be None in place of one."""
+    return None if kind is None else class_of(sure(kind))
+
+
 def contents(kind: List | Dict) -> tuple[Kind, ...]:
     """The kinds of what a list or dict holds."""
     known = () if kind.item is None else (kind.item,)

@@ -38,6 +38,7 @@ TOPICS = (
     "meeting",
     "objects",
     "objects_kept",
+    "best_so_far",
     "lists",
     "dicts",
     "tables",
