@@ -13,6 +13,7 @@ import numpy as np
 from srcdiff.analyses.kind_index import item_kind
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
+    KEY,
     UNKNOWN,
     Array,
     Dict,
@@ -112,7 +113,7 @@ def to_list(args: Args, kwargs: Keywords) -> Kind | None:
         return List(None, tuple(v for _, v in base.items)) if named else List(UNKNOWN)
     if isinstance(base, Dict):
         keys = (_key_kind(k) for k, _ in base.items)
-        return List(UNKNOWN if base.item is not None else join_all(keys) or UNKNOWN)
+        return List(KEY if base.item is not None else join_all(keys) or KEY)
     if isinstance(base, (Tuple, List)):
         return List(None, base.items) if base.items is not None else List(any_item(base))
     if isinstance(base, Array):
@@ -123,7 +124,7 @@ def to_list(args: Args, kwargs: Keywords) -> Kind | None:
 def _key_kind(key: object) -> Kind:
     if isinstance(key, str):
         return Text()
-    return Scalar("int64") if type(key) is int else UNKNOWN
+    return Scalar("int64") if type(key) is int else KEY
 
 
 def to_tuple(args: Args, kwargs: Keywords) -> Kind | None:

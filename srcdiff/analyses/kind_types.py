@@ -138,12 +138,18 @@ class Maybe(Unknown):
     kind: Kind
 
 
+@dataclass(frozen=True)
+class Key(Unknown):
+    """A key of a dict: unknown, but nothing that can be written into or carries a derivative."""
+
+
 Kind = Union[
     Scalar, Array, Tuple, List, Dict, Range, SliceKind, NoneKind, Text, Callable, Module, Object,
     Sparse, Unknown,
 ]  # fmt: skip
 
 UNKNOWN = Unknown()
+KEY = Key()
 UNREACHED = Unknown()
 """That of a name to which nothing is assigned where the program comes by: equal, not the same."""
 NUMERIC = Array(None, None, maybe_scalar=True)
@@ -205,7 +211,7 @@ def is_numeric(kind: Kind) -> bool:
     return type(kind) is Array or type(kind) is Scalar
 
 
-_IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable)
+_IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable, Key)
 
 
 def is_mutable(kind: Kind) -> bool:
@@ -258,7 +264,8 @@ def is_active_kind(kind: Kind) -> bool:
         return any(isinstance(f, Site) for f, _ in kind.choices)
     if isinstance(kind, Maybe):
         return is_active_kind(kind.kind)
-    return isinstance(kind, (Object, Unknown)) and getattr(kind, "value", None) is None
+    open_ = isinstance(kind, (Object, Unknown)) and not isinstance(kind, Key)
+    return open_ and getattr(kind, "value", None) is None
 
 
 def class_of(kind: Kind | None) -> type | None:

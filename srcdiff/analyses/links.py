@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
     Dict,
+    Key,
     Kind,
     List,
     NoneKind,
@@ -89,7 +90,7 @@ def _arrays(rhs: ir.Rhs | None, kinds: Kinds) -> list[str]:
 
 
 def _has_no_memory(kind: Kind | None) -> bool:
-    return isinstance(kind, (Scalar, Text))
+    return isinstance(kind, (Scalar, Text, Key))
 
 
 def _holds_only_values(kind: Kind | None) -> bool:

@@ -101,3 +101,39 @@ for _function in (counter_of_letters, counter_of_a_helper):
     sample(_function, lambda r: (r.uniform(0.5, 1.5),), order2=False)
 for _function in (counter, filled_default_dict):
     sample(_function, lambda r: (r.uniform(0.5, 1.5, 5),))
+
+
+def _totals(x):
+    totals = {}
+    for name, v in zip("abab", x):
+        totals[name] = totals.get(name, 0.0) + v * v
+    return totals
+
+
+def totals_in_order(x):
+    s = 1.0
+    for _, v in sorted(_totals(x).items()):
+        s = s * v + x[0]
+    return s
+
+
+def totals_sorted_in_place(x):
+    found = list(_totals(x).items())
+    found.sort()
+    return found[0][1] * found[1][1] ** 2
+
+
+def totals_by_value(x):
+    by_value = sorted(_totals(x).items(), key=lambda t: -t[1])
+    return sum(v * k for k, (_, v) in enumerate(by_value)) * by_value[0][1]
+
+
+def totals_at_pairs(x):
+    found = {}
+    for k in range(4):
+        found[k % 2, k // 2] = x[k] * x[0]
+    return sum(v * (1.0 + i) * x[j] for (i, j), v in sorted(found.items()))
+
+
+for _function in (totals_in_order, totals_sorted_in_place, totals_by_value, totals_at_pairs):
+    sample(_function, lambda r: (r.permutation(5) * 0.4 + r.uniform(0.5, 0.7, 5),))
