@@ -379,10 +379,8 @@ def _without_ellipsis(ins: list[str], out: str, ranks: list[int]) -> tuple[list[
 
 def last_writes(x: Any, i: Any) -> Any:
     """Which elements of `x[i] = v` are not overwritten by a later one: of a dict, its one item."""
-    if isinstance(x, dict):
-        return True
     place = positions(x[i])
-    owner = np.empty(np.shape(x), place.dtype)
+    owner: Any = {} if isinstance(x, dict) else np.empty(np.shape(x), place.dtype)
     owner[i] = place
     return owner[i] == place
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir, records
+from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     Array,
     Callable,
@@ -96,7 +97,9 @@ def check(kind: Kind, value: Any, lengths: Lengths, where: str) -> None:
             value = records.attributes(value)
         for key, v in value.items():
             if key in known or kind.item is not None:
-                check(known.get(key, kind.item), v, lengths, f"{where}[{key!r}]")
+                # What is stored under a key that is not known may be stored under this one.
+                both = [k for k in (known.get(key), kind.item) if k is not None]
+                check(join_all(both), v, lengths, f"{where}[{key!r}]")
     elif isinstance(kind, NoneKind):
         assert value is None, f"{where}: {value!r}"
     elif isinstance(kind, Text):

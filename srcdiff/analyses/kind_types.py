@@ -61,7 +61,9 @@ class List:
 
 @dataclass(frozen=True)
 class Dict:
-    """A dict: its known keys, the kind of any other value, and where it was made.
+    """A dict: its known keys, the kind of values under other keys, and where it was made.
+
+    A key that is not known may be one that is: ask `item_kind`.
 
     `cls`: it is an object of this class, and the keys are the names of its attributes.
     """
