@@ -113,7 +113,7 @@ class Source:
     def text(self, node: Node) -> str:
         """The source of an expression or simple statement, on one line if it can be."""
         first, last = node.lineno, node.end_lineno
-        if first != last:
+        if first != last or any(hasattr(n, "in_place_of") for n in gast.walk(node)):
             return str(gast.unparse(node)).strip()
         start, end = self.column(first, node.col_offset), self.column(first, node.end_col_offset)
         return self.line(first)[start:end]

@@ -108,6 +108,11 @@ def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
 
 def _apart(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
     """A loop with a counter of its own, which the body assigns to what was the target."""
+    first = stmt.body[0] if stmt.body else None
+    if isinstance(first, ir.Assign) and first.rhs == stmt.target:
+        rest = stmt.body[1:]
+        if stmt.target.id not in ir.used(rest) | ir.bound(rest):
+            return stmt  # it has one
     target = fresh("_" + stmt.target.id)
     copy = ir.Assign(stmt.target, target, stmt.loc)
     return replace(stmt, target=target, body=(copy, *stmt.body))

@@ -39,7 +39,9 @@ REFUSED = [
     p
     for p in PROGRAMS
     if (p.name.startswith(("objects-", "best_so_far-")) and p.name not in FOLLOWED)
-    or p.name in ("slots-named_item_replaced", "objects_kept-network")
+    or p.name in (
+        "slots-named_item_replaced", "objects_kept-network", "getters-attributes_of_objects",
+    )  # fmt: skip
 ]
 FORWARD = [p for p in PROGRAMS if p not in REFUSED]
 

@@ -9,6 +9,7 @@ from srcdiff.lower import applied, comprehensions, expressions, jumps, loops, st
 from srcdiff.lower.builder import Builder, Node, Table
 from srcdiff.lower.collected import plain_collections
 from srcdiff.lower.flatten import flattened
+from srcdiff.lower.getters import plain_getters
 from srcdiff.lower.present import present_attributes
 from srcdiff.lower.scope import scan_function
 from srcdiff.parse import Source, shallow
@@ -44,7 +45,7 @@ def builder(
 def lower(source: Source) -> Function:
     """The IR of a function."""
     with shallow(source.function):
-        return _lower(flattened(plain_collections(present_attributes(source))))
+        return _lower(flattened(plain_collections(plain_getters(present_attributes(source)))))
 
 
 def _lower(source: Source) -> Function:

@@ -14,6 +14,12 @@ def at(new: Node, node: Node) -> Node:
     return gast.copy_location(new, node)
 
 
+def instead(new: Node, node: Node) -> Node:
+    """A new node at the place of another, whose text is not that of the source."""
+    new.in_place_of = type(node).__name__
+    return at(new, node)
+
+
 def read(name: str, node: Node) -> Node:
     """A name that is read."""
     return at(gast.Name(name, gast.Load(), None, None), node)

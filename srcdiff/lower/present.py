@@ -10,13 +10,14 @@ from __future__ import annotations
 import builtins
 import copy
 import types
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
 import gast
 
-from srcdiff.lower.nodes import at
+from srcdiff.lower.nodes import at, instead
+from srcdiff.lower.scope import bound_names
 from srcdiff.parse import EmptyCellError, Source
 
 Node = Any
@@ -27,25 +28,13 @@ def present_attributes(source: Source) -> Source:
     if not _asks(source.function.__code__):
         return source
     tree = copy.deepcopy(source.tree)
-    bound = {n for node in gast.walk(tree) for n in _bound(node)}
-    return replace(source, tree=_Settled(source, bound).visit(tree))
+    return replace(source, tree=_Settled(source, bound_names(tree)).visit(tree))
 
 
 def _asks(code: types.CodeType) -> bool:
     """Whether a function or one inside it names `hasattr`."""
     inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
     return "hasattr" in code.co_names or any(map(_asks, inner))
-
-
-def _bound(node: Node) -> Iterator[str]:
-    """The name that a node binds, in this function or one inside it."""
-    kind = type(node).__name__
-    if kind == "Name" and type(node.ctx).__name__ != "Load":
-        yield node.id
-    elif kind == "alias":
-        yield (node.asname or node.name).partition(".")[0]
-    elif isinstance(getattr(node, "name", None), str):  # of a definition, a handler, a pattern
-        yield node.name
 
 
 class _Settled(gast.NodeTransformer):  # type: ignore[misc]
@@ -75,13 +64,13 @@ class _Settled(gast.NodeTransformer):  # type: ignore[misc]
         module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
         if not isinstance(module, types.ModuleType) or not isinstance(name, str):
             return node
-        return at(gast.Constant(hasattr(module, name), None), node)
+        return instead(gast.Constant(hasattr(module, name), None), node)
 
     def visit_UnaryOp(self, node: Node) -> Node:  # noqa: N802
         """`not hasattr(module, "name")`."""
         self.generic_visit(node)
         known = _known(node.operand) if type(node.op).__name__ == "Not" else None
-        return node if known is None else at(gast.Constant(not known, None), node)
+        return node if known is None else instead(gast.Constant(not known, None), node)
 
     def visit_If(self, node: Node) -> Any:  # noqa: N802
         """The branch that is taken."""
@@ -101,7 +90,8 @@ class _Settled(gast.NodeTransformer):  # type: ignore[misc]
         known = _known(node.test) if asked else None
         if known is None:
             return self.generic_visit(node)
-        return self.visit(node.body if known else node.orelse)
+        taken = self.visit(node.body if known else node.orelse)
+        return instead(taken, taken)
 
 
 def _is_constant(node: Node) -> bool:

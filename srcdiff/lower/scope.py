@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import gast
+
 Node = Any
 
 COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
@@ -227,3 +229,19 @@ _SPECIAL = {
     "Nonlocal": _nonlocal,
     **dict.fromkeys(COMPREHENSIONS, _comprehension),
 }
+
+
+def bound_names(tree: Node) -> set[str]:
+    """The names that are bound in a tree, functions inside it included."""
+    return {n for node in gast.walk(tree) for n in _bound(node)}
+
+
+def _bound(node: Node) -> Iterator[str]:
+    """The name that a node binds, in this function or one inside it."""
+    kind = type(node).__name__
+    if kind == "Name" and type(node.ctx).__name__ != "Load":
+        yield node.id
+    elif kind == "alias":
+        yield (node.asname or node.name).partition(".")[0]
+    elif isinstance(getattr(node, "name", None), str):  # of a definition, a handler, a pattern
+        yield node.name

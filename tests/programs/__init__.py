@@ -51,6 +51,7 @@ TOPICS = (
     "stats",
     "higher_order",
     "functions",
+    "getters",
     "vectorized",
     "rotated",
     "flat",

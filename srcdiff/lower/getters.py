@@ -1,0 +1,123 @@
+"""`itemgetter(1)`, `attrgetter("y")` and `methodcaller("sum")` as the lambdas that do the same.
+
+Takes the tree of a function and returns it with `lambda item: item[1]` for a call that makes such a
+getter of constants, and for a name from outside that stands for one.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter, itemgetter, methodcaller
+from typing import Any
+
+import gast
+
+from srcdiff.lower.nodes import at, instead, read
+from srcdiff.lower.scope import bound_names
+from srcdiff.parse import EmptyCellError, Source
+
+Node = Any
+_MAKERS = (itemgetter, attrgetter, methodcaller)
+_CONSTANTS = (int, str, float, type(None))
+_UNKNOWN = object()
+
+
+def plain_getters(source: Source) -> Source:
+    """A function with lambdas in the place of getters."""
+    code = source.function.__code__
+    names = {*_names(code), *code.co_freevars}
+    if not any(_is_meant(source, n) for n in names):
+        return source
+    tree = copy.deepcopy(source.tree)
+    return replace(source, tree=_Plain(source, bound_names(tree)).visit(tree))
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The names from outside in a function and those inside it."""
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return {*code.co_names}.union(*map(_names, inner))
+
+
+def _is_meant(source: Source, name: str) -> bool:
+    """Whether a name, or an attribute by that name, is a getter or makes one."""
+    found = _meaning(source, name)
+    made = type(found) in _MAKERS or any(found is m for m in _MAKERS)
+    return made or name in ("itemgetter", "attrgetter", "methodcaller")
+
+
+def _meaning(source: Source, name: str) -> Any:
+    """The object of a name from outside, None if there is none."""
+    try:
+        return source.namespace.resolve(name)
+    except (NameError, EmptyCellError):
+        return None
+
+
+class _Plain(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes the lambdas."""
+
+    def __init__(self, source: Source, bound: set[str]) -> None:
+        self.source = source
+        self.bound = bound
+
+    def meaning(self, node: Node) -> Any:
+        """What a dotted name from outside means, as far as modules go; else None."""
+        if type(node).__name__ == "Attribute":
+            base = self.meaning(node.value)
+            return getattr(base, node.attr, None) if isinstance(base, types.ModuleType) else None
+        if type(node).__name__ != "Name" or node.id in self.bound:
+            return None
+        return _meaning(self.source, node.id)
+
+    def visit_Call(self, node: Node) -> Node:  # noqa: N802
+        """`itemgetter(1)`."""
+        self.generic_visit(node)
+        maker = self.meaning(node.func)
+        plain = bool(node.args) and not node.keywords
+        if not plain or not any(maker is m for m in _MAKERS):
+            return node
+        args = [_constant(a) for a in node.args]
+        return node if _UNKNOWN in args else _lambda(maker, args, node)
+
+    def visit_Name(self, node: Node) -> Node:  # noqa: N802
+        """A name from outside."""
+        found = self.meaning(node)
+        if type(found) not in _MAKERS:
+            return node
+        maker, args = found.__reduce__()
+        plain = maker in _MAKERS and all(isinstance(a, _CONSTANTS) for a in args)
+        return _lambda(maker, args, node) if plain else node
+
+
+def _constant(node: Node) -> Any:
+    """The value of a literal, perhaps with a sign."""
+    if type(node).__name__ == "Constant":
+        return node.value
+    negative = type(node).__name__ == "UnaryOp" and type(node.op).__name__ == "USub"
+    value = _constant(node.operand) if negative else None
+    return -value if isinstance(value, (int, float)) else _UNKNOWN
+
+
+def _lambda(maker: Any, args: Sequence[Any], node: Node) -> Node:
+    """The lambda of a getter."""
+    item = at(gast.Name("item", gast.Param(), None, None), node)
+    found = [_got(maker, a, args, node) for a in (args[:1] if maker is methodcaller else args)]
+    body = found[0] if len(found) == 1 else at(gast.Tuple(found, gast.Load()), node)
+    arguments = gast.arguments([item], [], None, [], [], None, [])
+    return instead(gast.Lambda(arguments, body), node)
+
+
+def _got(maker: Any, what: Any, args: Sequence[Any], node: Node) -> Node:
+    """What one item, attribute or method of `item` is."""
+    item = read("item", node)
+    if maker is itemgetter:
+        return at(gast.Subscript(item, at(gast.Constant(what, None), node), gast.Load()), node)
+    for name in what.split("."):
+        item = at(gast.Attribute(item, name, gast.Load()), node)
+    if maker is attrgetter:
+        return item
+    rest = [at(gast.Constant(a, None), node) for a in args[1:]]
+    return at(gast.Call(item, rest, []), node)
