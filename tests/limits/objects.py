@@ -241,19 +241,6 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A variable that holds an object or None": """
-class Point:
-    def __init__(self, value):
-        self.value = value
-
-def f(x, n):
-    p = Point(x)
-    if n > 0:
-        p = None
-    return p.value
-
-srcdiff.grad(f)(2.0, 0)
-""",
     "An attribute that `__getattr__` makes up": """
 class Point:
     def __init__(self, value):
