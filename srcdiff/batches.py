@@ -112,7 +112,8 @@ def add_each(a: Any, b: Any) -> Any:
     if isinstance(a, dict):
         return {key: add_each(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
-        return [add_each(p, q) for p, q in zip(a, b)]
+        pairs = zip(a or [None] * len(b), b or [None] * len(a), strict=True)
+        return [add_each(p, q) for p, q in pairs]
     return beside(a, b[0]) + beside(b, a[0])
 
 
@@ -121,7 +122,7 @@ def like_each(d: Any, x: Any, batch: int) -> Any:
     if isinstance(x, dict):
         return type(x)((key, like_each(d[key], value, batch)) for key, value in x.items())
     if isinstance(x, (list, tuple)):
-        items = [like_each(p, q, batch) for p, q in zip(d, x)]
+        items = [like_each(p, q, batch) for p, q in zip(d, x, strict=True)]
         return items if isinstance(x, list) else tuple(items)
     if d is None or not isinstance(x, (float, complex, np.inexact, np.ndarray)):
         return d

@@ -144,13 +144,14 @@ def on_copies(fn: Any, at: tuple[int, ...], *args: Any) -> tuple[Any, ...]:
 
 
 def add_tree(a: Any, b: Any) -> Any:
-    """The sum of two adjoints of one structure, in new memory; None is zero."""
+    """The sum of two adjoints of one structure, in new memory; None is zero, and so is no item."""
     if a is None or b is None:
         return copy_tree(b if a is None else a)
     if isinstance(a, dict):
         return {key: add_tree(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
-        return [add_tree(p, q) for p, q in zip(a, b)]
+        pairs = zip(a or [None] * len(b), b or [None] * len(a), strict=True)
+        return [add_tree(p, q) for p, q in pairs]
     return a + b
 
 
@@ -208,7 +209,7 @@ def like_tree(d: Any, x: Any) -> Any:
     if isinstance(x, dict):
         return type(x)((key, like_tree(d[key], value)) for key, value in x.items())
     if isinstance(x, (list, tuple)):
-        items = [like_tree(p, q) for p, q in zip(d, x)]
+        items = [like_tree(p, q) for p, q in zip(d, x, strict=True)]
         return items if isinstance(x, list) else tuple(items)
     if is_array(x):
         return None if d is None else _like_array(d, x)

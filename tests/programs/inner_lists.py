@@ -87,3 +87,25 @@ for _function in (
     sample(_function, lambda r: (0.7, lists(r)), (0, 1))
 sample(grown_and_read_from_the_end, lambda r: (0.7, r.standard_normal(4)), (0, 1))
 sample(by_name, lambda r: ({"rows": lists(r)[0], "others": np.ones(2)},))
+
+
+def columns_for_each_row(M):
+    A = [list(r) for r in M]
+    s = 0
+    for r in A:
+        for c in zip(*A):
+            s = s + c[0] * r[1]
+    return s
+
+
+def columns_by_comprehensions(M):
+    A = [tuple(r) for r in M]
+    s = 0.0
+    for r in A:
+        for c in [tuple(a[0] for a in A), tuple(a[1] for a in A)]:
+            s = s + c[0] * r[1] ** 2
+    return s
+
+
+for _function in (columns_for_each_row, columns_by_comprehensions):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, (2, 2)).tolist(),))
