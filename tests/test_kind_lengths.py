@@ -39,6 +39,10 @@ KNOWN = (
     "v[3:2]",
     "v[2:][:1]",
     "np.concatenate((v, v))[:7]",
+    "np.mgrid[0 : v.size, 0:3]",
+    "np.mgrid[: v.size]",
+    "np.mgrid[2:9:3, -1:1]",
+    "np.ogrid[0:4, : v.size][1]",
 )
 UNKNOWN = (
     "np.concatenate((a, b[:5]), axis=None)",

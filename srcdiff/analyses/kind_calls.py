@@ -17,7 +17,7 @@ from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise, out_kind
 from srcdiff.analyses.kind_index import item_kind, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
-from srcdiff.analyses.kind_lengths import with_lengths
+from srcdiff.analyses.kind_lengths import grid_kind, with_lengths
 from srcdiff.analyses.kind_matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -200,7 +200,7 @@ Special = Function[[Args, dict[str, Kind]], "Kind | None"]
 
 
 def _item(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return item_kind(args[0], args[1])
+    return grid_kind(args[0], args[1]) or item_kind(args[0], args[1])
 
 
 def _len(args: Args, kwargs: dict[str, Kind]) -> Kind | None:

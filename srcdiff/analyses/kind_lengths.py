@@ -15,7 +15,18 @@ import numpy as np
 
 from srcdiff.analyses.kind_dims import Dim
 from srcdiff.analyses.kind_index import dims_sum, product, size_dim
-from srcdiff.analyses.kind_types import Array, Kind, List, Scalar, Tuple, dims_of
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    SliceKind,
+    Tuple,
+    dims_of,
+)
 from srcdiff.filters import edge_weights
 
 Args = tuple[Kind, ...]
@@ -110,6 +121,43 @@ _LENGTHS: dict[Any, Function[[Args, dict[str, Kind], int], Lengths]] = {
     np.stack: _stacked,
     np.repeat: _repeated,
 }
+
+
+# --- grids ---------------------------------------------------------------------------------------
+
+_DENSE, _OPEN = (f"{type(g).__module__}.{type(g).__qualname__}" for g in (np.mgrid, np.ogrid))
+
+
+def grid_kind(base: Kind, index: Kind) -> Kind | None:
+    """The kind of `np.mgrid[0:m, 0:n]` and of `np.ogrid`; None for what is none of these."""
+    if not isinstance(base, Object) or base.type not in (_DENSE, _OPEN):
+        return None
+    parts = index.items if isinstance(index, Tuple) else (index,)
+    if parts is None or not all(isinstance(p, SliceKind) for p in parts):
+        return UNKNOWN
+    numbers = [k for p in parts for k in (p.lower, p.upper, p.step)]  # type: ignore[union-attr]
+    whole = all(isinstance(k, NoneKind) or getattr(k, "dtype", None) == "int64" for k in numbers)
+    dtype = "int64" if whole else None
+    dims = tuple(map(_span, parts))
+    if not isinstance(index, Tuple):
+        return Array(dtype, dims)
+    if base.type == _DENSE:
+        return Array(dtype, (len(dims), *dims))
+    alone = [tuple(d if k == j else 1 for j, d in enumerate(dims)) for k in range(len(dims))]
+    return Tuple(tuple(Array(dtype, shape) for shape in alone))
+
+
+def _span(part: Kind) -> Dim:
+    """How many numbers there are in a slice of a grid."""
+    assert isinstance(part, SliceKind)
+    lower, upper, step = (getattr(k, "value", None) for k in (part.lower, part.upper, part.step))
+    first = 0 if isinstance(part.lower, NoneKind) else lower
+    if isinstance(step, complex):
+        return int(abs(step))
+    if first == 0 and isinstance(part.step, NoneKind):
+        return size_dim(part.upper)
+    known: list[Any] = [first, upper, 1 if isinstance(part.step, NoneKind) else step]
+    return len(range(*known)) if all(type(k) is int for k in known) and known[2] else None
 
 
 # --- lengths that data say -----------------------------------------------------------------------

@@ -84,7 +84,8 @@ def head(b: Builder, fn: LocalFunction) -> Head:
     if scan.outer:
         b.refuse(
             fn.node,
-            f"the nested function `{fn.name}` has `nonlocal`, and is a value or calls itself",
+            f"the nested function `{fn.name}` has `nonlocal`, and is a value, takes `*` or `**`, "
+            "or calls itself",
             "Pass the value as an argument and return it.",
         )  # fmt: skip
     b.walrus = b.walrus or scan.walrus
