@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 from dataclasses import replace
 
-from srcdiff.ir import Assign, Call, Const, Loc, Name, Rhs
+from srcdiff.ir import NONE, Assign, Call, Const, Loc, Name, Rhs, Slice
 from srcdiff.lower import functional, items, loops
 from srcdiff.lower.builder import Builder, Node
 
@@ -38,12 +39,13 @@ def reduced(b: Builder, node: Node) -> Rhs:
 def _indexed(b: Builder, node: Node, loc: Loc) -> items.Items:
     """Items that can be taken from the second on, and of which the first may be missing."""
     over = items.items_of(b, node, frozenset(), nested=True)
-    if isinstance(over, items.Reverse):
-        b.refuse(
-            node, "`reduce` of a reversed sequence without a start is not supported",
-            "Give the start, or reverse it by a slice: `xs[::-1]`.",
-        )  # fmt: skip
-    return _failing(b, over, loc)
+    if not isinstance(over, items.Reverse):
+        return _failing(b, over, loc)
+    inner = _failing(b, over.inner, loc)
+    assert isinstance(inner, items.Sequence)
+    backwards = Slice(NONE, NONE, Const(-1))
+    turned = Call(operator.getitem, (inner.base, backwards))
+    return items.Sequence(b.temp(turned, loc))
 
 
 def _failing(b: Builder, over: items.Items, loc: Loc) -> items.Items:

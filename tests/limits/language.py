@@ -182,14 +182,6 @@ def f(xs, ys):
 
 srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
 """,
-    "`reduce` of something reversed": """
-import functools
-
-def f(xs):
-    return functools.reduce(lambda a, b: a * b, reversed(xs))
-
-srcdiff.grad(f)([2.0, 3.0])
-""",
     "A loop over an iterator": """
 def f(xs):
     total = 0.0

@@ -1,5 +1,7 @@
 """Programs that differentiate inside, and functions for second derivatives."""
 
+import functools
+
 import numpy as np
 
 import srcdiff
@@ -64,3 +66,16 @@ def double_well_chain(x, k):
 
 
 sample(double_well_chain, lambda r: (r.standard_normal(4), 0.7), (0, 1))
+
+
+def horner_by_reduce(x):
+    return functools.reduce(lambda a, c: a * x[0] + c, reversed(x))
+
+
+def horner_over_a_range(x):
+    whole = functools.reduce(lambda a, k: a * x[0] + k, reversed(range(4)))
+    return whole * functools.reduce(lambda a, k: a * x[0] + k, reversed([x[1], x[2] ** 2]))
+
+
+for _function in (horner_by_reduce, horner_over_a_range):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 5),))
