@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff import ir, trees
+from srcdiff import ir, joined, trees
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_sequences import ENDLESS
 from srcdiff.analyses.kind_types import (
@@ -351,8 +351,8 @@ def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool
     if call.kwargs or not rows or not all(isinstance(k, (List, Tuple)) for k in rows):
         return False
     items = self.indexed(call.args[0], lines)
-    order = lines.call(trees.order, items, *((ir.Const(True),) if call.fn is max else ()))
-    lines.assign(target, ir.Call(operator.getitem, (items, lines.item(order, ir.Const(0)))))
+    place = lines.call(joined.first_greatest if call.fn is max else joined.first_least, items)
+    lines.assign(target, ir.Call(operator.getitem, (items, place)))
     return True
 
 

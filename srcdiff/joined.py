@@ -1,4 +1,4 @@
-"""Lists that are joined, or of which a part is copied: called by generated code."""
+"""Lists that are joined or searched, or of which a part is copied: called by generated code."""
 
 from __future__ import annotations
 
@@ -66,6 +66,20 @@ def repeats(n: Any, file: str, line: int) -> Any:
             remedy="Multiply an array: `x * np.array([...])`.",
         )
     return n
+
+
+def first_greatest(xs: Any) -> int:
+    """The position of the first of the greatest items, as `max` finds it.
+
+    >>> first_greatest([(1, 2), (3, 4), (3, 4)])
+    1
+    """
+    return max(range(len(xs)), key=xs.__getitem__)
+
+
+def first_least(xs: Any) -> int:
+    """The position of the first of the least items, as `min` finds it."""
+    return min(range(len(xs)), key=xs.__getitem__)
 
 
 def numbers(d: Any, file: str, line: int) -> Any:

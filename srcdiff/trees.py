@@ -150,8 +150,7 @@ def add_tree(a: Any, b: Any) -> Any:
     if isinstance(a, dict):
         return {key: add_tree(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
-        pairs = zip(a or [None] * len(b), b or [None] * len(a), strict=True)
-        return [add_tree(p, q) for p, q in pairs]
+        return [add_tree(*p) for p in zip(a or [None] * len(b), b or [None] * len(a), strict=True)]
     return a + b
 
 

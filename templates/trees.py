@@ -1,6 +1,13 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
-from srcdiff.joined import add_to_part, numbers, of_items, one_value
+from srcdiff.joined import (
+    add_to_part,
+    first_greatest,
+    first_least,
+    numbers,
+    of_items,
+    one_value,
+)
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
@@ -38,7 +45,9 @@ from srcdiff.trees import (
     zeros_like,
 )  # fmt: skip
 
-nondifferentiable(check_adjoint, note_value, nothing_seen, order, zero_tree, zeros_like)
+nondifferentiable(
+    check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, zero_tree, zeros_like,
+)  # fmt: skip
 
 
 @linear(kept)

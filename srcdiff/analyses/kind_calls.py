@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, records, runtime, trees
+from srcdiff import ir, joined, records, runtime, trees
 from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_sparse, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_device import placed
@@ -364,6 +364,7 @@ _SPECIAL: dict[Any, Special] = {
     runtime.spread: _spread,
     trees.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,
+    **dict.fromkeys((joined.first_greatest, joined.first_least), _constant(Scalar("int64"))),
     np.linalg.eigh: _eigh,
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import joined
 from srcdiff.ir import (
     NONE,
     Assign,
@@ -116,8 +117,7 @@ def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
         b.emit(Effect(Call(Method("append"), (keys, value)), loc))
 
     loops.loop_through(b, Sequence(source), append, loc)
-    best = b.temp(Call(fn, (keys,), text=fn.__name__), loc)
-    place = b.temp(Call(Method("index"), (keys, best)), loc)
+    place = b.temp(Call(joined.first_greatest if fn is max else joined.first_least, (keys,)), loc)
     return Call(operator.getitem, (source, place))
 
 
