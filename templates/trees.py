@@ -46,7 +46,8 @@ from srcdiff.trees import (
 )  # fmt: skip
 
 nondifferentiable(
-    check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, zero_tree, zeros_like,
+    check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, zero_tree,
+    zeros_like,
 )  # fmt: skip
 
 
