@@ -112,8 +112,10 @@ def add_each(a: Any, b: Any) -> Any:
     if isinstance(a, dict):
         return {key: add_each(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
-        pairs = zip(a or [None] * len(b), b or [None] * len(a), strict=True)
-        return [add_each(p, q) for p, q in pairs]
+        if not len(a) or not len(b):
+            return trees.copy_tree(list(a) or list(b))
+        items = np.moveaxis(b, 1, 0) if isinstance(b, np.ndarray) else b
+        return [add_each(p, q) for p, q in zip(a, items, strict=True)]
     return beside(a, b[0]) + beside(b, a[0])
 
 

@@ -92,11 +92,14 @@ def _uses(block: ir.Block) -> Mapping[str, int]:
 def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
     """A block with its displays put where they are read."""
     known: dict[str, ir.Tup] = {}  # displays of which no item has been bound again
+    tuples: dict[str, ir.Tup] = {}
     parts: dict[str, list[str]] = {}  # the displays inside of each
     gone: set[str] = set()
     out: list[ir.Stmt] = []
     for stmt in block:
         new = ir.map_blocks(stmt, lambda b: _block(b, uses))
+        if isinstance(new, ir.Assign):
+            new = _with_tuples(new, tuples)
         call = ir.call_of(new)
         if isinstance(new, (ir.Assign, ir.Effect)) and call is not None:
             if _takes_sequences(call):
@@ -107,10 +110,33 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
                 known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
         written = {*ir.writes(new), *(n for b in ir.blocks(new) for n in ir.bound(b))}
         known = {n: t for n, t in known.items() if not written & {*ir.names(t)}}
+        tuples = {n: t for n, t in tuples.items() if not written & {n, *ir.names(t)}}
+        if isinstance(new, ir.Assign) and isinstance(new.rhs, ir.Tup) and _is_plain(new):
+            tuples[new.target.id] = new.rhs
+            if new.target.id.startswith("_") and uses[new.target.id] == 1:
+                known[new.target.id], parts[new.target.id] = new.rhs, []
         out.append(new)
     for name in reversed(parts):
         gone.update(parts[name] if name in gone else ())
     return tuple(s for s in out if not (isinstance(s, ir.Assign) and s.target.id in gone))
+
+
+def _is_plain(stmt: ir.Assign) -> bool:
+    """Whether a statement binds a tuple of variables and constants that are not bound by it."""
+    items = stmt.rhs.items if isinstance(stmt.rhs, ir.Tup) else ()
+    stars = any(isinstance(i, (ir.Star, ir.Slice)) for i in items)
+    return bool(items) and not stars and stmt.target.id not in ir.names(stmt.rhs)
+
+
+def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
+    """`t = (a, b) + (c,)` as `t = (a, b, c)`."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or call.fn is not operator.add or len(call.args) != 2:
+        return stmt
+    one, two = (tuples.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
+    if isinstance(one, ir.Tup) and isinstance(two, ir.Tup):
+        return replace(stmt, rhs=ir.Tup((*one.items, *two.items)))
+    return stmt
 
 
 def _takes_sequences(call: ir.Call) -> bool:

@@ -150,7 +150,9 @@ def add_tree(a: Any, b: Any) -> Any:
     if isinstance(a, dict):
         return {key: add_tree(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
-        return [add_tree(*p) for p in zip(a or [None] * len(b), b or [None] * len(a), strict=True)]
+        if not len(a) or not len(b):
+            return copy_tree([*a, *b])
+        return [add_tree(p, q) for p, q in zip(a, b, strict=True)]
     return a + b
 
 
@@ -292,10 +294,8 @@ def _one(output: Any, path: str) -> Any:
     """The cotangent of an output of one real element that is given none."""
     if np.size(output) != 1 or np.iscomplexobj(output):
         what = "a complex output" if np.iscomplexobj(output) else f"shape {np.shape(output)}"
-        raise CotangentError(
-            f"grad can be implicitly created only for scalar outputs; {path} is missing "
-            f"for {what}"
-        )
+        why = "grad can be implicitly created only for scalar outputs"
+        raise CotangentError(f"{why}; {path} is missing for {what}")
     return np.ones_like(output) if is_array(output) else type(output)(1)
 
 
@@ -320,8 +320,8 @@ def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
         raise CotangentTypeError(f"{path}: expected {what}, given one of {_module(given)}")
     number = isinstance(given, (int, float, complex, np.generic)) and not isinstance(given, bool)
     if not array and not number:
-        what = f"a number or an array of shape {np.shape(x)}"
-        raise CotangentTypeError(f"{path}: expected {what}, given {type(given).__name__}")
+        what = f"a number or an array of shape {np.shape(x)}, given {type(given).__name__}"
+        raise CotangentTypeError(f"{path}: expected {what}")
     if np.shape(given) != np.shape(x):
         raise CotangentError(f"{path}: expected shape {np.shape(x)}, given shape {np.shape(given)}")
     if np.iscomplexobj(given) and not np.iscomplexobj(x):

@@ -83,3 +83,28 @@ def test_a_list_stays_one_when_its_names_change():
         return x
 
     assert "=np.array([" in printed(rebound, np.array([0.3, 0.4])).partition("#backward")[0]
+
+
+def test_tuples_of_variables_are_joined():
+    def joined(x, y):
+        t = (x, y)
+        z = np.stack(t + (x,))
+        return z
+
+    def rebound(x, y):
+        t = (x, y)
+        x = x * y
+        z = np.stack(t + (x,))
+        return z
+
+    def grown(x, y):
+        t = (x, y)
+        for _ in range(2):
+            t = t + (x,)
+        z = np.stack(t)
+        return z
+
+    assert text(joined)[-1].strip() == "z = np.stack((x, y, x))"
+    for f in (rebound, grown):
+        assert any("add(" in line for line in text(f)), f.__name__
+        check_gradient(f, (np.array([0.3, 0.4]), np.array([1.3, -0.4])))

@@ -14,6 +14,7 @@ import numpy as np
 
 from srcdiff import factors, runtime
 from srcdiff.analyses.complexes import is_complex_kind
+from srcdiff.analyses.kind_index import item_kind
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Array,
@@ -128,7 +129,12 @@ class Folder:
         return is_complex_kind(kind) or (self.mixed and _is_open(kind))
 
     def note(self, name: Name, rhs: Rhs) -> None:
-        """Remember whether a new temporary may be complex."""
+        """Remember whether a new temporary may be complex, and what an item of a tuple is."""
+        if isinstance(rhs, Call) and rhs.fn is operator.getitem:
+            base = self.kind(rhs.args[0])
+            if isinstance(base, (Tuple, List)):
+                found = item_kind(base, self.kind(rhs.args[1]))
+                self.kinds.update({} if found == UNKNOWN else {name.id: found})
         if isinstance(rhs, Call) and rhs.fn in (np.abs, np.real, np.imag, np.shape):
             return
         read = [a for a in atoms(rhs) if isinstance(a, (Name, Const, Ref))]
