@@ -63,7 +63,20 @@ def sums(x, k):
     return d[k]
 
 
+def inside(x):
+    def window(x):
+        q = collections.deque(x)
+        return q.popleft()
+
+    return window(x)
+
+
 AFTER = {
+    inside: """
+        def window(x):
+            q = [*x]
+            return q.pop(0)
+        return window(x)""",
     queue: """
         q = [*[x]]
         q.append(x * 2)

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
 import numpy as np
 
+from srcdiff.lower.meanings import found, meaning, outside_names
 from srcdiff.lower.nodes import at, read
-from srcdiff.lower.scope import children, scan_function
-from srcdiff.parse import EmptyCellError, Source
+from srcdiff.lower.scope import bound_names, children, scan_function
+from srcdiff.parse import Source
 
 Node = Any
 
@@ -35,26 +36,22 @@ _DICT_METHODS = frozenset((
 ))  # fmt: skip
 _READERS = (len, list, tuple, sum, min, max, sorted, enumerate, zip, reversed, any, all)
 _CLOSED = ("FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "JoinedStr")
+_MADE = (deque, defaultdict, Counter)
 
 
 def plain_collections(source: Source) -> Source:
-    """A function with lists and dicts in the place of its own deques and defaultdicts."""
-    space = source.namespace
-    names = {*source.function.__code__.co_names, *source.function.__code__.co_freevars}
-    if not any(_meaning(n, source) in (deque, defaultdict, Counter) for n in names):
+    """A function with lists and dicts in the place of its own deques and defaultdicts.
+
+    Each function inside it has its own: those that another one reads stay.
+    """
+    names = outside_names(source.function.__code__)
+    if not any(n == made.__name__ or found(source, n) is made for n in names for made in _MADE):
         return source
     tree = copy.deepcopy(source.tree)
-    found = _collections(tree, source)
-    return replace(source, tree=_Plain(found).visit(tree), namespace=space) if found else source
-
-
-def _meaning(name: str, source: Source) -> Any:
-    """The object of a name from outside, if it can be hashed."""
-    try:
-        found = source.namespace.resolve(name)
-    except (NameError, EmptyCellError):
-        return None
-    return found if isinstance(found, type) else None
+    look = _Look(source, bound_names(tree))
+    for scope in [n for n in gast.walk(tree) if n is tree or type(n).__name__ == "FunctionDef"]:
+        _Plain(_collections(scope, look)).visit(scope)
+    return replace(source, tree=tree)
 
 
 @dataclass(frozen=True)
@@ -66,10 +63,9 @@ class _Kind:
     counts: bool = False  # what is only read is not made
 
 
-def _collections(tree: Node, source: Source) -> dict[str, _Kind]:
+def _collections(tree: Node, look: _Look) -> dict[str, _Kind]:
     """The names that may hold lists and dicts instead."""
     scan = scan_function(tree)
-    look = _Look(source, frozenset(scan.bound))
     made: dict[str, list[_Kind | None]] = {}
     for name, value in _assigned(tree):
         made.setdefault(name, []).append(look.kind(value))
@@ -125,22 +121,14 @@ def _occurrences(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[str, tup
 
 @dataclass(frozen=True)
 class _Look:
-    """What is known of names: `local` ones are bound in the function."""
+    """What is known of names: `local` ones are bound in the function or inside it."""
 
     source: Source
-    local: frozenset[str]
+    local: Set[str]
 
     def outside(self, node: Node) -> Any:
         """The object that a name or an attribute of one stands for, if it is found outside."""
-        if type(node).__name__ == "Attribute":
-            base = self.outside(node.value)
-            return getattr(base, node.attr, None) if type(base).__name__ == "module" else None
-        if type(node).__name__ != "Name" or node.id in self.local:
-            return None
-        try:
-            return self.source.namespace.resolve(node.id)
-        except (NameError, EmptyCellError):
-            return None
+        return meaning(self.source, self.local, node)
 
     def kind(self, value: Node) -> _Kind | None:
         """What a call makes, None for any other expression."""

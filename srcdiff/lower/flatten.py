@@ -19,12 +19,13 @@ import gast
 import numpy as np
 
 from srcdiff.attempts import succeeds
+from srcdiff.lower.meanings import meaning
 from srcdiff.lower.nodes import assigned, at, read
 from srcdiff.lower.scope import children, scan_function
 from srcdiff.lower.steps import Loop, assigned_anew, bound_later, reads_counter, written_as_call
 from srcdiff.lower.tried import Names, guarded
 from srcdiff.modes import MODES
-from srcdiff.parse import EmptyCellError, Namespace, Source
+from srcdiff.parse import Namespace, Source
 from srcdiff.schedules import checkpointed
 
 Node = Any
@@ -138,19 +139,7 @@ class _Flatten:
 
     def meaning(self, root: Node) -> Any:
         """The object that a name or attribute stands for, if it is found outside."""
-        names: list[str] = []
-        while type(root).__name__ == "Attribute":
-            names.append(root.attr)
-            root = root.value
-        if type(root).__name__ != "Name" or root.id in self.local:
-            return None
-        try:
-            found = self.source.namespace.resolve(root.id)
-        except (NameError, EmptyCellError):
-            return None
-        for name in reversed(names):
-            found = getattr(found, name, None)
-        return found
+        return meaning(self.source, self.local, root)
 
     # --- srcdiff.checkpointed ---
 
@@ -196,12 +185,9 @@ class _Flatten:
         func: Node = getattr(call, "func", None)
         base: Node = getattr(func, "value", None)
         plain = type(call).__name__ == "Call" and type(base).__name__ == "Name"
-        if not plain or call.args or base.id in self.local or func.attr != "errstate":
+        if not plain or call.args or func.attr != "errstate":
             return None
-        try:
-            return call if self.source.namespace.resolve(base.id) is np else None
-        except (NameError, EmptyCellError):
-            return None
+        return call if self.meaning(base) is np else None
 
     def with_errors(self, body: list[Node], call: Node) -> list[Node] | None:
         """The body of a `with` between two settings; None where something jumps out of it."""

@@ -7,7 +7,6 @@ getter of constants, and for a name from outside that stands for one.
 from __future__ import annotations
 
 import copy
-import types
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter, itemgetter, methodcaller
@@ -15,9 +14,10 @@ from typing import Any
 
 import gast
 
+from srcdiff.lower.meanings import found, meaning, outside_names
 from srcdiff.lower.nodes import at, instead, read
 from srcdiff.lower.scope import bound_names
-from srcdiff.parse import EmptyCellError, Source
+from srcdiff.parse import Source
 
 Node = Any
 _MAKERS = (itemgetter, attrgetter, methodcaller)
@@ -27,33 +27,17 @@ _UNKNOWN = object()
 
 def plain_getters(source: Source) -> Source:
     """A function with lambdas in the place of getters."""
-    code = source.function.__code__
-    names = {*_names(code), *code.co_freevars}
-    if not any(_is_meant(source, n) for n in names):
+    if not any(_is_meant(source, n) for n in outside_names(source.function.__code__)):
         return source
     tree = copy.deepcopy(source.tree)
     return replace(source, tree=_Plain(source, bound_names(tree)).visit(tree))
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """The names from outside in a function and those inside it."""
-    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    return {*code.co_names}.union(*map(_names, inner))
-
-
 def _is_meant(source: Source, name: str) -> bool:
     """Whether a name, or an attribute by that name, is a getter or makes one."""
-    found = _meaning(source, name)
-    made = type(found) in _MAKERS or any(found is m for m in _MAKERS)
+    value = found(source, name)
+    made = type(value) in _MAKERS or any(value is m for m in _MAKERS)
     return made or name in ("itemgetter", "attrgetter", "methodcaller")
-
-
-def _meaning(source: Source, name: str) -> Any:
-    """The object of a name from outside, None if there is none."""
-    try:
-        return source.namespace.resolve(name)
-    except (NameError, EmptyCellError):
-        return None
 
 
 class _Plain(gast.NodeTransformer):  # type: ignore[misc]
@@ -64,13 +48,8 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
         self.bound = bound
 
     def meaning(self, node: Node) -> Any:
-        """What a dotted name from outside means, as far as modules go; else None."""
-        if type(node).__name__ == "Attribute":
-            base = self.meaning(node.value)
-            return getattr(base, node.attr, None) if isinstance(base, types.ModuleType) else None
-        if type(node).__name__ != "Name" or node.id in self.bound:
-            return None
-        return _meaning(self.source, node.id)
+        """What a dotted name from outside means, else None."""
+        return meaning(self.source, self.bound, node)
 
     def visit_Call(self, node: Node) -> Node:  # noqa: N802
         """`itemgetter(1)`."""
@@ -84,10 +63,10 @@ class _Plain(gast.NodeTransformer):  # type: ignore[misc]
 
     def visit_Name(self, node: Node) -> Node:  # noqa: N802
         """A name from outside."""
-        found = self.meaning(node)
-        if type(found) not in _MAKERS:
+        value = self.meaning(node)
+        if type(value) not in _MAKERS:
             return node
-        maker, args = found.__reduce__()
+        maker, args = value.__reduce__()
         plain = maker in _MAKERS and all(isinstance(a, _CONSTANTS) for a in args)
         return _lambda(maker, args, node) if plain else node
 
@@ -104,8 +83,8 @@ def _constant(node: Node) -> Any:
 def _lambda(maker: Any, args: Sequence[Any], node: Node) -> Node:
     """The lambda of a getter."""
     item = at(gast.Name("item", gast.Param(), None, None), node)
-    found = [_got(maker, a, args, node) for a in (args[:1] if maker is methodcaller else args)]
-    body = found[0] if len(found) == 1 else at(gast.Tuple(found, gast.Load()), node)
+    items = [_got(maker, a, args, node) for a in (args[:1] if maker is methodcaller else args)]
+    body = items[0] if len(items) == 1 else at(gast.Tuple(items, gast.Load()), node)
     arguments = gast.arguments([item], [], None, [], [], None, [])
     return instead(gast.Lambda(arguments, body), node)
 

@@ -16,25 +16,20 @@ from typing import Any
 
 import gast
 
+from srcdiff.lower.meanings import meaning, outside_names
 from srcdiff.lower.nodes import at, instead
 from srcdiff.lower.scope import bound_names
-from srcdiff.parse import EmptyCellError, Source
+from srcdiff.parse import Source
 
 Node = Any
 
 
 def present_attributes(source: Source) -> Source:
     """A function without questions whether a module has an attribute."""
-    if not _asks(source.function.__code__):
+    if "hasattr" not in outside_names(source.function.__code__):
         return source
     tree = copy.deepcopy(source.tree)
     return replace(source, tree=_Settled(source, bound_names(tree)).visit(tree))
-
-
-def _asks(code: types.CodeType) -> bool:
-    """Whether a function or one inside it names `hasattr`."""
-    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    return "hasattr" in code.co_names or any(map(_asks, inner))
 
 
 class _Settled(gast.NodeTransformer):  # type: ignore[misc]
@@ -45,16 +40,8 @@ class _Settled(gast.NodeTransformer):  # type: ignore[misc]
         self.bound = bound
 
     def meaning(self, node: Node) -> Any:
-        """What a dotted name means, as far as modules go; None if it is no such name."""
-        if type(node).__name__ == "Attribute":
-            base = self.meaning(node.value)
-            return getattr(base, node.attr, None) if isinstance(base, types.ModuleType) else None
-        if type(node).__name__ != "Name" or node.id in self.bound:
-            return None
-        try:
-            return self.source.namespace.resolve(node.id)
-        except (NameError, EmptyCellError):
-            return None
+        """What a dotted name means, None if it is no such name."""
+        return meaning(self.source, self.bound, node)
 
     def visit_Call(self, node: Node) -> Node:  # noqa: N802
         """`hasattr(module, "name")`."""

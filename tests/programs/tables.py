@@ -1,5 +1,6 @@
 """Dicts that are made other than by a display: `fromkeys`, copies, `Counter`, `defaultdict`."""
 
+import collections
 import copy
 from collections import Counter, OrderedDict, defaultdict
 
@@ -137,3 +138,33 @@ def totals_at_pairs(x):
 
 for _function in (totals_in_order, totals_sorted_in_place, totals_by_value, totals_at_pairs):
     sample(_function, lambda r: (r.permutation(5) * 0.4 + r.uniform(0.5, 0.7, 5),))
+
+
+def queue_of_an_inner_function(x):
+    def sums(v, most):
+        window = collections.deque(maxlen=most)
+        total = 0.0
+        for item in v:
+            window.append(item * item)
+            total = total + sum(window)
+        return total
+
+    return sums(x, 2) * sums(x[1:], 3)
+
+
+def dict_of_an_inner_function(x):
+    groups = collections.defaultdict(list)
+
+    def sizes(v):
+        found = collections.defaultdict(float)
+        for k, item in enumerate(v):
+            found[k % 2] += item**2
+        return found[0] * found[1]
+
+    for k, v in enumerate(x):
+        groups[k % 3].append(v)
+    return sizes(x) + groups[0][-1] * groups[1][0] ** 2
+
+
+for _function in (queue_of_an_inner_function, dict_of_an_inner_function):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 5),))
