@@ -68,6 +68,26 @@ def repeats(n: Any, file: str, line: int) -> Any:
     return n
 
 
+def as_array(x: Any) -> Any:
+    """The array of what is a list of numbers at times, and an array at others.
+
+    >>> as_array([1.0, 2.0])
+    array([1., 2.])
+    """
+    return np.array(x)[()]
+
+
+def as_items(d: Any, x: Any) -> Any:
+    """The adjoint of `as_array(x)` in the form of `x`, sharing no memory with it.
+
+    >>> as_items(np.array([1.0, 2.0]), [3.0, 4.0])
+    [np.float64(1.0), np.float64(2.0)]
+    """
+    if isinstance(x, (list, tuple)):
+        return [as_items(one, item) for one, item in zip(d, x, strict=True)]
+    return np.array(d)[()]
+
+
 def first_greatest(xs: Any) -> int:
     """The position of the first of the greatest items, as `max` finds it.
 

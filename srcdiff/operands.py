@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.activity import activity, edges_of
 from srcdiff.analyses.effects import module_of
-from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_elementwise import is_elementwise, meets_lists
 from srcdiff.analyses.kind_types import (
     Kind,
@@ -28,12 +29,19 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.views import is_array
 from srcdiff.expand import flows
+from srcdiff.joined import as_array
 from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]
 
 _COMPOSED = frozenset({np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef})
 """Functions that are made of others and take arrays alone."""
+
+_SEQUENCES = frozenset((
+    "array", "asarray", "block", "choose", "column_stack", "concat", "concatenate", "dstack",
+    "hstack", "multi_dot", "row_stack", "select", "stack", "vstack",
+))  # fmt: skip
+"""Names of functions that make arrays of lists, or take lists of arrays."""
 
 
 def with_arrays(
@@ -44,7 +52,8 @@ def with_arrays(
     loose: bool = False,
 ) -> ir.Function:
     """The function with an array in place of every list that a rule has to compute with."""
-    unclear = _unclear(function, kinds) if loose else frozenset()
+    unclear = _unclear(function, kinds) if loose else _at_times(function, kinds)
+    unsure = np.asarray if loose else as_array
     if not any(_listed(s, kinds, unclear) for s in ir.walk(function.body)):
         return function
     found = edges_of(function, kinds, flows)
@@ -57,7 +66,7 @@ def with_arrays(
             changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
             places = _listed(stmt, kinds, unclear) if active & {*changed} else ()
             if places:
-                out += _converted(stmt, places, unclear, fresh)
+                out += _converted(stmt, places, unclear, unsure, fresh)
             else:
                 out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
         return tuple(out)
@@ -72,6 +81,24 @@ def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
     arrays = {s.target.id for s in made if isinstance(s.rhs, ir.Call) and s.rhs.fn is np.asarray}
     return frozenset(n for n, k in kinds.items() if isinstance(k, Unknown)) - arrays
+
+
+def _at_times(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names that are lists at some times and something else at others."""
+    unknown = {n for n, k in kinds.items() if isinstance(k, Unknown)}
+    made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
+    found = {n for n, rhs in bound if isinstance(_kind(rhs, kinds), (List, Tuple))}
+    while more := {n for n, rhs in bound if isinstance(rhs, ir.Name) and rhs.id in found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
+    """What a right-hand side makes."""
+    if isinstance(rhs, ir.Call):
+        return kind_of_call(rhs, kinds)
+    return Unknown() if isinstance(rhs, ir.Opaque) else atom_kind(rhs, kinds)
 
 
 def _listed(stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str]) -> tuple[int | str, ...]:
@@ -89,11 +116,13 @@ def _listed(stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str]) -> tuple[int |
         return ()
     whole = is_elementwise(call.fn) or call.fn is np.interp  # no list is one of axes
     taken = call.args if whole else flows(call, kinds)
+    unsure = [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
     places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
-    if unclear and module_of(call.fn).startswith("numpy"):
-        places += [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
     keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
-    return (*places, *keys) if (places or keys) and _computes(call, kinds) else ()
+    if not (unsure or places or keys) or not _takes_lists(call, kinds):
+        return ()
+    unsure = [] if getattr(call.fn, "__name__", "") in _SEQUENCES else unsure
+    return (*places, *keys, *unsure) if _computes(call) else (*unsure,)
 
 
 def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
@@ -106,20 +135,33 @@ def _is_one_of(atom: ir.Atom | None, names: frozenset[str]) -> bool:
     return isinstance(atom, ir.Name) and atom.id in names
 
 
-def _computes(call: ir.Call, kinds: Kinds) -> bool:
-    """Whether a rule computes with its operands, and NumPy takes lists among them for arrays."""
+def _computes(call: ir.Call) -> bool:
+    """Whether a rule computes with its operands."""
     rule = lookup(call.fn)
-    if rule is None or call.fn is np.einsum:  # that may be given lists of axes
-        return False
-    if rule.flavour not in ("elementwise", "rule") and call.fn not in _COMPOSED:
+    found = rule is not None and rule.flavour in ("elementwise", "rule")
+    return found or call.fn in _COMPOSED
+
+
+def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether NumPy takes lists among the operands for arrays."""
+    if lookup(call.fn) is None or call.fn is np.einsum:  # that may be given lists of axes
         return False
     if module_of(call.fn) == "_operator":
         return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)
     return module_of(call.fn).startswith("numpy")
 
 
+def _text(fn: Any) -> str:
+    """How a function is written that makes an array of a list."""
+    return fn.__name__ if fn is as_array else f"np.{fn.__name__}"
+
+
 def _converted(
-    stmt: ir.Stmt, places: tuple[int | str, ...], unclear: frozenset[str], fresh: ir.Fresh
+    stmt: ir.Stmt,
+    places: tuple[int | str, ...],
+    unclear: frozenset[str],
+    unsure: Any,
+    fresh: ir.Fresh,
 ) -> ir.Block:
     """The statement on arrays made of its lists."""
     out: list[ir.Stmt] = []
@@ -127,8 +169,8 @@ def _converted(
     def array(place: int | str | None, operand: ir.Atom) -> ir.Atom:
         if place not in places:
             return operand
-        made, fn = fresh(), np.asarray if _is_one_of(operand, unclear) else np.array
-        out.append(ir.Assign(made, ir.Call(fn, (operand,), text=f"np.{fn.__name__}"), stmt.loc))
+        made, fn = fresh(), unsure if _is_one_of(operand, unclear) else np.array
+        out.append(ir.Assign(made, ir.Call(fn, (operand,), text=_text(fn)), stmt.loc))
         return made
 
     if isinstance(stmt, ir.SetItem):

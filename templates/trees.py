@@ -2,6 +2,8 @@
 
 from srcdiff.joined import (
     add_to_part,
+    as_array,
+    as_items,
     first_greatest,
     first_least,
     numbers,
@@ -131,6 +133,23 @@ def of_items_(y, x, file, line):
     z = of_items(y, x, file, line)
     yield z
     d[y] += d[z]
+
+
+@linear(as_array)
+@samples("A(3)", "A()")
+def as_array_(x):
+    z = as_array(x)
+    yield z
+    d[x] += as_items(d[z], x)
+
+
+@linear(as_items)
+@samples("A(3), A(3)", "A(), A()")
+def as_items_(y, x):
+    z = as_items(y, x)
+    yield z
+    d[y] += as_array(d[z])
+    d[x] += 0.0
 
 
 @linear(numbers)

@@ -364,6 +364,7 @@ _SPECIAL: dict[Any, Special] = {
     runtime.spread: _spread,
     trees.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,
+    joined.as_array: _constant(Array(None, None, True)),
     **dict.fromkeys((joined.first_greatest, joined.first_least), _constant(Scalar("int64"))),
     np.linalg.eigh: _eigh,
     **kind_methods.FUNCTIONS,

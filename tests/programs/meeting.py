@@ -104,3 +104,51 @@ for _function in (
 ):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.4, 1.0, 3),))
 sample(shifted_if_asked, lambda r: (r.uniform(0.4, 1.0, (4, 3)),))
+
+
+def sorted_in_a_loop(x, n):
+    y = [v * v for v in x]
+    for _ in range(n):
+        y = np.sort(y)
+        y = y * 1.5
+    return y[0] + y[-1] ** 2
+
+
+def clipped_in_a_loop(x, n):
+    y = [x[0], x[1], x[2], x[3]]
+    for _ in range(n):
+        y = np.maximum(y, 0.9) * y[0]
+    return y[0] * y[-1] ** 2
+
+
+def to_powers_in_a_loop(x, n):
+    y = [x[0], x[1], x[2], x[3]]
+    k = 0
+    while k < n:
+        y = x**y - y
+        k += 1
+    return y[0] * y[-1] ** 2
+
+
+def list_times_a_matrix_in_a_branch(x, n):
+    y = list(x)
+    if n > 1:
+        y = np.sin(x) * x
+    z = np.outer(x, x) @ y
+    return z[0] * z[-1] + y[1] * y[2]
+
+
+def list_or_array_of_everything(x, n):
+    y = [x[0], x[1] * x[0], x[2], x[3]]
+    if n % 2:
+        y = np.sin(x) * x
+    z = np.cumsum(y) * np.diag(y)[1] + np.maximum.accumulate(y)
+    return z[0] * z[-1] + np.dot(y, z) * y[2]
+
+
+for _function in (
+    sorted_in_a_loop, clipped_in_a_loop, to_powers_in_a_loop, list_times_a_matrix_in_a_branch,
+    list_or_array_of_everything,
+):  # fmt: skip
+    for _count in range(3):
+        sample(_function, lambda r, n=_count: (r.uniform(0.6, 1.3, 4), n), inputs=0)
