@@ -104,21 +104,27 @@ def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
         if isinstance(new, (ir.Assign, ir.Effect)) and call is not None:
             if _takes_sequences(call):
                 new = _put_in(new, _of_kind(call, known, parts), gone)
-            elif isinstance(new, ir.Assign) and _is_display(new.target, call, uses):
-                args = call.args
-                parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
-                known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
-        written = {*ir.writes(new), *(n for b in ir.blocks(new) for n in ir.bound(b))}
-        known = {n: t for n, t in known.items() if not written & {*ir.names(t)}}
-        tuples = {n: t for n, t in tuples.items() if not written & {n, *ir.names(t)}}
+        known, tuples = _still(known, new), _still(tuples, new)
         if isinstance(new, ir.Assign) and isinstance(new.rhs, ir.Tup) and _is_plain(new):
             tuples[new.target.id] = new.rhs
             if new.target.id.startswith("_") and uses[new.target.id] == 1:
                 known[new.target.id], parts[new.target.id] = new.rhs, []
+        if isinstance(new, ir.Assign) and call is not None and _is_display(new.target, call, uses):
+            args = call.args
+            parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
+            known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
         out.append(new)
     for name in reversed(parts):
         gone.update(parts[name] if name in gone else ())
     return tuple(s for s in out if not (isinstance(s, ir.Assign) and s.target.id in gone))
+
+
+def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
+    """The displays that a statement leaves as they are; a number in `s += x` is another one."""
+    changed = {*ir.writes(stmt), *(n for b in ir.blocks(stmt) for n in ir.bound(b))}
+    stores = (s for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem) and s.index is None)
+    changed.update(s.base.id for s in stores)
+    return {n: t for n, t in known.items() if not changed & {n, *ir.names(t)}}
 
 
 def _is_plain(stmt: ir.Assign) -> bool:

@@ -1,9 +1,10 @@
-"""Functions that call functions: `map` and `filter` as what they compute of each item."""
+"""`map`, `filter` and `starmap`, as what they compute of each item."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any
 
 import gast
@@ -12,25 +13,26 @@ from srcdiff.ir import Assign, Name
 from srcdiff.lower.builder import Builder, LocalFunction, Node, Static
 from srcdiff.lower.nodes import at, read
 
-LAZY = (map, filter)
+LAZY = (map, filter, starmap)
+_NAMES = tuple(f.__name__ for f in LAZY)
 
 
 def is_lazy(b: Builder, node: Node) -> bool:
-    """Whether an expression makes an iterator: a generator, or a call of `map` or `filter`."""
+    """Whether an expression makes an iterator: a generator, or a call of one of `LAZY`."""
     kind = type(node).__name__
     if kind == "GeneratorExp":
         return True
-    if kind != "Call" or node.keywords or type(node.func).__name__ != "Name":
+    if kind != "Call" or node.keywords or len(node.args) < 2:
         return False
-    if node.func.id not in ("map", "filter") or len(node.args) < 2:
+    if getattr(node.func, "attr", getattr(node.func, "id", "")) not in _NAMES:
         return False
-    known = b.static(node.func) if b.scope.get(node.func.id) is None else None
+    known = b.static(node.func)
     starred = any(type(a).__name__ == "Starred" for a in node.args)
     return known is not None and any(known.value is f for f in LAZY) and not starred
 
 
 def generator(b: Builder, node: Node) -> Node:
-    """`map(f, xs)` and `filter(f, xs)` as generator expressions."""
+    """`map(f, xs)`, `filter(f, xs)` and `starmap(f, xs)` as generator expressions."""
     if type(node).__name__ == "GeneratorExp":
         return node
     known = b.static(node.func)
@@ -41,7 +43,7 @@ def generator(b: Builder, node: Node) -> Node:
     test: list[Any] = []
     if known.value is filter:
         value, test = targets[0], [value]
-    sources = node.args[1:]
+    sources = sources_of(b, node)
     over = sources[0] if len(sources) == 1 else _zip(b, sources, node)
     part = gast.comprehension(target, over, test, 0)
     made = at(gast.GeneratorExp(value, [part]), node)
@@ -50,11 +52,31 @@ def generator(b: Builder, node: Node) -> Node:
 
 
 def step(b: Builder, node: Node) -> tuple[tuple[str, ...], Node]:
-    """What `map` and `filter` compute of an item, and the names of what it is computed from."""
-    names = tuple(variable(b, "item") for _ in node.args[1:])
+    """What is computed of an item, and the names of what it is computed from."""
+    sources = sources_of(b, node)
+    names = tuple(variable(b, "item") for _ in sources)
     if type(node.args[0]).__name__ == "Constant":  # filter(None, xs)
         return names, read(names[0], node)
-    return names, call_of(b, node.args[0], names, node)
+    call = call_of(b, node.args[0], names, node)
+    if sources == node.args[1:] and _means(b, node.func, starmap):
+        call.args = [at(gast.Starred(call.args[0], gast.Load()), node)]
+    return names, call
+
+
+def sources_of(b: Builder, node: Node) -> list[Node]:
+    """What a call of `LAZY` takes items from: `starmap(f, zip(xs, ys))` from `xs` and `ys`."""
+    inner = node.args[1]
+    plain = type(inner).__name__ == "Call" and inner.args and not inner.keywords
+    starred = plain and any(type(a).__name__ == "Starred" for a in inner.args)
+    zipped = plain and not starred and _means(b, inner.func, zip)
+    found: list[Node] = inner.args if zipped and _means(b, node.func, starmap) else node.args[1:]
+    return found
+
+
+def _means(b: Builder, function: Node, meant: object) -> bool:
+    """Whether an expression is the name of a function from outside."""
+    known = b.static(function)
+    return known is not None and known.value is meant
 
 
 def is_from_keys(fn: object, node: Node) -> bool:

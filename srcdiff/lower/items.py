@@ -257,9 +257,9 @@ def _known(
         return _elements(b, node, bound)
     if any(fn is f for f in _ENDLESS) and not keywords and len(args) <= (2 if fn is _COUNT else 1):
         return Endless(node, fn, tuple(b.held(a, bound, node) for a in b.operands(args)))
-    if fn is map and len(args) > 1 and not keywords:
+    if fn in (map, itertools.starmap) and len(args) > 1 and not keywords:
         names, step = functional.step(b, node)
-        parts = tuple(items_of(b, a, bound, nested=True) for a in args[1:])
+        parts = tuple(items_of(b, a, bound, nested=True) for a in functional.sources_of(b, node))
         return Mapped(Zipped(parts), names, step)
     return None
 

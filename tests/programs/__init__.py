@@ -36,6 +36,7 @@ TOPICS = (
     "shared_items",
     "points",
     "meeting",
+    "rebound_displays",
     "objects",
     "objects_kept",
     "best_so_far",
