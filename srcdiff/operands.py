@@ -54,7 +54,7 @@ def with_arrays(
     """The function with an array in place of every list that a rule has to compute with."""
     unclear = _unclear(function, kinds) if loose else _at_times(function, kinds)
     unsure = np.asarray if loose else as_array
-    if not any(_listed(s, kinds, unclear) for s in ir.walk(function.body)):
+    if not any(_listed(s, kinds, unclear, loose) for s in ir.walk(function.body)):
         return function
     found = edges_of(function, kinds, flows)
     active = activity(inputs, outputs, found)
@@ -64,7 +64,7 @@ def with_arrays(
         out: list[ir.Stmt] = []
         for stmt in inner:
             changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
-            places = _listed(stmt, kinds, unclear) if active & {*changed} else ()
+            places = _listed(stmt, kinds, unclear, loose) if active & {*changed} else ()
             if places:
                 out += _converted(stmt, places, unclear, unsure, fresh)
             else:
@@ -101,10 +101,13 @@ def _kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
     return Unknown() if isinstance(rhs, ir.Opaque) else atom_kind(rhs, kinds)
 
 
-def _listed(stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str]) -> tuple[int | str, ...]:
+def _listed(
+    stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str], loose: bool
+) -> tuple[int | str, ...]:
     """The places, or keys, of the operands of a call that are lists where arrays are meant.
 
-    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.
+    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.  Operators take lists that
+    are tangents as they are.
     """
     if isinstance(stmt, ir.SetItem):
         meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
@@ -117,6 +120,8 @@ def _listed(stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str]) -> tuple[int |
     whole = is_elementwise(call.fn) or call.fn is np.interp  # no list is one of axes
     taken = call.args if whole else flows(call, kinds)
     unsure = [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
+    if loose and not module_of(call.fn).startswith("numpy"):
+        unsure = []
     places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
     keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
     if not (unsure or places or keys) or not _takes_lists(call, kinds):
