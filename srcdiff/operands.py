@@ -9,6 +9,7 @@ the form of the values, so in forward mode (`loose`) what may be a list becomes 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -106,8 +107,8 @@ def _listed(
 ) -> tuple[int | str, ...]:
     """The places, or keys, of the operands of a call that are lists where arrays are meant.
 
-    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.  Operators take lists that
-    are tangents as they are.
+    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.  `@` takes tangents
+    (`loose`) that are lists as they are.
     """
     if isinstance(stmt, ir.SetItem):
         meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
@@ -120,13 +121,13 @@ def _listed(
     whole = is_elementwise(call.fn) or call.fn is np.interp  # no list is one of axes
     taken = call.args if whole else flows(call, kinds)
     unsure = [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
-    if loose and not module_of(call.fn).startswith("numpy"):
-        unsure = []
     places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
     keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
     if not (unsure or places or keys) or not _takes_lists(call, kinds):
         return ()
-    unsure = [] if getattr(call.fn, "__name__", "") in _SEQUENCES else unsure
+    products = (operator.matmul,) if loose else ()
+    if call.fn in products or getattr(call.fn, "__name__", "") in _SEQUENCES:
+        unsure = []
     return (*places, *keys, *unsure) if _computes(call) else (*unsure,)
 
 
