@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff.analyses.kind_types import Tuple
+from srcdiff import ir
+from srcdiff.analyses.kind_atoms import atom_kind
+from srcdiff.analyses.kind_types import Scalar, Tuple
 from srcdiff.analyses.kinds import infer
 from srcdiff.batch import batch_backward, batch_forward, with_axis
 from srcdiff.forward import tangent_kinds
@@ -16,6 +18,7 @@ from srcdiff.polish import polished
 from srcdiff.request import Request
 from srcdiff.restore import residual_kinds
 from srcdiff.reusing import reused
+from srcdiff.simplify.memory import Memory
 
 
 def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
@@ -30,14 +33,25 @@ def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     assert facts is not None
     known = {**infer(one, state.params), **facts.kinds}
     residuals = residual_kinds(two, known)
-    seeds = {two.params[0].name: Tuple(tuple(residuals.values()))}
+    seeds = {two.params[0].name: Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
     plain = polished(two, seeds, facts)
     shadowed = with_axis(one, known, facts.shadows)
     shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
+    memory = Memory(one, known)
+    classes = [memory.find(n) for n in residuals]
     # A workspace hands out arrays row by row.
-    batch = batch_backward(plain, infer(plain, seeds), shadows, columns=not request.workspace)
+    columns = not request.workspace
+    batch = batch_backward(plain, infer(plain, seeds), shadows, classes, columns)
     many = name(reused(batch, seeds, request))
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
+
+
+def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
+    """The kind of the cotangent by its name, where that is one number."""
+    last = one.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    kind = atom_kind(last.value.items[0], kinds)
+    return {two.params[1].name: kind} if isinstance(kind, Scalar) else {}
 
 
 def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:

@@ -335,10 +335,61 @@ def read_between(x, y):
     return out * x
 
 
+def written_by_another_name(x, y):
+    a, m = x * y, x
+    m[0] = x[1] * 0.3
+    return np.sum(a * x)
+
+
+def written_by_a_view(x, y):
+    a, m = x * y, x[1:]
+    m[0] = x[0] * 0.3
+    return a * x
+
+
+@pytest.mark.parametrize("f", [written_by_another_name, written_by_a_view])
+def test_residuals_share_memory(f):
+    """What is put back under one name changes under the others, and is not gathered."""
+    assert assert_same_as_one_by_one(f, ARGS, (0, 1))
+
+
 @pytest.mark.parametrize("f", [masks, small_integers, single, used_twice, read_between])
 def test_what_must_not_be_gathered(f):
     assert assert_same_as_one_by_one(f, ARGS, (0,))
     assert assert_same_as_one_by_one(f, ARGS, (0,), size=2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_numbers_that_grow_are_not_the_cotangents(count):
+    """`d_s = grad_outputs; d_s += t` is a new number, where `grad_outputs` is read again."""
+
+    def f(x, y, n):
+        s = x[1] + y[0]
+        items = [x[0], x[1]]
+        if n > 1:
+            held = {"u": items}
+            held["u"][-1] = s
+        if n % 2:
+            held = (items,)
+            held[0][0] = s
+        return s + sum(items) + y.sum()
+
+    assert_same_as_one_by_one(f, (*ARGS, count), (0, 1))
+
+
+def test_the_text_of_what_goes_one_by_one():
+    """That of the two parts, also where there is none that holds for all arguments."""
+
+    def f(x, n):
+        m = x
+        if n:
+            m = np.sin(m)
+        m[0] = 0.3
+        return m**n
+
+    many = srcdiff.grad(f, 0, is_grads_batched=True)
+    many(V.copy(), 2, grad_outputs=np.eye(3))
+    assert "def f_grad_forward" in many.source and "def f_grad_backward" in many.source
 
 
 def test_what_has_no_batched_form_goes_one_by_one():

@@ -36,6 +36,7 @@ from srcdiff.analyses.scene import (
 )
 from srcdiff.analyses.shadowed import Shadowed, shadowed
 from srcdiff.analyses.structure import reshaped
+from srcdiff.analyses.veiled import check_veiled
 
 Kinds = Mapping[str, Kind]
 
@@ -82,6 +83,7 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     one = _Resolved(plain, stored, scene)
     inside = between(plain, kinds)
     two = _Resolved(inside, resized, scene)
+    check_veiled(plain, scene)
     classes = {**two.classes, **one.classes}
     views = {**_parts(plain, classes, scene), **two.views, **one.views}
     unclear = [*one.unclear, *two.unclear]

@@ -39,10 +39,10 @@ class Slots:
         if not named_container(base, self.kinds):
             return True  # a view of an array shows what is stored there later
         mine = self.node(base)
-        changes = _changes(until_last_use(link), self.kinds)
+        found = changes(until_last_use(link), self.kinds)
         return not any(
             self.node(name) == mine and not self._elsewhere(stmt, rhs.args[1], base)
-            for name, stmt in changes
+            for name, stmt in found
         )
 
     def _elsewhere(self, stmt: ir.Stmt, index: ir.Atom, base: str) -> bool:
@@ -107,7 +107,7 @@ def _takes_item(stmt: ir.Stmt) -> bool:
     return isinstance(rhs, ir.Call) and rhs.fn in _TAKES
 
 
-def _changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
+def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
     """The names that statements store into or change the length of, with the statement."""
     for stmt in ir.walk(block):
         if isinstance(stmt, ir.SetItem):

@@ -39,7 +39,7 @@ class Batched(Derivative):
             gradients = batched(pull, grad_outputs, output, point.inputs, retain_graph=False)
         except CotangentError as error:
             raise placed(error, pull.returns) from None
-        self._many = pull.many_source
+        self._many = pull.many_source or pull.source
         return (value, gradients) if self.options.value else gradients
 
     @functools.cached_property
@@ -87,7 +87,7 @@ class Batched(Derivative):
     def source(self) -> str:
         """The forward part and the backward part for a batch, as of the latest call.
 
-        The plain gradient before the first call, and where cotangents go through it one by one.
+        Of one cotangent where they go through it one by one; the plain gradient before a call.
         """
         return self._many or super().source
 

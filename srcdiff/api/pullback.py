@@ -88,6 +88,11 @@ class Pullback:
         generated = self._made.many.generated if self._is_as_then else None
         return None if generated is None else generated[1]
 
+    @property
+    def source(self) -> str:
+        """The text of the forward and the backward part."""
+        return self._made.text
+
     def _own_residuals(self, retain_graph: bool) -> Any:
         """The residuals; a copy if the backward part uses them up and is to run again."""
         used_up = self._made.consumes and retain_graph

@@ -17,7 +17,7 @@ backward part once for each item.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from srcdiff import batches, ir
@@ -25,7 +25,15 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.batch.context import Context, NoBatchError
 from srcdiff.batch.gather import gathered
 from srcdiff.batch.memory import columns_together
-from srcdiff.batch.names import is_unpacking, numbers, with_axis, written_into
+from srcdiff.batch.names import (
+    Pairs,
+    is_unpacking,
+    numbers,
+    renamed,
+    sharing,
+    with_axis,
+    written_into,
+)
 from srcdiff.batch.statements import block
 from srcdiff.simplify.dead import remove_dead
 
@@ -36,11 +44,13 @@ def batch_backward(
     function: ir.Function,
     kinds: Mapping[str, Kind],
     shadows: frozenset[int],
+    classes: Sequence[str],
     columns: bool = True,
 ) -> ir.Function:
     """A backward part for a batch; `shadows` are the places of those among the residuals.
 
-    `columns`: vectors may lie column by column in memory.
+    `classes`: of each residual, a name for the memory that it may share with others; `columns`:
+    vectors may lie column by column in memory.
 
     Raises:
         NoBatchError: there is none.
@@ -50,9 +60,11 @@ def batch_backward(
     rest = replace(function, body=tuple(s for s in function.body if s not in unpacked))
     ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
     theirs = {n for s in unpacked for n in ir.writes(s)} - ours
-    names = with_axis(rest, kinds, frozenset({seed}) | ours)
-    rest, kinds = gathered(rest, names, kinds, unpacked)
-    b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs)
+    shared = _sharing(unpacked, classes)
+    names = with_axis(rest, kinds, frozenset({seed}) | ours, shared)
+    rest, kinds = gathered(rest, names, kinds, unpacked, shared)
+    b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs, shared)
+    b = replace(b, renamed=renamed(rest), shadows=sharing(rest, kinds, ours))
     body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
     params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))
     made = replace(function, params=params, body=body)
@@ -83,6 +95,7 @@ def _context(
     kinds: Mapping[str, Kind],
     start: frozenset[str],
     theirs: set[str],
+    shared: Pairs = (),
 ) -> Context:
     """What is known of the names of a function, without the statements that are no part of it.
 
@@ -92,15 +105,24 @@ def _context(
     fresh = ir.Fresh(ir.all_names(function) | ir.all_names(rest))
     size = ir.Name(SIZE) if SIZE not in fresh.taken else fresh(SIZE)
     fresh.taken.add(size.id)
-    names = with_axis(rest, kinds, start)
+    names = with_axis(rest, kinds, start, shared)
     if theirs & names:
         raise NoBatchError("a derivative is written into a value without one", function.loc)
-    return Context(dict(kinds), names, written_into(rest, kinds), numbers(rest), size, fresh)
+    written = written_into(rest, kinds, shared)
+    return Context(dict(kinds), names, written, numbers(rest), size, fresh)
 
 
 def _finished(function: ir.Function, what: str) -> ir.Function:
     doc = f"{(function.doc or '').rstrip('.')}, for a batch of {what}."
     return remove_dead(replace(function, name=f"{function.name}_batch", doc=doc))
+
+
+def _sharing(unpacked: Sequence[ir.Stmt], classes: Sequence[str]) -> Pairs:
+    """The residuals that may share memory, each with the first of them."""
+    first: dict[str, str] = {}
+    names = ((n, classes[_place(s)]) for s in unpacked for n in ir.writes(s))
+    found = ((name, first.setdefault(group, name)) for name, group in names)
+    return tuple((name, one) for name, one in found if name != one)
 
 
 def _place(stmt: ir.Stmt) -> int:

@@ -41,6 +41,8 @@ class Context:
     numbers: frozenset[str]  # those that are bound to a literal somewhere
     size: ir.Name
     fresh: ir.Fresh
+    renamed: frozenset[str] = frozenset()  # those that stand for what another name stands for
+    shadows: frozenset[str] = frozenset()  # those that may share memory with a shadow
     owned: bool = True  # what is added to in place shares no memory that matters
     loc: ir.Loc = ir.NOWHERE
     out: list[ir.Stmt] = field(default_factory=list)

@@ -19,7 +19,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.kinds import kind_of_call
-from srcdiff.batch.names import written_into
+from srcdiff.batch.names import Pairs, written_into
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,15 @@ def gathered(
     names: frozenset[str],
     kinds: Mapping[str, Kind],
     before: Sequence[ir.Stmt] = (),
+    shared: Pairs = (),
 ) -> tuple[ir.Function, dict[str, Kind]]:
-    """The function, and the kinds of its names; the statements `before` it bind some as well."""
+    """The function, and the kinds of its names; the statements `before` it bind some as well.
+
+    `shared` are names that share memory from the start.
+    """
     bound = Counter(n for s in (*before, *ir.walk(function.body)) for n in ir.writes(s))
     bound.update(p.name for p in function.params)
-    written = written_into(function, kinds)
+    written = written_into(function, kinds, shared)
     gather = _Gather(names, written, bound, dict(kinds), ir.Fresh(ir.all_names(function)))
     return replace(function, body=gather.block(function.body, {})), gather.kinds
 

@@ -8,7 +8,7 @@ what is written, and hands it on to the memory that it is a view of.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,18 @@ def is_question(call: ir.Call) -> bool:
     return not isinstance(call.fn, (ir.Name, ir.Derived)) and call.fn in QUESTIONS
 
 
-def with_axis(function: ir.Function, kinds: Kinds, start: frozenset[str]) -> frozenset[str]:
+Pairs = tuple[tuple[str, str], ...]
+"""Names that share memory from the start."""
+
+
+def with_axis(
+    function: ir.Function, kinds: Kinds, start: frozenset[str], shared: Pairs = ()
+) -> frozenset[str]:
     """The names that have a batch axis."""
     found = set(start)
     statements = list(ir.walk(function.body))
-    views = list(_views(statements, kinds))
-    written = written_into(function, kinds)
+    views = [*shared, *_views(statements, kinds)]
+    written = written_into(function, kinds, shared)
     while True:
         count = len(found)
         for stmt in statements:
@@ -51,16 +57,32 @@ def with_axis(function: ir.Function, kinds: Kinds, start: frozenset[str]) -> fro
             return frozenset(found)
 
 
-def written_into(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def written_into(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> frozenset[str]:
     """The names whose memory is written into, by themselves or by a view."""
     statements = list(ir.walk(function.body))
     found = {n for stmt in statements for n in _written(stmt, kinds)}
-    views = list(_views(statements, kinds))
+    views = [*shared, *_views(statements, kinds)]
     while True:
         more = {s for t, s in views if t in found} | {t for t, s in views if s in found}
         if more <= found:
             return frozenset(found)
         found |= more
+
+
+def renamed(function: ir.Function) -> frozenset[str]:
+    """The names that are bound to what another name stands for, and those others."""
+    found = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    pairs = ((s.target.id, s.rhs.id) for s in found if isinstance(s.rhs, ir.Name))
+    return frozenset(n for pair in pairs for n in pair)
+
+
+def sharing(function: ir.Function, kinds: Kinds, start: Iterable[str]) -> frozenset[str]:
+    """The names that may share memory with one of `start`, and these."""
+    views = list(_views(list(ir.walk(function.body)), kinds))
+    found = set(start)
+    while more := {n for pair in views if found & {*pair} for n in pair} - found:
+        found |= more
+    return frozenset(found)
 
 
 def numbers(function: ir.Function) -> frozenset[str]:

@@ -231,7 +231,7 @@ def _set_item(b: Context, stmt: ir.SetItem) -> ir.Block:
 
 
 def _whole(b: Context, stmt: ir.SetItem) -> ir.Block:
-    """`d += t`: in place for arrays; a number takes a new value."""
+    """`d += t`: in place for arrays; a number takes a new value, which its other names have not."""
     base = stmt.base
     if b.is_container(base):
         raise NoBatchError("an operator in place on a container of adjoints", stmt.loc)
@@ -240,8 +240,11 @@ def _whole(b: Context, stmt: ir.SetItem) -> ir.Block:
         return (replace(stmt, value=value),)
     if not b.is_number(base) and not b.owned:
         raise NoBatchError("an operator in place on a tangent of unknown kind", stmt.loc)
-    if not b.is_number(base) and base.id not in b.numbers:
+    alone = base.id not in b.numbers and base.id not in b.renamed
+    if not b.is_number(base) and alone:
         return (replace(stmt, value=value),)
+    if not b.is_number(base) and base.id in b.shadows:
+        raise NoBatchError("an operator in place on a shadow of unknown kind", stmt.loc)
     call = ir.Call(ir.OPERATORS[stmt.op or "+"], b.aligned((base, stmt.value)))
     return (ir.Assign(base, call, stmt.loc),)
 

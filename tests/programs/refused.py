@@ -223,3 +223,73 @@ for _function, _line, _reason in (
     (ranges_into_the_first_row, "np.ptp(y, axis=0, out=y[0])", "`np.ptp` writes into"),
 ):  # fmt: skip
     refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
+
+
+def list_that_an_array_stands_beside(x):
+    y = [x[0], x[1] * 2]
+    z = y
+    if x[2] > 5:
+        z = np.sin(x[:2])
+    y[0] = x[2]
+    return z[0] * z[1] * y[0]
+
+
+def list_that_grows_beside_an_array(x):
+    y = [x[0], x[1] * 2]
+    z = np.sin(x[:2]) if x[2] > 5 else y
+    y.append(x[2])
+    return z[0] * z[1] * y[2]
+
+
+def list_in_a_list_or_array(x):
+    rows = [[x[0], x[1] * 2], [x[2], x[0]]]
+    r = rows[0]
+    if x[2] > 5:
+        r = np.sin(x[:2])
+    rows[0][0] = x[2]
+    return r[0] * r[1]
+
+
+def dict_or_array(x):
+    d = {"a": x[0], 0: x[1]}
+    z = d
+    if x[2] > 5:
+        z = np.sin(x)
+    d[0] = x[2] * x[0]
+    return z[0] * d["a"]
+
+
+def list_that_changes_in_a_loop(x):
+    y = [x[0], x[1] * 2]
+    z = y
+    for _ in range(2):
+        y[0] = x[2] * y[0]
+        z = np.sin(z)
+    return z[0] * y[0]
+
+
+def list_or_array_of_a_helper(x):
+    y = [x[0], x[1] * 2]
+
+    def chosen(v):
+        if v[2] > 5:
+            return np.sin(v[:2])
+        return y
+
+    z = chosen(x)
+    y[0] = x[2]
+    return z[0] * y[0]
+
+
+for _function, _line, _reason in (
+    (list_that_an_array_stands_beside, "z = y", "`z` may be `y` or an array"),
+    (
+        list_that_grows_beside_an_array, "z = np.sin(x[:2]) if x[2] > 5 else y",
+        "what is named here may be `y` or an array",
+    ),
+    (list_in_a_list_or_array, "r = rows[0]", "`r` may be a list in `rows` or an array"),
+    (dict_or_array, "z = d", "`z` may be `d` or an array"),
+    (list_that_changes_in_a_loop, "z = y", "the list changes while both are used"),
+    (list_or_array_of_a_helper, "return y", "what is named here may be `y` or an array"),
+):  # fmt: skip
+    refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
