@@ -25,6 +25,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     inside,
     is_active_kind,
+    sure,
 )
 from srcdiff.iterate import endless
 from srcdiff.lines import Lines
@@ -342,15 +343,16 @@ def ordered(items: ir.Atom, call: ir.Call, lines: Lines) -> ir.Name:
 
 def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     """`max(xs, default=v)`, and `max(pairs)`: the first one of those that are the greatest."""
-    if len(call.args) != 1 or _has_star(call):
+    if not call.args or _has_star(call):
         return False
     if [k for k, _ in call.kwargs] == ["default"]:
         return _default(self, call, target, lines)
-    kind = self.kind(call.args[0])
+    source = call.args[0] if len(call.args) == 1 else ir.Tup(call.args)
+    kind = self.kind(source)
     rows = inside(kind) if isinstance(kind, (List, Tuple)) else ()
-    if call.kwargs or not rows or not all(isinstance(k, (List, Tuple)) for k in rows):
+    if call.kwargs or not rows or not any(isinstance(sure(k), (List, Tuple)) for k in rows):
         return False
-    items = self.indexed(call.args[0], lines)
+    items = self.indexed(source, lines)
     place = lines.call(joined.first_greatest if call.fn is max else joined.first_least, items)
     lines.assign(target, ir.Call(operator.getitem, (items, place)))
     return True

@@ -84,6 +84,13 @@ def recurrence(x, k):
     return h * h
 
 
+def vectors(x, k):
+    h = np.zeros(2)
+    for i in range(len(x)):
+        h = np.tanh(k * h + x[i])
+    return h @ h
+
+
 def bowl(x, k):
     return np.sum(np.tanh(k * x) ** 2)
 
@@ -162,8 +169,11 @@ REFUSED = [
     (doubled, (np.ones(3, np.float32),), r"`x` is of dtype float32, which Numba turns into"),
     (pair, (2.0,), r"test_native\.py:\d+:\d+: .*cotangents of several outputs"),
     (power, (2.0, 3), r"test_native\.py:\d+:\d+: Numba does not compile this"),
-    (srcdiff.grad(recurrence), (X, 0.5), r"the derivative calls `zero_tree`, which Numba does not"),
-]
+    (
+        srcdiff.grad(vectors), (np.ones((3, 2)), 0.5),
+        r"the derivative calls `zero_tree`, which Numba does not",
+    ),
+]  # fmt: skip
 needs_numba = pytest.mark.skipif(
     importlib.util.find_spec("numba") is None, reason="needs Numba, which is an extra"
 )
@@ -196,6 +206,13 @@ class TestNative:
         same(pickle.loads(pickle.dumps(g))(X, 0.5), g(X, 0.5))
         assert "numba" not in srcdiff.source(recurrence, example=(X, 0.5))
         same(srcdiff.value_and_grad(calls, compile="numba")(X), (0.94, [0.6, 0.0, 0.4, 1.8]))
+
+    def test_second_order_of_what_saves_numbers(self):
+        g = srcdiff.grad(srcdiff.grad(recurrence, inputs="k"), inputs=("x", "k"))
+        compiled = srcdiff.grad(
+            srcdiff.grad(recurrence, inputs="k"), inputs=("x", "k"), compile="numba"
+        )
+        same(compiled(X, 0.5), g(X, 0.5))
 
     def test_it_is_differentiated_as_a_function_of_numpy(self):
         twice = srcdiff.grad(srcdiff.grad(recurrence, "k", compile="numba"), "k")

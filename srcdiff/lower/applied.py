@@ -12,6 +12,7 @@ import string
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from srcdiff import joined
@@ -32,6 +33,7 @@ from srcdiff.ir import (
 from srcdiff.lower import calls, comprehensions, functional, loops
 from srcdiff.lower.builder import Builder, Node, Table
 from srcdiff.lower.items import Element, Sequence, element_rhs
+from srcdiff.lower.nodes import at
 from srcdiff.vectorized import each
 
 Apply = Callable[..., Rhs]
@@ -56,8 +58,8 @@ def _applied(b: Builder, node: Node, fn: Any) -> Rhs | None:
         return _einsum(b, node)
     if fn is np.vectorize:
         return _vectorize(b, node)
-    if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"]:
-        return _extreme(b, node, fn) if len(node.args) == 1 else None
+    if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"] and node.args:
+        return _extreme(b, node, fn)
     return None
 
 
@@ -106,10 +108,12 @@ def _plus(*values: Atom) -> Rhs:
 
 
 def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
-    """`max(xs, key=f)`: the first item of which `f` is greatest."""
+    """`max(xs, key=f)`, `max(a, b, key=f)`: the first item of which `f` is greatest."""
     apply = _function(b, node.keywords[0].value, 1, node)
     loc = b.loc(node)
-    source = _with_places(b, node.args[0], node)
+    several = len(node.args) > 1
+    items = at(gast.Tuple(node.args, gast.Load()), node) if several else node.args[0]
+    source = _with_places(b, items, node)
     keys = b.temp(Call(make_list), loc)
 
     def append(element: Element) -> None:

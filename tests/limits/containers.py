@@ -182,6 +182,17 @@ def f(x):
 
 srcdiff.source(f)
 """,
+    "A list that changes, or an array, under one name": """
+def f(x):
+    y = [x[0], x[1]]
+    z = y
+    if x[2] > 5.0:
+        z = np.sin(x)
+    y[0] = x[2]
+    return z[0] * z[1] * y[0]
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "A constant that shares memory with what is written": """
 def f(x):
     y = x * 2.0

@@ -32,12 +32,12 @@ srcdiff.generate(f, example=(np.ones(3),), compile="numba")
 """,
     "A helper for containers in what Numba compiles": """
 def f(x, k):
-    h = 0.0
+    h = np.zeros(2)
     for i in range(len(x)):
         h = np.tanh(k * h + x[i])
-    return h * h
+    return h @ h
 
-srcdiff.generate(f, inputs="k", example=(np.ones(3), 0.5), order=2, compile="numba")
+srcdiff.generate(f, inputs="k", example=(np.ones((3, 2)), 0.5), order=2, compile="numba")
 """,
     "A name in an f-string that means something else in the file": """
 import linecache

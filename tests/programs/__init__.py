@@ -37,6 +37,7 @@ TOPICS = (
     "points",
     "meeting",
     "rebound_displays",
+    "extremes",
     "objects",
     "objects_kept",
     "best_so_far",
