@@ -37,11 +37,10 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
         return ()
     lines = Lines(facts.fresh, stmt.loc)
-    plain = call.fn is not operator.add or all(isinstance(a, ir.Name) for a in call.args)
-    if on_device() or call.fn is operator.mul or not plain:  # there they have arrays as adjoints
+    if on_device() or call.fn is operator.mul:  # there they have arrays as adjoints
         raise UnsupportedError(
-            "part of a container that holds numbers as well as arrays that are written in place "
-            "cannot be copied",
+            "a container of numbers that is known by several names, or holds arrays that are "
+            "written in place, cannot be copied here",
             stmt.loc,
             remedy="Keep the numbers in a container of their own.",
         )
@@ -69,9 +68,7 @@ def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> Non
     """Numbers of a copy of a container, or of a slice of it."""
     (base, *rest) = call.args
     if isinstance(base, ir.Tup):
-        for k, item in enumerate(base.items):
-            if isinstance(item, ir.Name) and item.id in facts.active and _is_number(item, facts):
-                lines.out += take(source, (ir.Const(k),), item, facts, lines.loc)
+        _add_items(base, 0, source, facts, lines)
         return
     if not isinstance(base, ir.Name) or base.id not in facts.active:
         return
@@ -82,14 +79,29 @@ def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> Non
         _effect(trees.add_numbers, (to, source), lines)
 
 
+def _add_items(
+    display: ir.Tup, first: int, source: ir.Name, facts: Facts, lines: Lines
+) -> None:
+    """Numbers of a display, which are found from the place `first` on."""
+    for k, item in enumerate(display.items, first):
+        if isinstance(item, ir.Name) and item.id in facts.active and _is_number(item, facts):
+            lines.out += take(source, (ir.Const(k),), item, facts, lines.loc)
+
+
 def _add_joined(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> None:
     """Numbers of the operands of a concatenation."""
     one, two = call.args
-    assert isinstance(one, ir.Name) and isinstance(two, ir.Name)
-    split = lines.call(len, one)
+    split: ir.Atom
+    if isinstance(one, ir.Tup):
+        split = ir.Const(len(one.items))
+        _add_items(one, 0, source, facts, lines)
+    else:
+        split = lines.call(len, one)
+    if isinstance(two, ir.Tup):
+        _add_items(two, -len(two.items), source, facts, lines)
     places = ir.Slice(ir.NONE, split, ir.NONE), ir.Slice(split, ir.NONE, ir.NONE)
     for name, place in zip((one, two), places):
-        if name.id in facts.active:
+        if isinstance(name, ir.Name) and name.id in facts.active:
             _effect(trees.add_numbers, (facts.adjoint(name.id), lines.item(source, place)), lines)
 
 

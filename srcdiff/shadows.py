@@ -22,7 +22,8 @@ from srcdiff.analyses.kind_types import (
     Dict,
     Kind,
     List,
-    contents,
+    Tuple,
+    inside,
     is_active_kind,
     is_container,
     is_float,
@@ -251,7 +252,7 @@ class _Mirror:
         owner = self.facts.aliases.owner(atom.id)
         if atom.id in self.facts.aliases.views and self.has_shadow(owner):
             return self.view(atom, out)
-        if isinstance(kind, List) and all(map(is_scalar, contents(kind))):
+        if isinstance(kind, (List, Tuple)) and inside(kind) and all(map(is_scalar, inside(kind))):
             return self.constant(atom, out)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
 

@@ -112,3 +112,35 @@ def list_of_starmap(x):
 
 for _function in (starmap_over_pairs, starmap_over_zip, list_of_starmap):
     sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))
+
+
+def joined_after_an_array_grew(x):
+    s = x[:2] * 1.0
+    t = (s, x[1])
+    s += x[2]
+    t = t + (s,)
+    return np.sum(t[0] * t[1] * t[2])
+
+
+def part_of_a_tuple_in_a_list(x):
+    t = (x[0], x[1], x[2])
+    rows = [t, t]
+    if x[0] > 0.9:
+        rows[0] = (x[0] * x[1],) + t[:2]
+    return rows[0][0] * rows[0][1] * rows[1][2]
+
+
+def window_of_tuples(x):
+    def moved(t, v):
+        return t[1:] + (v,)
+
+    rows = [(x[0], x[1])]
+    for i in range(2):
+        rows.append(moved(rows[-1], x[i] * x[2]))
+    if x[0] > 0.9:
+        rows[0] = rows[-1]
+    return rows[0][0] * rows[1][1] * rows[2][1]
+
+
+for _function in (joined_after_an_array_grew, part_of_a_tuple_in_a_list, window_of_tuples):
+    sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))
