@@ -96,10 +96,10 @@ class _Lists:
         lines.assign(held, items)
         return held
 
-    def length(self, sequences: list[ir.Atom], lines: Lines) -> ir.Atom:
-        """The least length."""
+    def length(self, sequences: list[ir.Atom], lines: Lines, of: Any = min) -> ir.Atom:
+        """The least length, or that which another function says."""
         counts = [lines.call(len, s, base="_n") for s in sequences]
-        return counts[0] if len(counts) == 1 else lines.call(min, *counts, base="_n")
+        return counts[0] if len(counts) == 1 else lines.call(of, *counts, base="_n")
 
 
 def _collected(
@@ -119,12 +119,14 @@ def _has_star(call: ir.Call) -> bool:
 
 def _zip(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     """`zip(xs, ys)`, and `zip(*rows)`, the columns."""
-    if call.kwargs:
+    strict = dict(call.kwargs).get("strict", ir.Const(False))
+    if not isinstance(strict, ir.Const):
         return False
     if _has_star(call):
-        return len(call.args) == 1 and _columns(self, call, target, lines)
+        plain = len(call.args) == 1 and not strict.value
+        return plain and _columns(self, call, target, lines)
     parts = [self.indexed(a, lines) for a in call.args]
-    count = self.length(parts, lines)
+    count = self.length(parts, lines, joined.same_length if strict.value else min)
     return _collected(
         target, count, lines, lambda inner, k: ir.Tup(tuple(inner.item(p, k) for p in parts))
     )

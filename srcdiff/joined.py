@@ -88,6 +88,23 @@ def as_items(d: Any, x: Any) -> Any:
     return np.array(d)[()]
 
 
+def same_length(*counts: int) -> int:
+    """The length of sequences that `zip(..., strict=True)` goes through.
+
+    Raises:
+        ValueError: one is shorter or longer than those before it.
+
+    >>> same_length(2, 2)
+    2
+    """
+    for k, count in enumerate(counts):
+        if count != counts[0]:
+            what = "shorter" if count < counts[0] else "longer"
+            others = "argument 1" if k == 1 else f"arguments 1-{k}"
+            raise ValueError(f"zip() argument {k + 1} is {what} than {others}")
+    return counts[0]
+
+
 def first_greatest(xs: Any) -> int:
     """The position of the first of the greatest items, as `max` finds it.
 

@@ -9,6 +9,7 @@ from srcdiff.joined import (
     numbers,
     of_items,
     one_value,
+    same_length,
 )
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
@@ -48,8 +49,8 @@ from srcdiff.trees import (
 )  # fmt: skip
 
 nondifferentiable(
-    check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, zero_tree,
-    zeros_like,
+    check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, same_length,
+    zero_tree, zeros_like,
 )  # fmt: skip
 
 

@@ -47,3 +47,23 @@ def test_a_list_is_multiplied_by_what_is_not_known_to_be_an_array():
 
     with pytest.raises(UnsupportedError, match="multiplies a list or tuple with an array"):
         srcdiff.grad(f, (0, 1))(X, P)
+
+
+@pytest.mark.parametrize("others", [(2,), (4,), (3, 2)])
+def test_strict_zip_fails_as_the_function_does(others):
+    def two(x, y):
+        return sum(a * b for a, b in zip(x, y, strict=True))
+
+    def three(x, y, z):
+        total = 0.0
+        for a, b, c in zip(x, y, z, strict=True):
+            total += a * b * c
+        return total
+
+    f = two if len(others) == 1 else three
+    args = (np.ones(3), *map(np.ones, others))
+    with pytest.raises(ValueError, match="zip") as expected:
+        f(*args)
+    with pytest.raises(ValueError) as found:
+        srcdiff.grad(f)(*args)
+    assert str(expected.value) in str(found.value)

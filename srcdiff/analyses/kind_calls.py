@@ -365,7 +365,10 @@ _SPECIAL: dict[Any, Special] = {
     trees.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,
     joined.as_array: _constant(Array(None, None, True)),
-    **dict.fromkeys((joined.first_greatest, joined.first_least), _constant(Scalar("int64"))),
+    **dict.fromkeys(
+        (joined.first_greatest, joined.first_least, joined.same_length),
+        _constant(Scalar("int64")),
+    ),
     np.linalg.eigh: _eigh,
     **kind_methods.FUNCTIONS,
     **kind_trees.FUNCTIONS,

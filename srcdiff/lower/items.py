@@ -9,6 +9,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from srcdiff import joined
 from srcdiff.ir import Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
 from srcdiff.lower import functional
 from srcdiff.lower.builder import Builder, Node
@@ -62,9 +63,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Zipped:
-    """`zip(*parts)`."""
+    """`zip(*parts)`; `strict`: they are of one length."""
 
     parts: tuple[Items, ...]
+    strict: bool = False
 
     def length(self, b: Builder, loc: Loc) -> Atom:
         """The least number of items."""
@@ -72,6 +74,8 @@ class Zipped:
         lengths = tuple(p.length(b, loc) for p in ending)
         if len(lengths) == 1:
             return lengths[0]
+        if self.strict:
+            return b.temp(Call(joined.same_length, lengths, text="same_length"), loc, "_n")
         return b.temp(Call(min, lengths, text="min"), loc, "_n")
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
@@ -277,11 +281,16 @@ def _enumerated(b: Builder, node: Node, bound: frozenset[str]) -> Items:
 
 
 def _zipped(b: Builder, node: Node, bound: frozenset[str]) -> Items:
-    """`zip(xs, ys)`."""
-    for keyword in node.keywords:
-        if getattr(keyword.value, "value", None) is not False:
-            b.refuse(node, "`zip(..., strict=True)` is not supported", "Leave `strict` out.")
-    return Zipped(tuple(items_of(b, a, bound, nested=True) for a in node.args))
+    """`zip(xs, ys)`, `zip(xs, ys, strict=True)`."""
+    given = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
+    strict = given.get("strict", False)
+    parts = tuple(items_of(b, a, bound, nested=True) for a in node.args)
+    if not isinstance(strict, bool) or (strict and any(isinstance(p, Endless) for p in parts)):
+        b.refuse(
+            node, "`zip` with this `strict` is not supported",
+            "Write `strict=True` for sequences, or leave it out.",
+        )  # fmt: skip
+    return Zipped(parts, strict)
 
 
 def _reversed(b: Builder, node: Node, bound: frozenset[str]) -> Items:

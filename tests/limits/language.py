@@ -173,14 +173,14 @@ def f(xs, ys):
 
 srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
 """,
-    "`zip` that compares lengths": """
-def f(xs, ys):
+    "`zip` that perhaps compares lengths": """
+def f(xs, ys, strict):
     total = 0.0
-    for x, y in zip(xs, ys, strict=True):
+    for x, y in zip(xs, ys, strict=strict):
         total = total + x * y
     return total
 
-srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0])
+srcdiff.grad(f)([2.0, 3.0], [1.0, 1.0], True)
 """,
     "A loop over an iterator": """
 def f(xs):

@@ -1,4 +1,4 @@
-"""`max` and `min` of several lists or tuples, with `key=` too, and sums of what may be empty."""
+"""`max` and `min` of lists or tuples, sums of what may be empty, `zip` with `strict`."""
 
 from .registry import sample
 
@@ -67,3 +67,24 @@ for _function in (
     sums_of_lists_that_may_be_empty, joined_to_what_a_branch_made,
 ):  # fmt: skip
     sample(_function, lambda r: (r.permutation(3) * 0.4 + r.uniform(0.5, 0.8, 3),))
+
+
+def sums_in_step(x, y):
+    t = 0.0
+    for a, b in zip(x, y, strict=True):
+        t += a * b * t + a
+    return t
+
+
+def products_in_step(x, y):
+    return sum(a * b * b for a, b in zip(x, y, strict=True))
+
+
+def pairs_in_step(x, y):
+    pairs = list(zip(x, y, strict=True))
+    named = dict(zip("abc", x, strict=True))
+    return pairs[0][0] * pairs[-1][1] * named["c"]
+
+
+for _function in (sums_in_step, products_in_step, pairs_in_step):
+    sample(_function, lambda r: (r.uniform(0.6, 1.3, 3), r.uniform(0.6, 1.3, 3)))
