@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, joined, trees
 from srcdiff.facts import Facts
 from srcdiff.texts import line_of
 
@@ -93,6 +93,6 @@ def _changed(stmt: ir.Stmt) -> str:
         return stmt.base.id
     if not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Const):
         return ""
-    zeros = (np.zeros_like, trees.zeros_like, trees.zero_tree)
+    zeros = (np.zeros_like, trees.zeros_like, trees.zero_tree, joined.zeros_of)
     new = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in zeros
     return "" if new else stmt.target.id

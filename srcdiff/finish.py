@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, joined, trees
 from srcdiff.analyses.kind_types import (
     Array,
     Kind,
@@ -73,18 +73,16 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
     Of arrays only those that nobody else has are written into.
     """
     own = functools.cache(lambda: OwnMemory(function, kinds))
-    fresh = ir.Fresh(ir.all_names(function))
 
     def block(inner: ir.Block) -> ir.Block:
-        return tuple(new for s in inner for new in stmts(s))
+        return tuple(stmt(s) for s in inner)
 
-    def stmts(s: ir.Stmt) -> ir.Block:
+    def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
             if _is_attribute(s.rhs, kinds):
-                return (replace(s, rhs=_attribute(s.rhs)),)
-            zeros = _zeros(s, s.rhs, kinds, fresh)
-            return zeros or (_in_place(s, s.rhs, kinds, ours, own),)
-        return (ir.map_blocks(s, block),)
+                return replace(s, rhs=_attribute(s.rhs))
+            return _zeros(s, s.rhs, kinds) or _in_place(s, s.rhs, kinds, ours, own)
+        return ir.map_blocks(s, block)
 
     return replace(function, body=block(function.body))
 
@@ -92,26 +90,19 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
 _FEW = 4  # zeros that are written out
 
 
-def _zeros(
-    stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind], fresh: ir.Fresh
-) -> ir.Block:
-    """`[0.0] * len(xs)` for zeros in the form of a list of numbers; nothing for other calls."""
+def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Assign | None:
+    """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if call.fn is trees.zero_tree and not call.kwargs else None
     kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
     if like is None or not isinstance(kind, (List, Tuple)):
-        return ()
+        return None
     items = kind.items if kind.items is not None else (kind.item,)
     if not items or not all(isinstance(i, Scalar) and i.dtype == "float64" for i in items):
-        return ()
+        return None
     zero = ir.Const(0.0)
     if kind.items is not None and len(items) <= _FEW:
-        return (replace(stmt, rhs=ir.Call(ir.make_list, (zero,) * len(items))),)
-    one, count = fresh(), fresh()
-    return (
-        ir.Assign(one, ir.Call(ir.make_list, (zero,)), stmt.loc),
-        ir.Assign(count, ir.Call(len, (like,), text="len"), stmt.loc),
-        replace(stmt, rhs=ir.Call(operator.mul, (one, count))),
-    )
+        return replace(stmt, rhs=ir.Call(ir.make_list, (zero,) * len(items)))
+    return replace(stmt, rhs=ir.Call(joined.zeros_of, (like,), text="zeros_of"))
 
 
 def returned(function: ir.Function) -> frozenset[str]:

@@ -88,6 +88,15 @@ def as_items(d: Any, x: Any) -> Any:
     return np.array(d)[()]
 
 
+def zeros_of(xs: Any) -> list[float]:
+    """Zeros in the form of a list of numbers; generated code has the expression itself.
+
+    >>> zeros_of([1.0, 2.0])
+    [0.0, 0.0]
+    """
+    return [0.0] * len(xs)
+
+
 def same_length(*counts: int) -> int:
     """The length of sequences that `zip(..., strict=True)` goes through.
 

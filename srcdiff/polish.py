@@ -15,6 +15,7 @@ from srcdiff.lengths import unpacked
 from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
 from srcdiff.simplify.copies import read_at_once, returned_at_once
+from srcdiff.simplify.first_names import with_first_names
 from srcdiff.simplify.sink import sink
 from srcdiff.tidy import fold, in_order, shorten
 from srcdiff.upwards import upwards
@@ -36,6 +37,7 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     function = upwards(spell(function, kinds, ours), kinds)
     function = sink(items_in_reverse(unpacked(function)), kinds)
     function = returned_at_once(read_at_once(function, kinds), kinds)
+    function = with_first_names(function, kinds)
     function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
     return placed_calls(function, params)
 

@@ -18,6 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, Scalar
 from srcdiff.counters import shared
+from srcdiff.joined import zeros_of
 from srcdiff.names import global_words
 from srcdiff.trees import zero_tree
 
@@ -111,7 +112,8 @@ def _is_zero(stmt: ir.Assign) -> bool:
     """Whether a statement makes zeros that nobody else has, of something other than its target."""
     rhs = stmt.rhs
     if isinstance(rhs, ir.Call):
-        return rhs.fn in (np.zeros_like, zero_tree) and stmt.target.id not in ir.names(rhs)
+        new = rhs.fn in (np.zeros_like, zero_tree, zeros_of)
+        return new and stmt.target.id not in ir.names(rhs)
     return isinstance(rhs, ir.Const) and rhs.value == 0
 
 

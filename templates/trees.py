@@ -10,6 +10,7 @@ from srcdiff.joined import (
     of_items,
     one_value,
     same_length,
+    zeros_of,
 )
 from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
@@ -50,7 +51,7 @@ from srcdiff.trees import (
 
 nondifferentiable(
     check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, same_length,
-    zero_tree, zeros_like,
+    zero_tree, zeros_like, zeros_of,
 )  # fmt: skip
 
 

@@ -359,6 +359,14 @@ def test_what_must_not_be_gathered(f):
     assert assert_same_as_one_by_one(f, ARGS, (0,), size=2)
 
 
+def test_sums_that_may_be_empty():
+    def f(x, y):
+        rows = [[x[0] * y[0], y[1]], [], [x[2]]]
+        return sum(sum(r) for r in rows) * x
+
+    assert assert_same_as_one_by_one(f, ARGS, (0, 1))
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_numbers_that_grow_are_not_the_cotangents(count):
     """`d_s = grad_outputs; d_s += t` is a new number, where `grad_outputs` is read again."""

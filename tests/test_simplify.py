@@ -216,6 +216,26 @@ def test_unbroadcast_to_a_column():
     assert after == ["return np.sum(x * 2.0, axis=1, keepdims=True)"]
 
 
+def test_an_axis_that_is_summed_and_reshaped_away():
+    def before(x, v, w):
+        d = x @ w
+        one = np.sum(d * v[:, None], axis=1, keepdims=True).reshape(v.shape)
+        two = np.reshape(np.sum(d * v[:, None], axis=1, keepdims=True), v.shape)
+        other = np.reshape(np.sum(d, axis=0, keepdims=True), v.shape)
+        return one, two, other
+
+    last = simplified(before, x=X, v=X[:, 0], w=W)
+    assert "two = np.sum(d * v[:, None], axis=1)" in last
+    assert "other = np.reshape(np.sum(d, axis=0, keepdims=True), v.shape)" in last
+
+
+def test_tuples_of_displays():
+    def before(x):
+        return tuple((x, x)), tuple([x, x]), tuple(x)  # noqa: C409
+
+    assert simplified(before, x=X)[-1] == "return (x, x), tuple([x, x]), tuple(x)"
+
+
 def test_unbroadcast_stays_where_nothing_is_known():
     def before(x, y):
         return runtime.unbroadcast(x * y, y)

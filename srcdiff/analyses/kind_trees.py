@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from srcdiff import ir, layout, records, saving, together, trees, twice
+from srcdiff import ir, joined, layout, records, saving, together, trees, twice
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
@@ -155,6 +155,7 @@ def _unpacked(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 
 FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.zero_tree: _like_first,
+    joined.zeros_of: _like_first,
     trees.copy_tree: _like_first,
     trees.hook: _like_first,
     trees.hooked: _like_first,

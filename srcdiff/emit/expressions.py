@@ -26,6 +26,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )  # fmt: skip
+from srcdiff.joined import zeros_of
 
 from .callees import Globals
 
@@ -185,6 +186,9 @@ class Expressions:
         args = call.args
         if fn is make_list:
             return gast.List([self.atom(a) for a in args], LOAD)
+        if fn is zeros_of:
+            zeros = gast.List([self.atom(Const(0.0))], LOAD)
+            return gast.BinOp(zeros, _BINARY[operator.mul], self.rhs(Call(len, args, text="len")))
         if fn is make_dict and not any(isinstance(a, Star) for a in args):
             parts = [self.atom(a) for a in args]
             return gast.Dict(parts[::2], parts[1::2])

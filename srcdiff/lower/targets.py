@@ -6,6 +6,8 @@ import operator
 from collections.abc import Sequence, Set
 from types import FunctionType
 
+import gast
+
 from srcdiff.analyses.effects import is_pure
 from srcdiff.ir import (
     NONE,
@@ -33,6 +35,7 @@ from srcdiff.ir import (
     walk,
 )  # fmt: skip
 from srcdiff.lower.builder import Builder, LocalFunction, Node
+from srcdiff.lower.nodes import at
 from srcdiff.lower.scope import scan_nodes
 
 _SEQUENCES = ("Tuple", "List")
@@ -245,11 +248,27 @@ def _assign_tuple(b: Builder, target: Node, value: Node, loc: Loc) -> None:
                 target, f"{len(value.elts)} values for {len(target.elts)} names",
                 "Give as many values as names.",
             )  # fmt: skip
-        _assign_pairwise(b, target, value, loc)
+        _assign_pairwise(b, *_flat(target, value), loc)
         return
     if type(value).__name__ == "GeneratorExp":  # an unpacking uses it up at once
         b.eager.add(id(value))
     unpack(b, target, b.atom(value), loc)
+
+
+def _flat(target: Node, value: Node) -> tuple[Node, Node]:
+    """`a, b, c = x, y, z` for `(a, b), c = (x, y), z`."""
+    targets: list[Node] = []
+    values: list[Node] = []
+    for one, two in zip(target.elts, value.elts, strict=True):
+        nested = all(type(e).__name__ in _SEQUENCES and not _starred(e) for e in (one, two))
+        if nested and len(one.elts) == len(two.elts):
+            one, two = _flat(one, two)
+            targets += one.elts
+            values += two.elts
+        else:
+            targets.append(one)
+            values.append(two)
+    return at(gast.Tuple(targets, gast.Store()), target), at(gast.Tuple(values, gast.Load()), value)
 
 
 def _starred(value: Node) -> bool:

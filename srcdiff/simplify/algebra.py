@@ -301,6 +301,10 @@ class Algebra:
             return None
         return value.items[i.value] if -len(value.items) <= i.value < len(value.items) else None
 
+    def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
+        """`tuple((a, b))`."""
+        return items if isinstance(items, ir.Tup) and not items.listed else None
+
     def store(self, stmt: ir.SetItem) -> ir.SetItem:
         """`x[i] += -v`, and `x[i] += np.broadcast_to(v, shape)`."""
         inner = self.negated(stmt.value)
@@ -358,4 +362,5 @@ _RULES: dict[Any, Rule] = {
     operator.pow: Algebra.power,
     operator.getitem: Algebra.item,
     np.copy: Algebra.copy,
+    tuple: Algebra.tuple,
 }

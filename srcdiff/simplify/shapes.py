@@ -34,6 +34,8 @@ def plain(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
         return _unbroadcast(call.args[0], call.args[1], kinds)
     if call.fn in BINARY and len(call.args) == 2:
         return _without_spreading(call, kinds, available)
+    if call.fn is np.reshape and len(call.args) == 2:
+        return _summed(*call.args, kinds, available)
     return None
 
 
@@ -77,6 +79,27 @@ def _stretched(have: tuple[Dim, ...], want: tuple[Dim, ...]) -> tuple[int, ...] 
 def _axes(axes: tuple[int, ...]) -> ir.Atom:
     """The argument `axis` of a sum."""
     return ir.Const(axes[0]) if len(axes) == 1 else ir.Tup(tuple(map(ir.Const, axes)))
+
+
+def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> ir.Rhs | None:
+    """`np.sum(d, axis=1)` where a sum keeps the axis and is reshaped to what has it not."""
+    total, asked = available.value(x), available.value(shape)
+    if not isinstance(total, ir.Call) or total.fn is not np.sum or len(total.args) != 1:
+        return None
+    (axis, axes), *rest = total.kwargs or ((None, ir.NONE),)
+    if axis != "axis" or rest != [("keepdims", ir.Const(True))]:
+        return None
+    if not isinstance(asked, ir.Call) or asked.fn != ir.Attr("shape"):
+        return None
+    have = dims_of(atom_kind(total.args[0], kinds))
+    want = dims_of(atom_kind(asked.args[0], kinds))
+    gone = [a.value for a in (axes.items if isinstance(axes, ir.Tup) else (axes,))]  # type: ignore[union-attr]
+    if have is None or want is None or not all(type(k) is int for k in gone):
+        return None
+    left = [d for k, d in enumerate(have) if k not in gone and k - len(have) not in gone]
+    if len(left) != len(want) or not all(map(same_dim, left, want)):
+        return None
+    return ir.Call(np.sum, total.args, total.kwargs[:1], text="np.sum")
 
 
 # --- doing -------------------------------------------------------------------------------------
