@@ -233,7 +233,7 @@ def test_tuples_of_displays():
     def before(x):
         return tuple((x, x)), tuple([x, x]), tuple(x)  # noqa: C409
 
-    assert simplified(before, x=X)[-1] == "return (x, x), tuple([x, x]), tuple(x)"
+    assert simplified(before, x=X)[-1].startswith("return (x, x), tuple([x, x]), tuple(x)")
 
 
 def test_unbroadcast_stays_where_nothing_is_known():

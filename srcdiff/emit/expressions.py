@@ -165,8 +165,10 @@ class Expressions:
         return gast.Subscript(joiner, self.index(key), LOAD)
 
     def _tuple(self, call: Call) -> Any:
-        """`tuple(x)`; of a list display, the tuple display."""
+        """`tuple(x)`; of a display, the tuple display."""
         item = self.atom(call.args[0])
+        if isinstance(item, gast.Tuple):
+            return item
         if isinstance(item, gast.List) and any(isinstance(e, gast.Starred) for e in item.elts):
             return gast.Tuple(item.elts, LOAD)
         return gast.Call(dotted(self.globals.spell(tuple, call.text)), [_as_generator(item)], [])
@@ -177,6 +179,8 @@ class Expressions:
         positional = [self.atom(a) for a in (call.args if args is None else args)]
         if len(positional) == 1 and not keywords and call.fn in _EAGER:
             positional = [_as_generator(positional[0])]
+        if call.fn is list and len(positional) == 1 and _is_new_list(positional[0]):
+            return positional[0]
         if call.fn is np.block:
             positional = list(map(_as_lists, positional))
         return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in keywords])
@@ -221,6 +225,11 @@ class Expressions:
         if fn is operator.not_:
             return negated(node, exact=True)
         return gast.UnaryOp(_UNARY[fn], node)
+
+
+def _is_new_list(node: Any) -> bool:
+    """Whether an expression makes a list that nobody else has."""
+    return isinstance(node, (gast.List, gast.ListComp))
 
 
 def _as_lists(node: Any) -> Any:
