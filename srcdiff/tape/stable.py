@@ -17,6 +17,7 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import broadcasts_to_itself
 from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.facts import Facts
+from srcdiff.tape.bounds import Known, bound
 from srcdiff.tape.needs import contents_of, primal_reads
 
 Path = tuple[int, ...]
@@ -53,15 +54,12 @@ class Access:
 
 
 @dataclass
-class _Facts:
+class _Facts(Known):
     """What the proof looks things up in."""
 
-    facts: Facts
-    definitions: dict[str, list[ir.Rhs]] = field(default_factory=dict)
-    ranges: dict[str, tuple[ir.Atom, ir.Atom, int]] = field(default_factory=dict)
-    targets: set[str] = field(default_factory=set)  # of all loops
     accesses: list[Access] = field(default_factory=list)
     stores: list[Access] = field(default_factory=list)
+    moved: set[str] = field(default_factory=set)  # classes of lists whose items change places
 
 
 @dataclass(frozen=True)
@@ -184,6 +182,7 @@ def _collect_pair(
     facts = known.facts
     if stmt is not None:
         _note_bindings(stmt, known)
+        known.moved |= _moved_by(stmt, facts)
     if isinstance(stmt, ir.Assign):
         _collect_read(stmt, where, known, needed)
     if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
@@ -195,6 +194,19 @@ def _collect_pair(
     for name in primal_reads(pair.adjoint, adjoint_names, facts):
         if isinstance(name, str) and contents_of(name, facts) and not _is_piece(name, facts):
             known.accesses.append(Access(name, None, *where.fields, mine))
+
+
+def _moved_by(stmt: ir.Stmt, facts: Facts) -> set[str]:
+    """The class of a list whose items a statement gives other places, which are taken back.
+
+    What is read at one place before is overwritten at another one afterwards.
+    """
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(call.fn, ir.Method):
+        return set()
+    moves = call.fn.name in ("insert", "reverse") or (call.fn.name == "pop" and len(call.args) > 1)
+    names = ir.names(call.args[0]) if moves else ()
+    return {facts.aliases.classes[n] for n in names if n in facts.aliases.classes}
 
 
 def _note_bindings(stmt: ir.Stmt, known: _Facts) -> None:
@@ -224,9 +236,9 @@ def _is_piece(name: str, facts: Facts) -> bool:
 
 def _is_safe(store: Access, known: _Facts) -> bool:
     """Whether a store writes over nothing that was read for an adjoint."""
-    if known.facts.aliases.is_unclear(store.owner):
-        return False
     rep = known.facts.aliases.classes[store.owner]
+    if known.facts.aliases.is_unclear(store.owner) or rep in known.moved:
+        return False
     mates = [a for a in known.accesses if known.facts.aliases.classes[a.owner] == rep]
     return all(_after(a, store, known) for a in mates)
 
@@ -261,11 +273,11 @@ def _later_is_elsewhere(
     rising = known.ranges[var][2] == 1
     for e, f in _axes(read.index, store.index, known):
         if rising:
-            low, high = _bound(f, var, known, -1), _bound(e, var, known, 1)
+            low, high = bound(f, var, known, -1), bound(e, var, known, 1)
             if low is not None and high is not None and low >= high:
                 return True
         else:
-            low, high = _bound(e, var, known, -1), _bound(f, var, known, 1)
+            low, high = bound(e, var, known, -1), bound(f, var, known, 1)
             if low is not None and high is not None and high <= low:
                 return True
     return False
@@ -294,7 +306,7 @@ def _apart(
 
 def _less(a: ir.Atom, b: ir.Atom, var: str | None, known: _Facts) -> bool:
     """Whether `a < b` for equal values of `var`."""
-    high, low = _bound(a, var, known, 1), _bound(b, var, known, -1)
+    high, low = bound(a, var, known, 1), bound(b, var, known, -1)
     return high is not None and low is not None and high < low
 
 
@@ -310,7 +322,7 @@ def _axes(
         return
     for e, f in zip(one, two):
         if _is_plain(e) and _is_plain(f):
-            lows = _bound(e, None, known, -1), _bound(f, None, known, -1)
+            lows = bound(e, None, known, -1), bound(f, None, known, -1)
             if all(low is not None and low >= 0 for low in lows):
                 yield e, f
 
@@ -320,72 +332,3 @@ def _is_plain(item: ir.Atom) -> bool:
     if isinstance(item, ir.Slice):
         return item.step == ir.NONE and item.upper != ir.NONE
     return isinstance(item, (ir.Name, ir.Const))
-
-
-def _bound(atom: ir.Atom, var: str | None, known: _Facts, side: int, depth: int = 0) -> int | None:
-    """A bound of `atom - var` (of `atom` itself for None): upper for side 1, lower for -1."""
-    if depth > 8:
-        return None
-    if isinstance(atom, ir.Slice):
-        return _bound_of_slice(atom, var, known, side, depth)
-    if isinstance(atom, ir.Const):
-        number = type(atom.value) is int and var is None
-        return atom.value if number else None
-    if not isinstance(atom, ir.Name):
-        return None
-    if atom.id == var:
-        return 0
-    if var in known.ranges and var not in known.definitions:
-        # j <= i + c in a loop `for j in range(i + c + 1)` says i - j >= -c.
-        other = _bound_of_target(var, atom.id, known, -side, depth)
-        if other is not None:
-            return -other
-    if atom.id in known.ranges and atom.id not in known.definitions:
-        return _bound_of_target(atom.id, var, known, side, depth)
-    # The target of a loop that is bound elsewhere too has no range, and no definition.
-    defined = [] if atom.id in known.targets else known.definitions.get(atom.id, [])
-    return _bound_of_sum(defined[0], var, known, side, depth) if len(defined) == 1 else None
-
-
-def _bound_of_slice(
-    item: ir.Slice, var: str | None, known: _Facts, side: int, depth: int
-) -> int | None:
-    """A bound of the positions in `a:b`, if b cannot be negative."""
-    top = _bound(item.upper, None, known, -1, depth + 1)
-    if top is None or top < 0:
-        return None
-    if side == 1:
-        found = _bound(item.upper, var, known, 1, depth + 1)
-        return None if found is None else found - 1
-    lower = ir.Const(0) if item.lower == ir.NONE else item.lower
-    return _bound(lower, var, known, -1, depth + 1)
-
-
-def _bound_of_target(
-    name: str, var: str | None, known: _Facts, side: int, depth: int
-) -> int | None:
-    """A bound of a loop's target by the loop's range."""
-    start, stop, step = known.ranges[name]
-    if (side == 1) == (step == 1):
-        found = _bound(stop, var, known, side, depth + 1)
-        return None if found is None else found - step
-    return _bound(start, var, known, side, depth + 1)
-
-
-def _bound_of_sum(
-    rhs: ir.Rhs, var: str | None, known: _Facts, side: int, depth: int
-) -> int | None:
-    """A bound of `a + c`, `c + a` or `a - c` with a literal c."""
-    if isinstance(rhs, (ir.Name, ir.Const)):
-        return _bound(rhs, var, known, side, depth + 1)
-    if not isinstance(rhs, ir.Call) or rhs.fn not in (operator.add, operator.sub):
-        return None
-    a, b = rhs.args
-    if rhs.fn is operator.add and isinstance(a, ir.Const):
-        a, b = b, a
-    if not isinstance(b, ir.Const) or type(b.value) is not int:
-        return None
-    found = _bound(a, var, known, side, depth + 1)
-    if found is None:
-        return None
-    return found + b.value if rhs.fn is operator.add else found - b.value

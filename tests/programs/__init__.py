@@ -38,6 +38,7 @@ TOPICS = (
     "meeting",
     "rebound_displays",
     "extremes",
+    "moved_items",
     "objects",
     "objects_kept",
     "best_so_far",
