@@ -51,6 +51,7 @@ class _Accumulate:
         # The adjoint of a reshaped array is reshaped as a view only if it lies in C order as well.
         views = facts.aliases.views
         self.in_c_order = {facts.aliases.owner(v) for v in views if is_reshaping(views[v].rhs)}
+        self.viewed = {facts.aliases.owner(v) for v in views}
         self.like = {a: ir.Name(n) for n, a in facts.adjoints.items()}
 
     def block(self, block: ir.Block, states: States) -> Resolved:
@@ -289,17 +290,21 @@ class _Accumulate:
             now[target] = self.state_of(value, now)
             return [ir.Assign(stmt.target, value, stmt.loc)]
         kind = self.facts.kinds.get(stmt.like.id)
+        # Where there are views of it, they show what is added.
+        stays = state == State.OWNED and stmt.like.id in self.viewed
         if kind is None or not is_numeric(kind):
+            if stays:
+                return [self.added_into(stmt)]
             now[target] = State.OWNED
             total = ir.Call(trees.add_tree, (stmt.target, value))
             return [ir.Assign(stmt.target, total, stmt.loc)]
-        if state == State.OWNED and is_array(kind):
+        if stays or (state == State.OWNED and is_array(kind)):
             return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         now[target] = State.OWNED
         return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
 
     def added_into(self, stmt: ir.Accum) -> ir.Stmt:
-        """`target += value` in the memory of a shadow."""
+        """`target += value` in the memory of a shadow, or of what has views."""
         if is_array(self.facts.kinds.get(stmt.like.id)):
             return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
         return ir.Effect(ir.Call(trees.add_into, (stmt.target, stmt.value)), stmt.loc)

@@ -27,6 +27,7 @@ from srcdiff.analyses.kind_types import (
     is_float,
     is_inexact_dtype,
     is_numeric,
+    sure,
 )
 from srcdiff.analyses.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
@@ -151,7 +152,10 @@ def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     by_float = any(is_float(atom_kind(a, facts.kinds)) for a in call.args)
     check = numbers if by_float and call.fn is operator.mul else one_value
     adjoint = facts.adjoint(stmt.target.id)
-    return (ir.Assign(adjoint, ir.Call(check, (adjoint, *place_of(stmt.loc))), stmt.loc),)
+    checked = ir.Call(check, (adjoint, *place_of(stmt.loc)))
+    if stmt.target.id in facts.shadowed:  # a shadow stays what the forward part has made
+        return (ir.Effect(checked, stmt.loc),)
+    return (ir.Assign(adjoint, checked, stmt.loc),)
 
 
 def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
@@ -197,7 +201,9 @@ def _may_repeat(stmt: ir.Assign, key: ir.Atom, facts: Facts) -> bool:
     known = facts.kinds.get(base.id, UNKNOWN) if isinstance(base, ir.Name) else None
     parts = key.items if isinstance(key, ir.Tup) else (key,)
     kinds = [facts.kinds.get(k.id, UNKNOWN) for k in parts if isinstance(k, ir.Name)]
-    return isinstance(known, Unknown) and any(isinstance(k, (Unknown, Array, List)) for k in kinds)
+    kinds += [UNKNOWN for k in parts if isinstance(k, ir.Ref)]
+    maybe = known is not None and isinstance(sure(known), (Unknown, Array))
+    return maybe and any(isinstance(sure(k), (Unknown, Array, List)) for k in kinds)
 
 
 def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:

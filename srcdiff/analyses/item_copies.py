@@ -8,7 +8,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.kind_index import indexes_as_array
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, rank_of
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, rank_of, sure
 from srcdiff.device import is_device_array, on_device
 
 Kinds = Mapping[str, Kind]
@@ -47,6 +47,6 @@ def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:
 
 
 def is_array_or_number(atom: ir.Atom, kinds: Kinds | None) -> bool:
-    """Whether an atom is certainly an array or a number, not a container."""
+    """Whether an atom is certainly an array or a number, not a container; it may be None."""
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
-    return isinstance(kind, (Array, Scalar))
+    return kind is not None and isinstance(sure(kind), (Array, Scalar))

@@ -38,6 +38,7 @@ TOPICS = (
     "meeting",
     "rebound_displays",
     "extremes",
+    "optional_arrays",
     "moved_items",
     "objects",
     "objects_kept",
