@@ -367,37 +367,31 @@ def test_sums_that_may_be_empty():
     assert assert_same_as_one_by_one(f, ARGS, (0, 1))
 
 
+def grown(x, y, n):
+    s = x[1] + y[0]
+    items = [x[0], x[1]]
+    if n > 1:
+        held = {"u": items}
+        held["u"][-1] = s
+    if n % 2:
+        held = (items,)
+        held[0][0] = s
+    return s + sum(items) + y.sum()
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_numbers_that_grow_are_not_the_cotangents(count):
     """`d_s = grad_outputs; d_s += t` is a new number, where `grad_outputs` is read again."""
-
-    def f(x, y, n):
-        s = x[1] + y[0]
-        items = [x[0], x[1]]
-        if n > 1:
-            held = {"u": items}
-            held["u"][-1] = s
-        if n % 2:
-            held = (items,)
-            held[0][0] = s
-        return s + sum(items) + y.sum()
-
-    assert_same_as_one_by_one(f, (*ARGS, count), (0, 1))
+    assert_same_as_one_by_one(grown, (*ARGS, count), (0, 1))
 
 
 def test_the_text_of_what_goes_one_by_one():
-    """That of the two parts, also where there is none that holds for all arguments."""
-
-    def f(x, n):
-        m = x
-        if n:
-            m = np.sin(m)
-        m[0] = 0.3
-        return m**n
-
-    many = srcdiff.grad(f, 0, is_grads_batched=True)
-    many(V.copy(), 2, grad_outputs=np.eye(3))
-    assert "def f_grad_forward" in many.source and "def f_grad_backward" in many.source
+    """That of the two parts, also where no text holds for all arguments."""
+    many = srcdiff.grad(grown, (0, 1), is_grads_batched=True)
+    many(*ARGS, 2, grad_outputs=np.ones(2))
+    with pytest.raises(srcdiff.UnsupportedError):
+        srcdiff.source(grown, (0, 1))
+    assert "def grown_grad_forward" in many.source and "def grown_grad_backward(" in many.source
 
 
 def test_what_has_no_batched_form_goes_one_by_one():

@@ -28,8 +28,7 @@ def check_veiled(links: list[Link], scene: Scene) -> None:
     for link in links:
         if _is_veiled(link, scene.kinds):
             names = _reached(link, links, scene.kinds)
-            changes = _changes(link, scene)
-            if any(names & live_after(scene.function, stmt) for stmt in changes):
+            if any(names & live_after(scene.function, s) for s in _changes(link, scene)):
                 raise _refusal(link)
 
 

@@ -64,7 +64,7 @@ def batch_backward(
     names = with_axis(rest, kinds, frozenset({seed}) | ours, shared)
     rest, kinds = gathered(rest, names, kinds, unpacked, shared)
     b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs, shared)
-    b = replace(b, renamed=renamed(rest), shadows=sharing(rest, kinds, ours))
+    b = replace(b, renamed=renamed(rest), shadows=sharing(rest, kinds, ours, shared))
     body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
     params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))
     made = replace(function, params=params, body=body)

@@ -61,12 +61,21 @@ def written_into(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> fro
     """The names whose memory is written into, by themselves or by a view."""
     statements = list(ir.walk(function.body))
     found = {n for stmt in statements for n in _written(stmt, kinds)}
-    views = [*shared, *_views(statements, kinds)]
-    while True:
-        more = {s for t, s in views if t in found} | {t for t, s in views if s in found}
-        if more <= found:
-            return frozenset(found)
+    return _closed(found, [*shared, *_views(statements, kinds)])
+
+
+def sharing(
+    function: ir.Function, kinds: Kinds, start: Iterable[str], shared: Pairs = ()
+) -> frozenset[str]:
+    """The names that may share memory with one of `start`, and these."""
+    return _closed({*start}, [*shared, *_views(list(ir.walk(function.body)), kinds)])
+
+
+def _closed(found: set[str], views: list[tuple[str, str]]) -> frozenset[str]:
+    """Some names, and all that are linked to them."""
+    while more := {n for pair in views if found & {*pair} for n in pair} - found:
         found |= more
+    return frozenset(found)
 
 
 def renamed(function: ir.Function) -> frozenset[str]:
@@ -74,15 +83,6 @@ def renamed(function: ir.Function) -> frozenset[str]:
     found = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
     pairs = ((s.target.id, s.rhs.id) for s in found if isinstance(s.rhs, ir.Name))
     return frozenset(n for pair in pairs for n in pair)
-
-
-def sharing(function: ir.Function, kinds: Kinds, start: Iterable[str]) -> frozenset[str]:
-    """The names that may share memory with one of `start`, and these."""
-    views = list(_views(list(ir.walk(function.body)), kinds))
-    found = set(start)
-    while more := {n for pair in views if found & {*pair} for n in pair} - found:
-        found |= more
-    return frozenset(found)
 
 
 def numbers(function: ir.Function) -> frozenset[str]:
