@@ -45,7 +45,7 @@ def _is_record(cls: type) -> bool:
     if not _is_ours(cls) or type(cls).__module__ not in ("builtins", "abc"):
         return False
     if is_named_tuple(cls):
-        return True
+        return not own_operators(cls, tuple)
     own = [c for c in cls.__mro__ if c is not object]
     known = all(c.__flags__ & _HEAP_TYPE and _is_ours(c) for c in own)
     return known and member(cls, "__getattribute__") is object.__dict__["__getattribute__"]
@@ -110,6 +110,29 @@ def can_store(cls: type) -> bool:
     return plain and not issubclass(cls, tuple)
 
 
+_OPERATORS = frozenset(
+    f"__{prefix}{name}__"
+    for prefix in ("", "r", "i")
+    for name in (
+        "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "and", "or",
+        "xor", "lshift", "rshift",
+    )
+) | frozenset(
+    f"__{name}__"
+    for name in (
+        "lt", "le", "eq", "ne", "gt", "ge", "len", "iter", "reversed", "contains", "getitem",
+        "setitem", "delitem", "missing", "bool", "abs", "neg", "pos", "invert", "float", "int",
+        "complex", "index", "round",
+    )
+)  # fmt: skip
+
+
+def own_operators(cls: type, base: type) -> tuple[str, ...]:
+    """The operators that a user's class has in place of those of the builtin `base`."""
+    ours = [c for c in cls.__mro__[: cls.__mro__.index(base)] if _is_ours(c)]
+    return tuple(sorted({n for c in ours for n in vars(c) if n in _OPERATORS}))
+
+
 # --- making them ---------------------------------------------------------------------------------
 
 
@@ -123,7 +146,8 @@ def _plain_fields(cls: Any) -> tuple[str, ...] | None:
     """The fields of a class with a plain constructor, once for each class."""
     if is_named_tuple(cls):
         code = getattr(cls.__new__, "__code__", None)
-        return tuple(cls._fields) if code is not None and _is_generated(code) else None
+        plain = code is not None and _is_generated(code) and not own_operators(cls, tuple)
+        return tuple(cls._fields) if plain else None
     if not is_dataclass_made(cls) or member(cls, "__post_init__") is not MISSING:
         return None
     fields = dataclasses.fields(cls)

@@ -12,6 +12,7 @@ from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_types import (
     Array,
     Kind,
+    Object,
     Scalar,
     is_active_kind,
     is_container,
@@ -44,6 +45,10 @@ def check_callees(
             find(call, kinds, stmt.loc)  # says what to write instead
         if call is not None and result and not made.keys().isdisjoint(ir.names(call)):
             _check_captured(call, made, kinds, stmt.loc)
+        if result and stmt.target.id in varied and _is_own_container(call):  # type: ignore[union-attr]
+            refuse_strange(call, stmt.loc, function, kinds)  # type: ignore[arg-type]
+        if isinstance(stmt, ir.SetItem) and _is_object(stmt, kinds) and stmt.base.id in varied:
+            _refuse_store(stmt)
         if call is not None and _is_strange(call, kinds):
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
@@ -55,7 +60,9 @@ def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
     """Whether a statement may be, or make, what `check_callees` refuses."""
     call = ir.call_of(stmt)
     if call is not None:
-        return _is_declined(call) or _is_strange(call, kinds)
+        return _is_declined(call) or _is_strange(call, kinds) or _is_own_container(call)
+    if isinstance(stmt, ir.SetItem):
+        return _is_object(stmt, kinds)
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     return isinstance(rhs, ir.Opaque) and not rhs.harmless
 
@@ -144,6 +151,28 @@ def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
         kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
         return kind is not None and not isinstance(kind, (Array, Scalar)) and not is_container(kind)
     return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
+
+
+def _is_own_container(call: ir.Call | None) -> bool:
+    """Whether a call makes a list or dict of a class that has operators of its own."""
+    fn = None if call is None else call.fn
+    base = next((b for b in (dict, list) if isinstance(fn, type) and issubclass(fn, b)), None)
+    return base is not None and bool(records.own_operators(fn, base))  # type: ignore[arg-type]
+
+
+def _is_object(stmt: ir.SetItem, kinds: Kinds) -> bool:
+    """Whether a statement stores an item into an object that is no array."""
+    kind = kinds.get(stmt.base.id)
+    return isinstance(kind, Object) and kind.type != "numpy.ndarray"
+
+
+def _refuse_store(stmt: ir.SetItem) -> NoReturn:
+    raise UnsupportedError(
+        f"a value with a derivative is stored into {ir.said(stmt.base.id)}, an object of a class "
+        "of which it is not known how it stores items",
+        stmt.loc,
+        remedy="Use a list, a dict or an array.",
+    )
 
 
 def _check_written_out(call: ir.Call, name: str, loc: ir.Loc) -> None:

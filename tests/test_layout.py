@@ -30,7 +30,7 @@ LAYERS = (
     + ("consistent", "assumed", "returned_lists", "resized", "marks", "looped", "hidden", "partly")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
     + ("attribute_dicts", "data_functions", "keys", "boxed")
-    + ("methods", "mappings", "flat", "arity", "stars", "iterators", "changes", "lengths")
+    + ("methods", "mappings", "flat", "slices", "arity", "stars", "iterators", "changes", "lengths")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("direct", "strong", "entangled", "written", "overlaps", "memoised", "turns", "lent"),

@@ -220,6 +220,11 @@ def _range(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Range(size_dim(args[0]) if len(args) == 1 else None)
 
 
+def _slice(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A slice of which only is known whether it has a step."""
+    return SliceKind(UNKNOWN, UNKNOWN, args[2] if len(args) == 3 else NoneKind())
+
+
 def _make_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return List(None, args) if args else List(None, ())
 
@@ -344,7 +349,7 @@ _SPECIAL: dict[Any, Special] = {
     operator.getitem: _item,
     len: _len,
     range: _range,
-    slice: _constant(SliceKind(UNKNOWN, UNKNOWN, UNKNOWN)),
+    slice: _slice,
     ir.make_list: _make_list,
     ir.make_dict: _make_dict,
     min: _extreme,

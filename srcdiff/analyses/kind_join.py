@@ -18,6 +18,7 @@ from srcdiff.analyses.kind_types import (
     Object,
     Range,
     Scalar,
+    SliceKind,
     Sparse,
     Text,
     Tuple,
@@ -48,6 +49,9 @@ def join(a: Kind, b: Kind) -> Kind:
         return _join_tuples(a, b)
     if isinstance(a, Range) and isinstance(b, Range):
         return Range(join_dim(a.length, b.length))
+    if isinstance(a, SliceKind) and isinstance(b, SliceKind):
+        parts = zip((a.lower, a.upper, a.step), (b.lower, b.upper, b.step))
+        return SliceKind(*(join(p, q) for p, q in parts))
     if isinstance(a, Text) and isinstance(b, Text):
         return Text()
     if isinstance(a, List) and isinstance(b, List):

@@ -128,6 +128,17 @@ srcdiff.grad(f)(2.0, 2)
 }
 
 MEMORY = {
+    "A store into an object that keeps items in its own way": """
+class Doubling(dict):
+    def __setitem__(self, key, value):
+        dict.__setitem__(self, key, 2.0 * value)
+
+def f(x, kept):
+    kept["a"] = x
+    return kept["a"] * x
+
+srcdiff.grad(f)(2.0, Doubling())
+""",
     "An `out` that may be among `*args`": """
 def f(x, w):
     y = np.sin(x * w)

@@ -38,6 +38,7 @@ TOPICS = (
     "meeting",
     "rebound_displays",
     "extremes",
+    "slice_values",
     "optional_arrays",
     "moved_items",
     "objects",

@@ -791,3 +791,33 @@ def object_without_a_hash(x):
 
 
 sample(object_without_a_hash, lambda r: (r.standard_normal(3),))
+
+
+class Total(dict):
+    def total(self):
+        return sum(self.values())
+
+
+class Sized(NamedTuple):
+    a: float
+    b: float
+
+    def __len__(self):
+        return 5
+
+
+SIZED = Sized(2.0, 3.0)
+
+
+def dict_with_a_method(x):
+    d = Total()
+    d["a"] = x[0]
+    return d["a"] ** 2
+
+
+def operators_of_constants(x):
+    return len(SIZED) * x[0] * SIZED.b + len(Sized(1.0, x.shape[0]))
+
+
+for _function in (dict_with_a_method, operators_of_constants):
+    sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))

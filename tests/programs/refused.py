@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -291,5 +291,62 @@ for _function, _line, _reason in (
     (dict_or_array, "z = d", "`z` may be `d` or an array"),
     (list_that_changes_in_a_loop, "z = y", "the list changes while both are used"),
     (list_or_array_of_a_helper, "return y", "what is named here may be `y` or an array"),
+):  # fmt: skip
+    refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
+
+
+class Vector(NamedTuple):
+    a: float
+    b: float
+
+    def __mul__(self, k):
+        return Vector(self.a * k, self.b * k)
+
+
+class Doubling(dict):
+    def __setitem__(self, key, value):
+        dict.__setitem__(self, key, 2.0 * value)
+
+
+class Tripling(dict):
+    def __getitem__(self, key):
+        return 3.0 * dict.__getitem__(self, key)
+
+
+class Defaults(dict):
+    def __missing__(self, key):
+        return 2.0
+
+
+def named_tuple_with_a_product(x):
+    return (Vector(x[0], x[1]) * 2)[0] * x[1]
+
+
+def dict_that_stores_otherwise(x):
+    d = Doubling()
+    d["a"] = x[0]
+    return d["a"] ** 2
+
+
+def dict_that_reads_otherwise(x):
+    d = Tripling()
+    d["a"] = x[0]
+    return d["a"] ** 2
+
+
+def dict_with_defaults(x):
+    d = Defaults()
+    d["a"] = x[0]
+    return d["a"] * d["b"]
+
+
+for _function, _line, _reason in (
+    (
+        named_tuple_with_a_product, "return (Vector(x[0], x[1]) * 2)[0] * x[1]",
+        "`Vector` makes an object",
+    ),
+    (dict_that_stores_otherwise, "d = Doubling()", "`Doubling` makes an object"),
+    (dict_that_reads_otherwise, "d = Tripling()", "`Tripling` makes an object"),
+    (dict_with_defaults, "d = Defaults()", "`Defaults` makes an object"),
 ):  # fmt: skip
     refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
