@@ -110,21 +110,15 @@ def can_store(cls: type) -> bool:
     return plain and not issubclass(cls, tuple)
 
 
-_OPERATORS = frozenset(
-    f"__{prefix}{name}__"
-    for prefix in ("", "r", "i")
-    for name in (
-        "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "and", "or",
-        "xor", "lshift", "rshift",
-    )
-) | frozenset(
-    f"__{name}__"
-    for name in (
-        "lt", "le", "eq", "ne", "gt", "ge", "len", "iter", "reversed", "contains", "getitem",
-        "setitem", "delitem", "missing", "bool", "abs", "neg", "pos", "invert", "float", "int",
-        "complex", "index", "round",
-    )
-)  # fmt: skip
+_ARITHMETIC = """
+    add sub mul matmul truediv floordiv mod divmod pow and or xor lshift rshift
+"""
+_METHODS = """
+    lt le eq ne gt ge len iter reversed contains getitem setitem delitem missing bool abs neg pos
+    invert float int complex index round
+"""
+_BINARY = [prefix + name for name in _ARITHMETIC.split() for prefix in ("", "r", "i")]
+_OPERATORS = frozenset(f"__{name}__" for name in _BINARY + _METHODS.split())
 
 
 def own_operators(cls: type, base: type) -> tuple[str, ...]:

@@ -28,10 +28,10 @@ from .programs.registry import Program
 FOLLOWED = {
     f"objects-{name}"
     for name in (
-        "class_and_static_methods", "dual_numbers", "filled_matrix", "iterated_object",
-        "made_and_changed", "made_with_super", "made_without_init", "network_loss",
-        "object_as_default",
-        "object_from_outside", "object_without_a_hash",
+        "class_and_static_methods", "dict_with_a_method", "dual_numbers", "filled_matrix",
+        "iterated_object", "made_and_changed", "made_with_super", "made_without_init",
+        "network_loss", "object_as_default", "object_from_outside", "object_without_a_hash",
+        "operators_of_constants",
         "one_kick", "trained", "vector_algebra", "with_post_init",
     )
 }  # fmt: skip
