@@ -28,7 +28,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.arity import wanted
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import inline, is_written_out
-from srcdiff.keys import fixed_dicts
+from srcdiff.keys import fixed_dicts, outside_items, outside_keys
 from srcdiff.lower import Closure
 from srcdiff.lower.settled import definitions
 from srcdiff.namespaces import passes_modules, read_of_modules
@@ -102,7 +102,7 @@ def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         if call is not None and isinstance(call.fn, ir.Name):
-            if not choices.known_choices(kinds.get(call.fn.id)):
+            if not choices.known_choices(kinds.get(call.fn.id)) or not is_written_out(call):
                 refuse_strange(call, stmt.loc, function, kinds)
 
 
@@ -213,7 +213,11 @@ class _Resolve:
         self, arg: ir.Atom, call: ir.Call, fn: Any, loc: ir.Loc, out: list[ir.Stmt]
     ) -> list[ir.Atom]:
         """The arguments that `*args` of a call of `fn` stands for, where it is known how many."""
-        if not isinstance(arg, ir.Star) or not isinstance(arg.value, ir.Name):
+        if not isinstance(arg, ir.Star):
+            return [arg]
+        if (fixed := outside_items(arg.value, self.whole)) is not None:
+            return [self.item(arg.value, k, loc, out) for k in range(fixed)]
+        if not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
         if isinstance(kind, (Tuple, List)) and kind.items is not None:
@@ -230,12 +234,17 @@ class _Resolve:
         self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
     ) -> list[tuple[str | None, ir.Atom]]:
         """The keyword arguments that `**kwargs` stands for, where its keys are known."""
-        if key is not None or not isinstance(value, ir.Name) or value.id not in self.dicts:
+        if key is not None:
             return [(key, value)]
-        return [(k, self.item(value, k, loc, out)) for k in self.dicts[value.id]]
+        keys = outside_keys(value, self.whole)
+        if isinstance(value, ir.Name):
+            keys = self.dicts.get(value.id)
+        if keys is None:
+            return [(key, value)]
+        return [(k, self.item(value, k, loc, out)) for k in keys]
 
     def item(
-        self, base: ir.Name, key: Any, loc: ir.Loc, out: list[ir.Stmt], text: str | None = None
+        self, base: ir.Atom, key: Any, loc: ir.Loc, out: list[ir.Stmt], text: str | None = None
     ) -> ir.Name:
         """An item in a temporary."""
         taken = self.fresh()

@@ -99,6 +99,39 @@ def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
     return tuple(n for a in (rest[1:] if looks(call) else rest) for n in ir.names(a))
 
 
+def outside_keys(atom: ir.Atom, function: ir.Function) -> tuple[str, ...] | None:
+    """The keys of a dict from outside, where the function only looks at it; else None.
+
+    Whoever gives it another key gets another derivative: it is watched.
+    """
+    value = _only_looked_at(atom, function)
+    named = type(value) is dict and all(isinstance(k, str) for k in value)
+    return tuple(value) if named else None
+
+
+def outside_items(atom: ir.Atom, function: ir.Function) -> int | None:
+    """How long a list or tuple from outside is, where the function only looks at it; else None."""
+    value = _only_looked_at(atom, function)
+    return len(value) if type(value) in (list, tuple) else None
+
+
+def _only_looked_at(atom: ir.Atom, function: ir.Function) -> Any:
+    """What a variable from outside holds; None where the function may change or keep it."""
+    if not isinstance(atom, ir.Ref) or any(atom in _kept(s) for s in ir.walk(function.body)):
+        return None
+    return atom.value
+
+
+def _kept(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
+    """The atoms in a statement that it may write into or keep, were they dicts."""
+    call = ir.call_of(stmt)
+    if call is None:
+        return tuple(a for o in ir.operands(stmt) for a in ir.atoms(o))
+    positional = [a for a in call.args if not isinstance(a, ir.Star)]
+    rest = [*positional, *(v for k, v in call.kwargs if k is not None)]
+    return tuple(a for o in (rest[1:] if looks(call) else rest) for a in ir.atoms(o))
+
+
 def looks(call: ir.Call) -> bool:
     """Whether a call only looks at its first argument, or takes something out of it."""
     asks = isinstance(call.fn, ir.Method) and call.fn.name in _ASKS

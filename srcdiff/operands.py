@@ -35,8 +35,12 @@ from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]
 
-_COMPOSED = frozenset({np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef})
-"""Functions that are made of others and take arrays alone."""
+_COMPOSED = frozenset({
+    np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef, np.linalg.matrix_power,
+})  # fmt: skip
+"""Functions that are made of others and take arrays alone, with those of `_ARRAYS_ALONE`."""
+
+_ARRAYS_ALONE = ("scipy.stats", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.ndimage")
 
 _SEQUENCES = frozenset((
     "array", "asarray", "block", "choose", "column_stack", "concat", "concatenate", "dstack",
@@ -118,17 +122,28 @@ def _listed(
         call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
     ):
         return ()
-    whole = is_elementwise(call.fn) or call.fn is np.interp  # no list is one of axes
+    whole = _takes_no_axes(call.fn)
     taken = call.args if whole else flows(call, kinds)
     unsure = [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
     places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
-    keys = [k for k, v in call.kwargs if k is not None and v in taken and _is_list(v, kinds)]
+    named = [(k, v) for k, v in call.kwargs if k is not None and v in taken]
+    keys = [k for k, v in named if _is_list(v, kinds, _is_distribution(call.fn))]
     if not (unsure or places or keys) or not _takes_lists(call, kinds):
         return ()
     products = (operator.matmul,) if loose else ()
     if call.fn in products or getattr(call.fn, "__name__", "") in _SEQUENCES:
         unsure = []
     return (*places, *keys, *unsure) if _computes(call) else (*unsure,)
+
+
+def _takes_no_axes(fn: Any) -> bool:
+    """Whether every list that a function is given stands for an array, whatever it holds."""
+    return is_elementwise(fn) or fn is np.interp or _is_distribution(fn)
+
+
+def _is_distribution(fn: Any) -> bool:
+    """Whether a function is a method of a distribution of SciPy."""
+    return module_of(fn).startswith("scipy.stats.") and hasattr(fn, "__self__")
 
 
 def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
@@ -145,7 +160,7 @@ def _computes(call: ir.Call) -> bool:
     """Whether a rule computes with its operands."""
     rule = lookup(call.fn)
     found = rule is not None and rule.flavour in ("elementwise", "rule")
-    return found or call.fn in _COMPOSED
+    return found or call.fn in _COMPOSED or module_of(call.fn).startswith(_ARRAYS_ALONE)
 
 
 def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
@@ -154,7 +169,7 @@ def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
         return False
     if module_of(call.fn) == "_operator":
         return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)
-    return module_of(call.fn).startswith("numpy")
+    return isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith(("numpy", "scipy"))
 
 
 def _text(fn: Any) -> str:

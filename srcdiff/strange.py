@@ -6,14 +6,19 @@ import operator
 from collections.abc import Container, Mapping
 from typing import NoReturn
 
+import numpy as np
+
 from srcdiff import ir, records
 from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.effects import is_pure, mutated_args
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Array,
     Kind,
     Object,
     Scalar,
+    class_if_any,
+    inside,
     is_active_kind,
     is_container,
 )
@@ -45,6 +50,8 @@ def check_callees(
             find(call, kinds, stmt.loc)  # says what to write instead
         if call is not None and result and not made.keys().isdisjoint(ir.names(call)):
             _check_captured(call, made, kinds, stmt.loc)
+        if result and stmt.target.id in varied and _combines_objects(call, kinds):  # type: ignore[union-attr]
+            _refuse_objects(call, stmt.loc)  # type: ignore[arg-type]
         if result and stmt.target.id in varied and _is_own_container(call):  # type: ignore[union-attr]
             refuse_strange(call, stmt.loc, function, kinds)  # type: ignore[arg-type]
         if isinstance(stmt, ir.SetItem) and _is_object(stmt, kinds) and stmt.base.id in varied:
@@ -60,7 +67,8 @@ def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
     """Whether a statement may be, or make, what `check_callees` refuses."""
     call = ir.call_of(stmt)
     if call is not None:
-        return _is_declined(call) or _is_strange(call, kinds) or _is_own_container(call)
+        known = not _is_strange(call, kinds) and not _combines_objects(call, kinds)
+        return _is_declined(call) or not known or _is_own_container(call)
     if isinstance(stmt, ir.SetItem):
         return _is_object(stmt, kinds)
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
@@ -158,6 +166,34 @@ def _is_own_container(call: ir.Call | None) -> bool:
     fn = None if call is None else call.fn
     base = next((b for b in (dict, list) if isinstance(fn, type) and issubclass(fn, b)), None)
     return base is not None and bool(records.own_operators(fn, base))  # type: ignore[arg-type]
+
+
+def _combines_objects(call: ir.Call | None, kinds: Kinds) -> bool:
+    """Whether a call compares or joins objects, as operators of their class say."""
+    fn = None if call is None else call.fn
+    if call is None or not (fn in (max, min, sum) or _is_numpy(fn)):
+        return False
+    return any(_holds_object(atom_kind(a, kinds)) for a in call.args)
+
+
+def _is_numpy(fn: object) -> bool:
+    """Whether a callee is a function of NumPy."""
+    return isinstance(fn, np.ufunc) or str(getattr(fn, "__module__", "")).startswith("numpy")
+
+
+def _holds_object(kind: Kind) -> bool:
+    """Whether a value is, or holds, an object with attributes that is no named tuple."""
+    cls = class_if_any(kind)
+    return any(map(_holds_object, inside(kind))) if cls is None else not issubclass(cls, tuple)
+
+
+def _refuse_objects(call: ir.Call, loc: ir.Loc) -> NoReturn:
+    raise UnsupportedError(
+        f"{spelling(call)} gets objects, of which it is not known how they are compared or joined",
+        loc,
+        remedy="Give it numbers that they hold, or write it out with `if` and operators; `max` and "
+        "`min` take `key=`.",
+    )
 
 
 def _is_object(stmt: ir.SetItem, kinds: Kinds) -> bool:

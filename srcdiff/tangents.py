@@ -39,7 +39,7 @@ from srcdiff.expand.folding import Folder
 from srcdiff.facts import Facts
 from srcdiff.places import has_objects
 from srcdiff.request import Request
-from srcdiff.rules import Bound, Rule, find
+from srcdiff.rules import Bound, Rule, find, spelling
 from srcdiff.rules.arguments import ALIASES
 from srcdiff.transpose import TANGENT_REMEDY, summed, transposed
 
@@ -128,6 +128,8 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
             return mirrored(call, bound.rule, scribe)
     several = isinstance(bound.rule.lowered.result, ir.Tup)
     elementwise = bound.rule.flavour == "elementwise" and not several
+    if elementwise:
+        _check_displays(call, scribe)
     if elementwise and not _is_complex(stmt, call, facts):
         total = _elementwise(bound, stmt, call, scribe)
     else:
@@ -137,6 +139,17 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         check_own_memory(stmt, call, facts)
         return ir.Call(np.array, (total,), text="np.array")
     return _apart(total, stmt, call, scribe, start)
+
+
+def _check_displays(call: ir.Call, scribe: Scribe) -> None:
+    """Refuse displays of values with tangents where a rule has none but for arrays."""
+    shown = {n for a in call.args if isinstance(a, ir.Tup) for n in ir.names(a)}
+    if shown & scribe.facts.active:
+        raise UnsupportedError(
+            f"a list or tuple is an operand of {spelling(call)}, whose tangent is known of arrays",
+            scribe.loc,
+            remedy="Make an array of it first: `np.array([x, y])`.",
+        )
 
 
 def _apart(

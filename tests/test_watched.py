@@ -27,6 +27,24 @@ CHANGES = {
         "def g(x, k): return x*x*k\nf = functools.partial(g, k=2.0)\n",
         [("", 12), ("f.keywords['k'] = 5.0", 30)],
     ),
+    "keys of a dict that is spread out": (
+        "def g(x, k=1.0, m=1.0): return x*x*k*m\nD = {'k': 2.0}\ndef f(x): return g(x, **D)\n",
+        [("", 12), ("D['m'] = 5.0", 60), ("D.clear()", 6), ("D = {'m': 3.0}", 18)],
+    ),
+    "keys of a dict of a class": (
+        "class C:\n    D = {'k': 2.0}\ndef g(x, k=1.0, m=1.0): return x*x*k*m\n"
+        "def f(x): return g(x, **C.D)\n",
+        [("", 12), ("C.D['m'] = 5.0", 60), ("C.D = {}", 6)],
+    ),
+    "keys of a dict for a nested function": (
+        "D = {}\ndef f(x):\n    def g(k=1.0, **rest): return x*x*k*(1 + len(rest))\n"
+        "    return g(**D)\n",
+        [("", 6), ("D['k'] = 5.0", 30), ("D['m'] = 5.0", 60)],
+    ),
+    "items that are spread out": (
+        "def g(x, k=1.0, m=1.0): return x*x*k*m\nD = [2.0]\ndef f(x): return g(x, *D)\n",
+        [("", 12), ("D.append(5.0)", 60), ("D = ()", 6)],
+    ),
     "partial in a class": (
         "def g(x, k): return x*x*k\nclass C:\n    P = functools.partial(g, k=2.0)\n"
         "def f(x): return C.P(x)\n",

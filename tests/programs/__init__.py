@@ -39,6 +39,7 @@ TOPICS = (
     "rebound_displays",
     "extremes",
     "slice_values",
+    "settings",
     "optional_arrays",
     "moved_items",
     "objects",

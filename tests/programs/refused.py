@@ -350,3 +350,44 @@ for _function, _line, _reason in (
     (dict_with_defaults, "d = Defaults()", "`Defaults` makes an object"),
 ):  # fmt: skip
     refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
+
+
+class Ordered:
+    def __init__(self, value):
+        self.value = value
+
+    def __gt__(self, other):
+        return self.value > other.value
+
+
+def objects_that_are_compared(x):
+    return max(Ordered(x[0]), Ordered(x[1])).value
+
+
+def list_of_objects_that_are_compared(x):
+    return max([Ordered(v) for v in x]).value * x[0]
+
+
+def keywords_that_are_made(x):
+    times = lambda b=1.0: x[0] * b
+    made = {}
+    for key in ("b",):
+        made[key] = 2.0
+    return times(**made) + x[0]
+
+
+for _function, _line, _reason in (
+    (
+        objects_that_are_compared, "return max(Ordered(x[0]), Ordered(x[1])).value",
+        "`max` gets objects",
+    ),
+    (
+        list_of_objects_that_are_compared, "return max([Ordered(v) for v in x]).value * x[0]",
+        "`max` gets objects",
+    ),
+    (
+        keywords_that_are_made, "return times(**made) + x[0]",
+        "the keys of the dict are not known here",
+    ),
+):  # fmt: skip
+    refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
