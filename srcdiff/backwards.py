@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analyses.liveness import uses
-from srcdiff.iterate import LOOP
 from srcdiff.simplify.dead import remove_dead
 
 _DOWN = (ir.Const(-1), ir.Const(-1))
@@ -62,7 +61,7 @@ class _Reversed:
         base, count = self.fresh("_t"), self.fresh("_n")
         take = stmt.body[place]
         assert isinstance(take, ir.Assign)
-        first = replace(take, rhs=ir.Call(operator.getitem, (base, stmt.target), text=LOOP))
+        first = replace(take, rhs=ir.Call(operator.getitem, (base, stmt.target), text=ir.LOOP))
         yield ir.Assign(base, ir.Tup(items[1].items[::-1]), stmt.loc)
         yield ir.Assign(count, ir.Call(len, (base,), text="len"), stmt.loc)
         body = (first, *stmt.body[:place], *stmt.body[place + 1 :])

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from srcdiff import ir, own_dicts, records
+from srcdiff import ir, records
 from srcdiff.analyses.kind_types import (
     Array,
     Dict,
@@ -25,11 +25,12 @@ from srcdiff.analyses.kind_types import (
     is_active_kind,
     is_container,
 )
-from srcdiff.analyses.kinds import infer
+from srcdiff.boxes import check_uses
 from srcdiff.errors import UnsupportedError
 from srcdiff.forwarding import forwarded
 from srcdiff.holders import PASSIVE, check_stores, is_text
-from srcdiff.places import Kinds, Place, is_store, stores, without_same
+from srcdiff.places import Kinds, Place, is_store, stores
+from srcdiff.plain_objects import as_dicts
 from srcdiff.request import Input, Member, Request, Stored, spelled
 from srcdiff.whole import Variables, below, part, strange
 
@@ -57,34 +58,27 @@ class Split:
     fields: Fields
 
 
-def take_apart(function: ir.Function, params: Kinds, request: Request) -> Split:
-    """The function with its objects taken apart."""
-    function = without_same(function)
-    kinds = infer(function, params)
-    function = own_dicts.unused(function, kinds)
-    own_dicts.check(function, kinds)
-    whole: frozenset[Place] = frozenset()
-    while True:
-        work = _Split(function, params, kinds, whole)
-        body = work.run()
-        if work.whole == whole:
-            return work.finished(body, params, request)
-        whole = work.whole
-
-
-class _Split(Variables):
-    """One attempt."""
+class Attempt(Variables):
+    """One attempt at taking the objects apart."""
 
     def __init__(
-        self, function: ir.Function, given: Kinds, kinds: Kinds, known: frozenset[Place]
+        self,
+        function: ir.Function,
+        given: Kinds,
+        kinds: Kinds,
+        known: frozenset[Place],
+        kept: frozenset[type],
     ) -> None:
-        super().__init__(function, given, kinds, known)
+        super().__init__(function, given, kinds, known, kept)
         self.in_place: set[Place] = set()
         self.copied: list[str] = []
 
     def run(self) -> ir.Block:
         """The body without attributes."""
-        body = self.block(self.whole_function.body)
+        if self.kept:
+            check_uses(self.whole_function, self.kinds, self.kept)
+        names = frozenset(n for n in self.boxed if self.cls(n) in self.kept)
+        body = self.block(as_dicts(self.whole_function.body, names, self.starts))
         self.check_compared()
         check_stores(self.whole_function, self.order, self.place, self.aliases)
         return body
@@ -139,7 +133,8 @@ class _Split(Variables):
                 return
             if self.reads_boxed(rhs):
                 assert isinstance(rhs.fn, ir.Attr)
-                item = part(rhs.args[0], Member(rhs.fn.name))
+                kept = self.cls(getattr(rhs.args[0], "id", "")) in self.kept
+                item = part(rhs.args[0], rhs.fn.name if kept else Member(rhs.fn.name))
                 self.out.append(replace(stmt, rhs=item))
                 return
         self.other(stmt)
@@ -158,18 +153,6 @@ class _Split(Variables):
             self.renamed[name] = rhs.id
         else:
             self.out.append(replace(stmt, rhs=rhs))
-
-    def check_there(self, place: Place, loc: ir.Loc) -> None:
-        """Refuse an attribute that the object does not have."""
-        if self.kind_at(place) is None:
-            cls = class_of(self.kind_at((place[0], place[1][:-1])))
-            raise UnsupportedError(
-                f"`{cls.__name__ if cls else place[0]}` has no attribute `{place[1][-1]}` that is "
-                "known here",
-                loc,
-                remedy="Assign it in `__init__`; attributes that `__getattr__` makes up are not "
-                "seen.",
-            )
 
     def reads_boxed(self, call: ir.Call) -> bool:
         """Whether a call reads an attribute of an object that came out of a container."""
@@ -201,17 +184,6 @@ class _Split(Variables):
             self.unpacked(rhs, place, stmt.loc)
         else:
             raise strange(stmt.loc)
-
-    def defaults(self, place: Place, loc: ir.Loc) -> None:
-        """The attributes of a new object start with the values that its class has."""
-        self.gone(place)
-        kind = self.kind_at(place)
-        assert isinstance(kind, Dict)
-        for key, inner in kind.items:
-            value = self.class_value(below(place, key))
-            if value is not None and class_of(inner) is None:
-                self.there.add(below(place, key))
-                self.out.append(ir.Assign(self.variable(below(place, key)), value, loc))
 
     def copy(self, source: Place, target: Place, loc: ir.Loc) -> None:
         """Every attribute of an object under another name."""
@@ -252,11 +224,21 @@ class _Split(Variables):
         base, key, value = call.args[:3]
         assert isinstance(key, ir.Const)
         place = self.place(base)
-        if place is None or class_of(self.kind_at(place)) is None:
-            raise _no_store(base, key.value, loc)
         last = call.args[3] if len(call.args) == 4 else ir.NONE
         assert isinstance(last, ir.Const)
+        if isinstance(base, ir.Name) and base.id in self.boxed:
+            return self.store_boxed(base, key, value, last.value, loc)
+        if place is None or class_of(self.kind_at(place)) is None:
+            raise _no_store(base, key.value, loc)
         self.put(below(place, key.value), value, last.value, loc)
+
+    def store_boxed(
+        self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None, loc: ir.Loc
+    ) -> None:
+        """`x.name = v` of an object that is a dict; of any other nobody reads what is stored."""
+        if self.cls(base.id) in self.kept:
+            atom = ir.map_atom(lambda n: self.used(n, loc, False), value)
+            self.out.append(ir.SetItem(base, key, atom, op, loc))
 
     def put(self, place: Place, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
         """A value at a place."""

@@ -17,7 +17,6 @@ from srcdiff import ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, is_scalar, rank_of
 from srcdiff.analyses.links import near
-from srcdiff.iterate import LOOP
 from srcdiff.lines import Lines
 
 Kinds = Mapping[str, Kind]
@@ -161,7 +160,7 @@ class _Flat:
         if call.fn is not operator.getitem:
             return replace(call, args=(lines.method("flatten", base),))
         if self.ranks[base.id] != 1:
-            index = self.index(base, rest[0], lines, call.text == LOOP)
+            index = self.index(base, rest[0], lines, call.text == ir.LOOP)
             return ir.Call(operator.getitem, (base, index))
         if self.is_one(rest[0]):
             return call

@@ -42,7 +42,7 @@ def check_stores(
                     stmt, holder.stmt, where[0]
                 ):
                     if not _moved(function, holder, aliases, where):
-                        raise _refusal(stmt, holder.stmt)
+                        raise _refusal(stmt, holder.stmt, into)
 
 
 def _origins(into: Place, holders: list[Holder]) -> list[Place]:
@@ -159,14 +159,24 @@ def _moved(
     return not names & live and holder.held[0] not in params
 
 
-def _refusal(stmt: ir.Stmt, since: ir.Stmt) -> UnsupportedError:
+class HeldElsewhereError(Exception):
+    """A store into the object at a place, which something else holds; `error` says so."""
+
+    def __init__(self, into: Place, error: UnsupportedError) -> None:
+        super().__init__(into, error)
+        self.into = into
+        self.error = error
+
+
+def _refusal(stmt: ir.Stmt, since: ir.Stmt, into: Place) -> HeldElsewhereError:
     call, line = ir.call_of(since), since.loc.line
     held = "has another name, or is in a container"
     if call is not None and call.fn is vars:
         held = "`vars` looks at"
-    return UnsupportedError(
+    error = UnsupportedError(
         f"an attribute is assigned of an object that {held}, at that time"
         + (f" (since line {line})" if line else ""),
         stmt.loc,
         remedy="Make a new object with the new value, or copy it first with copy.copy.",
     )
+    return HeldElsewhereError(into, error)

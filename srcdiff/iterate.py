@@ -45,7 +45,6 @@ from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]
 
-LOOP = "item in turn"
 _UNPACKED = re.compile(r"item of (\d+)(?: \* (\d+))?\Z")
 _INDEXED = (Array, Scalar, Tuple, List, Range, Text, NoneKind)
 _ROUNDS = 8
@@ -189,7 +188,7 @@ class _Listed(_Pass):
         links = [
             k
             for k in links_of(self.whole.body, self.kinds, False)
-            if not (mark(k.stmt) == LOOP and base_of(k.stmt) == base)
+            if not (mark(k.stmt) == ir.LOOP and base_of(k.stmt) == base)
         ]
         for stmt in ir.walk(loop.body):
             for name in _written(stmt, self.kinds):
@@ -225,7 +224,7 @@ class _Listed(_Pass):
 
 def _is_taking(stmt: ir.Stmt) -> bool:
     """Whether a statement takes the item of a loop's step."""
-    return mark(stmt) == LOOP
+    return mark(stmt) == ir.LOOP
 
 
 def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
@@ -254,7 +253,7 @@ def endless(loc: ir.Loc) -> UnsupportedError:
 def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
     """The body of a loop that takes its items from the list of the keys."""
     return tuple(
-        _with_base(s, keys) if mark(s) == LOOP and base_of(s) == base else s for s in body
+        _with_base(s, keys) if mark(s) == ir.LOOP and base_of(s) == base else s for s in body
     )
 
 

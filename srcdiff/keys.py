@@ -8,7 +8,6 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Array, Dict, Kind, List, NoneKind, Scalar, Text, Tuple
-from srcdiff.iterate import LOOP
 from srcdiff.lower.settled import definitions
 from srcdiff.places import item_at, read_key
 
@@ -65,7 +64,7 @@ def _inner(
 def _taken(call: ir.Call, kind: Kind | None) -> Kind | None:
     """The kind of what a call takes out of a value, None where that is not known."""
     key = read_key(call)
-    if key is not None and not (call.text == LOOP and isinstance(kind, Dict)):
+    if key is not None and not (call.text == ir.LOOP and isinstance(kind, Dict)):
         return item_at(kind, key.value)
     if call.fn is not operator.getitem or not isinstance(kind, (List, Tuple)):
         return None

@@ -14,7 +14,6 @@ from srcdiff.analyses.links import links_of
 from srcdiff.analyses.liveness import live_before
 from srcdiff.analyses.slots import Slots
 from srcdiff.errors import UnsupportedError
-from srcdiff.iterate import LOOP
 from srcdiff.resized import makes_list
 
 Kinds = Mapping[str, Kind]
@@ -51,7 +50,7 @@ def _loops(block: ir.Block) -> Iterator[tuple[ir.Block, ir.For]]:
 def _looped_over(loop: ir.For) -> set[str]:
     """The variables from before a loop of which it takes an item in every step."""
     found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
-    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == LOOP)
+    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == ir.LOOP)
     names = {b.id for b in bases if isinstance(b, ir.Name)}
     return names & live_before(loop.body, frozenset())
 

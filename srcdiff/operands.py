@@ -41,6 +41,9 @@ _COMPOSED = frozenset({
 """Functions that are made of others and take arrays alone, with those of `_ARRAYS_ALONE`."""
 
 _ARRAYS_ALONE = ("scipy.stats", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.ndimage")
+_PAIRS = frozenset(("lu_solve", "cho_solve", "cho_solve_banded", "solve_banded", "solveh_banded"))
+"""Names of functions of SciPy that take a pair of arrays, or of numbers, first."""
+
 
 _SEQUENCES = frozenset((
     "array", "asarray", "block", "choose", "column_stack", "concat", "concatenate", "dstack",
@@ -169,7 +172,9 @@ def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
         return False
     if module_of(call.fn) == "_operator":
         return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)
-    return isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith(("numpy", "scipy"))
+    if getattr(call.fn, "__name__", "") in _PAIRS:
+        return False
+    return isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith(("numpy", *_ARRAYS_ALONE))
 
 
 def _text(fn: Any) -> str:

@@ -29,7 +29,7 @@ from srcdiff.entrywise import entrywise
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, sampled
 from srcdiff.fetched import fetched
-from srcdiff.fields import Fields, take_apart
+from srcdiff.fields import Fields
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.hidden import check_changes
 from srcdiff.inline import function_of
@@ -38,14 +38,7 @@ from srcdiff.lower import lower
 from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
 from srcdiff.names import name
-from srcdiff.nested import (
-    SEED,
-    detached,
-    is_derivative,
-    is_detached,
-    seed_free,
-    without_seed,
-)
+from srcdiff.nested import SEED, detached, is_derivative, is_detached, seed_free, without_seed
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.outside import check_outside
@@ -66,6 +59,7 @@ from srcdiff.simplify.coalesce import coalesce
 from srcdiff.strange import check_callees
 from srcdiff.strong import check_strong
 from srcdiff.summaries import computes_complex
+from srcdiff.take_apart import take_apart
 from srcdiff.tape import Parts, split
 from srcdiff.unreached import unused_input
 from srcdiff.unrecorded import without_modes

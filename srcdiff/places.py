@@ -24,6 +24,7 @@ from srcdiff.analyses.kind_types import (
     class_of,
     inside,
 )
+from srcdiff.boxes import check_given, outside, stored_classes
 from srcdiff.order import Order
 from srcdiff.request import Member
 
@@ -68,7 +69,9 @@ def mentions_objects(block: ir.Block) -> bool:
 class Places:
     """The objects of a function; `given` are the kinds of its parameters when it is called."""
 
-    def __init__(self, function: ir.Function, given: Kinds, kinds: Kinds) -> None:
+    def __init__(
+        self, function: ir.Function, given: Kinds, kinds: Kinds, kept: frozenset[type] = frozenset()
+    ) -> None:
         self.whole_function = function
         self.given = given
         self.kinds = kinds
@@ -77,7 +80,10 @@ class Places:
         self.stored = self._stored()
         self.aliases: dict[str, Place] = {}
         self.rooted = self._rooted()
-        self.boxed = self._boxed()
+        self.boxed = self._boxed(frozenset())
+        self.kept = self._kept(kept)
+        if self.kept:
+            self.boxed = self._boxed(self.kept)
         self._find_aliases()
 
     # --- what each name is -----------------------------------------------------------------------
@@ -99,9 +105,21 @@ class Places:
                         found.add(stmt.target.id)
         return frozenset(found)
 
-    def _boxed(self) -> frozenset[str]:
-        """The objects that come out of containers and calls."""
-        found: set[str] = set()
+    def _kept(self, more: frozenset[type]) -> frozenset[type]:
+        """The classes of objects that are stored into after they came out of a container."""
+        found = list(stores(self.whole_function.body))
+        pairs = [(base, key) for _, base, key in found]
+        kept = stored_classes(pairs, self.boxed, self.whole_function, self.kinds, more)
+        if kept:
+            boxed = (s for s, b, _ in found if isinstance(b, ir.Name) and b.id in self.boxed)
+            first = next(boxed, self.whole_function)
+            given = {n: self.kinds[n] for n in sorted(self.params)}
+            check_given(kept, {**given, **outside(self.whole_function)}, first.loc)
+        return kept
+
+    def _boxed(self, kept: frozenset[type]) -> frozenset[str]:
+        """The objects that come out of containers and calls, and all of some classes."""
+        found = {n for n in self.kinds if self.cls(n) in kept}
         size = -1
         while size != len(found):
             size = len(found)

@@ -23,7 +23,6 @@ from srcdiff.analyses.kind_types import (
     sure,
 )
 from srcdiff.analyses.liveness import live_after, live_before
-from srcdiff.iterate import LOOP
 from srcdiff.keys import Names
 from srcdiff.lower.settled import definitions
 from srcdiff.places import stores
@@ -188,7 +187,7 @@ class Unroller(Known):
             return found.get(rhs.id)
         if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem or rhs.args[1] != target:
             return None
-        keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.text != LOOP
+        keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.text != ir.LOOP
         return None if keys else self.names.of(rhs.args[0])
 
     def asks_by_name(self, block: ir.Block, keyed: Mapping[str, object]) -> bool:

@@ -22,9 +22,14 @@ class Variables(Places):
     """One attempt; `known` are the places that are used as a whole, as far as was found out."""
 
     def __init__(
-        self, function: ir.Function, given: Kinds, kinds: Kinds, known: frozenset[Place]
+        self,
+        function: ir.Function,
+        given: Kinds,
+        kinds: Kinds,
+        known: frozenset[Place],
+        kept: frozenset[type],
     ) -> None:
-        super().__init__(function, given, kinds)
+        super().__init__(function, given, kinds, kept)
         self.known = known
         self.whole: frozenset[Place] = known
         self.fresh = ir.Fresh(ir.all_names(function))
@@ -129,6 +134,36 @@ class Variables(Places):
         if cls is None or records.default(cls, name) is records.MISSING:
             return None
         return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
+
+    def defaults(self, place: Place, loc: ir.Loc) -> None:
+        """The attributes of a new object start with the values that its class has."""
+        self.gone(place)
+        kind = self.kind_at(place)
+        assert isinstance(kind, Dict)
+        for key, inner in kind.items:
+            value = self.class_value(below(place, key))
+            if value is not None and class_of(inner) is None:
+                self.there.add(below(place, key))
+                self.out.append(ir.Assign(self.variable(below(place, key)), value, loc))
+
+    def starts(self, name: str) -> dict[str, ir.Atom]:
+        """The attributes that a new object starts with, as its class has values for them."""
+        kind = self.kind_at((name, ()))
+        assert isinstance(kind, Dict)
+        found = {key: self.class_value(below((name, ()), key)) for key, _ in kind.items}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def check_there(self, place: Place, loc: ir.Loc) -> None:
+        """Refuse an attribute that the object does not have."""
+        if self.kind_at(place) is None:
+            cls = class_of(self.kind_at((place[0], place[1][:-1])))
+            raise UnsupportedError(
+                f"`{cls.__name__ if cls else place[0]}` has no attribute `{place[1][-1]}` that is "
+                "known here",
+                loc,
+                remedy="Assign it in `__init__`; attributes that `__getattr__` makes up are not "
+                "seen.",
+            )
 
     def value(self, place: Place, loc: ir.Loc) -> ir.Rhs:
         """What is at a place, as an expression."""

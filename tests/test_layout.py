@@ -24,7 +24,8 @@ LAYERS = (
     + ("ir_text",),
     ("lower", "emit", "counters", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
-    + ("ownership", "apart", "identity", "presence", "own_dicts", "order"),
+    + ("ownership", "apart", "identity", "presence", "own_dicts", "order", "boxes")
+    + ("plain_objects", "take_apart"),
     ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("consistent", "assumed", "returned_lists", "resized", "marks", "looped", "hidden", "partly")

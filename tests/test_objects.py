@@ -338,21 +338,26 @@ REFUSED = {
         "s = Special(x)\n    return x", "s = Special(x)", "`Special` makes an object"),
     "a store into an object from outside": (
         "OUTSIDE.x = x\n    return OUTSIDE.x * x", "OUTSIDE.x = x", "a store into `OUTSIDE.x`"),
-    "a store into an object in a list": (
+    "an object that is compared with others of a list": (
         "ps = [Point(x), Point(2.0 * x)]\n    for p in ps:\n        p.x = p.x * x\n"
-        "    return ps[0].x", "p.x = p.x * x", "object is not known"),
-    "a store into an object of two names": (
-        "p = Point(x)\n    q = p\n    for i in range(2):\n        q = Point(x) if i else q\n"
-        "        p.x = p.x * x\n    return q.x", "p.x = p.x * x", "has another name"),
-    "a store into an object that is in a list": (
-        "p = Point(x)\n    ps = [p]\n    p.x = x * x\n    return ps[0].x", "p.x = x * x",
+        "    return ps[0].x * (ps[0] == ps[1])", "return ps[0].x * (ps[0] == ps[1])",
+        "used here as a whole"),
+    "a list that is sorted by what objects have": (
+        "ps = [Point(x), Point(2.0 * x)]\n    for p in ps:\n        p.x = p.x * x\n"
+        "    ps.sort(key=lambda p: p.x)\n    return ps[0].x", "ps.sort(key=lambda p: p.x)",
+        "used here as a whole"),
+    "an object that is printed": (
+        "ps = [Point(x), Point(2.0 * x)]\n    for p in ps:\n        p.x = p.x * x\n"
+        "        print(f'{p.x}')\n    return ps[0].x", "print(f'{p.x}')", "used here as a whole"),
+    "objects that are returned": (
+        "ps = [Point(x), Point(2.0 * x)]\n    for p in ps:\n        p.x = p.x * x\n"
+        "    return ps", "return ps", "used here as a whole"),
+    "objects of which one is from outside": (
+        "ps = [Point(x), OUTSIDE]\n    for p in ps:\n        p.x = p.x * x\n"
+        "    return ps[0].x", "p.x = p.x * x", "one that the caller has, in `OUTSIDE`"),
+    "an object that has two names, and is returned": (
+        "p = Point(x)\n    ps = [p]\n    p.x = x * x\n    return ps[0].x, p", "p.x = x * x",
         "has another name, or is in a container"),
-    "a store into an object of two names by a condition": (
-        "p, q = Point(x), Point(2.0)\n    r = p if x > 0.0 else q\n    r.x = x * x\n"
-        "    return p.x * r.x", "r.x = x * x", "has another name"),
-    "a store into an attribute's object by a condition": (
-        "p = Point(x)\n    p.inner = Point(x)\n    r = p.inner if x > 0.0 else Point(x)\n"
-        "    r.x = x * x\n    return p.inner.x", "r.x = x * x", "has another name"),
     "an attribute that is not there": (
         "p = Point(x)\n    return p.y * x", "return p.y * x", "`Point` has no attribute `y`"),
     "a method without end": (

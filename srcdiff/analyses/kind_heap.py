@@ -329,7 +329,7 @@ def has_no_item(args: list[Kind]) -> bool:
     return isinstance(base, List) and base.item is None and not base.items
 
 
-_APART = (ir.make_list, ir.make_dict, len, list, tuple, dict)
+_APART = (ir.make_list, ir.make_dict, ir.set_attr, len, list, tuple, dict)
 
 
 def keeps_apart(fn: ir.Callee, args: list[Kind]) -> bool:

@@ -187,7 +187,10 @@ class _Inference:
         split = len(call.args)
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
         spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
-        result = UNKNOWN if spread else call_kind(call.fn, held[:split], kwargs)
+        args = held[:split]
+        if call.text == ir.LOOP and isinstance(args[0], Dict):
+            args = (call_kind(list, args[:1]), *args[1:])
+        result = UNKNOWN if spread else call_kind(call.fn, args, kwargs)
         call.__dict__["_result"] = held, here, result
         return result
 

@@ -28,6 +28,7 @@ from srcdiff.ir.look import (
 )
 from srcdiff.ir.nodes import (
     GENERATED,
+    LOOP,
     NONE,
     NOWHERE,
     Accum,
@@ -86,7 +87,7 @@ from srcdiff.ir.text import rename_text
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Fresh", "Function",
-    "GENERATED", "If", "Loc", "Method", "NONE", "NOWHERE",
+    "GENERATED", "If", "LOOP", "Loc", "Method", "NONE", "NOWHERE",
     "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset",
     "Return", "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim",
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",

@@ -177,6 +177,10 @@ class Opaque:
 Rhs = Union[Atom, Call, Opaque]
 
 
+LOOP = "item in turn"
+"""The text of the call that takes what a loop iterates over; of a dict that is a key."""
+
+
 def make_list(*items: Any) -> list[Any]:
     """The callee of a list display."""
     return list(items)

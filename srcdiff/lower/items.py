@@ -10,7 +10,7 @@ from typing import Any, Union
 import numpy as np
 
 from srcdiff import joined
-from srcdiff.ir import Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
+from srcdiff.ir import LOOP, Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
 from srcdiff.lower import functional
 from srcdiff.lower.builder import Builder, Node
 
@@ -40,7 +40,7 @@ class Sequence:
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
         """The item at an index."""
         # The text tells `iterate` that a loop takes it: of a dict that would be a key.
-        return Call(operator.getitem, (self.base, k), text="item in turn")
+        return Call(operator.getitem, (self.base, k), text=LOOP)
 
 
 @dataclass(frozen=True)

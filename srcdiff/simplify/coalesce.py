@@ -72,10 +72,11 @@ def with_one_name(function: ir.Function) -> ir.Function:
 
 
 def _is_second(stmt: ir.Stmt) -> bool:
-    """Whether a statement gives an adjoint another name."""
+    """Whether a statement gives an adjoint, or a part of one, another name."""
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Name):
         return False
-    return stmt.target.id.startswith("d_") and stmt.rhs.id.startswith("d_")
+    first = stmt.rhs.id
+    return stmt.target.id.startswith("d_") and (first.startswith("d_") or is_temporary(first))
 
 
 def _mentions(block: ir.Block) -> Counter[str]:

@@ -90,12 +90,12 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "Assignment to an attribute of an object in a list": """
+    "Objects that are stored into in a list, and returned": """
 def f(x):
     points = [Point(x), Point(2.0 * x)]
     for p in points:
         p.value = p.value * x
-    return points[0].value
+    return points
 
 class Point:
     def __init__(self, value):
@@ -103,18 +103,17 @@ class Point:
 
 srcdiff.grad(f)(2.0)
 """,
-    "Assignment to an attribute of an object that has two names": """
-def f(x):
-    p = Point(x)
-    points = [p]
-    p.value = x * x
-    return points[0].value
+    "Assignment to an attribute of an object in a list of the caller": """
+def f(points, x):
+    for p in points[1:]:
+        p.value = p.value * x
+    return points[1].value
 
 class Point:
     def __init__(self, value):
         self.value = value
 
-srcdiff.grad(f)(2.0)
+srcdiff.grad(f, "x")([Point(1.0), Point(2.0)], 2.0)
 """,
     "A method that calls itself on the same object": """
 class Power:
@@ -501,5 +500,18 @@ def f(x):
     return np.sum(x)
 
 srcdiff.grad(f)(np.array([2.0, 3.0]))
+""",
+    "The greatest of several objects": """
+class Score:
+    def __init__(self, value):
+        self.value = value
+
+    def __gt__(self, other):
+        return self.value > other.value
+
+def f(x):
+    return max(Score(x), Score(2.0 * x)).value
+
+srcdiff.grad(f)(2.0)
 """,
 }

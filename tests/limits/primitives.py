@@ -364,4 +364,21 @@ def f(x):
 
 srcdiff.grad(f)(np.arange(3.0))
 """,
+    "A list that an elementwise function of yours is given, in forward mode": """
+from srcdiff.rules import elementwise
+
+def halved(x):
+    return np.asarray(x) / 2.0
+
+@elementwise(halved)
+def rule_of_halved(x):
+    z = halved(x)
+    yield z
+    d[x] += d[z] / 2.0
+
+def f(x):
+    return np.sum(halved([x, 2.0 * x]))
+
+srcdiff.jvp(f, (2.0,), (1.0,))
+""",
 }

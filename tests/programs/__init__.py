@@ -40,6 +40,7 @@ TOPICS = (
     "extremes",
     "slice_values",
     "settings",
+    "stored_objects",
     "optional_arrays",
     "moved_items",
     "objects",
