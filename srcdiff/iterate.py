@@ -39,7 +39,7 @@ from srcdiff.analyses.links import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
 from srcdiff.lengths import base_of, is_checked, mark
-from srcdiff.lower.targets import length_check
+from srcdiff.lower.unpacked import length_check
 from srcdiff.partly import check_left
 from srcdiff.rules import lookup
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from srcdiff import ir
-from srcdiff.lower.targets import length_check
+from srcdiff.lower.unpacked import length_check
 
 _WORD = re.compile(r"\*?(\w+)")
 

@@ -109,7 +109,8 @@ class Members(InTurn, questions.Truthful):
             return
         if stmt.op is not None:
             old = self.temp(ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
-            value = self.temp(ir.Call(ir.OPERATORS[stmt.op], (old, value)), stmt.loc)
+            self.out.append(ir.SetItem(old, None, value, stmt.op, stmt.loc))
+            value = old
         own = self.member(stmt.base, "__setitem__")
         if not isinstance(own, types.FunctionType):
             raise _no_member(self.cls(stmt.base), "__setitem__", stmt.loc)
@@ -310,8 +311,8 @@ class Members(InTurn, questions.Truthful):
             if len(call.args) == 4:
                 old = self.temp(ir.Call(ir.Attr(key.value), (base,)), loc)
                 assert isinstance(call.args[3], ir.Const)
-                op = ir.OPERATORS[call.args[3].value]
-                value = self.temp(ir.Call(op, (old, value)), loc)
+                self.out.append(ir.SetItem(old, None, value, call.args[3].value, loc))
+                value = old
             if isinstance(own.fset, types.FunctionType):
                 return ir.Call(own.fset, (base, value))
         kept = isinstance(own, functools.cached_property) and len(call.args) == 4

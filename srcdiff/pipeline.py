@@ -32,6 +32,7 @@ from srcdiff.fetched import fetched
 from srcdiff.fields import Fields
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.hidden import check_changes
+from srcdiff.idle_outs import without_idle_outs
 from srcdiff.inline import function_of
 from srcdiff.lent import Variables, check_kept, lent, returned
 from srcdiff.lower import lower
@@ -50,6 +51,7 @@ from srcdiff.prepare import prepare
 from srcdiff.primal import itself, primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.restore import plain_names, residual_kinds, restored
+from srcdiff.result_parts import with_parts
 from srcdiff.reusing import reused
 from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
@@ -156,7 +158,9 @@ def compose_pass(state: State) -> State:
     """Calls that stand for several others written out, and `out=` as a store."""
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
-    typed = state.typed.then(entrywise(state.function, state.kinds, inputs, outputs))
+    typed = state.typed.then(without_idle_outs(state.function, state.kinds))
+    typed = typed.then(with_parts(typed.function, typed.kinds))
+    typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
     typed = compose(typed, state.request)
     return _typed(state, typed.then(steady_params(typed.function)))
 

@@ -43,6 +43,7 @@ def check_callees(
     varied = reachable(inputs, found)
     useful = reachable(outputs, found, backward=True)
     made = _capturing(function, {n for n in varied if carries(n, kinds)})
+    methods = _methods_by_name(function, varied)
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
@@ -56,6 +57,8 @@ def check_callees(
             refuse_strange(call, stmt.loc, function, kinds)  # type: ignore[arg-type]
         if isinstance(stmt, ir.SetItem) and _is_object(stmt, kinds) and stmt.base.id in varied:
             _refuse_store(stmt)
+        if call is not None and isinstance(call.fn, ir.Name) and call.fn.id in methods:
+            refuse_strange(call, stmt.loc, function, kinds)
         if call is not None and _is_strange(call, kinds):
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
@@ -90,6 +93,14 @@ def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
         if len(found) == before:
             break
     return found
+
+
+def _methods_by_name(function: ir.Function, varied: Container[str]) -> frozenset[str]:
+    """The names of what `getattr` gives of something: methods, which may change it."""
+    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    calls = ((s.target.id, s.rhs) for s in made if isinstance(s.rhs, ir.Call))
+    found = ((n, c) for n, c in calls if c.fn is getattr)
+    return frozenset(n for n, c in found if any(a in varied for a in ir.names(c)))
 
 
 _HOLDING = (ir.make_list, ir.make_dict, operator.getitem, list, tuple, dict)

@@ -29,10 +29,10 @@ FOLLOWED = {
     f"objects-{name}"
     for name in (
         "class_and_static_methods", "dict_with_a_method", "dual_numbers", "filled_matrix",
-        "iterated_object", "made_and_changed", "made_with_super", "made_without_init",
-        "network_loss", "object_as_default", "object_from_outside", "object_without_a_hash",
-        "operators_of_constants",
-        "one_kick", "trained", "vector_algebra", "with_post_init",
+        "item_of_an_object_in_place", "iterated_object", "made_and_changed", "made_with_super",
+        "made_without_init", "network_loss", "object_as_default", "object_from_outside",
+        "object_without_a_hash", "one_kick", "operators_of_constants", "property_in_place",
+        "property_that_is_a_number", "trained", "vector_algebra", "with_post_init",
     )
 }  # fmt: skip
 REFUSED = [

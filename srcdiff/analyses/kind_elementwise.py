@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import (
     Dim,
     Kind,
     List,
+    Maybe,
     NoneKind,
     Scalar,
     Sym,
@@ -59,17 +60,23 @@ def is_elementwise(fn: Any) -> bool:
 def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
     """The kind of what a call is given as `out=z` or `out=(z,)`, which is its result."""
     into = given_out(fn, args, dict(kwargs))
-    if isinstance(into, Tuple) and into.items and not into.items[1:]:
-        return into.items[0]
-    return None if isinstance(into, NoneKind) else into
+    if into is None and isinstance(fn, np.ufunc) and len(args) > fn.nin:
+        into = Tuple(tuple(args[fn.nin :]))
+    parts = into.items if isinstance(into, Tuple) and into.items else (into,)
+    if all(part is None or isinstance(part, NoneKind) for part in parts):
+        return None
+    if isinstance(into, Tuple) and len(parts) == 1:
+        return parts[0]
+    return UNKNOWN if isinstance(into, Maybe) else into
 
 
 def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
-    keywords = dict(kwargs)
-    if "out" in keywords or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
-        return keywords.get("out", args[-1] if fn.nout == 1 else Tuple(tuple(args[fn.nin :])))
-    args = _with_arrays(fn, args)
+    into = out_kind(fn, args, kwargs)
+    if into is not None:
+        return into
+    kwargs = tuple((k, v) for k, v in kwargs if k != "out")
+    args = _with_arrays(fn, args[: fn.nin] if isinstance(fn, np.ufunc) else args)
     if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
         return _of_others(fn, args)
     if all(isinstance(a, Scalar) for a in args):

@@ -10,26 +10,50 @@ from collections.abc import Mapping
 
 from srcdiff.ir.nodes import Atom, Name, Ref
 
-_IDENTIFIER = re.compile(r"[^\W\d]\w*")
-
 
 def rename_text(text: str, new: Mapping[str, Atom]) -> str:
     """Source text with whole identifiers replaced (attributes and keywords are left alone)."""
     if text.startswith(("import ", "from ")):
         return _renamed_import(text, new)
-    lines = text.splitlines(keepends=True)
     starts = [0]
-    for line in lines:
+    for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
+
+    def place(at: tuple[int, int]) -> int:
+        return starts[at[0] - 1] + at[1]
+
     tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     out, done = [], 0
     for i, tok in enumerate(tokens):
-        string = _renamed_token(tokens, i, new)
-        if string != tok.string:
-            start = starts[tok.start[0] - 1] + tok.start[1]
+        start, end = place(tok.start), place(tok.end)
+        if start < done:  # inside of an f-string
+            continue
+        if _begins_f_string(tok):
+            end = place(_end_of_f_string(tokens, i))
+            string = _renamed_f_string(text[start:end], new)
+        else:
+            string = _renamed_token(tokens, i, new)
+        if string != text[start:end] and tok.string:
             out += [text[done:start], string]
-            done = start + len(tok.string)
+            done = end
     return "".join((*out, text[done:]))
+
+
+def _begins_f_string(tok: tokenize.TokenInfo) -> bool:
+    """Whether a token is an f-string, or its beginning: from Python 3.12 on it is several."""
+    whole = tok.type == tokenize.STRING and "f" in tok.string.partition(tok.string[-1])[0].lower()
+    return whole or tokenize.tok_name[tok.type] == "FSTRING_START"
+
+
+def _end_of_f_string(tokens: list[tokenize.TokenInfo], i: int) -> tuple[int, int]:
+    """Where the f-string that begins with a token ends."""
+    depth = 0
+    for tok in tokens[i:]:
+        name = tokenize.tok_name[tok.type]
+        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
+        if not depth:
+            return tok.end
+    return tokens[-1].end
 
 
 def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
@@ -50,10 +74,8 @@ def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
 
 
 def _renamed_token(tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, Atom]) -> str:
-    """The new text of one token; before Python 3.12 a whole f-string is one token."""
+    """The new text of one token."""
     tok = tokens[i]
-    if tok.type == tokenize.STRING and "f" in tok.string[:2].lower():
-        return re.sub(r"\{[^{}]*\}", lambda field: _renamed_field(field.group(), new), tok.string)
     if tok.type != tokenize.NAME or tok.string not in new:
         return tok.string
     last = tokens[i - 1].string if i else ""
@@ -63,17 +85,52 @@ def _renamed_token(tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, A
     return _atom_text(new[tok.string])
 
 
+def _renamed_f_string(text: str, new: Mapping[str, Atom]) -> str:
+    """An f-string, or the format in one of its fields, with the names in its fields replaced."""
+    out, k = [], 0
+    while k < len(text):
+        end = k + 1
+        if text[k : k + 2] in ("{{", "}}"):
+            end = k + 2
+            out.append(text[k:end])
+        elif text[k] == "{":
+            end = _end(text, k + 1, "}")
+            out.append(_renamed_field(text[k + 1 : end], new))
+            end += 1
+        else:
+            out.append(text[k])
+        k = end
+    return "".join(out)
+
+
 def _renamed_field(text: str, new: Mapping[str, Atom]) -> str:
-    """One replacement field of an f-string with its names replaced."""
-    expr, colon, spec = text.partition(":")
+    """A field of an f-string; `{y=}` says the name that the user has given."""
+    colon = _end(text, 0, ":!")
+    expression, rest = text[:colon], text[colon:]
+    label = expression if re.search(r"[^=!<>]=\s*\Z", expression) else ""
+    if label:
+        expression = label.rstrip()[:-1]
+    renamed = rename_text(f"({expression})", new)[1:-1]
+    if label and renamed == expression:
+        return "{" + label + _renamed_f_string(rest, new) + "}"
+    conversion = "!r" if label and not rest else ""
+    return label + "{" + renamed + conversion + _renamed_f_string(rest, new) + "}"
 
-    def one(found: re.Match[str]) -> str:
-        word = found.group()
-        if word not in new or expr[: found.start()].endswith("."):
-            return word
-        return _atom_text(new[word])
 
-    return _IDENTIFIER.sub(one, expr) + colon + spec
+def _end(text: str, start: int, ends: str) -> int:
+    """Where an expression inside an f-string ends: at one of some characters, or with the text."""
+    depth, quote = 0, ""
+    for k in range(start, len(text)):
+        char = text[k]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif not depth and char in ends and text[k : k + 2] != "!=":
+            return k
+        else:
+            depth += (char in "([{") - (char in ")]}")
+    return len(text)
 
 
 def _atom_text(atom: Atom) -> str:

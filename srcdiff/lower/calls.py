@@ -5,12 +5,14 @@ from __future__ import annotations
 import builtins
 import math
 
+import gast
 import numpy as np
 
 from srcdiff.ir import Call, Callee, Method, Name, Ref, Rhs
 from srcdiff.lower import closures, comprehensions, folds, functional, lifted, local, objects
 from srcdiff.lower.builder import Builder, LocalFunction, Node, Pending, Table
 from srcdiff.lower.local import arguments
+from srcdiff.lower.nodes import at
 
 # These read the frame that they are called in, or run text.
 _FRAME_READERS = (
@@ -25,6 +27,10 @@ _EAGER = (
 def call(b: Builder, node: Node) -> Rhs:
     """A call."""
     func = node.func
+    if _gets_method(b, func):
+        func = at(gast.Attribute(func.args[0], func.args[1].value, gast.Load()), func)
+        node = at(gast.Call(func, node.args, node.keywords), node)
+        b.made.append(node)
     if type(func).__name__ == "Name":
         meaning = b.scope.get(func.id)
         if isinstance(meaning, (LocalFunction, Pending)):
@@ -39,6 +45,16 @@ def call(b: Builder, node: Node) -> Rhs:
     if type(func).__name__ == "Attribute":
         return _method_call(b, node)
     return _unknown_call(b, node)
+
+
+def _gets_method(b: Builder, node: Node) -> bool:
+    """Whether an expression is `getattr(x, "name")`."""
+    if type(node).__name__ != "Call" or len(node.args) != 2 or node.keywords:
+        return False
+    known = b.static(node.func)
+    name = node.args[1]
+    literal = type(name).__name__ == "Constant" and isinstance(name.value, str)
+    return known is not None and known.value is getattr and literal
 
 
 def _method_of_object(b: Builder, node: Node) -> Rhs:

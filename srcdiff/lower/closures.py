@@ -22,7 +22,7 @@ from srcdiff.ir import (
     Site,
     Star,
 )  # fmt: skip
-from srcdiff.lower import jumps, lifted, local
+from srcdiff.lower import jumps, lifted, local, quiet
 from srcdiff.lower.builder import Builder, LocalFunction, Node
 from srcdiff.lower.settled import MARK
 
@@ -68,6 +68,7 @@ class Closure(Opaque):
 def anonymous(b: Builder, node: Node) -> Opaque:
     """A lambda that is passed on; one that cannot be lowered stays text."""
     try:
+        quiet.check(b, node)
         text = b.opaque(node)
     except UnsupportedError:  # its text would not do: it must be inlined
         return _closure(b, local.local_function(b, node, "lambda"), node, None)

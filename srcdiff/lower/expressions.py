@@ -29,7 +29,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )  # fmt: skip
-from srcdiff.lower import closures, namespaces, objects, wrappers
+from srcdiff.lower import closures, namespaces, objects, quiet, wrappers
 from srcdiff.lower.builder import Adjoint, Builder, LocalFunction, Node, Pending, Spread, Table
 
 BINARY: dict[str, Any] = {
@@ -235,6 +235,8 @@ def _merged_dict(b: Builder, node: Node) -> Name:
 
 def opaque(b: Builder, node: Node) -> Rhs:
     """A set: kept as text."""
+    node = quiet.with_held_items(b, node) if type(node).__name__ == "Set" else node
+    quiet.check(b, node)
     return b.opaque(node)
 
 
@@ -245,6 +247,8 @@ def lambda_(b: Builder, node: Node) -> Rhs:
 
 def formatted(b: Builder, node: Node) -> Rhs:
     """An f-string: text, no number."""
+    node = quiet.with_held_items(b, node)
+    quiet.check(b, node)
     return b.opaque(node, harmless=True)
 
 

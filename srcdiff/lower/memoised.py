@@ -226,7 +226,7 @@ class _Check:
 
     def check_known(self, node: Node, known: Any) -> None:
         """Refuse a call of a function outside that may write into what is captured or kept."""
-        if isinstance(known, FunctionType) and not is_pure(known) and _changes_nothing(known):
+        if isinstance(known, FunctionType) and not is_pure(known) and changes_nothing(known):
             return
         given = {f"_{k}": a for k, a in enumerate(node.args)}
         named = {f"_{k.arg}": k.value for k in node.keywords}
@@ -252,7 +252,7 @@ class _Check:
         known = self.static(func)
         if known is not None:
             quiet = is_pure(known) or isinstance(known, type)
-            quiet = quiet or (isinstance(known, FunctionType) and _changes_nothing(known))
+            quiet = quiet or (isinstance(known, FunctionType) and changes_nothing(known))
             if not quiet:
                 self.differs(node, "does more than to give a value")
         elif type(func).__name__ == "Attribute" and func.attr in _DRAWS - PURE_METHODS - MUTATORS:
@@ -269,7 +269,7 @@ class _Check:
         return None if found is None else found.value
 
 
-def _changes_nothing(fn: FunctionType, depth: int = 3) -> bool:
+def changes_nothing(fn: FunctionType, depth: int = 3) -> bool:
     """Whether the code of a function outside stores nothing but local variables, as it seems."""
     code = fn.__code__
     names = {*code.co_names}
@@ -283,7 +283,7 @@ def _changes_nothing(fn: FunctionType, depth: int = 3) -> bool:
         return False
     used = (fn.__globals__.get(n) for n in names)
     inner = (f for f in used if isinstance(f, FunctionType) and f is not fn)
-    return depth > 0 and all(_changes_nothing(f, depth - 1) for f in inner)
+    return depth > 0 and all(changes_nothing(f, depth - 1) for f in inner)
 
 
 def _taken(node: Node) -> Node | None:

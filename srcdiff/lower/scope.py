@@ -78,13 +78,15 @@ def _each(nodes: Iterable[Node], scan: Scan) -> None:
 
 
 def read_names(tree: Node) -> frozenset[str]:
-    """Every name that is read in a tree, in the scopes inside it too."""
+    """Every name that is read in a tree, in the scopes inside it too; `y += x` reads `y`."""
     found: set[str] = set()
     todo = [tree]
     while todo:
         node = todo.pop()
         if type(node).__name__ == "Name" and type(node.ctx).__name__ == "Load":
             found.add(node.id)
+        if type(node).__name__ == "AugAssign" and type(node.target).__name__ == "Name":
+            found.add(node.target.id)
         todo.extend(children(node))
     return frozenset(found)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
+import gast
+
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Ref, Verbatim
-from srcdiff.lower import closures, imported, jumps, local, namespaces, targets
+from srcdiff.lower import closures, imported, jumps, local, namespaces, quiet, targets
 from srcdiff.lower.builder import Builder, Node, Pending, Table
+from srcdiff.lower.nodes import at
 from srcdiff.trees import hook
 
 OPERATORS = {
@@ -83,8 +86,11 @@ def pass_(b: Builder, node: Node) -> None:
 
 def assertion(b: Builder, node: Node) -> None:
     """`assert test, message`: kept as text."""
-    parts = [node.test, *([] if node.msg is None else [node.msg])]
-    _verbatim(b, node, parts)
+    test = quiet.held(b, node.test)
+    if test is not node.test:
+        node = at(gast.Assert(test, node.msg), node)
+        b.made.append(node)
+    _verbatim(b, node, [test, *([] if node.msg is None else [node.msg])])
 
 
 def raise_(b: Builder, node: Node) -> None:

@@ -10,7 +10,6 @@ import gast
 
 from srcdiff.analyses.effects import is_pure
 from srcdiff.ir import (
-    NONE,
     Assign,
     Atom,
     Attr,
@@ -25,9 +24,7 @@ from srcdiff.ir import (
     Ref,
     Rhs,
     SetItem,
-    Slice,
     Stmt,
-    Verbatim,
     make_dict,
     make_list,
     names,
@@ -37,8 +34,7 @@ from srcdiff.ir import (
 from srcdiff.lower.builder import Builder, LocalFunction, Node
 from srcdiff.lower.nodes import at
 from srcdiff.lower.scope import scan_nodes
-
-_SEQUENCES = ("Tuple", "List")
+from srcdiff.lower.unpacked import SEQUENCES, has_places, length_check, rest_of, starred_text
 
 
 def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
@@ -68,7 +64,7 @@ def _target_name(b: Builder, node: Node) -> Name | None:
 def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
     """`target = value`."""
     kind = type(target).__name__
-    if kind in _SEQUENCES:
+    if kind in SEQUENCES:
         b.eager.add(id(value))
         _assign_tuple(b, target, value, loc)
     elif kind == "Subscript":
@@ -90,7 +86,7 @@ def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
         given = b.as_atom(value, target)
         base, index = b.operands((target.value, target.slice))
         b.emit(SetItem(_base(b, base, target), index, given, None, loc))
-    elif kind in _SEQUENCES:
+    elif kind in SEQUENCES:
         unpack(b, target, b.as_atom(value, target), loc)
     else:
         refuse_target(b, target)
@@ -242,7 +238,7 @@ def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: Loc) ->
 def _assign_tuple(b: Builder, target: Node, value: Node, loc: Loc) -> None:
     """`a, b = value`."""
     kinds = [type(e).__name__ for e in target.elts]
-    if type(value).__name__ in _SEQUENCES and "Starred" not in kinds and not _starred(value):
+    if type(value).__name__ in SEQUENCES and "Starred" not in kinds and not _starred(value):
         if len(value.elts) != len(target.elts):
             b.refuse(
                 target, f"{len(value.elts)} values for {len(target.elts)} names",
@@ -260,7 +256,7 @@ def _flat(target: Node, value: Node) -> tuple[Node, Node]:
     targets: list[Node] = []
     values: list[Node] = []
     for one, two in zip(target.elts, value.elts, strict=True):
-        nested = all(type(e).__name__ in _SEQUENCES and not _starred(e) for e in (one, two))
+        nested = all(type(e).__name__ in SEQUENCES and not _starred(e) for e in (one, two))
         if nested and len(one.elts) == len(two.elts):
             one, two = _flat(one, two)
             targets += one.elts
@@ -354,40 +350,25 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
     base = b.held(source, bound, target) if set(names(source)) & bound else source
     base = b.as_name(base, target) if not isinstance(base, (Name, Ref)) else base
     after = len(target.elts) - rest[0] - 1 if rest else 0
+    late: list[tuple[Node, Atom]] = []  # all items are taken before one of them is stored
+    apart = has_places(target)
     for i, part in enumerate(target.elts):
         if rest and i == rest[0]:
-            _store_rest(b, part.value, base, (i, after), loc)
+            part, rhs = part.value, rest_of(b, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
             # The text tells the printer and `iterate` that these are all the items.
             text = starred_text(rest[0], after) if rest else f"item of {len(target.elts)}"
-            store(b, part, Call(operator.getitem, (base, Const(index)), text=text), loc)
+            rhs = Call(operator.getitem, (base, Const(index)), text=text)
+        if apart:
+            late.append((part, b.temp(rhs, loc)))
+        else:
+            store(b, part, rhs, loc)
+    for part, item in late:
+        store(b, part, item, loc)
 
 
 def _is_thrown_away(b: Builder, target: Node) -> bool:
     """Whether all items are bound to one name (`_`) that nothing reads, as a check does it."""
     names = {getattr(getattr(e, "value", e), "id", None) for e in target.elts}
     return len(names) == 1 and None not in names and not names & b.loaded
-
-
-def length_check(base: Name, before: int, after: int | None, unused: str, loc: Loc) -> Verbatim:
-    """`_, *_ = xs`: as many items as names or, with a number of names after it, `*_` at least."""
-    names = [unused] * before
-    names += [] if after is None else [f"*{unused}", *[unused] * after]
-    targets = ", ".join(names) + ("," if len(names) == 1 else "")
-    return Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
-
-
-def starred_text(before: int, after: int) -> str:
-    """The mark of an item of an unpacking with so many names before and after `*rest`."""
-    return f"item of {before} * {after}"
-
-
-def _store_rest(b: Builder, part: Node, base: Atom, ends: tuple[int, int], loc: Loc) -> None:
-    """`*rest` of an unpacking: a list of the items between."""
-    upper = Const(-ends[1]) if ends[1] else NONE
-    lower = Const(ends[0]) if ends[0] else NONE
-    text = starred_text(*ends)
-    index = Slice(lower, upper, NONE)
-    between = b.temp(Call(operator.getitem, (base, index), text=text), loc)
-    store(b, part, Call(list, (between,), text="list"), loc)

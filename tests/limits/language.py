@@ -381,18 +381,31 @@ def f(x):
 
 srcdiff.grad(f)(np.ones((3, 3)))
 """,
-    "A nested function in an assertion": """
+    "`exec`": """
 def f(x):
-    def positive(v):
-        return v > 0.0
-    assert positive(x), "negative"
+    exec("y = x")
     return x * x
 
 srcdiff.grad(f)(2.0)
 """,
-    "`exec`": """
+    "A call that may change something, in an expression that is kept as it is": """
+def first(v):
+    v[0] = 2.0 * v[1]
+    return 2
+
 def f(x):
-    exec("y = x")
+    y = x * 1.0
+    found = {k for k in range(first(y))}
+    return np.sum(y * x) * len(found)
+
+srcdiff.grad(f)(np.arange(1.0, 4.0))
+""",
+    "A nested function in the text of an error": """
+def f(x):
+    def half(v):
+        return 0.5 * v
+    if x < 0.0:
+        raise ValueError(f"{half(x)}")
     return x * x
 
 srcdiff.grad(f)(2.0)

@@ -381,4 +381,11 @@ def f(x):
 
 srcdiff.jvp(f, (2.0,), (1.0,))
 """,
+    "`out` that is None at times": """
+def f(x):
+    out = None if x[0] > 0 else np.zeros(3)
+    return np.sum(np.multiply(x, x, out))
+
+srcdiff.grad(f)(np.arange(1.0, 4.0))
+""",
 }

@@ -821,3 +821,48 @@ def operators_of_constants(x):
 
 for _function in (dict_with_a_method, operators_of_constants):
     sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))
+
+
+class Getting:
+    """An object that gives what it holds, and stores what it is given."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __getitem__(self, k):
+        return self.held
+
+    def __setitem__(self, k, value):
+        self.held = value
+
+    @property
+    def twice(self):
+        return self.held
+
+    @twice.setter
+    def twice(self, value):
+        self.held = value * 2
+
+
+def item_of_an_object_in_place(x):
+    g = Getting(x)
+    g[0] *= 2
+    return np.sum(x * g.held)
+
+
+def property_in_place(x):
+    g = Getting(x)
+    g.twice *= 2
+    g.twice += x
+    return np.sum(x * g.held)
+
+
+def property_that_is_a_number(x):
+    g = Getting(x[0])
+    g.twice *= x[1]
+    g[0] += x[2]
+    return x[0] * g.held
+
+
+for _function in (item_of_an_object_in_place, property_in_place, property_that_is_a_number):
+    sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))

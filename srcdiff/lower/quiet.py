@@ -1,0 +1,98 @@
+"""Expressions that are kept as text: what they call must have no effect that anybody could miss.
+
+An item of an f-string or of a set, and what `assert` asks, is computed by a statement before where
+that is not known of it.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+import gast
+
+from srcdiff.analyses.effects import MUTATORS, PURE_METHODS, is_pure
+from srcdiff.lower.builder import Builder, LocalFunction, Node
+from srcdiff.lower.memoised import changes_nothing
+from srcdiff.lower.nodes import at, instead
+from srcdiff.lower.scope import scan_nodes
+
+
+def check(b: Builder, node: Node) -> None:
+    """Refuse effects in an expression that is kept as text.
+
+    Raises:
+        UnsupportedError: something is called of which it is not known that it changes nothing.
+    """
+    if not is_quiet(b, node):
+        b.refuse(
+            node,
+            "a call that may change something stands in an expression that is kept as it is",
+            "Assign what it gives to a name on a line of its own before.",
+        )
+
+
+def is_quiet(b: Builder, node: Node) -> bool:
+    """Whether an expression only computes something; what a lambda changes itself is seen later."""
+    free = {*scan_nodes([node]).free}
+    seen = MUTATORS if type(node).__name__ == "Lambda" else frozenset()
+    calls = (n for n in gast.walk(node) if type(n).__name__ == "Call")
+    return all(_changes_nothing(b, c, free) or _method(c) in seen for c in calls)
+
+
+def _method(call: Node) -> str:
+    return str(getattr(call.func, "attr", ""))
+
+
+def _changes_nothing(b: Builder, call: Node, free: set[str]) -> bool:
+    """Whether a call certainly changes nothing."""
+    if any(k.arg in ("out", None) for k in call.keywords):
+        return False
+    root = call.func
+    while type(root).__name__ == "Attribute":
+        root = root.value
+    outside = type(root).__name__ == "Name" and root.id in free
+    known = b.static(call.func) if outside else None
+    if known is not None:
+        plain = isinstance(known.value, FunctionType) and not is_pure(known.value)
+        return changes_nothing(known.value) if plain else is_pure(known.value)
+    return _method(call) in PURE_METHODS
+
+
+def held(b: Builder, node: Node) -> Node:
+    """An expression, or the name that takes its value before."""
+    if is_quiet(b, node) and not _calls_inner(b, node):
+        return node
+    name = b.temp(b.rhs(node), b.loc(node))
+    b.scope[name.id] = name
+    taken = instead(gast.Name(name.id, gast.Load(), None, None), node)
+    b.made.append(taken)
+    return taken
+
+
+def _calls_inner(b: Builder, node: Node) -> bool:
+    """Whether an expression names a nested function, which its text could not."""
+    return any(isinstance(b.scope.get(n), LocalFunction) for n in scan_nodes([node]).free)
+
+
+def with_held_items(b: Builder, node: Node) -> Node:
+    """An f-string or a set whose items have no effects."""
+    name = "values" if type(node).__name__ == "JoinedStr" else "elts"
+    items = getattr(node, name)
+    new = [_item(b, item) for item in items]
+    if all(one is other for one, other in zip(new, items, strict=True)):
+        return node
+    made = at(type(node)(new), node)
+    b.made.append(made)
+    return made
+
+
+def _item(b: Builder, node: Node) -> Node:
+    """One item of a set, or one part of an f-string."""
+    if type(node).__name__ == "Constant":
+        return node
+    if type(node).__name__ != "FormattedValue":
+        return held(b, node)
+    value = held(b, node.value)
+    if value is node.value:
+        return node
+    return at(gast.FormattedValue(value, node.conversion, node.format_spec), node)
