@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir, layout, trees
 from srcdiff.analyses.effects import MUTATORS
+from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import (
     Array,
     Dict,
@@ -64,12 +66,39 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
         source = checked
     elif on_device() and not request.internal:
         source = _on_device(value, source, facts, pair.loc, start)
+    elif not request.internal and _mixes_precisions(function, facts):
+        # A number of Python would take the precision of what it meets.
+        strong = facts.fresh("_g")
+        call = ir.Call(np.float64, (source,), text="np.float64")
+        start.append(ir.Assign(strong, call, pair.loc))
+        source = strong
     start += _seed(value, source, facts, pair.loc)
     lists = sorted(n for n in _resized_active(function, facts))
     demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
     made = (ir.Pair(None, demands, pair.loc),) if demands else ()
     seed = ir.Pair(None, through_views(tuple(start), facts, pair.loc), pair.loc)
     return replace(function, body=(*body, *made, seed, pair))
+
+
+_LOW = ("float16", "float32")
+
+
+def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
+    """Whether something active has double precision, and something that it may meet has less."""
+    double = (facts.kinds.get(n) for n in facts.active)
+    if not any(_dtype(k) == "float64" for k in double):
+        return False
+    operands = (o for s in ir.walk(function.body) for o in ir.operands(s))
+    refs = (a for o in operands for a in ir.atoms(o) if isinstance(a, ir.Ref))
+    met: Iterator[Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
+    return any(_dtype(k) in _LOW for k in met)
+
+
+def _dtype(kind: Kind | None) -> str | None:
+    """The dtype of a number or array of NumPy."""
+    if isinstance(kind, Scalar):
+        return None if kind.python else kind.dtype
+    return kind.dtype if isinstance(kind, Array) else None
 
 
 def _on_device(

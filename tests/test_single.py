@@ -99,3 +99,33 @@ def test_selected_tangents_are_as_precise_as_values(outputs):
     x = np.ones(3, np.float32)
     _, tangent = srcdiff.jvp(of_parts, (x,), (x,), outputs=outputs)
     assert {t.dtype for t in leaves(tangent) if t is not None} == {np.dtype("float32")}
+
+
+LESS = np.array([1.1, 3.0, 2.0], np.float16)
+
+
+def of_one(x):
+    return x[0] * LESS[0] * 0.1
+
+
+def of_all(x):
+    return np.sum(x * LESS) * 0.1
+
+
+def of_a_loop(x):
+    total = 0.0
+    for k in range(3):
+        total = total + x[k] * LESS[k]
+    return total * 0.1
+
+
+def tiny(x):
+    return x[0] * np.float32(3) * 1e-50
+
+
+@pytest.mark.parametrize("f", [of_one, of_all, of_a_loop, tiny], ids=lambda f: f.__name__)
+def test_gradients_keep_the_precision_of_what_is_differentiated(f):
+    """A cotangent that is a number of Python would take that of a factor of less precision."""
+    x = np.array([1.0, 2.0, 3.0])
+    expected = np.array([f(e) for e in np.eye(3)])  # they are linear
+    np.testing.assert_allclose(srcdiff.grad(f)(x), expected, rtol=1e-15)
