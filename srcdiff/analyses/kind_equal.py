@@ -56,7 +56,7 @@ class Equal:
         if not _is_whole(a) or not _is_whole(b):
             return
         one, two = self._find(a), self._find(b)
-        if one == two or (isinstance(one, int) and isinstance(two, int)):
+        if _name(one) == _name(two) or (isinstance(one, int) and isinstance(two, int)):
             return
         if isinstance(one, int) or (isinstance(two, Sym) and is_big(one) >= is_big(two)):
             one, two = two, one
@@ -97,6 +97,11 @@ class Equal:
         if isinstance(new, int):
             return max(0, new + dim.offset)
         return new if dim.offset == 0 else new.moved(dim.offset)
+
+
+def _name(length: int | Sym) -> int | str:
+    """What tells lengths apart, whatever else is known of each."""
+    return length.name if isinstance(length, Sym) else length
 
 
 def _is_whole(dim: Dim) -> bool:

@@ -1313,3 +1313,20 @@ def whole_rows_or_others(x, whole):
 
 for _whole in (True, False):
     sample(whole_rows_or_others, lambda r, k=_whole: (r.uniform(0.5, 1.5, 3), k))
+
+
+def a_view_at_times_scaled_in_a_loop(x, y):
+    """In a batch two lengths were equal that had one name, and the search for it did not end."""
+    m = np.outer(x, y)
+    if x[0] > 2.0:
+        y = m.ravel()[2:6]
+    for _ in range(2):
+        y *= 0.5
+    return y
+
+
+sample(
+    a_view_at_times_scaled_in_a_loop,
+    lambda r: (r.uniform(0.1, 0.9, 4), r.uniform(0.1, 0.9, 4)),
+    inputs=(0, 1),
+)
