@@ -52,23 +52,35 @@ def polyint(p, m=1, k=None):
 
 
 @composed(np.polyadd)
-@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)")
+@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)", "A(3), 2.0", "A(), A(3)", "A(), A()")
 def polyadd(a1, a2):
-    n = max(len(a1), len(a2))
-    return np.pad(a1, (n - len(a1), 0)) + np.pad(a2, (n - len(a2), 0))
+    left, right = _aligned(_terms(a1), _terms(a2))
+    return left + right
 
 
 @composed(np.polysub)
-@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)")
+@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)", "A(3), 2.0", "A(), A(3)", "A(), A()")
 def polysub(a1, a2):
+    left, right = _aligned(_terms(a1), _terms(a2))
+    return left - right
+
+
+def _terms(p):
+    return p if rank(p) == 1 else np.atleast_1d(p)
+
+
+def _aligned(a1, a2):
     n = max(len(a1), len(a2))
-    return np.pad(a1, (n - len(a1), 0)) - np.pad(a2, (n - len(a2), 0))
+    return np.pad(a1, (n - len(a1), 0)), np.pad(a2, (n - len(a2), 0))
 
 
 @composed(np.polymul)
-@samples("A(3), A(2)", "np.append(0.0, A(3)), np.append([0.0, 0.0], A(2))")
+@samples(
+    "A(3), A(2)", "np.append(0.0, A(3)), np.append([0.0, 0.0], A(2))", "A(3), 2.0", "A(), A(3)",
+    "A(), A()",
+)  # fmt: skip
 def polymul(a1, a2):
-    return np.convolve(_leading(a1), _leading(a2))
+    return np.convolve(_leading(_terms(a1)), _leading(_terms(a2)))
 
 
 def _leading(p):
@@ -88,7 +100,10 @@ def polydiv(u, v):
 
 
 @composed(np.polyfit)
-@samples("A(5), A(5), 1", "A(5), A(5), 2, w=P(5)", "A(5), A(5, 2), 1")
+@samples(
+    "A(5), A(5), 1", "A(5), A(5), 2, w=P(5)", "A(5), A(5, 2), 1",
+    "[0.0, 1.0, 2.0], A(3), 1, w=[1.0, 2.0, 3.0]", "A(3), A(3, 2), 1, w=[1.0, 2.0, 3.0]",
+)  # fmt: skip
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     if full or cov:
         refuse("`full` and `cov`")
@@ -96,8 +111,9 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     scale = np.sqrt(np.sum(a * a, axis=0))
     b = y
     if w is not None:
-        a = a * w[:, None]
-        b = w * y if np.ndim(y) == 1 else w[:, None] * y
+        weights = np.asarray(w)
+        a = a * weights[:, None]
+        b = weights * y if np.ndim(y) == 1 else weights[:, None] * y
     z = np.linalg.lstsq(a / scale, b, rcond)[0]
     return z / scale if np.ndim(y) == 1 else z / scale[:, None]
 
