@@ -213,19 +213,25 @@ def diag(v, k=0):
 
 
 @linear(np.triu)
-@samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3)")
+@samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3)", "A(3)", "A(3), 1")
 def triu(m, k=0):
     z = np.triu(m, k)
     yield z
-    d[m] += np.triu(d[z], k)
+    if np.ndim(m) == 1:  # every row of a matrix
+        d[m] += np.sum(np.triu(d[z], k), 0)
+    else:
+        d[m] += np.triu(d[z], k)
 
 
 @linear(np.tril)
-@samples("A(3, 3)", "A(3, 4), -1", "A(2, 3, 3)")
+@samples("A(3, 3)", "A(3, 4), -1", "A(2, 3, 3)", "A(3)", "A(3), -1")
 def tril(m, k=0):
     z = np.tril(m, k)
     yield z
-    d[m] += np.tril(d[z], k)
+    if np.ndim(m) == 1:  # every row of a matrix
+        d[m] += np.sum(np.tril(d[z], k), 0)
+    else:
+        d[m] += np.tril(d[z], k)
 
 
 @rule(np.linalg.solve)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.factors import unique_places
+from srcdiff.factors import last_axes, unique_places
 from srcdiff.rules import composed, conj, d, isscalar, rank, refuse, rule, samples
 from srcdiff.runtime import keep_axes, rows, scatter, unrows
 
@@ -187,15 +187,24 @@ def corrcoef(x, y=None, rowvar=True):
 @composed(np.average, given="weights")
 @samples(
     "A(4), None, P(4)", "A(3, 4), 1, P(3, 4)", "A(3, 4), None, P(3, 4)", "A(3, 4), 0, P(3)",
-    "A(3, 4), 1, P(4), keepdims=True",
+    "A(3, 4), 1, P(4), keepdims=True", "A(2, 3, 4), (0, 2), P(2, 4)", "A(2, 3), (1, 0), P(3, 2)",
+    "A(2, 3, 4), (-1, 0), P(4, 2), keepdims=True", "A(2, 3), (0, 1), P(2, 3)",
 )  # fmt: skip
 def average_weights(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if returned:
         refuse("`returned=True`: compute the sum of the weights")
     w = weights
-    if np.ndim(a) != np.ndim(weights):
+    if isinstance(axis, tuple):
+        if np.shape(a) != np.shape(weights):
+            w = _along_axes(weights, np.ndim(a), axis)
+    elif np.ndim(a) != np.ndim(weights):
         w = np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + (-1,)), -1, axis)
     return np.sum(a * w, axis, keepdims=keepdims) / np.sum(w, axis, keepdims=keepdims)
+
+
+def _along_axes(weights, ndim, axes):
+    w = np.reshape(weights, (1,) * (ndim - len(axes)) + np.shape(weights))
+    return np.moveaxis(w, last_axes(len(axes)), axes)
 
 
 @rule(np.unique)
