@@ -177,6 +177,7 @@ def rot90(m, k=1, axes=(0, 1)):
 @samples(
     "A(3), 1", "A(3, 4), ((1, 0), (2, 3))", "A(3, 4), (1, 2)", "A(3), 2, 'edge'",
     "A(3, 4), 2, mode='reflect'", "A(3), 2, 'symmetric'", "A(3), (1, 2), 'wrap'",
+    "A(3), {0: (1, 0)}", "A(2, 3), {-1: (1, 2)}", "A(2, 3), {0: 2}, 'edge'",
     "A(3), 2, constant_values=5.0", "A(3, 2), 1, constant_values=A()",
 )  # fmt: skip
 def pad(array, pad_width, mode="constant", *, constant_values=0):

@@ -52,16 +52,18 @@ def astype(x, dtype, *, copy=True):
 
 
 @linear(np.ndarray.item)
-@samples("A(1)", "A(1, 1)", "A(3), 1", "A(2, 3), -1", "A(2, 3), 1, 2")
+@samples("A(1)", "A(1, 1)", "A(3), 1", "A(2, 3), -1", "A(2, 3), 1, 2", "A(2, 3), (1, 2)", "A(3), (-1,)")
 def item(a, *index):
     z = a.item(*index)
     yield z
     if len(index) == 0:
         d[a] += np.reshape(d[z], np.shape(a))
-    elif len(index) == 1:
-        d[a] += scatter(d[z], index[0], a)
-    else:
+    elif len(index) > 1:
         d[a][index] += d[z]
+    elif isinstance(index[0], tuple):
+        d[a][index[0]] += d[z]
+    else:
+        d[a] += scatter(d[z], index[0], a)
 
 
 @linear(float, np.float64, np.float32, np.longdouble)
@@ -150,10 +152,10 @@ def single_complex(x):
 
 @linear(np.complex128, complex)
 @samples("C(1)[0]", "A()")
-def complex_number(x):
-    z = np.complex128(x)
+def complex_number(real):
+    z = np.complex128(real)
     yield z
-    d[x] += d[z] if iscomplex(x) else np.real(d[z])
+    d[real] += d[z] if iscomplex(real) else np.real(d[z])
 
 
 @linear(np.ndarray.view, view="a")
