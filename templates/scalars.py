@@ -116,7 +116,7 @@ def modf(x):
 
 
 @composed(divmod, np.divmod)
-@samples("A(), P()", "A(3), P(3)")
+@samples("A(), P()", "A(3), P(3)", "A(3), P()", "A(), P(2, 1)")
 def divmod_(x, y):
     return x // y, x % y
 
