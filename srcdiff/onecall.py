@@ -73,7 +73,10 @@ def _own_signature(f: Any) -> inspect.Signature:
 
 
 def _of_primitive(f: Any, rule: Rule, found: inspect.Signature) -> list[inspect.Parameter]:
-    """The parameters of a primitive; further ones of the function only by keyword."""
+    """The parameters of a primitive; further ones by keyword, or as the function has them.
+
+    By position where those of the rule are the first of the function.
+    """
     own = [p for p in rule.params if p.kind is not p.VAR_KEYWORD]
     if isinstance(f, np.ufunc) and not own:
         names = ("x",) if f.nin == 1 else tuple(f"x{i + 1}" for i in range(f.nin))
@@ -82,7 +85,15 @@ def _of_primitive(f: Any, rule: Rule, found: inspect.Signature) -> list[inspect.
         return list(found.parameters.values())
     known = {p.name for p in own}
     more = [p for p in found.parameters.values() if p.default is not p.empty]
-    return [*own, *(p.replace(kind=p.KEYWORD_ONLY) for p in more if p.name not in known)]
+    more = [p for p in more if p.name not in known]
+    alike = list(found.parameters)[: len(own)] == [p.name for p in own if _is_positional(p)]
+    more = [p if alike and _is_positional(p) else p.replace(kind=p.KEYWORD_ONLY) for p in more]
+    kind = own[-1].kind
+    return [*own, *(p.replace(kind=kind) if _is_positional(p) else p for p in more)]
+
+
+def _is_positional(param: inspect.Parameter) -> bool:
+    return param.kind in (param.POSITIONAL_ONLY, param.POSITIONAL_OR_KEYWORD)
 
 
 def _partial_signature(f: functools.partial[Any]) -> inspect.Signature:
@@ -170,7 +181,7 @@ def _with_defaults(given: list[inspect.Parameter]) -> tuple[ir.Param, ...]:
     optional = True
     for param in reversed(given):
         has = param.default is not param.empty
-        if param.kind in (param.POSITIONAL_ONLY, param.POSITIONAL_OR_KEYWORD):
+        if _is_positional(param):
             optional = has = optional and has
         default = named_constant(param.name, param.default) if has else None
         made.append(ir.Param(param.name, default, _STYLES[param.kind]))
