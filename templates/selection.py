@@ -59,11 +59,16 @@ def fmin(x, y):
 
 
 @elementwise(np.clip, np.ndarray.clip)
-@samples("A(5), -0.45, 0.65", "A(5), None, 0.65", "A(5), -0.45, None", "A(5), A(5) - 2, A(5) + 2")
+@samples(
+    "A(5), -0.45, 0.65", "A(5), None, 0.65", "A(5), -0.45, None", "A(5), A(5) - 2, A(5) + 2",
+    "A(5), None, None",
+)  # fmt: skip
 def clip(a, a_min=None, a_max=None):
     z = np.clip(a, a_min, a_max)
     yield z
-    if a_max is None:
+    if a_min is None and a_max is None:
+        d[a] += d[z]
+    elif a_max is None:
         d[a] += d[z] * (a >= a_min)
     elif a_min is None:
         d[a] += d[z] * (a <= a_max)

@@ -118,7 +118,8 @@ def _named_of_ufunc(call: ir.Call) -> ir.Call:
     if len(call.args) <= count or any(isinstance(a, ir.Star) for a in call.args):
         return call
     given = call.args[count:]
-    out = given[0] if len(given) == 1 else ir.Tup(given)
+    rest = (ir.NONE,) * (call.fn.nout - len(given))  # type: ignore[union-attr]
+    out = given[0] if len((*given, *rest)) == 1 else ir.Tup((*given, *rest))
     return replace(call, args=call.args[:count], kwargs=(("out", out), *call.kwargs))
 
 
