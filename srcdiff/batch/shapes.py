@@ -78,7 +78,8 @@ def _along(place: int, default: int | None = None, *names: str) -> Form:
         axis = argument(call, place, "axis", ir.Const(default))
         if axis == ir.NONE:
             rank = b.rank(call.args[0])
-            flattens = call.fn is not np.flip and rank != 1
+            # Which axes `np.squeeze` leaves out, the rank does not say.
+            flattens = call.fn is not np.flip and (rank != 1 or call.fn is np.squeeze)
             new = None if not rank or flattens else all_axes(rank)
         else:
             new = shifted(b, axis)
