@@ -52,7 +52,9 @@ def astype(x, dtype, *, copy=True):
 
 
 @linear(np.ndarray.item)
-@samples("A(1)", "A(1, 1)", "A(3), 1", "A(2, 3), -1", "A(2, 3), 1, 2", "A(2, 3), (1, 2)", "A(3), (-1,)")
+@samples(
+    "A(1)", "A(1, 1)", "A(3), 1", "A(2, 3), -1", "A(2, 3), 1, 2", "A(2, 3), (1, 2)", "A(3), (-1,)",
+)  # fmt: skip
 def item(a, *index):
     z = a.item(*index)
     yield z

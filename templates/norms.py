@@ -25,7 +25,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     "A(3, 4), 1, 0", "A(3, 4), 2, axis=-1", "A(4), 0", "A(3, 4), 1", "A(3, 4), np.inf",
     "A(3, 4), 2", "A(3, 4), -2", "A(3, 4), 'nuc'", "A(3, 4), -1, keepdims=True",
     "A(2, 3, 4), 'fro', (0, 1)", "A(2, 3, 4), 2, (0, 2), True", "A(2, 3, 4), 'nuc', (0, 1)",
-    "A(2, 3, 4), 1, (2, 0)", "A(4), 1, axis=(0,)", "A(3, 4), 3, (1,), True", "A(2, 3, 4), -np.inf, (1, 2), True", "C(4), 3", "C(3, 2), 'nuc'",
+    "A(2, 3, 4), 1, (2, 0)", "A(2, 3, 4), -np.inf, (1, 2), True", "C(4), 3", "C(3, 2), 'nuc'",
+    "A(4), 1, axis=(0,)", "A(3, 4), 3, (1,), True",
 )  # fmt: skip
 def norm_order(x, ord=None, axis=None, keepdims=False):
     if isinstance(axis, tuple) and len(axis) == 2:
