@@ -11,9 +11,9 @@ import numpy as np
 from srcdiff import ir
 
 
-def each(pyfunc: Callable[..., Any], dtype: Any, *args: Any) -> Any:
+def each(pyfunc: Callable[..., Any], dtype: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.vectorize(pyfunc, [dtype])(*args)`, which is written out by the number of arguments."""
-    return np.vectorize(pyfunc, None if dtype is None else [dtype])(*args)
+    return np.vectorize(pyfunc, None if dtype is None else [dtype])(*args, **kwargs)
 
 
 def each_of_one(pyfunc: Callable[..., Any], dtype: Any, x: Any) -> Any:
@@ -47,6 +47,7 @@ def _written(call: ir.Call) -> ir.Call | None:
 
 
 each.__srcdiff_written__ = _written  # type: ignore[attr-defined]
+each.__srcdiff_name__ = "np.vectorize"  # type: ignore[attr-defined]
 
 
 def as_partial(fn: Any) -> Any:

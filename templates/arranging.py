@@ -80,16 +80,18 @@ def column_stack(tup):
 
 @linear(np.r_.__getitem__)
 @samples("(A(3), A(), A(2))", "(1.0, A(2))", "(A(2, 3), A(1, 3))", "(A(3),)", "([1.0, 2.0], A(2))")
-def rows(key, *, how=None):
+def rows(key, how=None):
     z = np.r_[key]
     yield z
     if how is not None:
-        refuse("a text that says how to join")
+        refuse("a text that says how to join: use `np.concatenate` or `np.stack`")
     if isinstance(key[0], tuple):
         refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
     stop = 0
     for k in range(len(key)):
         start = stop
+        if isinstance(key[k], slice):
+            refuse("a slice that is computed: use `np.arange` or `np.linspace`")
         if np.ndim(key[k]) == 0:
             stop = start + 1
             d[key][k] += d[z][start]
@@ -100,16 +102,18 @@ def rows(key, *, how=None):
 
 @linear(np.c_.__getitem__)
 @samples("(A(3), A(3, 2))", "(A(), A())", "(A(2, 3), A(2))", "(A(3),)", "(A(2, 3, 1), A(2, 3, 2))")
-def columns(key, *, how=None):
+def columns(key, how=None):
     z = np.c_[key]
     yield z
     if how is not None:
-        refuse("a text that says how to join")
+        refuse("a text that says how to join: use `np.concatenate` or `np.stack`")
     if isinstance(key[0], tuple):
         refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
     stop = 0
     for k in range(len(key)):
         start = stop
+        if isinstance(key[k], slice):
+            refuse("a slice that is computed: use `np.arange` or `np.linspace`")
         if np.ndim(key[k]) < 2:
             stop = start + 1
             d[key][k] += np.reshape(d[z][:, start], np.shape(key[k]))

@@ -6,8 +6,8 @@ import numpy as np
 
 from srcdiff.factors import last_axes
 from srcdiff.pieces import axes_from, conditions
-from srcdiff.rules import composed, refuse, samples
-from srcdiff.vectorized import each_of_four, each_of_one, each_of_three, each_of_two
+from srcdiff.rules import composed, refuse, samples, unsupported
+from srcdiff.vectorized import each, each_of_four, each_of_one, each_of_three, each_of_two
 
 
 @composed(np.piecewise, early=True)
@@ -56,13 +56,19 @@ def apply_along_axis(func1d, axis, arr, *args):
 
 
 @composed(np.apply_over_axes, early=True)
-@samples("np.sum, A(2, 3, 4), (0, 2)")
+@samples("np.sum, A(2, 3, 4), (0, 2)", "np.sum, A(2, 3, 4), 1", "np.max, A(2, 3), [-1]")
 def apply_over_axes(func, a, axes):
+    if not isinstance(axes, (tuple, list)) and np.ndim(axes) == 0:
+        return _over_axis(func, a, axes)
     z = a
     for k in range(len(axes)):
-        part = func(z, axes[k])
-        z = part if np.ndim(part) == np.ndim(z) else np.expand_dims(part, axes[k])
+        z = _over_axis(func, z, axes[k])
     return z
+
+
+def _over_axis(func, a, axis):
+    part = func(a, axis)
+    return part if np.ndim(part) == np.ndim(a) else np.expand_dims(part, axis)
 
 
 @composed(np.fromfunction, early=True)
@@ -76,6 +82,11 @@ def fromfunction(function, shape):
     if len(shape) > 3:
         refuse("more than three axes")
     return function(i[0], i[1], i[2])
+
+
+unsupported(
+    "Give it up to four arguments by position: what others are set to, a `lambda` can say.", each
+)
 
 
 @composed(each_of_one, early=True)

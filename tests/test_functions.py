@@ -423,6 +423,12 @@ def test_what_vectorize_makes_of_other_things_has_a_located_refusal(f):
         assert "`np.array([f(v) for v in x])`" in info.value.remedy
 
 
+def test_what_vectorize_makes_of_constants_takes_keywords():
+    scaled = np.vectorize(lambda v, k=2.0: v * k)
+    found = srcdiff.grad(lambda x: np.sum(scaled(np.ones(3), k=3.0) * x))(np.ones(3))
+    np.testing.assert_array_equal(found, [3.0, 3.0, 3.0])
+
+
 def test_the_first_value_decides_on_the_dtype_of_what_vectorize_makes():
     """NumPy cuts what follows to whole numbers; so does the function that is differentiated."""
     stepped = np.vectorize(lambda v: 1 if v > 0.6 else 2.5 * v)
@@ -490,3 +496,11 @@ def test_an_array_of_objects_gets_what_a_list_holds():
 
     with pytest.raises(srcdiff.UnsupportedError, match="array of Python objects"):
         srcdiff.grad(f)(np.array([1.0, 2.0, 3.0]))
+
+
+def test_a_primitive_takes_by_position_what_its_rule_leaves_to_another():
+    both = srcdiff.grad(complex, (0, 1))
+    assert both(1.0, 2.0, grad_outputs=3.0 + 1j) == (3.0, 1.0)
+    assert srcdiff.grad(complex)(1.0, grad_outputs=3.0 + 1j) == 3.0
+    assert srcdiff.jvp(complex, (1.0, 2.0), (3.0, 4.0)) == (1.0 + 2j, 3.0 + 4j)
+    assert srcdiff.gradcheck(lambda a, b: abs(complex(a, b)), (1.0, 2.0))

@@ -8,6 +8,7 @@ import pytest
 import srcdiff
 
 from . import structures as st
+from .programs import refused_calls  # noqa: F401
 from .programs.refused import REFUSED
 
 IDS = [f"{i}-{p.function.__name__}" for i, p in enumerate(REFUSED)]

@@ -78,6 +78,8 @@ def test_neutral_keywords_are_ignored():
         (Call(np.add, (X, Y), (("out", X),)), "does not cover the argument `out`"),
         (Call(np.add, (X, Y), (("where", X),)), "does not cover the argument `where`"),
         (Call(np.add, (X, Y, X)), "more than 2 positional arguments"),
+        (Call(Method("view"), (X, Y)), "does not cover positional arguments"),
+        (Call(Method("clip"), (X, Y, Y, Y)), "more than 2 positional arguments"),
         (Call(np.add, (X,)), "a call without `y`"),
         (Call(np.add, (Star(X),)), "`*` and `**` arguments"),
         (Call(np.histogramdd, (X,)), "`histogramdd` is not differentiated"),
@@ -91,6 +93,7 @@ def test_refusals_are_located(call, reason):
     assert reason in caught.value.reason
     assert caught.value.loc == HERE
     assert "@srcdiff.rule" in caught.value.remedy
+    assert ("`out=x`" in caught.value.remedy) is ("`out`" in reason)
 
 
 def test_an_argument_that_a_rule_forgets_is_refused_where_it_matters():

@@ -20,6 +20,7 @@ from srcdiff.analyses.kind_types import (
     NoneKind,
     Object,
     Scalar,
+    SliceKind,
     Tuple,
     Unknown,
     dims_of,
@@ -159,7 +160,9 @@ def _is_none(same: bool) -> Any:
 def _isinstance(folder: Folder, call: Call) -> Any:
     arg, cls = call.args
     kind, wanted = folder.kind(arg), folder.static(cls)
-    known = {tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List)}
+    known: Mapping[Any, tuple[type[Kind], ...]] = {
+        tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List), slice: (SliceKind,),
+    }  # fmt: skip
     if isinstance(arg, Const) or wanted is UNSET or wanted not in known:
         return UNSET
     if isinstance(kind, (Unknown, Object)):

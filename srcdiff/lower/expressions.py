@@ -162,14 +162,31 @@ def _joined(b: Builder, node: Node, joiner: Ref) -> tuple[Atom, ...]:
     index = b.atom(node)
     items = index.items if isinstance(index, Tup) else (index,)
     texts = tuple(i for i in items if isinstance(i, Const) and isinstance(i.value, str))
-    if texts or all(isinstance(i, (Slice, Const)) for i in items):
+    if texts or all(isinstance(i, (Slice, Const)) and not _is_counted(i) for i in items):
         return (Tup(items), *texts)
 
     def whole(item: Atom) -> Atom:
-        plain = not isinstance(item, Slice)
-        return item if plain else b.temp(_join(joiner, (Tup((item,)),)), b.loc(node))
+        return b.temp(_numbers(joiner, item), b.loc(node)) if isinstance(item, Slice) else item
 
     return (Tup(tuple(map(whole, items))),)
+
+
+def _numbers(joiner: Ref, part: Slice) -> Call:
+    """The numbers that a slice stands for."""
+    if not _is_counted(part):
+        return _join(joiner, (Tup((part,)),))
+    assert isinstance(part.step, Const)
+    start = Const(0) if part.lower == NONE else part.lower
+    args = (start, part.upper, Const(int(abs(part.step.value))))
+    return Call(np.linspace, args, text="np.linspace")
+
+
+def _is_counted(item: Atom) -> bool:
+    """Whether an item is a slice between ends that are computed, and `3j` says how many numbers."""
+    if not isinstance(item, Slice) or not isinstance(item.step, Const) or item.upper == NONE:
+        return False
+    computed = not isinstance(item.lower, Const) or not isinstance(item.upper, Const)
+    return computed and type(item.step.value) is complex
 
 
 def _join(joiner: Ref, args: tuple[Atom, ...]) -> Call:

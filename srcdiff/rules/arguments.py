@@ -68,7 +68,8 @@ def spelling(call: Call) -> str:
         return f"the method `{fn.name}`"
     if isinstance(fn, Attr):
         return f"the attribute `{fn.name}`"
-    name = call.text or getattr(fn, "__qualname__", None) or getattr(fn, "__name__", None)
+    name = call.text or getattr(fn, "__srcdiff_name__", None)
+    name = name or getattr(fn, "__qualname__", None) or getattr(fn, "__name__", None)
     return f"`{name or repr(fn)}`"
 
 
@@ -80,7 +81,7 @@ def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, 
         raise _misfit(call, loc, "`*` and `**` arguments")
     bound, rest = _positional(params, args)
     if rest:
-        raise _misfit(call, loc, f"more than {len(args) - len(rest)} positional arguments")
+        raise _misfit(call, loc, _too_many(len(args) - len(rest) - isinstance(call.fn, Method)))
     for key, value in call.kwargs:
         name = key if key in names else ALIASES.get(key or "", key)
         assert name is not None
@@ -118,7 +119,7 @@ def _with_defaults(params: Params, call: Call, bound: dict[str, Atom], loc: Loc)
             if param.kind is param.VAR_POSITIONAL:
                 bound[param.name] = Tup(())
             elif param.default is param.empty:
-                raise _misfit(call, loc, f"a call without `{param.name}`")
+                raise _misfit(call, loc, f"a call without `{param.name}`", "Give this argument")
             else:
                 bound[param.name] = as_atom(param.default)
     return bound
@@ -151,11 +152,20 @@ def is_neutral(name: str, value: Atom) -> bool:
     )
 
 
-def _misfit(call: Call, loc: Loc, what: str) -> MissingRuleError:
+def _too_many(count: int) -> str:
+    """What is said of more positional arguments than there are parameters for."""
+    if count == 0:
+        return "positional arguments"
+    return f"more than {count} positional argument{'' if count == 1 else 's'}"
+
+
+def _misfit(
+    call: Call, loc: Loc, what: str, remedy: str = "Write the call without it"
+) -> MissingRuleError:
     """The error for a call that the template does not cover."""
+    instead = " (`x[...] = f(y)` for `out=x`)" if what == "the argument `out`" else ""
     return MissingRuleError(
         f"the rule of {spelling(call)} does not cover {what}",
         loc,
-        "Write the call without it (`x[...] = f(y)` for `out=x`), or give a rule of your own with "
-        "@srcdiff.rule.",
+        f"{remedy}{instead}, or give a rule of your own with @srcdiff.rule.",
     )

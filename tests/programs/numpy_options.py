@@ -204,3 +204,28 @@ def roots_of_padded(p):
 
 sample(roots_of_padded, lambda r: (np.array([1.0, -1.0, 1.0]),))
 sample(roots_of_padded, lambda r: (np.array([2.0, 1.0, 3.0, 5.0]),))
+
+
+def joined_numbers_between_ends(a, b):
+    """`3j` says how many numbers there are from one end to the other."""
+    row = np.r_[0.5, a:b:3j, b, 1:3]
+    return row * np.sum(np.c_[a:b:6j, np.r_[:a:2j, b, b, 1:3]], axis=1)[0:7].sum()
+
+
+sample(joined_numbers_between_ends, lambda r: (0.3 + r.random(), 2.0 + r.random()), (0, 1))
+
+
+def without_bounds_and_without_outputs(x):
+    y = np.clip(x, None, None) * np.clip(x, 0.2, 0.9, out=None)
+    return y + x.clip(None, None) * np.round(10.0 * x, out=None) + np.around(x, 1, out=None) * x
+
+
+sample(without_bounds_and_without_outputs, lambda r: (0.35 + 0.05 * r.random(4),))
+
+
+def remainder_by_a_number(x, y):
+    quotient, rest = divmod(x, y)
+    return np.sum(rest * rest) + np.sum(quotient * x) * y
+
+
+sample(remainder_by_a_number, lambda r: (1.0 + r.random(4), 0.7), (0, 1))
