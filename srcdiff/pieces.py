@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.runtime import unbroadcast
+
 
 def conditions(x: Any, condlist: Any, n: int) -> Any:
     """The masks of `n` functions of `np.piecewise`, the last of what no condition selects.
@@ -75,3 +77,15 @@ def paired(z: Any, roots: Any) -> Any:
     roots = np.asarray(roots)
     same = np.array_equal(np.sort(roots), np.sort(np.conj(roots)))
     return np.real(z).copy() if same else z
+
+
+def cross_back(d: Any, a: Any, b: Any, axis: int | None = -1) -> Any:
+    """The adjoint of `a` in `np.cross(a, b, axis=axis)`, of vectors of two or three components."""
+    axis = -1 if axis is None else axis
+    x, y = np.moveaxis(a, axis, -1), np.moveaxis(b, axis, -1)
+    if x.shape[-1] + y.shape[-1] == 4:  # of two components: the result is a number
+        g = np.expand_dims(d, -1) * np.stack((y[..., 1], -y[..., 0]), -1)
+    else:
+        y = y if y.shape[-1] == 3 else np.concatenate((y, np.zeros_like(y[..., :1])), -1)
+        g = np.cross(y, np.moveaxis(d, axis, -1))[..., : x.shape[-1]]
+    return np.moveaxis(unbroadcast(g, x), -1, axis)

@@ -89,12 +89,9 @@ def inside(pad_width: Any, ndim: int) -> tuple[slice, ...]:
     """The index of the original array inside one that was padded."""
     if isinstance(pad_width, dict):  # by axis, counted from the front or from behind
         widths = [pad_width.get(k, pad_width.get(k - ndim, 0)) for k in range(ndim)]
-        pad_width = [w if isinstance(w, tuple) else (w, w) for w in widths]
-    pairs = pad_width.tolist() if hasattr(pad_width, "tolist") else pad_width
-    pairs = pairs if isinstance(pairs, (list, tuple)) else (pairs,)
-    pairs = pairs if isinstance(pairs[0], (list, tuple)) else (pairs,)
-    pairs = pairs if len(pairs) == ndim else tuple(pairs) * ndim
-    return tuple(slice(p[0], -p[-1] or None) for p in pairs)
+        pad_width = [np.broadcast_to(w, 2) for w in widths]
+    pairs = np.broadcast_to(pad_width, (ndim, 2)).tolist()
+    return tuple(slice(before, -after or None) for before, after in pairs)
 
 
 # --- moving elements ---------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import operator
 import numpy as np
 
 from srcdiff.factors import kron_shapes
+from srcdiff.pieces import cross_back
 from srcdiff.rules import (
     conj,
     d,
@@ -171,17 +172,13 @@ def kron(a, b):
 @samples(
     "A(3), A(3)", "A(4, 3), A(3)", "A(4, 3), A(4, 3)", "A(3, 4), A(3, 4), axis=0",
     "A(3), A(3, 3), axis=0", "A(3, 3, 4), A(3, 3), axis=0", "A(3), A(4, 3), axis=-1",
+    "A(4, 3), A(3), axis=None",
 )  # fmt: skip
 def cross(a, b, *, axis=-1):
     z = np.cross(a, b, axis=axis)
     yield z
-    if axis == -1 or np.ndim(a) == np.ndim(b):
-        d[a] += unbroadcast(np.cross(conj(b), d[z], axis=axis), a)
-        d[b] += unbroadcast(np.cross(d[z], conj(a), axis=axis), b)
-    else:
-        x, y, t = np.moveaxis(a, axis, -1), np.moveaxis(b, axis, -1), np.moveaxis(d[z], axis, -1)
-        d[a] += np.moveaxis(unbroadcast(np.cross(conj(y), t), x), -1, axis)
-        d[b] += np.moveaxis(unbroadcast(np.cross(t, conj(x)), y), -1, axis)
+    d[a] += cross_back(d[z], a, conj(b), axis)
+    d[b] += cross_back(-d[z], b, conj(a), axis)
 
 
 @linear(np.trace, np.ndarray.trace)

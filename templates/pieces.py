@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from srcdiff import pieces
 from srcdiff.pieces import axes_from, conditions, nonzero_ends, paired, unsplit
-from srcdiff.rules import d, iscomplex, isscalar, linear, nondifferentiable, samples
+from srcdiff.rules import composed, d, iscomplex, isscalar, linear, nondifferentiable, samples
 
 
 @linear(np.split, np.array_split, view="ary")
@@ -48,6 +49,14 @@ def dsplit(ary, indices_or_sections):
         d[ary] += np.concatenate(d[z], 2)
     else:
         d[ary] += unsplit(d[z], indices_or_sections, ary, 2)
+
+
+composed(pieces.cross_back)(
+    samples(
+        "A(3), A(3), A(3)", "A(4, 3), A(3), A(4, 3)", "A(3, 4), A(3, 4), A(3), 0",
+        "A(), A(2), A(2)", "A(3), A(2), A(3)",
+    )(pieces.cross_back)
+)  # fmt: skip
 
 
 @linear(unsplit)

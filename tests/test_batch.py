@@ -538,3 +538,13 @@ def test_a_jacobian_by_an_object():
     np.testing.assert_allclose(srcdiff.jacobian(weighted, "pair.a")(pair, W), W)
     with pytest.raises(srcdiff.UnsupportedError, match="attributes of objects"):
         srcdiff.jacobian(weighted, "pair.a", mode="forward")(pair, W)
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,), (1, 3), (3, 1), (1, 1)])
+def test_squeezed_in_columns(shape):
+    """Which axes are left out, the shape of the value says when it is there."""
+    x = np.linspace(0.3, 0.9, np.prod(shape)).reshape(shape)
+    columns = srcdiff.jacobian(lambda x: np.squeeze(x * x) * 2.0, mode="forward")(x)
+    rows = srcdiff.jacobian(lambda x: np.squeeze(x * x) * 2.0, mode="reverse")(x)
+    np.testing.assert_allclose(columns, rows)
+    assert columns.shape == rows.shape == (*np.squeeze(x).shape, *shape)

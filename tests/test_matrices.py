@@ -69,3 +69,36 @@ def test_an_outer_product_is_not_transposed():
 @pytest.mark.parametrize(("f", "args"), CASES[:2])
 def test_gradients_lie_in_memory_as_their_arrays(f, args):
     assert all(g.flags.c_contiguous for g in srcdiff.grad(f, inputs=(0, 1))(*args))
+
+
+def _crossed(a, b):
+    return np.cross(a, b, axis=None)
+
+
+def _crossed_columns(a, b):
+    return np.cross(a, b, axis=0)
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+@pytest.mark.parametrize(
+    "f, left, right",
+    [
+        (_crossed, (2,), (2,)),
+        (_crossed, (2, 2), (2, 2)),
+        (_crossed, (2,), (3,)),
+        (_crossed, (4, 2), (3,)),
+        (_crossed_columns, (2, 4), (2, 4)),
+        (_crossed_columns, (3,), (2, 4)),
+    ],
+)
+def test_cross_products_of_two_components(f, left, right):
+    a, b = RNG.normal(size=left), RNG.normal(size=right)
+    try:
+        f(a, b)
+    except ValueError:
+        pytest.skip("of three components alone in this version of NumPy")
+    assert srcdiff.gradcheck(f, (a, b)) and srcdiff.gradgradcheck(f, (a, b))
+    columns = srcdiff.jacobian(f, (0, 1), mode="forward")(a, b)
+    rows = srcdiff.jacobian(f, (0, 1), mode="reverse")(a, b)
+    for k in range(2):
+        np.testing.assert_allclose(columns[k], rows[k], atol=1e-14)
