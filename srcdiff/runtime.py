@@ -88,8 +88,8 @@ def along(axis: int, *part: Any) -> tuple[Any, ...]:
 def inside(pad_width: Any, ndim: int) -> tuple[slice, ...]:
     """The index of the original array inside one that was padded."""
     if isinstance(pad_width, dict):  # by axis, counted from the front or from behind
-        widths = [pad_width.get(k, pad_width.get(k - ndim, 0)) for k in range(ndim)]
-        pad_width = [np.broadcast_to(w, 2) for w in widths]
+        widths = {k % ndim: width for k, width in pad_width.items()}
+        pad_width = [np.broadcast_to(widths.get(k, 0), 2) for k in range(ndim)]
     pairs = np.broadcast_to(pad_width, (ndim, 2)).tolist()
     return tuple(slice(before, -after or None) for before, after in pairs)
 

@@ -548,3 +548,17 @@ def test_squeezed_in_columns(shape):
     rows = srcdiff.jacobian(lambda x: np.squeeze(x * x) * 2.0, mode="reverse")(x)
     np.testing.assert_allclose(columns, rows)
     assert columns.shape == rows.shape == (*np.squeeze(x).shape, *shape)
+
+
+def test_fields_of_records_in_rows_and_columns():
+    def f(x):
+        y = np.zeros(2, dtype=[("a", float), ("b", float)])
+        y["a"] = x[:2]
+        for name in ("a", "b"):
+            y["b"] += x[2:] * y[name]
+        return y["a"] * y["b"]
+
+    x = np.array([0.3, 0.7, 1.1, 0.5])
+    assert srcdiff.gradcheck(f, (x,))
+    columns = srcdiff.jacobian(f, mode="forward")(x)
+    np.testing.assert_allclose(columns, srcdiff.jacobian(f, mode="reverse")(x))

@@ -10,7 +10,7 @@ from srcdiff import batches, ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_calls import call_kind
 from srcdiff.analyses.kind_index import indexes_as_array, is_basic
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, rank_of
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, Text, rank_of
 from srcdiff.batch.context import ALL, Context, NoBatchError
 
 
@@ -21,6 +21,8 @@ def index_behind(b: Context, index: ir.Atom) -> ir.Atom | None:
     select comes first in the result, before the batch.
     """
     kind = b.kind(index)
+    if isinstance(kind, Text):  # a field of records, which has the axes of the array
+        return index
     if isinstance(index, ir.Name) and not isinstance(kind, (Scalar, Array)):
         return b.call(batches.behind, index) if is_basic(kind) else None
     items = index.items if isinstance(index, ir.Tup) else (index,)

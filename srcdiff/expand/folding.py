@@ -189,7 +189,7 @@ class Folder:
             return True
         if isinstance(atom, Const):
             return isinstance(atom.value, (str, type(None), type(...))) or self.integer(atom)
-        return self.integer(atom) or isinstance(self.kind(atom), (SliceKind, NoneKind))
+        return self.integer(atom) or isinstance(self.kind(atom), (SliceKind, NoneKind, Text))
 
     def integer(self, atom: Atom) -> bool:
         """Whether an index is known as one integer."""
