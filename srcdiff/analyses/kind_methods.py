@@ -218,7 +218,16 @@ def _dtype_argument(args: Args, place: int, kwargs: Keywords, default: str | Non
 def _filled(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.zeros`, `np.ones`, `np.empty`."""
     shape = args[0] if args else kwargs.get("shape", UNKNOWN)
+    if _is_of_records(kwargs.get("dtype", args[1] if len(args) > 1 else NoneKind())):
+        return Array()  # whose elements are views: as if there were more axes
     return Array(_dtype_argument(args, 1, kwargs, "float64"), shape_dims(shape))
+
+
+def _is_of_records(dtype: Kind) -> bool:
+    """Whether a dtype has fields, as far as is seen."""
+    if isinstance(dtype, Object) and isinstance(dtype.value, np.dtype):
+        return dtype.value.names is not None
+    return isinstance(dtype, (List, Dict, Tuple))
 
 
 def _full(args: Args, kwargs: Keywords) -> Kind | None:

@@ -69,3 +69,18 @@ refused(
     line="return x.view(complex).real",
     reason="does not cover positional arguments",
 )
+
+
+def element_of_records_is_written_into(x):
+    y = np.zeros(2, dtype=[("a", float), ("b", float)])
+    y["b"] = x[2:]
+    y[1]["b"] *= x[0]
+    return y["b"]
+
+
+refused(
+    element_of_records_is_written_into,
+    _four,
+    line='y[1]["b"] *= x[0]',
+    reason="may be a view of `y`",
+)
