@@ -15,7 +15,7 @@ def math_hypot(*coordinates):
     z = math.hypot(*coordinates)
     yield z
     for k in range(len(coordinates)):
-        d[coordinates][k] += d[z] * coordinates[k] / z
+        d[coordinates][k] += np.divide(d[z] * coordinates[k], z)
 
 
 @rule(math.dist)
@@ -24,7 +24,7 @@ def dist(p, q):
     z = math.dist(p, q)
     yield z
     for k in range(len(p)):
-        slope = d[z] * (p[k] - q[k]) / z
+        slope = np.divide(d[z] * (p[k] - q[k]), z)
         d[p][k] += slope
         d[q][k] += -slope
 

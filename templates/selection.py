@@ -137,7 +137,7 @@ def angle(z):
     a = np.angle(z)
     yield a
     if iscomplex(z):
-        d[z] += 1j * d[a] * z / np.abs(z) ** 2
+        d[z] += 1j * (d[a] / np.abs(z) ** 2) * z
 
 
 @linear(np.real_if_close)

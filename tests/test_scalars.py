@@ -1,5 +1,6 @@
 """Numbers in front of products: before and after, and which products stay as they are."""
 
+import math
 from inspect import getsource
 
 import numpy as np
@@ -215,3 +216,32 @@ def test_another_walk_only_where_it_may_find_something(monkeypatch, function, in
     text = srcdiff.source(function, inputs, example=(X, W)[: 1 + bool(inputs)])
     assert line in text
     assert (len(walks) > 2) == again
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.parametrize(
+    "function, at, slope",
+    [
+        (np.log, 0.0, np.inf),
+        (np.log2, 0.0, np.inf),
+        (np.log1p, -1.0, np.inf),
+        (np.arctanh, 1.0, np.inf),
+        (lambda x: np.divide(1.0, x), 0.0, -np.inf),
+    ],
+)
+def test_what_divides_a_number_of_python_by_zero_says_what_to_give_instead(function, at, slope):
+    gradient = srcdiff.grad(function)
+    with pytest.raises(ZeroDivisionError) as caught:
+        gradient(at)
+    notes = getattr(caught.value, "__notes__", None)
+    assert notes is None or any("np.float64(x)" in note for note in notes)
+    assert gradient(np.float64(at)) == slope
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_distances_that_are_zero_have_no_direction():
+    assert np.isnan(srcdiff.grad(math.hypot, (0, 1))(0.0, 0.0)).all()
+    assert np.isnan(srcdiff.grad(math.dist)([1.0, 2.0], [1.0, 2.0])).all()
+    angle = srcdiff.grad(lambda a, b: np.angle(a + 1j * b), (0, 1))
+    assert np.isnan(angle(0.0, 0.0)).all()
