@@ -214,10 +214,7 @@ def diag(v, k=0):
 def triu(m, k=0):
     z = np.triu(m, k)
     yield z
-    if np.ndim(m) == 1:  # every row of a matrix
-        d[m] += np.sum(np.triu(d[z], k), 0)
-    else:
-        d[m] += np.triu(d[z], k)
+    d[m] += unbroadcast(np.triu(d[z], k), m)  # a vector is every row of a matrix
 
 
 @linear(np.tril)
@@ -225,10 +222,7 @@ def triu(m, k=0):
 def tril(m, k=0):
     z = np.tril(m, k)
     yield z
-    if np.ndim(m) == 1:  # every row of a matrix
-        d[m] += np.sum(np.tril(d[z], k), 0)
-    else:
-        d[m] += np.tril(d[z], k)
+    d[m] += unbroadcast(np.tril(d[z], k), m)  # a vector is every row of a matrix
 
 
 @rule(np.linalg.solve)

@@ -9,6 +9,7 @@ what is refused for a name that another function has too is refused too often, n
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, NoReturn
@@ -269,21 +270,40 @@ class _Check:
         return None if found is None else found.value
 
 
-def changes_nothing(fn: FunctionType, depth: int = 3) -> bool:
-    """Whether the code of a function outside stores nothing but local variables, as it seems."""
+def changes_nothing(fn: FunctionType, depth: int = 3, strict: bool = False) -> bool:
+    """Whether the code of a function outside stores nothing but local variables, as it seems.
+
+    In `strict` code no operator is in place: what it changes might have come from outside.
+    """
     code = fn.__code__
     names = {*code.co_names}
     if names & _CHANGES or names & (_DRAWS - PURE_METHODS - MUTATORS) or "out" in code.co_consts:
         return False
     import dis
 
-    ops = {i.opname for i in dis.get_instructions(code)}
+    found = list(dis.get_instructions(code))
+    given = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    places = (two for one, two in itertools.pairwise(found) if _is_in_place(one))
+    if any(strict or _binds(after, given) for after in places):
+        return False
+    ops = {i.opname for i in found}
     if any(o.startswith(("STORE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF",
                          "STORE_SLICE", "DELETE_SUBSCR")) for o in ops):  # fmt: skip
         return False
     used = (fn.__globals__.get(n) for n in names)
     inner = (f for f in used if isinstance(f, FunctionType) and f is not fn)
-    return depth > 0 and all(changes_nothing(f, depth - 1) for f in inner)
+    return depth > 0 and all(changes_nothing(f, depth - 1, strict) for f in inner)
+
+
+def _is_in_place(op: Any) -> bool:
+    """Whether an instruction is an operator in place."""
+    of_3_10 = op.opname.startswith("INPLACE_")
+    return bool(of_3_10 or (op.opname == "BINARY_OP" and op.argrepr.endswith("=")))
+
+
+def _binds(op: Any, names: set[str]) -> bool:
+    """Whether an instruction binds one of some local variables."""
+    return op.opname.startswith("STORE_FAST") and bool({*op.argrepr.split(", ")} & names)
 
 
 def _taken(node: Node) -> Node | None:

@@ -10,7 +10,8 @@ from types import FunctionType
 
 import gast
 
-from srcdiff.analyses.effects import MUTATORS, PURE_METHODS, is_pure
+from srcdiff.analyses.effects import PURE_METHODS, is_pure
+from srcdiff.ir import Name
 from srcdiff.lower.builder import Builder, LocalFunction, Node
 from srcdiff.lower.memoised import changes_nothing
 from srcdiff.lower.nodes import at, instead
@@ -32,15 +33,25 @@ def check(b: Builder, node: Node) -> None:
 
 
 def is_quiet(b: Builder, node: Node) -> bool:
-    """Whether an expression only computes something; what a lambda changes itself is seen later."""
+    """Whether an expression only computes something."""
     free = {*scan_nodes([node]).free}
-    seen = MUTATORS if type(node).__name__ == "Lambda" else frozenset()
     calls = (n for n in gast.walk(node) if type(n).__name__ == "Call")
-    return all(_changes_nothing(b, c, free) or _method(c) in seen for c in calls)
+    if type(node).__name__ == "Lambda":
+        return not any(_hands_on(b, c, free) for c in calls)
+    return all(_changes_nothing(b, c, free) for c in calls)
 
 
-def _method(call: Node) -> str:
-    return str(getattr(call.func, "attr", ""))
+def _hands_on(b: Builder, call: Node, free: set[str]) -> bool:
+    """Whether a lambda gives a variable from around it to a function that may change it.
+
+    What it changes itself, and what it is given, is seen where it is used.
+    """
+    known = b.static(call.func) if getattr(call.func, "id", None) in free else None
+    if known is None or not isinstance(known.value, FunctionType):
+        return False
+    given = scan_nodes([*call.args, *(k.value for k in call.keywords)]).free
+    held = any(isinstance(b.scope.get(n), Name) for n in given if n in free)
+    return held and not _changes_nothing(b, call, free)
 
 
 def _changes_nothing(b: Builder, call: Node, free: set[str]) -> bool:
@@ -54,8 +65,8 @@ def _changes_nothing(b: Builder, call: Node, free: set[str]) -> bool:
     known = b.static(call.func) if outside else None
     if known is not None:
         plain = isinstance(known.value, FunctionType) and not is_pure(known.value)
-        return changes_nothing(known.value) if plain else is_pure(known.value)
-    return _method(call) in PURE_METHODS
+        return changes_nothing(known.value, strict=True) if plain else is_pure(known.value)
+    return getattr(call.func, "attr", "") in PURE_METHODS
 
 
 def held(b: Builder, node: Node) -> Node:
