@@ -51,7 +51,6 @@ from srcdiff.prepare import prepare
 from srcdiff.primal import itself, primal_part, settled, steady_params
 from srcdiff.request import Request
 from srcdiff.restore import plain_names, residual_kinds, restored
-from srcdiff.result_parts import with_parts
 from srcdiff.reusing import reused
 from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
@@ -159,7 +158,6 @@ def compose_pass(state: State) -> State:
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
     typed = state.typed.then(without_idle_outs(state.function, state.kinds))
-    typed = typed.then(with_parts(typed.function, typed.kinds))
     typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
     typed = compose(typed, state.request)
     return _typed(state, typed.then(steady_params(typed.function)))

@@ -40,12 +40,12 @@ def counts(function: ir.Function) -> Counter[str]:
 def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unpacking | None:
     """The unpacking that starts with the statement at a place of a block, None if none does."""
     call = block[at]
-    if not isinstance(call, ir.Assign) or not yields_parts(call.rhs):
+    if not isinstance(call, ir.Assign) or not _yields_parts(call.rhs):
         return None
     rest: list[ir.Assign] = []
     names: dict[int, str] = {}
     for stmt in block[at + 1 :]:
-        part = takes_part(stmt, call.target)
+        part = _part(stmt, call.target)
         if part is None or part in names:
             break
         assert isinstance(stmt, ir.Assign)
@@ -61,7 +61,7 @@ def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unp
     return Unpacking(call, tuple(rest), names)
 
 
-def yields_parts(rhs: ir.Rhs) -> bool:
+def _yields_parts(rhs: ir.Rhs) -> bool:
     """Whether a call has a rule that yields several values."""
     rule = lookup(rhs.fn) if isinstance(rhs, ir.Call) else None
     if rule is None or rule.template is None:
@@ -69,7 +69,7 @@ def yields_parts(rhs: ir.Rhs) -> bool:
     return isinstance(rule.lowered.result, ir.Tup)
 
 
-def takes_part(stmt: ir.Stmt, whole: ir.Name) -> int | None:
+def _part(stmt: ir.Stmt, whole: ir.Name) -> int | None:
     """The k of `name = whole[k]`."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem or rhs.args[0] != whole:

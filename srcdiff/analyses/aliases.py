@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind, Tuple
+from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.links import (
     Link,
     between,
@@ -76,24 +76,7 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
         UnsupportedError: memory that is written in place can neither be followed nor shadowed.
     """
     scene = Scene(function, kinds)
-    links = list(links_of(function.body, kinds, False))
-    taken = {id(k): k.source for k in links if is_taken(k, scene)}
-    found = _aliases(function, [k for k in links if id(k) not in taken], scene)
-    # The results of a call, which its adjoint may read, have the shadows that the parts have.
-    apart = [k for k in links if id(k) in taken and k.target in found.shadows]
-    held = {k.source for k in apart if _is_tuple(k.source, kinds)}
-    if not held:
-        return found
-    return _aliases(function, [k for k in links if taken.get(id(k)) in (None, *held)], scene)
-
-
-def _is_tuple(name: str, kinds: Kinds) -> bool:
-    return isinstance(kinds.get(name), Tuple)
-
-
-def _aliases(function: ir.Function, links: list[Link], scene: Scene) -> Aliases:
-    """The aliases that some links give."""
-    kinds = scene.kinds
+    links = [k for k in links_of(function.body, kinds, False) if not is_taken(k, scene)]
     queued = queues(links, scene)
     plain = [k for k in links if not {k.target, k.source} & queued]
     stored, resized = scene.stored

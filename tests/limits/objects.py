@@ -514,4 +514,21 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "Whether there is an object, of those that are stored into in a list": """
+class Point:
+    def __init__(self, value):
+        self.value = value
+
+def f(x):
+    points = [Point(x), Point(2.0 * x)]
+    last = None
+    for p in points:
+        p.value = p.value * x
+        if last:
+            p.value = p.value + last.value
+        last = p
+    return last.value
+
+srcdiff.grad(f)(2.0)
+""",
 }
