@@ -19,6 +19,7 @@ import numpy as np
 
 from srcdiff import distributions, ir, joined, layout, trees
 from srcdiff.analyses.foreign import buffer_of, shares_memory
+from srcdiff.analyses.given_back import asks_no_copy, copies, may_give_back
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
 from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
 from srcdiff.analyses.kind_types import Kind, List, Object, Sparse, Tuple, is_mutable
@@ -299,6 +300,8 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         return () if copies_items(call, kinds) else call.args[:1]
     if call.fn in (operator.add, operator.mul):  # a longer list of the same items
         return tuple([a for a in call.args if _is_sequence(a, kinds)])
+    if may_give_back(call, kinds):
+        return () if _is_sequence(call.args[0], kinds) else call.args[:1]
     if "_viewed" not in call.__dict__:  # it depends on nothing but the fields
         call.__dict__["_viewed"] = _viewed_by_callee(call)
     return call.__dict__["_viewed"]  # type: ignore[no-any-return]
@@ -319,7 +322,7 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
     if isinstance(fn, np.ufunc):
         return args[fn.nin :]
     if fn in VIEW_FUNCTIONS:
-        return () if fn is np.array and not _asks_no_copy(call) else _first(call)
+        return () if copies(call) else _first(call)
     if fn is np.einsum:  # of one operand it may be a view
         return () if len(args) > 2 and isinstance(args[0], ir.Const) else args
     if fn in IN_PLACE_OPERATORS:
@@ -336,11 +339,13 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
 def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result of a method call may share memory with."""
     if name == "astype":
-        return call.args[:1] if _asks_no_copy(call) else ()
+        return call.args[:1] if asks_no_copy(call) else ()
     if _is_generator(call.args[0], kinds):
         return ()
     if _is_sparse(call.args[0], kinds):
         return call.args[:1] if shares_entries(name) else ()
+    if copies(call):
+        return ()
     held = name in ELEMENT_METHODS and not is_array_or_number(call.args[0], kinds)
     if held or name in VIEW_METHODS:
         return call.args[:1]
@@ -393,8 +398,3 @@ def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an atom is a generator of random numbers, which returns new arrays."""
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
     return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
-
-
-def _asks_no_copy(call: ir.Call) -> bool:
-    """Whether `np.array` is told that it need not copy."""
-    return any(k == "copy" and v != ir.Const(True) for k, v in call.kwargs) or len(call.args) > 2

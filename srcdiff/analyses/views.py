@@ -14,6 +14,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
+from srcdiff.analyses.given_back import asks_copy, gives_back
 from srcdiff.analyses.kind_index import is_basic
 from srcdiff.analyses.kind_types import Array, Kind, rank_of, sure
 
@@ -57,6 +58,8 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
         return True
     if rhs.fn in _SAME:
         return len(rhs.args) == 1 and not rhs.kwargs
+    if gives_back(rhs, kinds):
+        return True
     return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)
 
 
@@ -72,9 +75,24 @@ def _is_basic(index: ir.Atom, kinds: Kinds) -> bool:
 
 
 def is_reshaping(rhs: ir.Rhs) -> bool:
-    """Whether an expression is `reshape` or `ravel` in C order."""
-    plain = isinstance(rhs, ir.Call) and not any(k == "order" for k, _ in rhs.kwargs)
-    return plain and rhs.fn in _RESHAPING  # type: ignore[union-attr]
+    """Whether an expression is `reshape` or `ravel` in C order, which may be a view."""
+    if not isinstance(rhs, ir.Call) or rhs.fn not in _RESHAPING:
+        return False
+    return not asks_order(rhs) and not asks_copy(rhs)
+
+
+_BEFORE_ORDER: dict[Any, int] = {
+    np.reshape: 2, np.ravel: 1, ir.Method("ravel"): 1, ir.Method("copy"): 1,
+    np.zeros: 2, np.ones: 2, np.empty: 2, np.full: 3, np.eye: 4,
+    np.zeros_like: 2, np.ones_like: 2, np.empty_like: 2, np.full_like: 3,
+}  # fmt: skip
+"""How many arguments stand before the order of the elements."""
+
+
+def asks_order(call: ir.Call) -> bool:
+    """Whether a call is given an order of the elements, by name or by position."""
+    most = _BEFORE_ORDER.get(call.fn, len(call.args))
+    return len(call.args) > most or any(k == "order" for k, _ in call.kwargs)
 
 
 def _in_c_order(
@@ -98,13 +116,18 @@ def _makes_c_order(
     """Whether an expression makes a new array in C order, or is one that was made so."""
     if isinstance(rhs, ir.Name):
         return _in_c_order(rhs, kinds, function, seen)
-    if not isinstance(rhs, ir.Call) or any(k == "order" for k, _ in rhs.kwargs):
+    if not isinstance(rhs, ir.Call) or asks_order(rhs):
         return False
-    if rhs.fn in _IN_C_ORDER or rhs.fn == ir.Method("copy"):
+    if makes_c_order(rhs):
         return True
     if rhs.fn in _LIKE_ANOTHER:
         return _in_c_order(rhs.args[0], kinds, function, seen)
     return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
+
+
+def makes_c_order(call: ir.Call) -> bool:
+    """Whether a call makes a new array in C order, whatever it is given."""
+    return not asks_order(call) and (call.fn in _IN_C_ORDER or call.fn == ir.Method("copy"))
 
 
 def _is_known(fn: Any) -> bool:
