@@ -57,6 +57,7 @@ class Aliases:
     unclear: frozenset[str] = frozenset()
     moved: frozenset[str] = frozenset()  # containers that go on under another name, or inside one
     reshaped: frozenset[str] = frozenset()  # classes of containers whose structure changes
+    taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # apart: all of their items
 
     def owner(self, name: str) -> str:
         """The name whose memory `name` is a view of (itself if it is none)."""
@@ -76,7 +77,9 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
         UnsupportedError: memory that is written in place can neither be followed nor shadowed.
     """
     scene = Scene(function, kinds)
-    links = [k for k in links_of(function.body, kinds, False) if not is_taken(k, scene)]
+    every = list(links_of(function.body, kinds, False))
+    apart = [k for k in every if is_taken(k, scene)]
+    links = [k for k in every if k not in apart]
     queued = queues(links, scene)
     plain = [k for k in links if not {k.target, k.source} & queued]
     stored, resized = scene.stored
@@ -94,6 +97,7 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
         found,
         moved=frozenset(k.source for k in inside if k.target not in found.views),
         reshaped=reshaped(function.body, kinds, found.classes),
+        taken={k.source: tuple(i.target for i in apart if i.source == k.source) for k in apart},
     )
 
 

@@ -79,9 +79,13 @@ def _changes_structure(name: str, facts: Facts) -> bool:
 
 
 def contents_of(name: str, facts: Facts) -> frozenset[Item]:
-    """The contents behind a name, if something writes into them."""
-    rep = facts.aliases.classes.get(name)
-    return frozenset() if rep is None else frozenset({Contents(rep)})
+    """The contents behind a name, and those of the items of a result that is taken apart.
+
+    Those that something writes into.
+    """
+    names = (name, *facts.aliases.taken.get(name, ()))
+    found = (facts.aliases.classes.get(n) for n in names)
+    return frozenset(Contents(rep) for rep in found if rep is not None)
 
 
 def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:

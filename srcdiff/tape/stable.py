@@ -18,7 +18,7 @@ from srcdiff.analyses.kind_types import broadcasts_to_itself
 from srcdiff.analyses.kinds import kind_of_call
 from srcdiff.facts import Facts
 from srcdiff.tape.bounds import Known, bound
-from srcdiff.tape.needs import contents_of, primal_reads
+from srcdiff.tape.needs import Contents, contents_of, primal_reads
 
 Path = tuple[int, ...]
 
@@ -223,7 +223,7 @@ def _collect_read(stmt: ir.Assign, where: Where, known: _Facts, needed: frozense
     rhs = stmt.rhs
     if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem and stmt.target.id in needed:
         base, index = rhs.args
-        if isinstance(base, ir.Name) and contents_of(base.id, known.facts):
+        if isinstance(base, ir.Name) and base.id in known.facts.aliases.classes:
             known.accesses.append(Access(base.id, index, *where.fields, stmt))
 
 
@@ -239,7 +239,8 @@ def _is_safe(store: Access, known: _Facts) -> bool:
     rep = known.facts.aliases.classes[store.owner]
     if known.facts.aliases.is_unclear(store.owner) or rep in known.moved:
         return False
-    mates = [a for a in known.accesses if known.facts.aliases.classes[a.owner] == rep]
+    same = Contents(rep)
+    mates = [a for a in known.accesses if same in contents_of(a.owner, known.facts)]
     return all(_after(a, store, known) for a in mates)
 
 
