@@ -13,8 +13,10 @@ def reshape(a, shape, order="C"):
     yield z
     if order == "C":
         d[a] += np.reshape(d[z], np.shape(a))
-    else:
+    elif order == "F":
         d[a] += np.reshape(d[z], np.shape(a), order)
+    else:
+        refuse("the order of the elements must be 'C' or 'F'")
 
 
 @linear(np.ravel, np.ndarray.ravel, view="a")
