@@ -19,9 +19,10 @@ from srcdiff.analyses.activity import activity, edges_of
 from srcdiff.analyses.complexes import has_complex, is_complex_kind
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple, rank_of
+from srcdiff.analyses.laid import laid_origins
 from srcdiff.analyses.typed import Typed
 from srcdiff.displays import displays, with_names
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.inline import inline, lowered, written_out
 from srcdiff.lower import Closure
@@ -83,7 +84,8 @@ def composed(
         return any(n in active for n in results) and any(n in active for n in ir.names(call))
 
     fresh = ir.Fresh(ir.all_names(function))
-    writer = _Writer(kinds, fresh, matters, has_complex(function, kinds))
+    laid = laid_origins(function, kinds)
+    writer = _Writer(kinds, fresh, matters, has_complex(function, kinds), laid)
     return replace(function, body=writer.block(function.body))
 
 
@@ -111,7 +113,7 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
     fresh = ir.Fresh(ir.all_names(function))
     writer = _Writer(
         dict.fromkeys(made, kind_types.Callable()), fresh,
-        lambda call, _: any(call is one for one in met), True,
+        lambda call, _: any(call is one for one in met), True, laid_origins(shown, {}),
     )  # fmt: skip
     return replace(function, body=writer.block(shown.body))
 
@@ -208,11 +210,13 @@ class _Writer:
         fresh: ir.Fresh,
         wanted: Callable[[ir.Call, tuple[str, ...]], bool],
         mixed: bool,
+        laid: frozenset[str] = frozenset(),
     ) -> None:
         self.kinds = kinds
         self.fresh = fresh
         self.wanted = wanted
         self.mixed = mixed  # complex numbers may occur
+        self.laid = laid  # the names of which it matters how they lie in memory
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its calls written out."""
@@ -245,7 +249,24 @@ class _Writer:
             bound = find(call, self.kinds, stmt.loc)
             made = bound.rule, bound.args
         rule, args = made
+        if target is not None and target.id in self.laid:
+            self.check_order(target, call, stmt.loc)
         return self.defined(rule, args, target, call, stmt.loc)
+
+    def check_order(self, target: ir.Name, call: ir.Call, loc: ir.Loc) -> None:
+        """Refuse a result whose order in memory decides what is written into.
+
+        Raises:
+            UnsupportedError: written out it may lie in another order.
+        """
+        rank = rank_of(self.kinds.get(target.id, UNKNOWN))
+        if rank is None or rank > 1:
+            raise UnsupportedError(
+                f"{spelling(call)} is written out, and what it gives may then lie in memory in "
+                "another order, on which it depends what is a view of it",
+                loc,
+                remedy="Make a copy in C order here with `.copy()`, before it is reshaped.",
+            )
 
     def outer(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
         """`np.hypot.outer(a, b)` as `np.hypot(a[:, None], b)`."""

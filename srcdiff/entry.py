@@ -155,7 +155,7 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
         for s in ir.walk(function.body)
         if isinstance(s, ir.Assign) and s.target.id in shared.classes and may_copy(s.rhs)
     }
-    reshaped |= {shared.classes[n] for n in _lent(function) if n in shared.classes}
+    reshaped |= {shared.classes[n] for n in lent_names(function) if n in shared.classes}
 
     def laid(stmt: ir.Assign) -> ir.Stmt:
         rhs = stmt.rhs
@@ -168,7 +168,7 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
     return _at_entry(function, laid)
 
 
-def _lent(function: ir.Function) -> Iterator[str]:
+def lent_names(function: ir.Function) -> Iterator[str]:
     """The names given to functions that stay calls and reshape what they are given."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)

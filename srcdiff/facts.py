@@ -29,6 +29,7 @@ class Facts:
     made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
     uses: Counter[str] = field(default_factory=Counter)  # how often each name occurs
     parts: Mapping[int, str] = field(default_factory=dict)  # of a result that is unpacked at once
+    laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
 
     @cached_property
     def shadowed(self) -> frozenset[str]:
@@ -61,7 +62,8 @@ def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:
     shared = facts.aliases
     if old in shared.classes:
         shared = replace(shared, classes={**shared.classes, new: shared.classes[old]})
-    facts = replace(facts, kinds=kinds, aliases=shared)
+    laid = facts.laid | {new} if old in facts.laid else facts.laid
+    facts = replace(facts, kinds=kinds, aliases=shared, laid=laid)
     if old not in facts.active:
         return facts
     name = adjoint or facts.fresh(f"d_{new.lstrip('_')}").id

@@ -33,6 +33,7 @@ from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
 from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, sampled, with_alias
+from srcdiff.laying import laid_names, laid_tangent
 from srcdiff.request import Request
 from srcdiff.strange import check_callees
 from srcdiff.summaries import computes_complex
@@ -69,7 +70,8 @@ def tangent_facts(
     names.update((n, fresh().id) for n in sorted(active - plain))
     mixed = request.mixed or computes_complex(function, kinds)
     known = sampled(function, kinds)
-    return Facts(kinds, shared, active, names, fresh, "", theirs, mixed, known)
+    laid = laid_names(function, kinds, classes)
+    return Facts(kinds, shared, active, names, fresh, "", theirs, mixed, known, laid=laid)
 
 
 def tangent_kinds(facts: Facts, request: Request) -> dict[str, Kind]:
@@ -306,7 +308,7 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
 def _tangent_lines(stmt: ir.Assign, tangent: ir.Name, facts: Facts) -> ir.Block:
     """The statements that bind the tangent of the target of an assignment."""
     scribe = Scribe(facts, stmt.loc)
-    rhs = _tangent(stmt, scribe)
+    rhs = laid_tangent(stmt, _tangent(stmt, scribe), scribe)
     if rhs is None:
         if isinstance(stmt.rhs, ir.Call) and stmt.target.id in facts.aliases.classes:
             check_own_memory(stmt, stmt.rhs, facts)
@@ -368,14 +370,12 @@ def _element(call: ir.Call, scribe: Scribe) -> ir.Rhs:
 
 
 def _is_number(atom: ir.Atom, facts: Facts) -> bool:
-    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    return kind is not None and is_scalar(kind)
+    return isinstance(atom, ir.Name) and is_scalar(facts.kinds.get(atom.id, UNKNOWN))
 
 
 def _is_numeric(atom: ir.Atom, facts: Facts) -> bool:
     """Whether a value is certainly a number or an array; else it may be a container."""
-    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    return kind is not None and is_numeric(kind)
+    return isinstance(atom, ir.Name) and is_numeric(facts.kinds.get(atom.id, UNKNOWN))
 
 
 def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:

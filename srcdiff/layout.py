@@ -16,10 +16,16 @@ def laid_like(values: Any, x: Any) -> Any:
     """An array of the shape and dtype of `x`, with the same gaps and order in memory.
 
     One of which two elements are one (what `np.broadcast_to` gives) has elements of its own.
+    Of a tuple, such arrays for its items; numbers have no layout.
     """
+    if isinstance(x, (tuple, list)):
+        laid = [laid_like(v, item) for v, item in zip(values, x)]
+        return laid if isinstance(x, list) else tuple(laid)
+    if not hasattr(x, "strides") or isinstance(x, np.generic):
+        return values
     out = np.empty_like(x)
     other = any(n > 1 and p != q for n, p, q in zip(x.shape, out.strides, x.strides))
-    if other and not _overlaps(x):
+    if other and not overlaps(x):
         start, end = span(x)
         out = placed_like(x, space_like(x, end - start), start)
     out[...] = values
@@ -44,7 +50,7 @@ def placed_like(x: Any, space: Any, start: int) -> Any:
     return _at(space, _start(x) - start, x.shape, x.dtype, x.strides)
 
 
-def _overlaps(x: Any) -> bool:
+def overlaps(x: Any) -> bool:
     """Whether elements of an array may lie on each other."""
     extent = x.itemsize
     for step, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):

@@ -123,7 +123,8 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         if not here:
             return None
         if bound.rule.tangent is not None:
-            return _apart(written_tangent(bound, stmt, scribe), stmt, call, scribe, start)
+            total = written_tangent(bound, stmt, scribe)
+            return _apart(total, stmt, call, scribe, start, written)
         if not any(map(_cuts, ir.walk(here))):
             return mirrored(call, bound.rule, scribe)
     several = isinstance(bound.rule.lowered.result, ir.Tup)
@@ -138,7 +139,7 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
     if written and isinstance(total, ir.Name):
         check_own_memory(stmt, call, facts)
         return ir.Call(np.array, (total,), text="np.array")
-    return _apart(total, stmt, call, scribe, start)
+    return _apart(total, stmt, call, scribe, start, written)
 
 
 def _check_displays(call: ir.Call, scribe: Scribe) -> None:
@@ -153,23 +154,31 @@ def _check_displays(call: ir.Call, scribe: Scribe) -> None:
 
 
 def _apart(
-    total: ir.Atom | None, stmt: ir.Assign, call: ir.Call, scribe: Scribe, start: int
+    total: ir.Atom | None, stmt: ir.Assign, call: ir.Call, scribe: Scribe, start: int, written: bool
 ) -> ir.Rhs | None:
-    """The tangent of `z = x + 1`, which is that of x: a copy where something writes into x.
+    """The tangent of `z = x + 1`, which is that of x: a copy where something writes into x or z.
 
     The lines of the call begin at `start`.
     """
     facts, kind = scribe.facts, scribe.kind(stmt.target.id)
-    if not isinstance(total, ir.Name) or (kind and (is_scalar(kind) or is_container(kind))):
-        return total
-    names = {n for n in ir.names(call) if n in facts.active and n in facts.aliases.classes}
-    if names & _may_share(call, facts):
+    active = {n for n in ir.names(call) if n in facts.active}
+    names = active if written else active & facts.aliases.classes.keys()
+    if total is None or (kind and is_scalar(kind)) or names & _may_share(call, facts):
         return total  # as the value is a view
     shared = {facts.adjoint(n).id for n in names}
     for line in scribe.out[start:]:
         if isinstance(line, ir.Assign) and _may_share(line.rhs, facts) & shared:
             shared.add(line.target.id)
-    return ir.Call(np.array, (total,), text="np.array") if total.id in shared else total
+    if isinstance(total, ir.Tup):
+        items = (scribe.temp(_copied(a)) if shared & {*ir.names(a)} else a for a in total.items)
+        return ir.Tup(tuple(items))
+    copied = isinstance(total, ir.Name) and total.id in shared
+    return _copied(total) if copied and not (kind and is_container(kind)) else total
+
+
+def _copied(atom: ir.Atom) -> ir.Call:
+    """Memory of its own for a tangent."""
+    return ir.Call(np.array, (atom,), text="np.array")
 
 
 def _may_share(rhs: ir.Rhs, facts: Facts) -> set[str]:

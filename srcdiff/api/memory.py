@@ -14,6 +14,7 @@ import numpy as np
 from srcdiff import records
 from srcdiff.device import is_any_array
 from srcdiff.errors import UnsupportedError
+from srcdiff.layout import overlaps
 from srcdiff.request import Stored
 
 _WORK: Any = 100_000
@@ -38,6 +39,8 @@ def check_memory(
         own = [leaf for leaf in leaves if _is_in(leaf[0], name)]
         others = [leaf for leaf in leaves if not _is_in(leaf[0], name)]
         for k, leaf in enumerate(own):
+            if is_any_array(leaf[1]) and overlaps(leaf[1]):
+                raise _overlapping(leaf[0], primal)
             for other in (*own[k + 1 :], *others, *held):
                 if _overlap(leaf[1], other[1]):
                     raise _refusal(leaf[0], other[0], primal)
@@ -88,6 +91,14 @@ def _overlap(a: Any, b: Any) -> bool:
         return bool(np.shares_memory(a, b, max_work=_WORK))
     except RuntimeError:  # too hard to decide (a class whose place depends on NumPy's version)
         return True
+
+
+def _overlapping(path: str, primal: Any) -> UnsupportedError:
+    name = getattr(primal, "__name__", "the function")
+    return UnsupportedError(
+        f"elements of `{path}` share memory, and `{name}` writes into `{_root(path)}`",
+        remedy=f"Pass a copy: `{path}.copy()`.",
+    )
 
 
 def _refusal(one: str, other: str, primal: Any) -> UnsupportedError:

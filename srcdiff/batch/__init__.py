@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from srcdiff import batches, ir
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.laid import laid_classes
 from srcdiff.batch.context import Context, NoBatchError
 from srcdiff.batch.gather import gathered
 from srcdiff.batch.memory import columns_together
@@ -100,7 +101,7 @@ def _context(
     """What is known of the names of a function, without the statements that are no part of it.
 
     Raises:
-        NoBatchError: one of `theirs` would have a batch axis.
+        NoBatchError: one of `theirs` would have a batch axis, or it matters how a batch lies.
     """
     fresh = ir.Fresh(ir.all_names(function) | ir.all_names(rest))
     size = ir.Name(SIZE) if SIZE not in fresh.taken else fresh(SIZE)
@@ -108,6 +109,8 @@ def _context(
     names = with_axis(rest, kinds, start, shared)
     if theirs & names:
         raise NoBatchError("a derivative is written into a value without one", function.loc)
+    if names & laid_classes(rest, kinds):
+        raise NoBatchError("the order in memory decides what is written into", function.loc)
     written = written_into(rest, kinds, shared)
     return Context(dict(kinds), names, written, numbers(rest), size, fresh)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Kind, is_float
+from srcdiff.analyses.laid import laid_origins
 from srcdiff.analyses.liveness import names_in, uses
 from srcdiff.simplify.algebra import Algebra
 from srcdiff.simplify.available import Available, is_view
@@ -80,6 +81,7 @@ class Rewriter:
     ) -> None:
         self.kinds = kinds
         self.memory = Memory(function, kinds, leaving)
+        self.laid = laid_origins(function, kinds)
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
@@ -172,6 +174,8 @@ class Rewriter:
 
     def plain(self, stmt: ir.Assign, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """The plainest form of a right-hand side; new temporaries become known on the way."""
+        if stmt.target.id in self.laid:
+            return rhs  # another form may lie in memory in another order
         self.algebra.loc = stmt.loc
         self.algebra.products = self.products if self.ours else None
         done = len(self.signs.pending)

@@ -129,6 +129,13 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(2).view(Positions))
 """,
+    "An argument of which elements share memory": """
+def f(x):
+    x[0] *= 2.0
+    return np.sum(x)
+
+srcdiff.grad(f)(np.lib.stride_tricks.as_strided(np.ones(4), (3, 2), (8, 8)))
+""",
     "Arguments that share memory": """
 def f(x, y):
     x[0] = 2.0

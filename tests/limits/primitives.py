@@ -20,6 +20,15 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
+    "A reshaped result of a function that is written out": """
+def f(x):
+    y = np.select([x.T > 0.5], [x.T])
+    z = y.ravel()
+    z[1] = 7.0
+    return np.sum(y)
+
+srcdiff.grad(f)(np.ones((2, 2)))
+""",
     "A mode of `np.pad`": """
 def f(x):
     return np.sum(np.pad(x, 1, mode="mean"))

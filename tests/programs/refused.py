@@ -391,3 +391,50 @@ for _function, _line, _reason in (
     ),
 ):  # fmt: skip
     refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
+
+
+def selection_of_what_is_turned(x):
+    y = np.select([x.T > 0.5], [x.T])
+    z = y.ravel()
+    z[1] = 7.0
+    return np.sum(y)
+
+
+def function_of_numbers_of_what_is_turned(x):
+    y = np.vectorize(lambda v: v * 2.0)(x.T)
+    z = y.ravel()
+    z[1] = 7.0
+    return np.sum(y)
+
+
+def quantiles_of_what_is_turned(x):
+    y = np.quantile(np.stack([x, x * 2.0]).T, 0.3, axis=2)
+    z = y.ravel()
+    z *= 7.0
+    return np.sum(y)
+
+
+def reshaped_in_the_order_of_the_memory(x):
+    return np.sum(np.reshape(x.T, -1, order="A") * x[0, 0])
+
+
+for _function, _line, _reason in (
+    (
+        selection_of_what_is_turned, "y = np.select([x.T > 0.5], [x.T])",
+        "may then lie in memory in another order",
+    ),
+    (
+        function_of_numbers_of_what_is_turned, "y = np.vectorize(lambda v: v * 2.0)(x.T)",
+        "may then lie in memory in another order",
+    ),
+    (
+        quantiles_of_what_is_turned, "y = np.quantile(np.stack([x, x * 2.0]).T, 0.3, axis=2)",
+        "may then lie in memory in another order",
+    ),
+    (
+        reshaped_in_the_order_of_the_memory,
+        'return np.sum(np.reshape(x.T, -1, order="A") * x[0, 0])',
+        "the order of the elements must be 'C' or 'F'",
+    ),
+):  # fmt: skip
+    refused(_function, lambda r: (r.uniform(0.3, 0.9, (2, 2)),), line=_line, reason=_reason)
