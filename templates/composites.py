@@ -42,18 +42,14 @@ def cross_axisc(a, b, axisa=-1, axisb=-1, axisc=-1):
 @composed(np.diff, given="prepend")
 @samples("A(4), prepend=0.0", "A(3, 4), 1, 1, prepend=A(3, 1)", "A(4), prepend=A(2), append=A()")
 def diff_prepend(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
-    if n == 0:
-        return a
-    joined = np.concatenate((_column(prepend, a, axis), a), axis)
+    joined = np.concatenate((_column(prepend, a, axis), a), axis) if n else a
     return np.diff(joined, n, axis, append=append)
 
 
 @composed(np.diff, given="append")
 @samples("A(4), append=A()", "A(3, 4), 2, 0, append=A(1, 4)", "A(4), 0, append=A()")
 def diff_append(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
-    if n == 0:
-        return a
-    return np.diff(np.concatenate((a, _column(append, a, axis)), axis), n, axis)
+    return np.diff(np.concatenate((a, _column(append, a, axis)), axis) if n else a, n, axis)
 
 
 def _column(value, a, axis):
@@ -156,8 +152,7 @@ def block(arrays):
     if not isinstance(arrays, (tuple, list)):
         return np.copy(arrays)
     if not isinstance(arrays[0], (tuple, list)):
-        z = _row(arrays, _most_axes(arrays, 1))
-        return np.copy(z) if len(arrays) == 1 else z
+        return _row(arrays, _most_axes(arrays, 1))
     if isinstance(arrays[0][0], (tuple, list)):
         refuse("blocks nested more than twice")
     n = 2
@@ -166,7 +161,7 @@ def block(arrays):
     z = _row(arrays[0], n)
     for k in range(1, len(arrays)):
         z = np.concatenate((z, _row(arrays[k], n)), axis=-2)
-    return np.copy(z) if len(arrays) == 1 and len(arrays[0]) == 1 else z
+    return z
 
 
 def _most_axes(arrays, n):
@@ -176,7 +171,7 @@ def _most_axes(arrays, n):
 
 
 def _row(arrays, n):
-    z = _with_axes(arrays[0], n)
+    z = _with_axes(np.copy(arrays[0]) if len(arrays) == 1 else arrays[0], n)
     for k in range(1, len(arrays)):
         z = np.concatenate((z, _with_axes(arrays[k], n)), axis=-1)
     return z

@@ -36,8 +36,8 @@ LAYERS = (
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
     + ("idle_outs")
     + ("direct", "strong", "entangled", "written", "overlaps", "memoised", "turns", "lent"),
-    ("entry", "bodies", "runtimecalls", "forward", "tangents", "transpose", "reverse", "shadows")
-    + ("copied",)
+    ("entry", "bodies", "runtimecalls", "forward", "laying", "tangents", "transpose", "reverse")
+    + ("shadows", "copied")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
     + ("upwards",)

@@ -8,12 +8,14 @@ of what it is computed from, and a tangent beside it has to lie as it does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import FunctionType
 
 import numpy as np
 
 from srcdiff import ir, layout
+from srcdiff.analyses.effects import is_pure, mutated_args
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, rank_of
 from srcdiff.analyses.links import groups, is_marked, links_of, written_classes
 from srcdiff.analyses.shadowed import as_copies, may_copy
@@ -70,15 +72,25 @@ def laid_classes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     return bases | {n for n, owner in classes.items() if owner in mine}
 
 
-def laid_origins(function: ir.Function, kinds: Kinds) -> frozenset[str]:
-    """Such arrays and all that they are computed from, of which the order comes."""
-    found = set(laid(function, kinds))
+def laid_origins(
+    function: ir.Function, kinds: Kinds, lent: Iterable[str] = ()
+) -> frozenset[str]:
+    """Such arrays, and `lent` ones, and all that they are computed from, whose order they have."""
+    found = {*laid(function, kinds), *lent, *_given_away(function, kinds)}
     sources = list(_sources(function.body)) if found else []
     while True:
         more = {n for target, names in sources if target in found for n in names} - found
         if not more:
             return frozenset(found)
         found |= more
+
+
+def _given_away(function: ir.Function, kinds: Kinds) -> Iterator[str]:
+    """What functions are given that nobody knows, which may reshape it and write into it."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, FunctionType) and not is_pure(call.fn):
+            yield from (n for a in mutated_args(call, kinds) for n in ir.names(a))
 
 
 def _sources(block: ir.Block) -> Iterator[tuple[str, tuple[str, ...]]]:

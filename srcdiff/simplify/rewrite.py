@@ -12,6 +12,7 @@ from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
 from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.analyses.laid import laid_origins
 from srcdiff.analyses.liveness import names_in, uses
+from srcdiff.entry import lent_names
 from srcdiff.simplify.algebra import Algebra
 from srcdiff.simplify.available import Available, is_view
 from srcdiff.simplify.branches import common
@@ -81,7 +82,7 @@ class Rewriter:
     ) -> None:
         self.kinds = kinds
         self.memory = Memory(function, kinds, leaving)
-        self.laid = laid_origins(function, kinds)
+        self.laid = laid_origins(function, kinds, lent_names(function))
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
