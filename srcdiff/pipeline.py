@@ -111,15 +111,17 @@ def _typed(state: State, typed: Typed, **more: Any) -> State:
 def lower_pass(state: State) -> State:
     """Source to IR; a derivative is read in the text generated for these kinds."""
     by_tangent = is_derivative(state.origin) and state.request.by_tangent
+    inner: Mapping[str, Any] = {}
     if is_derivative(state.origin) and not by_tangent:
-        inner = without_seed(lower(parse(state.origin.for_kinds(state.params))))
-        function = simplify(inner, state.params)
+        text = state.origin.for_kinds(state.params)
+        inner = {"inner": getattr(text, "__srcdiff_copies__", ())}
+        function = simplify(without_seed(lower(parse(text))), state.params)
         function = detached(function) if is_detached(state.origin) else function
     elif by_tangent or is_one_call(state.origin):
         function = as_call(state.origin, state.params)
     else:
         function = function_of(state.origin)
-    return _with(state, function, theirs=frozenset(ir.all_names(function)))
+    return _with(state, function, theirs=frozenset(ir.all_names(function)), extra=inner)
 
 
 def inline_pass(state: State) -> State:
@@ -185,7 +187,9 @@ def inplace_pass(state: State) -> State:
     stored = () if state.fields is None else state.fields.stored
     check_kept(stored, state.outside, function.loc)
     lists = (p.name for p in function.params if p.name in changed)
-    written = tuple(dict.fromkeys((*said, *lists, *copied, *stored)))
+    # A derivative does not show in its text what it copies for its primal to write into.
+    inner = state.extra.get("inner", ())
+    written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
     return _with(state, webs(function), extra={"written": written})
 
 

@@ -94,3 +94,20 @@ def test_an_argument_that_overlaps_itself_is_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="elements of `x` share memory"):
         srcdiff.jvp(first_row_doubled, (x,), (np.ones((3, 3)),))
     np.testing.assert_array_equal(srcdiff.grad(lambda x: np.sum(x * x))(x), 2.0 * x)
+
+
+def doubled_and_multiplied(a, b):
+    a *= 2.0
+    return np.sum(a * a * b)
+
+
+def test_shared_memory_is_refused_by_derivatives_of_derivatives():
+    """Their primal, a gradient, writes into nothing itself."""
+    x, v = np.ones(3), np.ones(3)
+    gradient = srcdiff.grad(doubled_and_multiplied)
+    with pytest.raises(srcdiff.UnsupportedError, match="`a` and `b` share memory"):
+        srcdiff.hvp(doubled_and_multiplied, (x, x), v)
+    with pytest.raises(srcdiff.UnsupportedError, match="`a` and `b` share memory"):
+        srcdiff.jvp(gradient, (x, x), (v, v))
+    with pytest.raises(srcdiff.UnsupportedError, match="`a` and `b` share memory"):
+        srcdiff.hessian(doubled_and_multiplied)(x, x)

@@ -209,9 +209,9 @@ class Derivative:
         check_plain(refs)
         function, text = self._function(made, refs)
         seed = inspect.signature(function).parameters.get("grad_outputs")
-        held = arrays_of(refs) if made.written else ()
+        function.__srcdiff_copies__ = made.written  # for derivatives of it
         scalar = seed is not None and seed.default is not None
-        own = made.written, held, made.returns
+        own = made.written, arrays_of(refs) if made.written else (), made.returns
         of = self.primal, self.origin, self.request, kinds, watch
         many = Many(*of) if self.request.mode == "forward" else None
         return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many)
