@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
@@ -195,7 +196,10 @@ def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
     """The callee of `base.name = value`, or `base.name op= value`."""
     from srcdiff.ir.operators import OPERATORS
 
-    setattr(base, name, value if op is None else OPERATORS[op](getattr(base, name), value))
+    if op is not None:
+        in_place = getattr(operator, f"i{OPERATORS[op].__name__.strip('_')}")
+        value = in_place(getattr(base, name), value)
+    setattr(base, name, value)
 
 
 def new_object(cls: type) -> Any:
