@@ -119,8 +119,10 @@ def check_uses(function: ir.Function, kinds: Kinds, kept: frozenset[type]) -> No
     names = {n for n, k in kinds.items() if not kept.isdisjoint(_classes(k))}
     shared = {n for n in names if any(_is_shared(k, kept) for k in _within(kinds[n]))}
     for stmt in ir.walk(function.body):
-        if isinstance(stmt, (ir.If, ir.While)) and names & {*ir.names(stmt.test)}:
-            raise _refused(stmt.loc)  # an empty dict is false
+        if isinstance(stmt, (ir.If, ir.While)):
+            asked = (class_if_any(kinds.get(n)) for n in ir.names(stmt.test))
+            if any(cls in kept for cls in asked):
+                raise _refused(stmt.loc)  # an empty dict is false
         if isinstance(stmt, (ir.For, ir.If, ir.While)):
             continue
         used = names & {*ir.reads(stmt), *ir.writes(stmt)}
