@@ -41,7 +41,10 @@ _COMPOSED = frozenset({
 """Functions that are made of others and take arrays alone, with those of `_ARRAYS_ALONE`."""
 
 _ARRAYS_ALONE = ("scipy.stats", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.ndimage")
-_PAIRS = frozenset(("lu_solve", "cho_solve", "cho_solve_banded", "solve_banded", "solveh_banded"))
+_PAIRS = frozenset((
+    "lu_solve", "cho_solve", "cho_solve_banded", "solve_banded", "solveh_banded", "matmul_toeplitz",
+    "solve_toeplitz",
+))  # fmt: skip
 """Names of functions of SciPy that take a pair of arrays, or of numbers, first."""
 
 

@@ -34,7 +34,7 @@ LAYERS = (
     + ("methods", "mappings", "flat", "slices", "arity", "stars", "iterators", "changes", "lengths")
     + ("composed", "specialise", "operands", "options", "unpackings", "unrecorded", "unreached")
     + ("lifting", "cuts", "outside", "namespaces", "carried", "entrywise", "kept", "met", "columns")
-    + ("idle_outs")
+    + ("idle_outs",)
     + ("direct", "strong", "entangled", "written", "overlaps", "memoised", "turns", "lent"),
     ("entry", "bodies", "runtimecalls", "forward", "laying", "tangents", "transpose", "reverse")
     + ("shadows", "copied")

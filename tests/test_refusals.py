@@ -56,7 +56,8 @@ STATEMENTS = {
     ),
     "function missing": ("def g(v, w):\n    return v\ny = g(x)", 3, 5, "do not fit"),
     "function extra": ("def g(v):\n    return v\ny = g(x, u=1)", 3, 5, "do not fit"),
-    "function in text": ("def g(v):\n    return v\nassert g(x)", 3, 8, "`g`"),
+    "function in text": (
+        "def g(v):\n    return v\nif x[0] > 9.0:\n    raise ValueError(f'{g(x)}')", 4, 11, "`g`"),
     "walrus in text": ("y = f'{(z := x)}'", 1, 5, "`:=`"),
     "walrus in slice": ("y = x[x:, (x := 1)]", 1, 7, "`:=`"),
 }  # fmt: skip

@@ -176,6 +176,8 @@ def test_rules_take_arguments_where_their_functions_do():
         for i, param in enumerate(rule.params):
             if param.kind not in positional or param.default is param.empty or rule.gather:
                 continue
+            if param.name == "how" and function in (np.r_.__getitem__, np.c_.__getitem__):
+                continue  # the text in `np.r_["0,2", x]`, which lowering takes out of the key
             there = own[i] if i < len(own) and own[i].kind in positional else None
             same = there is not None and (
                 there.name == param.name or (param.name, there.name) in other
