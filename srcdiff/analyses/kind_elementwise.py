@@ -62,8 +62,10 @@ def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
     into = given_out(fn, args, dict(kwargs))
     if into is None and isinstance(fn, np.ufunc) and len(args) > fn.nin:
         into = Tuple(tuple(args[fn.nin :]))
+    if into is None:
+        return None
     parts = into.items if isinstance(into, Tuple) and into.items else (into,)
-    if all(part is None or isinstance(part, NoneKind) for part in parts):
+    if all(isinstance(part, NoneKind) for part in parts):
         return None
     if isinstance(into, Tuple) and len(parts) == 1:
         return parts[0]
@@ -72,11 +74,13 @@ def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
 
 def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
-    into = out_kind(fn, args, kwargs)
-    if into is not None:
-        return into
-    kwargs = tuple((k, v) for k, v in kwargs if k != "out")
-    args = _with_arrays(fn, args[: fn.nin] if isinstance(fn, np.ufunc) else args)
+    if "out" in dict(kwargs) or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
+        into = out_kind(fn, args, kwargs)
+        if into is not None:
+            return into
+        kwargs = tuple((k, v) for k, v in kwargs if k != "out")
+        args = args[: fn.nin] if isinstance(fn, np.ufunc) else args
+    args = _with_arrays(fn, args)
     if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
         return _of_others(fn, args)
     if all(isinstance(a, Scalar) for a in args):
