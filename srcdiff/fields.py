@@ -61,18 +61,6 @@ class Split:
 class Attempt(Variables):
     """One attempt at taking the objects apart."""
 
-    def __init__(
-        self,
-        function: ir.Function,
-        given: Kinds,
-        kinds: Kinds,
-        known: frozenset[Place],
-        kept: frozenset[type],
-    ) -> None:
-        super().__init__(function, given, kinds, known, kept)
-        self.in_place: set[Place] = set()
-        self.copied: list[str] = []
-
     def run(self) -> ir.Block:
         """The body without attributes."""
         if self.kept:

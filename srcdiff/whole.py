@@ -39,6 +39,8 @@ class Variables(Places):
         self.leaves: dict[str, Place] = {}
         self.passive: dict[str, Place] = {}
         self.out: list[ir.Stmt] = []
+        self.in_place: set[Place] = set()
+        self.copied: list[str] = []
         self.copies = False
         self.compares: list[ir.Loc] = []
         self.there: set[Place] = set()
