@@ -71,6 +71,20 @@ class _Finder:
         return tuple(ir.walk(self.function.body))
 
     @cached_property
+    def number(self) -> Mapping[int, int]:
+        """The places of the statements in the order of the source."""
+        return {id(s): k for k, s in enumerate(self.statements)}
+
+    @cached_property
+    def mentioning(self) -> Mapping[str, Sequence[ir.Stmt]]:
+        """The statements that themselves mention each name."""
+        found: dict[str, list[ir.Stmt]] = {}
+        for stmt in self.statements:
+            for name in ir.itself_mentions(stmt):
+                found.setdefault(name, []).append(stmt)
+        return found
+
+    @cached_property
     def live(self) -> Mapping[int, Live]:
         """The names that are read behind each statement."""
         return liveness(self.function)
@@ -85,19 +99,27 @@ class _Finder:
         if not isinstance(self.kinds.get(name), Array) or self.sharers.is_kept(name):
             return frozenset()
         items = stmt.index.items if isinstance(stmt.index, ir.Tup) else (stmt.index,)
-        here = {id(s): s for s in ir.walk(block[: k + 1])}
+        here = range(self.number[id(block[0])], self.number[id(stmt)] + 1)
         for n, loop in enumerate(loops):
             if not _visits_once(loops[n:], items) or name in self.live[id(loop)]:
                 continue
-            if _all_here(loop, here, name, stmt.index) and self.is_alone(name, here):
+            if self.all_here(loop, here, name, stmt.index) and self.is_alone(name, here):
                 return frozenset({id(stmt), *self.copy_of(block[:k], stmt)})
         return frozenset()
 
-    def is_alone(self, name: str, here: Mapping[int, ir.Stmt]) -> bool:
-        """Whether what shares memory with a name is read nowhere but in these statements."""
+    def all_here(
+        self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom
+    ) -> bool:
+        """Whether a loop touches an array only in these places, and only at this index."""
+        first = self.number[id(loop)] + 1
+        inside = range(first, first + sum(len(ir.walk(b)) for b in ir.blocks(loop)))
+        touching = ((self.number[id(s)], s) for s in self.mentioning.get(name, ()))
+        return all(k in here and _is_at(s, name, index) for k, s in touching if k in inside)
+
+    def is_alone(self, name: str, here: range) -> bool:
+        """Whether what shares memory with a name is read nowhere but in these places."""
         others = self.sharers.group(name) - {name}
-        mentioning = (s for s in self.statements if not others.isdisjoint(ir.itself_mentions(s)))
-        return all(id(s) in here for s in mentioning)
+        return all(self.number[id(s)] in here for o in others for s in self.mentioning.get(o, ()))
 
     def copy_of(self, before: ir.Block, stmt: ir.SetItem) -> Iterator[int]:
         """The copy of the element, if it stands right before the statement that clears it."""
@@ -126,14 +148,6 @@ def _counts(loop: ir.For) -> bool:
     """Whether a loop goes through a range, and nothing else binds its variable."""
     plain = isinstance(loop.iter, ir.Call) and loop.iter.fn is range
     return plain and loop.target.id not in ir.bound(loop.body)
-
-
-def _all_here(
-    loop: ir.For | ir.While, here: Mapping[int, ir.Stmt], name: str, index: ir.Atom
-) -> bool:
-    """Whether a loop touches an array only in these statements, and only at this index."""
-    touching = [s for s in ir.walk(loop.body) if name in ir.itself_mentions(s)]
-    return all(id(s) in here and _is_at(s, name, index) for s in touching)
 
 
 def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:

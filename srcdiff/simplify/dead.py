@@ -39,8 +39,9 @@ def remove_dead(
     formed = _formed(function, private, kinds or {})
     needed: set[str] = set()
     sharers = functools.cache(lambda: Sharers(function, kinds or {}))
+    heads: dict[int, set[str]] = {}
     while True:
-        sweep = _Sweep(private, formed, swapped, needed, sharers)
+        sweep = _Sweep(private, formed, swapped, needed, sharers, heads)
         body = sweep.block(function.body, set())
         # Another sweep leaves out the same, unless a list that was asked for has become needed.
         if not (sweep.needed ^ needed) & sweep.asked:
@@ -161,15 +162,17 @@ class _Sweep:
         swapped: Mapping[str, frozenset[str]],
         needed: set[str],
         sharers: Callable[[], Sharers],
+        heads: dict[int, set[str]],
     ) -> None:
         self.private = private
         self.formed = formed
         self.swapped = swapped
         self.sharers = sharers
-        self.contents = frozenset(needed)
         self.needed = set(needed)
         self.asked: set[str] = set()
-        self.heads: dict[int, set[str]] = {}
+        # What is live at the head of each loop, as far as is known: the more lists have become
+        # needed the more is live, so another sweep starts from what the last one found.
+        self.heads = heads
 
     def block(self, block: ir.Block, live: set[str]) -> ir.Block:
         """The needed statements of a block; `live` becomes what is live before it."""
@@ -184,14 +187,14 @@ class _Sweep:
         """A statement as far as it is needed."""
         if type(stmt) not in ir.PLAIN:
             return self.nested(stmt, live)
-        if isinstance(stmt, ir.Comment):
+        if type(stmt) is ir.Comment:
             return stmt if stmt.text else None
         base = stored_into(stmt)
         if not self.is_needed(stmt, base, live):
             return None
-        if isinstance(stmt, ir.Permute):
+        if type(stmt) is ir.Permute:
             stmt = _one_way(stmt, live)
-        if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
+        if type(stmt) is ir.Assign and stmt.target.id not in live:
             stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
         looks = not self.formed.isdisjoint(reads_of(stmt))
@@ -230,7 +233,7 @@ class _Sweep:
 
     def is_seen(self, base: str, live: set[str]) -> bool:
         """Whether somebody looks at what a private name holds from here on."""
-        if base not in self.contents:
+        if base not in self.needed:
             return False
         return base in live or not self.sharers().is_alone(base, live)
 

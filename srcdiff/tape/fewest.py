@@ -2,9 +2,9 @@
 
 Arithmetic on arrays costs little beside keeping one more array for every iteration.  What the
 backward part needs and what it is computed from are a network; the cheapest set of values that cuts
-the needed ones off from all that cannot be computed again is what is saved (a minimum cut; Ford and
-Fulkerson, 1956).  Among equal cuts the one nearest to what is needed is taken, so that nothing is
-computed again for nothing.
+the needed ones off from all that cannot be computed again is what is saved (a minimum cut, found by
+blocking flows; Dinitz, 1970).  Among equal cuts the one nearest to what is needed is taken, so that
+nothing is computed again for nothing.
 """
 
 from __future__ import annotations
@@ -52,31 +52,42 @@ class _Network:
         there[b] = there.get(b, 0) + capacity
         back.setdefault(a, 0)
 
-    def path(self) -> list[Node] | None:
-        """A shortest way from the source to the sink that has capacity left."""
-        came: dict[Node, Node] = {_SOURCE: _SOURCE}
-        todo = deque([_SOURCE])
+    def levels(self) -> dict[Node, int]:
+        """How many edges with capacity left lead from the source to each node."""
+        found, todo = {_SOURCE: 0}, deque([_SOURCE])
         while todo:
             node = todo.popleft()
             for other, left in self.left.get(node, {}).items():
-                if left and other not in came:
-                    came[other] = node
+                if left and other not in found:
+                    found[other] = found[node] + 1
                     todo.append(other)
-        if _SINK not in came:
-            return None
-        way = [_SINK]
-        while way[-1] != _SOURCE:
-            way.append(came[way[-1]])
-        return way[::-1]
+        return found
 
     def fill(self) -> None:
-        """Send as much as the network carries."""
-        while way := self.path():
-            steps = list(zip(way, way[1:]))
-            amount = min(self.left[a][b] for a, b in steps)
-            for a, b in steps:
-                self.left[a][b] -= amount
-                self.left[b][a] += amount
+        """Send as much as the network carries, all that shortest ways carry at a time."""
+        while _SINK in (levels := self.levels()):
+            ahead = {n: [o for o in self.left[n] if levels.get(o) == levels[n] + 1] for n in levels}
+            while way := self.path(ahead):
+                steps = list(zip(way, way[1:]))
+                amount = min(self.left[a][b] for a, b in steps)
+                for a, b in steps:
+                    self.left[a][b] -= amount
+                    self.left[b][a] += amount
+
+    def path(self, ahead: Mapping[Node, list[Node]]) -> list[Node]:
+        """A way from the source to the sink; edges of `ahead` that lead nowhere are taken out."""
+        way = [_SOURCE]
+        while way and way[-1] != _SINK:
+            onward = ahead[way[-1]]
+            if onward and self.left[way[-1]][onward[-1]]:
+                way.append(onward[-1])
+            elif onward:
+                onward.pop()
+            else:
+                way.pop()
+                if way:
+                    ahead[way[-1]].pop()
+        return way
 
     def before_sink(self) -> set[Node]:
         """The nodes from which there is capacity left to the sink."""

@@ -35,11 +35,12 @@ class Kept:
 def keep_locals(scope: Scope, slots: Slots) -> Kept:
     """Save every own value that is needed at the end of its block."""
     _, sure = exposed(scope.block)
+    places = _places(scope.block)
     first: list[ir.Stmt] = []
     save: list[ir.Stmt] = []
     load: list[ir.Stmt] = []
     for name in sorted(scope.own):
-        loc = _loc_of(name, scope.block)
+        loc = places.get(name, ir.NOWHERE)
         if name not in sure:
             first.append(ir.Assign(ir.Name(name), ir.NONE, loc))
         # Into contents of its own nothing writes behind the block: they need no copy.
@@ -51,8 +52,10 @@ def keep_locals(scope: Scope, slots: Slots) -> Kept:
     return Kept(tuple(first), tuple(save), tuple(load), scope.needed - scope.own)
 
 
-def _loc_of(name: str, block: ir.Block) -> ir.Loc:
+def _places(block: ir.Block) -> dict[str, ir.Loc]:
+    """Where each name is bound first."""
+    found: dict[str, ir.Loc] = {}
     for stmt in ir.walk(block):
-        if name in ir.writes(stmt):
-            return stmt.loc
-    return ir.NOWHERE
+        for name in ir.writes(stmt):
+            found.setdefault(name, stmt.loc)
+    return found
