@@ -78,6 +78,7 @@ class _Inference:
         self.equal = Equal()
         self.labels = Labels(p.name for p in function.params)
         self.rebound: dict[int, tuple[str, ...]] = {}
+        self.known: dict[int, tuple[tuple[Kind | None, ...], Kind]] = {}
 
     def run(self) -> dict[str, Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
@@ -246,10 +247,20 @@ class _Inference:
         return env
 
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
+        """A name takes the kind of a right-hand side: what it took before if that reads the same."""
+        reads = tuple([self.read(n, env) for n in ir.occurrences(stmt.rhs)])
+        known = self.known.get(id(stmt))
+        if known is not None and all(map(operator.is_, known[0], reads)):
+            self.bind(stmt.target.id, known[1], env)
+            return
         kind = self.rhs(stmt.rhs, env)
-        if kind is not None:
-            label = self.labels.label(stmt.target.id, stmt)
-            self.bind(stmt.target.id, self.heap.intern(self.labels.named(kind, label), label), env)
+        if kind is None:
+            return
+        label = self.labels.label(stmt.target.id, stmt)
+        kind = self.heap.intern(self.labels.named(kind, label), label)
+        self.bind(stmt.target.id, kind, env)
+        if _of_numbers(stmt.rhs, reads):
+            self.known[id(stmt)] = reads, kind
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
         """Statements that compute nothing."""
@@ -360,6 +371,21 @@ class _Inference:
         if isinstance(held, Range):
             kind = self.labels.named(Scalar("int64"), self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
+
+
+def _of_numbers(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
+    """Whether a right-hand side is a call on numbers and arrays alone: no list has a part in it."""
+    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, ir.Name):
+        return False
+    atoms = (*rhs.args, *(v for _, v in rhs.kwargs))
+    return all(type(k) in (Scalar, Array) for k in reads) and all(map(_is_plain, atoms))
+
+
+def _is_plain(atom: ir.Atom) -> bool:
+    """Whether an atom consists of names and constants."""
+    return type(atom) in (ir.Name, ir.Const) or (
+        type(atom) in (ir.Tup, ir.Slice) and all(map(_is_plain, ir.parts(atom)))
+    )
 
 
 def _is_open(call: ir.Call, held: list[Kind]) -> bool:
