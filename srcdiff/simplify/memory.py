@@ -69,6 +69,12 @@ class Memory:
         written = self._written(stmt)
         return tuple(dict.fromkeys(map(self.find, written))) if written else ()
 
+    def note(self, stmt: ir.Stmt) -> None:
+        """A statement that a walk adds: the new name that it binds shares what others share."""
+        for name, source in self._shared(stmt):
+            assert self.find(name) in (name, self.find(source)), "it joins what was apart"
+            self.parent[name] = self.find(source)
+
     def _union(self, a: str, b: str) -> None:
         one, two = self.find(a), self.find(b)
         if one != two:

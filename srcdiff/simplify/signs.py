@@ -90,6 +90,7 @@ class Signs:
         name = self.fresh()
         self.kinds[name.id] = kind
         self.pending.append(ir.Assign(name, call, loc))
+        self.available.memory.note(self.pending[-1])
         return name
 
     def computed(self, call: ir.Call, loc: ir.Loc) -> ir.Name:
