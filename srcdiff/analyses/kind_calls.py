@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, joined, records, runtime, trees
+from srcdiff import ir, joined, pieces, records, runtime, trees
 from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_sparse, kind_trees
 from srcdiff.analyses.effects import is_pure, module_of
 from srcdiff.analyses.kind_device import placed
@@ -38,6 +38,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     contents,
     dims_of,
+    inside,
     is_numeric,
     sure,
 )
@@ -283,6 +284,11 @@ def _scatter(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return _unbroadcast((args[0], args[2]), kwargs)
 
 
+def _unsplit(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The shape of the third operand with the dtype of what the first holds."""
+    return _unbroadcast((join_all(inside(args[0])) or UNKNOWN, args[2]), kwargs)
+
+
 def _spread(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     d, x = args[:2]
     return Array(getattr(d, "dtype", None), dims_of(x), dims_of(x) is None)
@@ -366,6 +372,7 @@ _SPECIAL: dict[Any, Special] = {
     ),
     runtime.unbroadcast: _unbroadcast,
     runtime.scatter: _scatter,
+    pieces.unsplit: _unsplit,
     runtime.spread: _spread,
     trees.zeros_like: _zeros_like,
     runtime.axis_size: _axis_size,

@@ -70,6 +70,14 @@ def splitting(x):
 sample(splitting, lambda r: (r.standard_normal(6),))
 
 
+def part_of_a_split(x):
+    part = np.split(x, [1])[1]
+    return np.sum(np.cos(part)) + np.sum(np.sin(x))
+
+
+sample(part_of_a_split, lambda r: (r.standard_normal(4),))
+
+
 def rolling(x):
     a = np.roll(x, 1, axis=0) * x
     b = np.flip(x, axis=1) - np.roll(x, -2)

@@ -172,3 +172,38 @@ for _second in (False, True):
         lambda r, s=_second: (r.standard_normal(4), r.standard_normal(3), s),
         ("a", "b"),
     )
+
+
+def swapped_view_after_an_operator_under_a_second_name(A):
+    m = A + 1.8
+    k = m
+    k /= 1.9
+    v = m.swapaxes(0, 1)
+    v -= A.T
+    return m
+
+
+sample(swapped_view_after_an_operator_under_a_second_name, lambda r: (r.standard_normal((2, 3)),))
+
+
+def transposed_before_a_whole_update(A):
+    m = np.sin(A)
+    m += m.T + m
+    v = np.swapaxes(m, 0, 1)
+    m -= A.T
+    w = np.rot90(v)
+    return np.sum(np.cos(m) * w)
+
+
+sample(transposed_before_a_whole_update, lambda r: (r.standard_normal((3, 3)),))
+
+
+def transposes_subtracted_in_a_row(A):
+    m = np.zeros_like(A)
+    m += A
+    m -= m + m.T
+    m -= A.T
+    return np.cos(m)
+
+
+sample(transposes_subtracted_in_a_row, lambda r: (r.standard_normal((3, 3)),))
