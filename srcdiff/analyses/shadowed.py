@@ -110,7 +110,7 @@ _VIEWS = frozenset(
         "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
         "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90", "reshape", "ravel",
         "asarray", "asanyarray", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack",
-        "atleast_1d", "atleast_2d", "atleast_3d",
+        "real", "atleast_1d", "atleast_2d", "atleast_3d",
     )
     if hasattr(np, name)
 )  # fmt: skip

@@ -16,7 +16,7 @@ from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.given_back import asks_copy, gives_back
 from srcdiff.analyses.kind_index import is_basic
-from srcdiff.analyses.kind_types import Array, Kind, rank_of, sure
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, is_real, rank_of, sure
 
 Kinds = Mapping[str, Kind]
 
@@ -31,6 +31,7 @@ _SURE_FUNCTIONS: frozenset[Any] = frozenset(
 _SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
 _SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
 _SURE_ATTRIBUTES = frozenset({"T", "mT"})
+_REAL_PARTS: tuple[Any, ...] = (np.real, ir.Attr("real"))
 _RESHAPING: frozenset[Any] = frozenset(
     {np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")}
 )
@@ -48,6 +49,8 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
         return True
     if not isinstance(rhs, ir.Call):
         return False
+    if rhs.fn in _REAL_PARTS:  # of a complex array it is a part
+        return isinstance(rhs.args[0], ir.Name) and is_real(kinds.get(rhs.args[0].id, UNKNOWN))
     if isinstance(rhs.fn, ir.Attr):
         return rhs.fn.name in _SURE_ATTRIBUTES
     if isinstance(rhs.fn, ir.Method) and rhs.fn.name in _SURE_METHODS:

@@ -207,3 +207,27 @@ def transposes_subtracted_in_a_row(A):
 
 
 sample(transposes_subtracted_in_a_row, lambda r: (r.standard_normal((3, 3)),))
+
+
+def real_parts_written(x):
+    y = x * 2.0
+    r = np.real(y)
+    s = y.real[::-1]
+    y *= x
+    r -= s
+    s /= 1.5
+    return y * r
+
+
+sample(real_parts_written, lambda r: (r.standard_normal(4),))
+
+
+def real_part_of_complex_numbers_written(x):
+    z = x * (1.0 + 2.0j)
+    r = np.real(z)
+    r += x
+    z *= 1.5
+    return np.abs(z) ** 2 + r
+
+
+sample(real_part_of_complex_numbers_written, lambda r: (r.standard_normal(4),))
