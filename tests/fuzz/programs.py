@@ -151,7 +151,7 @@ def main(writer: Statements, seed: int) -> list[str]:
 
 
 def everything(writer: Statements, kind: Kind) -> str:
-    """A value that depends on most of the names."""
+    """A value that depends on most of the names, or on a few."""
     if writer.r.random() < 0.25:
         return writer.of(kind, 3)
     parts = []
@@ -167,4 +167,6 @@ def everything(writer: Statements, kind: Kind) -> str:
         elif found != INT:
             parts.append(f"{weight} * {name}")
     writer.r.shuffle(parts)
+    if parts and writer.r.random() < 0.4:
+        return " + ".join(parts[: writer.r.randint(1, 3)])  # most of the names end here
     return " + ".join([*parts, writer.of(kind, 1)])

@@ -11,9 +11,10 @@ from tests.fuzz.nested import Nested
 from tests.fuzz.recurrences import Recurrences
 from tests.fuzz.rotations import Rotations
 from tests.fuzz.stores import Stores
+from tests.fuzz.views import Views
 
 
-class Statements(Nested, Rotations, Recurrences, Lists, Calls):
+class Statements(Nested, Rotations, Recurrences, Lists, Calls, Views):
     """Writes blocks of statements of every kind."""
 
     weights: ClassVar[dict[str, int]] = {
@@ -24,6 +25,7 @@ class Statements(Nested, Rotations, Recurrences, Lists, Calls):
         **Nested.weights,
         **Rotations.weights,
         **Recurrences.weights,
+        **Views.weights,
     }
 
 
