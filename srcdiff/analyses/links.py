@@ -75,8 +75,9 @@ def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
 
 
 def is_marked(rhs: ir.Rhs) -> bool:
-    """Whether an expression stands for an operator in place (see `prepare`)."""
-    return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+    """Whether an expression stands for an operator in place on a name (see `prepare`)."""
+    marked = isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+    return marked and isinstance(rhs.args[0], ir.Name)  # type: ignore[union-attr]
 
 
 def named_container(name: str, kinds: Kinds) -> bool:

@@ -99,3 +99,21 @@ def powers_at_zero(x, c):
 
 sample(powers_at_zero, lambda r: (0.0, np.array([1.0, 2.0, 3.0, 4.0])))
 sample(powers_at_zero, lambda r: (np.float64(0.0), np.array([1.0, 2.0, 3.0, 4.0])))
+
+
+_KEPT = np.array([0.3, 0.6, 0.9, 0.5])
+_BOOK = {"w": np.array([0.9, 0.35, 0.15, 0.65])}
+
+
+def quotient_in_a_list_of_lists(x, y, s):
+    a = _BOOK["w"]
+    d = y[:, None]
+    rows = [[x, _KEPT], [x, a / s]]
+    return 0.67 * s + np.sum(rows) + np.sum(np.sin(d))
+
+
+sample(
+    quotient_in_a_list_of_lists,
+    lambda r: (r.standard_normal(4), r.standard_normal(4), 0.5),
+    ("x", "y", "s"),
+)
