@@ -73,7 +73,9 @@ def limited(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def judge_text(text: str, args: tuple[Any, ...], name: str = "f", order: int = 1) -> Verdict:
+def judge_text(
+    text: str, args: tuple[Any, ...], name: str = "f", order: int = 1, parts: str = "all"
+) -> Verdict:
     """The verdict on the function `name` of a module's text."""
     try:
         function = define(text, name, {"np": np})
@@ -81,7 +83,7 @@ def judge_text(text: str, args: tuple[Any, ...], name: str = "f", order: int = 1
         return Verdict(INVALID, str(error))
     if not callable(function):
         return Verdict(INVALID, "no function")  # what a reduction leaves
-    return judge(function, args, order=order)
+    return judge(function, args, order=order, parts=parts)
 
 
 def judge(
@@ -90,8 +92,13 @@ def judge(
     inputs: Any = None,
     seed: int = 1,
     order: int = 1,
+    parts: str = "all",
 ) -> Verdict:
-    """The verdict on a function at some arguments, for all that can have a derivative."""
+    """The verdict on a function at some arguments, for all that can have a derivative.
+
+    Every text that is generated takes time: of the `parts` "gradient" is the first alone, "pair"
+    that and the two parts of a pullback, "all" the value with it and shared arguments as well.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if inputs is None:
@@ -105,8 +112,8 @@ def judge(
             return Verdict(INVALID, "an array from outside is written into")
         try:
             with limited(LONGEST):
-                found = _compared(problem, cases)
-                if found.kind == RIGHT:
+                found = _compared(problem, cases, parts)
+                if found.kind == RIGHT and parts == "all":
                     found = _shared(problem) or found
                 if _outside(function) != before:
                     return Verdict(WRONG, "an array from outside was changed")
@@ -192,7 +199,9 @@ def _cases(problem: Problem, seed: int) -> Verdict | list[tuple[Any, Any, float,
     return cases
 
 
-def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verdict:
+def _compared(
+    problem: Problem, cases: list[tuple[Any, Any, float, float]], parts: str
+) -> Verdict:
     """Gradients against slopes by differences."""
     g = srcdiff.grad(problem.function, problem.inputs, materialize_grads=True)
     for direction, cotangent, slope, error in cases:
@@ -211,7 +220,10 @@ def _compared(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> V
             if not _agree(problem, direction, cotangent, slope):
                 return Verdict(INVALID, "differences do not agree")  # the sine of 1e4 x
             return Verdict(WRONG, f"slope is {found}, differences give {slope}")
-    return _value(problem, cases[0][1])
+    if parts == "gradient":
+        return Verdict(RIGHT)
+    value = _value(problem, cotangent) if parts == "all" else Verdict(RIGHT)
+    return _pulled(problem, cotangent, gradient) if value.kind == RIGHT else value
 
 
 def _divides_by_zero(problem: Problem, g: Callable[..., Any], cotangent: Any) -> bool:
@@ -265,19 +277,23 @@ def _jump(problem: Problem, g: Callable[..., Any], cotangent: Any, direction: An
 def _value(problem: Problem, cotangent: Any) -> Verdict:
     """The value that comes with a gradient against that of the function."""
     g = srcdiff.value_and_grad(problem.function, problem.inputs, materialize_grads=True)
-    value, gradient = g(*problem.arguments().values(), grad_outputs=cotangent)
-    expected = problem.output()
-    for x, y in zip(st.leaves(expected), st.leaves_as(expected, value), strict=True):
+    value, _ = g(*problem.arguments().values(), grad_outputs=cotangent)
+    return _same_value(problem, value)
+
+
+def _same_value(problem: Problem, value: Any) -> Verdict:
+    """A value that a derivative gives against that of the function."""
+    for x, y in _pairs(problem.output(), value):
         if st.is_numeric(x) and not np.allclose(x, y, rtol=1e-12, atol=1e-12):
             return Verdict(WRONG, f"value is {y}, expected {x}")
-    return _pulled(problem, cotangent, gradient)
+    return Verdict(RIGHT)
 
 
 def _pulled(problem: Problem, cotangent: Any, expected: Any) -> Verdict:
     """The two parts of a derivative, the second of them run twice, against the whole."""
     names = problem.arguments()
     try:
-        _, pullback = srcdiff.vjp(problem.function, *names.values(), inputs=problem.inputs)
+        value, pullback = srcdiff.vjp(problem.function, *names.values(), inputs=problem.inputs)
     except UnsupportedError as error:
         return Verdict(RIGHT, f"no pullback: {_refusal(error).reason}")
     except UnusedInputError:
@@ -287,7 +303,7 @@ def _pulled(problem: Problem, cotangent: Any, expected: Any) -> Verdict:
         for x, y in zip(st.leaves(expected), st.leaves_as(expected, found), strict=True):
             if y is not None and st.is_numeric(x) and not np.allclose(x, y, 1e-9, 1e-9):
                 return Verdict(WRONG, f"the {time} pullback is {y}, expected {x}")
-    return Verdict(RIGHT)
+    return _same_value(problem, value)
 
 
 def _shared(problem: Problem) -> Verdict | None:
