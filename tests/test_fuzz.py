@@ -98,3 +98,11 @@ def test_recursion_without_end_at_other_values_is_the_programs_own():
         "def f(x, y):\n    return down(x, y)\n"
     )
     assert judge_text(text, (np.array([2.0, 1.0]), np.array([1.0, 0.5]))).kind != CRASHED
+
+
+def test_a_slope_in_which_steps_are_lost_is_not_judged():
+    """The sine of a number so large that differences say nothing of it."""
+    text = (
+        "import numpy as np\ndef f(x):\n    y = x + 1e20\n    return np.sum(np.sin(y)) + np.sum(x)\n"
+    )
+    assert judge_text(text, (np.array([0.3, 0.4]),)).kind == INVALID

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -166,6 +168,8 @@ def _along(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verd
         if not np.isfinite(found) and _overflows(problem):
             return Verdict(INVALID, "a value is infinite or nan")
         if not abs(found - slope) <= TOLERANCE * max(abs(slope), 1.0) + 4 * error:
+            if _grows(problem):
+                return Verdict(INVALID, "a number on the way is large")
             return Verdict(WRONG, f"slope {slope}, found {found}")
     return Verdict(RIGHT)
 
@@ -219,6 +223,8 @@ def _compared(
                 return Verdict(INVALID, "a derivative of rounding errors")  # std of equal numbers
             if not _agree(problem, direction, cotangent, slope):
                 return Verdict(INVALID, "differences do not agree")  # the sine of 1e4 x
+            if _grows(problem):
+                return Verdict(INVALID, "a number on the way is large")
             return Verdict(WRONG, f"slope is {found}, differences give {slope}")
     if parts == "gradient":
         return Verdict(RIGHT)
@@ -252,6 +258,23 @@ def _overflows(problem: Problem) -> bool:
     except FloatingPointError:
         return True
     return False
+
+
+def _grows(problem: Problem) -> bool:
+    """Whether a variable ends as a number in which the steps of differences are lost."""
+    sizes = [0.0]
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code.co_filename.startswith("<checked"):
+            found = (v for value in frame.f_locals.values() for v in st.leaves(value))
+            sizes.extend(np.max(np.abs(v), initial=0.0) for v in found if st.is_number(v))
+
+    sys.setprofile(look)
+    try:
+        problem.output()
+    finally:
+        sys.setprofile(None)
+    return not max(sizes) < 1e9
 
 
 def _told(value: Any) -> Any:
@@ -382,6 +405,8 @@ def _twice(problem: Problem, seed: int) -> Verdict:
         return Verdict(WRONG, f"order 2: {failed}")
     found = st.inner(result, u)
     if not abs(found - slope) <= 10 * TOLERANCE * max(abs(slope), 1.0) + 4 * error:
+        if _grows(problem):
+            return Verdict(INVALID, "a number on the way is large")
         return Verdict(WRONG, f"order 2: slope is {found}, differences give {slope}")
     return Verdict(RIGHT)
 

@@ -58,9 +58,10 @@ PERHAPS: Mapping[str, Callable[[Lengths], Lengths]] = {
 }  # fmt: skip
 """Views where the memory lies in order, which often nobody can tell."""
 READ_ONLY: Mapping[str, Callable[[Lengths], Lengths]] = {
-    "{}.diagonal()": _least, "np.diagonal({})": _least, "np.broadcast_to({0}, {0}.shape)": _all,
+    "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least, "np.diagonal({})": _least,
+    "np.broadcast_to({0}, {0}.shape).copy()": _all, "1.0 * np.broadcast_to({0}, {0}.shape)": _all,
 }  # fmt: skip
-"""Views that are refused where something is written into what they show."""
+"""Views that are refused where something is written into what they show, and copies of them."""
 
 
 class Views(Stores):
