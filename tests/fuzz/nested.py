@@ -97,7 +97,9 @@ class Nested(Blocks):
         new = {"rows": "[V, V]", "book": "[V, V]", "pairs": "(V, N)", "tree": '{"u": V, "n": N}'}
         item = self.filled(new[self.scope.names[name].form])
         ways = [f"{name}[{place}] = {item}"] * 3
-        if form.outer[0] == "0":
+        if name in self.scope.constant:
+            pass  # a loop runs over it
+        elif form.outer[0] == "0":
             ways += [f"{name}.reverse()", f"{name}.insert(0, {item}); {name}.pop()"]
         else:
             ways += [f"{name}.update({{{place}: {item}}})"]
@@ -124,7 +126,7 @@ class Nested(Blocks):
             if self.r.random() < 0.3:
                 target = f"k, {target}"
                 of = f"{name}.items()" if of.endswith("()") else f"enumerate({of})"
-            self.inside(f"for {target} in {of}:", bound)
+            self.inside(f"for {target} in {of}:", {**bound, name: kind})
             return
         summed = [f"sum([{value} for {target} in {of}])", f"sum({value} for {target} in {of})"]
         if kind.form == "rows":

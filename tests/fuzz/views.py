@@ -88,8 +88,8 @@ class Views(Stores):
         return name
 
     def second_name(self, names: list[str], read_only: set[str]) -> None:
-        """`k = m`."""
-        old, new = self.r.choice(names), self.counter("k")
+        """`w = m`."""
+        old, new = self.r.choice(names), self.counter("w")
         self.line(f"{new} = {old}")
         self.added(new, self.scope.names[old], names, read_only, old in read_only)
 
