@@ -19,6 +19,7 @@ from srcdiff.assumed import Key
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.lower import Lifted
+from srcdiff.runtime import with_slope
 from srcdiff.together import kept_together
 
 
@@ -128,9 +129,14 @@ def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:
 
 
 def unmarked(block: ir.Block) -> ir.Block:
-    """A block whose marked calls that have no derivative are plain calls again."""
+    """A block whose marked calls that have no derivative are plain calls again.
+
+    A value with another slope than its own is itself again.
+    """
     out: list[ir.Stmt] = []
     for stmt in block:
+        if isinstance(stmt, ir.Assign) and getattr(stmt.rhs, "fn", None) is with_slope:
+            stmt = replace(stmt, rhs=stmt.rhs.args[0])  # type: ignore[union-attr]
         if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
             call: Any = stmt.rhs
             if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own

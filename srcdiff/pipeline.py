@@ -57,6 +57,7 @@ from srcdiff.runtimecalls import at_run_time, check_used
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.simplify.coalesce import coalesce
+from srcdiff.squares import with_squares
 from srcdiff.strange import check_callees
 from srcdiff.strong import check_strong
 from srcdiff.summaries import computes_complex
@@ -190,7 +191,9 @@ def inplace_pass(state: State) -> State:
     # A derivative does not show in its text what it copies for its primal to write into.
     inner = state.extra.get("inner", ())
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
-    return _with(state, webs(function), extra={"written": written})
+    state = _with(state, webs(function), extra={"written": written})
+    inputs = [p for i in state.request.inputs for p in i.params]
+    return _with(state, with_squares(state.typed, inputs))
 
 
 def analyse_pass(state: State) -> State:

@@ -388,6 +388,16 @@ def last_writes(x: Any, i: Any) -> Any:
 # --- markers -----------------------------------------------------------------------------------
 
 
+def squared_modulus(x: Any) -> Any:
+    """`abs(x) ** 2`, which is smooth at zero."""
+    return (x * x.conjugate()).real
+
+
+def with_slope(x: Any, y: Any) -> Any:
+    """`y`, which texts compute as `x`: the two are equal up to rounding."""
+    return y
+
+
 def stop_gradient(x: Any) -> Any:
     """`x` itself, as a constant: no derivative flows through it.
 

@@ -36,6 +36,7 @@ from srcdiff.runtime import (
     shift,
     sinc_slope,
     spread,
+    squared_modulus,
     stop_gradient,
     tensordot_left,
     tensordot_right,
@@ -43,6 +44,7 @@ from srcdiff.runtime import (
     undiff,
     unrows,
     winners,
+    with_slope,
 )  # fmt: skip
 
 
@@ -292,6 +294,23 @@ def cofactor_(a):
     z = cofactor(a)
     yield z
     d[a] += conj(cofactor_slope(a, conj(d[z])))
+
+
+@elementwise(squared_modulus)
+@samples("A(3)", "A()", "C(3)")
+def squared_modulus_(x):
+    z = squared_modulus(x)
+    yield z
+    d[x] += 2.0 * x * d[z]
+
+
+@rule(with_slope)
+@samples("np.ones(3), A(3)")
+def with_slope_(x, y):
+    z = with_slope(x, y)
+    yield z
+    d[x] += 0.0
+    d[y] += d[z]
 
 
 nondifferentiable(

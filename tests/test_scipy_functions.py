@@ -682,3 +682,19 @@ def test_objects_that_a_derivative_meets_later(f):
     slope = (f(0.8 + step) - f(0.8 - step)) / (2.0 * step)
     assert srcdiff.grad(f)(0.8) == pytest.approx(slope, rel=1e-8)
     assert srcdiff.jvp(f, (0.8,), (1.0,))[1] == pytest.approx(slope, rel=1e-8)
+
+
+def test_squares_of_distances_are_smooth_where_points_meet():
+    from scipy.spatial.distance import cdist, euclidean, pdist
+
+    def roots(x):
+        return np.sum(pdist(x) ** 2) + np.sum(np.exp(-(cdist(x, x[::-1]) ** 2)))
+
+    def squares(x):
+        s = cdist(x, x[::-1], "sqeuclidean")
+        return np.sum(pdist(x, "sqeuclidean")) + np.sum(np.exp(-s))
+
+    x, v = np.zeros((3, 2)), np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
+    close(srcdiff.hvp(roots, (x,), v), srcdiff.hvp(squares, (x,), v))
+    two = srcdiff.hvp(lambda x: euclidean(x[0], x[1]) ** 2, (x,), v)
+    close(two[0], 2.0 * (v[0] - v[1]))

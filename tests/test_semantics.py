@@ -289,6 +289,98 @@ def test_hypot_at_zero():
     assert math.isnan(dx)
 
 
+def distance_kernel(x):
+    d = np.linalg.norm(x, axis=-1)
+    return np.sum(np.exp(-d * d) + np.exp(-0.5 * (d / 2.0) ** 2))
+
+
+def root_mean_square(x):
+    return np.std(x[0]) ** 2 + x[1].std(ddof=1) * np.std(x[1], ddof=1)
+
+
+def of_one_distance(x):
+    r = np.linalg.norm(x, axis=1, keepdims=True)
+    return r[1, 0] * r[1, 0] + (r[:, 0] @ r[:, 0]) / 2.0 + np.linalg.norm(r) ** 4
+
+
+def halved(r):
+    return 0.5 * r * r
+
+
+SMOOTH = {
+    "square of a norm": (lambda x: np.linalg.norm(x) ** 2, lambda x: np.sum(x * x)),
+    "Frobenius": (lambda x: np.linalg.norm(x, "fro") ** 2.0, lambda x: np.sum(x * x)),
+    "of a helper": (lambda x: halved(np.linalg.norm(x)), lambda x: 0.5 * np.sum(x * x)),
+    "fourth power": (lambda x: np.linalg.norm(x) ** 4, lambda x: np.sum(x * x) ** 2),
+    "kernels": (
+        distance_kernel,
+        lambda x: np.sum(np.exp(-np.sum(x * x, 1)) + np.exp(-np.sum(x * x, 1) / 8.0)),
+    ),
+    "scaled": (
+        lambda x: np.exp(-((3.0 * np.linalg.norm(x) / 2.0) ** 2)),
+        lambda x: np.exp(-2.25 * np.sum(x * x)),
+    ),
+    "spread": (root_mean_square, lambda x: np.var(x[0]) + np.var(x[1], ddof=1)),
+    "abs": (lambda x: np.sum(np.abs(x) ** 2 * x[0]), lambda x: np.sum(x * x * x[0])),
+    "parts": (
+        of_one_distance,
+        lambda x: np.sum(x[1] ** 2) + np.sum(x * x) / 2.0 + np.sum(x * x) ** 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_squares_are_smooth_at_zero(name):
+    """Squares of norms, `abs` and `std` have the derivatives of sums of squares, to every order."""
+    root, plain = SMOOTH[name]
+    zero, v, w = np.zeros((2, 2)), np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([[2.0, 1], [0, 1]])
+
+    def along(f):
+        return lambda x: np.sum(w * srcdiff.grad(f)(x))
+
+    close(srcdiff.grad(root)(zero), srcdiff.grad(plain)(zero))
+    close(srcdiff.hvp(root, (zero,), v), srcdiff.hvp(plain, (zero,), v))
+    close(srcdiff.grad(along(root))(zero), srcdiff.grad(along(plain))(zero))
+    close(
+        srcdiff.jvp(srcdiff.grad(along(root)), (zero,), (v,))[1],
+        srcdiff.jvp(srcdiff.grad(along(plain)), (zero,), (v,))[1],
+    )
+
+
+def test_square_of_a_modulus_is_smooth_at_zero():
+    z, v = np.zeros(2, complex), np.array([1.0 + 2.0j, -1.0j])
+    close(srcdiff.hvp(lambda z: np.sum(np.abs(z) ** 2), (z,), v), 2.0 * v)
+    close(srcdiff.hvp(lambda z: np.linalg.norm(z) ** 2, (z,), v), 2.0 * v)
+    close(srcdiff.hvp(lambda x: np.linalg.norm(x) ** 3, (np.zeros(2),), np.ones(2)), np.zeros(2))
+    assert srcdiff.grad(srcdiff.grad(lambda x: abs(x) ** 2))(0.0) == 2.0
+    assert srcdiff.grad(srcdiff.grad(lambda x: abs(x) * math.fabs(x)))(0.0) == 2.0
+
+
+def test_square_of_what_has_changed_is_that_of_what_it_was():
+    """The derivative is taken of what the norm was computed from, or by the norm itself."""
+
+    def moved(x):
+        y = x * 1.0
+        total = 0.0
+        for k in range(3):
+            if k != 1:
+                r = np.linalg.norm(y)
+            y[0] += k
+            total = total + r * r + k * r**2
+        return total
+
+    def expected(x):
+        y = x * 1.0
+        a = np.sum(y * y)
+        y[0] += 1
+        b = np.sum(y * y)
+        return a + 2.0 * a + 3.0 * b
+
+    x = np.array([0.3, -0.2])
+    close(srcdiff.grad(moved)(x), srcdiff.grad(expected)(x))
+    close(srcdiff.hessian(moved)(x), srcdiff.hessian(expected)(x))
+
+
 def test_arctan2_at_zero():
     with np.errstate(all="ignore"):
         dx, dy = at(lambda y, x: np.arctan2(y, x), np.array(0.0), np.array(0.0), inputs=(0, 1))

@@ -46,7 +46,7 @@ OPERATORS = frozenset(
 ELEMENTWISE = OPERATORS | {
     abs, np.clip, np.real, np.imag, np.sinc, np.nan_to_num, np.isclose, np.i0, np.around, np.round,
     np.isreal, np.iscomplex, np.where, runtime.power_slope, runtime.log_or_zero,
-    runtime.divide_or_zero,
+    runtime.divide_or_zero, runtime.squared_modulus,
 }  # fmt: skip
 
 

@@ -70,12 +70,19 @@ messages; a test runs every program on it. In all of them stands above: `import 
 What carries no derivative may use all of Python: most of this is refused only where a derivative
 would have to flow through it. Every error derives from `srcdiff.SrcdiffError`.
 
-One thing is neither right nor refused, since a program does not say where it jumps: an integral by
+Two things are neither right nor refused. A program does not say where it jumps: an integral by
 `scipy.integrate.quad` is differentiated under the integral sign, which leaves out what a jump of
 the integrand gives where the place of the jump depends on a parameter `p`. The gradient of the
 integral of `1.0 * (t > p)` is so 0 in place of -1, and that of `np.abs(t - p)`, a kink, is right,
 but its second derivative is 0 in place of 2. Integrate up to `p` and from `p` on, with what the
 integrand is on either side (`p - t` and `t - p`): derivatives with respect to the ends are exact.
+
+Nor does it say that it is smooth. At zero, norms, `abs` and `std` have the slope 0, and so has what
+is made of them; even powers, and products with themselves and their multiples (`np.exp(-d * d /
+h)`), have the derivatives of sums of squares, to every order. Of anything else the second
+derivative at zero is what follows from the slope 0: that of `np.cos(np.linalg.norm(x))` is 0 in
+place of -1, as it is of a square of norms that were put into a list or an array first. Write it
+with `np.sum(x * x)`.
 """
 
 
