@@ -8,6 +8,7 @@ import numpy as np
 from srcdiff.rules import (
     conj,
     d,
+    divisor,
     elementwise,
     iscomplex,
     isscalar,
@@ -75,8 +76,8 @@ def multiply(x, y):
 def divide(x, y):
     z = x / y
     yield z
-    d[x] += d[z] / conj(y)
-    d[y] += -(d[z] / conj(y)) * conj(z)
+    d[x] += d[z] / conj(divisor(y, z))
+    d[y] += -(d[z] / conj(divisor(y, z))) * conj(z)
 
 
 @elementwise(operator.pow, np.power, np.float_power, math.pow, pow)
@@ -100,11 +101,15 @@ def power(x, y):
         elif y == -1:
             d[x] += -conj(z * z) * d[z]
         elif y == 0.5:
-            d[x] += 0.5 * d[z] / conj(z)
-        elif y != 0:
+            d[x] += 0.5 * d[z] / conj(divisor(z))
+        elif y > 1:
             d[x] += y * conj(x ** (y - 1)) * d[z]
+        elif y > 0:
+            d[x] += y * conj(divisor(x) ** (y - 1)) * d[z]
+        elif y != 0:
+            d[x] += y * conj(divisor(x, z) ** (y - 1)) * d[z]
     else:
-        d[x] += d[z] * conj(power_slope(x, y))
+        d[x] += d[z] * conj(power_slope(divisor(x), y))
     if not iscomplex(x) and known(x) and x > 0:
         d[y] += d[z] * conj(z) * math.log(x)
     elif iscomplex(y) and not iscomplex(x):
@@ -135,7 +140,7 @@ def remainder(x, y):
     z = x % y
     yield z
     d[x] += d[z]
-    d[y] += -d[z] * (x // y)
+    d[y] += -d[z] * (x // divisor(y, z))
 
 
 @elementwise(np.fmod, math.fmod)
@@ -144,7 +149,7 @@ def fmod(x, y):
     z = np.fmod(x, y)
     yield z
     d[x] += d[z]
-    d[y] += -d[z] * np.trunc(x / y)
+    d[y] += -d[z] * np.trunc(x / divisor(y, z))
 
 
 @elementwise(operator.abs, np.absolute, np.fabs, math.fabs, abs)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import conj, d, elementwise, samples
+from srcdiff.rules import conj, d, divisor, elementwise, samples
 
 
 @elementwise(np.exp, math.exp)
@@ -36,7 +36,7 @@ def expm1(x):
 def log(x):
     z = np.log(x)
     yield z
-    d[x] += d[z] / conj(x)
+    d[x] += d[z] / conj(divisor(x, z))
 
 
 @elementwise(np.log2, math.log2)
@@ -44,7 +44,7 @@ def log(x):
 def log2(x):
     z = np.log2(x)
     yield z
-    d[x] += d[z] / (conj(x) * math.log(2.0))
+    d[x] += d[z] / (conj(divisor(x, z)) * math.log(2.0))
 
 
 @elementwise(np.log10, math.log10)
@@ -52,7 +52,7 @@ def log2(x):
 def log10(x):
     z = np.log10(x)
     yield z
-    d[x] += d[z] / (conj(x) * math.log(10.0))
+    d[x] += d[z] / (conj(divisor(x, z)) * math.log(10.0))
 
 
 @elementwise(np.log1p, math.log1p)
@@ -60,7 +60,7 @@ def log10(x):
 def log1p(x):
     z = np.log1p(x)
     yield z
-    d[x] += d[z] / conj(1.0 + x)
+    d[x] += d[z] / conj(1.0 + divisor(x, z))
 
 
 @elementwise(np.sqrt)
@@ -76,7 +76,7 @@ def sqrt(x):
 def cbrt(x):
     z = np.cbrt(x)
     yield z
-    d[x] += d[z] / (3.0 * z * z)
+    d[x] += d[z] / (3.0 * divisor(z) * z)
 
 
 @elementwise(math.log)
@@ -96,7 +96,7 @@ def math_log(x, base=None):
 def math_sqrt(x):
     z = math.sqrt(x)
     yield z
-    d[x] += d[z] * np.divide(0.5, z)
+    d[x] += 0.5 * d[z] / divisor(z)
 
 
 @elementwise(np.logaddexp)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.factors import polygamma
-from srcdiff.rules import composed, conj, d, linear, nondifferentiable, rule, samples
+from srcdiff.rules import composed, conj, d, divisor, linear, nondifferentiable, rule, samples
 from srcdiff.runtime import others
 
 
@@ -15,7 +15,7 @@ def math_hypot(*coordinates):
     z = math.hypot(*coordinates)
     yield z
     for k in range(len(coordinates)):
-        d[coordinates][k] += np.divide(d[z] * coordinates[k], z)
+        d[coordinates][k] += d[z] * coordinates[k] / divisor(z)
 
 
 @rule(math.dist)
@@ -24,7 +24,7 @@ def dist(p, q):
     z = math.dist(p, q)
     yield z
     for k in range(len(p)):
-        slope = np.divide(d[z] * (p[k] - q[k]), z)
+        slope = d[z] * (p[k] - q[k]) / divisor(z)
         d[p][k] += slope
         d[q][k] += -slope
 
@@ -104,7 +104,7 @@ def math_remainder(x, y):
     z = math.remainder(x, y)
     yield z
     d[x] += d[z]
-    d[y] += -d[z] * np.rint(x / y)
+    d[y] += -d[z] * np.rint(x / divisor(y, z))
 
 
 @rule(math.modf, np.modf)

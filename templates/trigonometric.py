@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import conj, d, elementwise, samples
+from srcdiff.rules import conj, d, divisor, elementwise, samples
 from srcdiff.runtime import divide_or_zero, sinc_slope
 
 
@@ -101,7 +101,7 @@ def arccosh(x):
 def arctanh(x):
     z = np.arctanh(x)
     yield z
-    d[x] += d[z] / conj(1.0 - x * x)
+    d[x] += d[z] / conj(1.0 - divisor(x, z) * x)
 
 
 @elementwise(np.arctan2, math.atan2)

@@ -218,24 +218,53 @@ def test_another_walk_only_where_it_may_find_something(monkeypatch, function, in
     assert (len(walks) > 2) == again
 
 
-@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-@pytest.mark.parametrize(
-    "function, at, slope",
-    [
-        (np.log, 0.0, np.inf),
-        (np.log2, 0.0, np.inf),
-        (np.log1p, -1.0, np.inf),
-        (np.arctanh, 1.0, np.inf),
-        (lambda x: np.divide(1.0, x), 0.0, -np.inf),
-    ],
-)
-def test_what_divides_a_number_of_python_by_zero_says_what_to_give_instead(function, at, slope):
-    gradient = srcdiff.grad(function)
-    with pytest.raises(ZeroDivisionError) as caught:
-        gradient(at)
+SINGULAR = [
+    (np.log, 0.0, np.inf),
+    (np.log2, 0.0, np.inf),
+    (np.log10, 0.0, np.inf),
+    (np.log1p, -1.0, np.inf),
+    (np.arctanh, 1.0, np.inf),
+    (math.sqrt, 0.0, np.inf),
+    (math.asin, 1.0, np.inf),
+    (math.acosh, 1.0, np.inf),
+    (lambda x: np.divide(1.0, x), 0.0, -np.inf),
+    (lambda x: np.power(x, -1.5), 0.0, -np.inf),
+    (lambda x: x**0.5, 0.0, np.inf),
+    (lambda x: x**0.3, 0.0, np.inf),
+    (lambda x: x**1.5, 0.0, 0.0),
+    (lambda x: math.pow(x, 0.5), 0.0, np.inf),
+    (lambda x: 0.5 + x ** (x + 0.5), 0.0, np.inf),
+    (lambda x: max(x, 0.0) ** 0.5, -1.0, np.nan),
+    (lambda x: math.hypot(x, 0.0), 0.0, np.nan),
+    (lambda x: np.hypot(x, x), 0.0, np.nan),
+    (lambda x: math.dist([x, 1.0], [0.0, 1.0]), 0.0, np.nan),
+    (lambda x: math.atan2(x, x), 0.0, 0.0),
+    (lambda x: x**0, 0.0, 0.0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("number", [float, np.float64])
+@pytest.mark.parametrize("function, at, slope", SINGULAR)
+def test_slopes_at_singular_points_are_those_of_numpy(function, at, slope, number):
+    """Of a number of Python as of one of NumPy, in both modes; second derivatives are alike too."""
+    x = number(at)
+    found = srcdiff.grad(function)(x)
+    np.testing.assert_equal(found, slope)
+    assert type(found) is number
+    if slope or slope != slope:
+        np.testing.assert_equal(srcdiff.jvp(function, (x,), (number(1.0),))[1], slope)
+    second = srcdiff.grad(srcdiff.grad(function), materialize_grads=True)
+    np.testing.assert_equal(second(x), second(np.float64(at)))
+
+
+@pytest.mark.parametrize("function", [lambda x: 1.0 / x, lambda x: x / x, lambda x: x**-0.5])
+def test_what_python_does_not_divide_is_an_error_as_before(function):
+    for call in (function, srcdiff.grad(function), srcdiff.grad(srcdiff.grad(function))):
+        with pytest.raises(ZeroDivisionError) as caught:
+            call(0.0)
     notes = getattr(caught.value, "__notes__", None)
     assert notes is None or any("np.float64(x)" in note for note in notes)
-    assert gradient(np.float64(at)) == slope
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")

@@ -28,6 +28,7 @@ from srcdiff.analyses.kind_types import (
     is_float,
     rank_of,
 )
+from srcdiff.device import on_device
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Name, Ref, Rhs, Slice, Star, Tup, make_list
 from srcdiff.rules import notation
 
@@ -124,6 +125,29 @@ def _conj(folder: Folder, call: Call) -> Any:
     if isinstance(x, Const) and isinstance(x.value, complex):
         return Const(x.value.conjugate())
     return Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
+
+
+def _divisor(folder: Folder, call: Call) -> Any:
+    """`np.float64(x)` where `x` may be a number of Python, and Python did not divide by it."""
+    x, *result = call.args
+    kind = folder.kind(x)
+    apart = all(map(_is_of_numpy, map(folder.kind, result)))
+    if isinstance(x, Const) or not isinstance(kind, Scalar) or kind.python is False:
+        return x
+    if not apart or on_device():
+        return x
+    made = _NUMBERS.get(kind.dtype)
+    return x if made is None else Call(made, (x,), text=f"np.{made.__name__}")
+
+
+def _is_of_numpy(kind: Kind) -> bool:
+    """Whether a result may be a number of NumPy in double precision; arrays divide as NumPy."""
+    return isinstance(kind, Scalar) and kind.python is not True and kind.dtype in _NUMBERS
+
+
+_NUMBERS: Mapping[str | None, Any] = {
+    "float64": np.float64, "int64": np.float64, "complex128": np.complex128,
+}  # fmt: skip
 
 
 def _add(folder: Folder, call: Call) -> Any:
@@ -244,6 +268,7 @@ _FORMS: Mapping[Any, Any] = {
     operator.is_: _is_none(True),
     operator.is_not: _is_none(False),
     notation.conj: _conj,
+    notation.divisor: _divisor,
     runtime.keep_axes: _keep_axes,
     runtime.spread: _spread,
     runtime.uncut: _uncut,

@@ -32,6 +32,7 @@ from .notation import (
     d,
     discrete,
     distinct,
+    divisor,
     ignored,
     isarray,
     iscomplex,
@@ -47,10 +48,11 @@ from .rule import Given, Rule, Store, key_of
 
 __all__ = [
     "active", "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
-    "composed", "conj", "d", "discrete", "distinct", "elementwise", "find", "forward", "given",
-    "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known", "linear", "load_rules",
-    "lookup", "nondifferentiable", "picks_one", "rank", "read_extras", "refuse", "registry",
-    "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported", "user_rules",
+    "composed", "conj", "d", "discrete", "distinct", "divisor", "elementwise", "find",
+    "forward", "given", "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known",
+    "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "read_extras",
+    "refuse", "registry", "reshapes", "rule", "samples", "spelling", "stretchable",
+    "unsupported", "user_rules",
 ]  # fmt: skip
 
 # --- declaring rules ---------------------------------------------------------------------------

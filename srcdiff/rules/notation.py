@@ -28,6 +28,15 @@ def conj(x: Any) -> Any:
     return np.conj(x)
 
 
+def divisor(x: Any, z: Any = None) -> Any:
+    """`x` as a number that may be divided by where it is zero, as NumPy divides.
+
+    Vanishes from generated source where `x` is known as no number of Python, or where the result
+    `z` is one: Python has divided by `x` then, or raised its own error.
+    """
+    return x
+
+
 def rank(x: Any) -> int | None:
     """The number of axes of `x`; None where it is not known when generating."""
     return int(np.ndim(x))

@@ -36,5 +36,5 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     d_time += d_t_16 * t_1
     d_rate = d_t_1 - d_t_14 * time
     d_vol += vol * d_t_1
-    d_spot += d_t_16 / t / strike
+    d_spot += d_t_16 / np.float64(t) / strike
     return float(d_spot), float(d_rate), float(d_vol), float(d_time)

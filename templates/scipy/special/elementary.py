@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, elementwise, nondifferentiable, samples
+from srcdiff.rules import composed, conj, d, divisor, elementwise, nondifferentiable, samples
 from srcdiff.runtime import log_or_zero, power_slope
 
 
@@ -22,7 +22,7 @@ def expit(x):
 def logit(x):
     z = special.logit(x)
     yield z
-    d[x] += d[z] / (x * (1.0 - x))
+    d[x] += d[z] / (divisor(x, z) * (1.0 - x))
 
 
 @elementwise(special.log_expit)
@@ -45,7 +45,7 @@ def xlogy(x, y):
     z = special.xlogy(x, y)
     yield z
     d[x] += d[z] * conj(special.xlogy((x != 0) | (y != 0), y))  # 0 at (0, 0), as torch has it
-    d[y] += d[z] * conj(x / y)
+    d[y] += d[z] * conj(x / divisor(y, z))
 
 
 @elementwise(special.xlog1py)
@@ -54,7 +54,7 @@ def xlog1py(x, y):
     z = special.xlog1py(x, y)
     yield z
     d[x] += d[z] * conj(special.xlog1py((x != 0) | (y != -1), y))
-    d[y] += d[z] * conj(x / (1.0 + y))
+    d[y] += d[z] * conj(x / (1.0 + divisor(y, z)))
 
 
 @elementwise(special.exp2)
@@ -86,7 +86,7 @@ def expm1(x):
 def log1p(x):
     z = special.log1p(x)
     yield z
-    d[x] += d[z] / conj(1.0 + x)
+    d[x] += d[z] / conj(1.0 + divisor(x, z))
 
 
 @elementwise(special.cbrt)
@@ -177,8 +177,8 @@ def entr(x):
 def rel_entr(x, y):
     z = special.rel_entr(x, y)
     yield z
-    d[x] += d[z] * (np.log(x / y) + 1.0)
-    d[y] += -d[z] * x / y
+    d[x] += d[z] * (np.log(x / divisor(y, z)) + 1.0)
+    d[y] += -d[z] * x / divisor(y, z)
 
 
 @elementwise(special.kl_div)
@@ -186,8 +186,8 @@ def rel_entr(x, y):
 def kl_div(x, y):
     z = special.kl_div(x, y)
     yield z
-    d[x] += d[z] * np.log(x / y)
-    d[y] += d[z] * (1.0 - x / y)
+    d[x] += d[z] * np.log(x / divisor(y, z))
+    d[y] += d[z] * (1.0 - x / divisor(y, z))
 
 
 @elementwise(special.huber)
