@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analyses import kind_random
 from srcdiff.analyses.kind_index import item_kind, product, shape_dims, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
@@ -87,6 +88,8 @@ def method_kind(args: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> 
         return _dict_method(base, rest, name)
     if isinstance(base, Text):
         return Scalar("bool") if name.startswith(("is", "starts", "ends")) else _text_method(name)
+    if isinstance(base, Object) and base.type.startswith("numpy.random."):
+        return kind_random.drawn_kind(name, rest, dict(kwargs))
     return UNKNOWN
 
 
@@ -336,17 +339,6 @@ def _complex(kind: Kind) -> Kind:
     return kind
 
 
-def _random(args: Args, kwargs: Keywords) -> Kind | None:
-    """`np.random.rand` and `randn`: the arguments are the lengths."""
-    return Array("float64", tuple(map(size_dim, args))) if args else Scalar("float64")
-
-
-def _sampled(args: Args, kwargs: Keywords) -> Kind | None:
-    """Samplers with `size=`."""
-    size = kwargs.get("size", NoneKind())
-    return UNKNOWN if isinstance(size, NoneKind) else Array("float64", shape_dims(size))
-
-
 def _unravelled(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.unravel_index(places, shape)`: an index for each axis."""
     shape = args[1] if len(args) > 1 else None
@@ -383,7 +375,5 @@ FUNCTIONS: dict[Any, Special] = {
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
     np.roots: _roots,
-    np.random.rand: _random,
-    np.random.randn: _random,
-    **dict.fromkeys((np.random.normal, np.random.uniform, np.random.standard_normal), _sampled),
+    **kind_random.FUNCTIONS,
 }
