@@ -116,7 +116,9 @@ def is_basic(kind: Kind) -> bool:
 def _array_item(base: Array, index: Kind) -> Kind:
     """An element, view or selection of an array."""
     items = index.items if isinstance(index, Tuple) else (index,)
-    if base.dims is None or base.maybe_scalar or items is None:
+    if base.dims is None or items is None:
+        return Array(base.dtype, None, True)
+    if base.maybe_scalar and not any(map(_axes_used, items)):  # numbers have no axes to take
         return Array(base.dtype, None, True)
     result = _indexed_dims(base.dims, items)
     if result is None:

@@ -10,6 +10,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses import kind_random
+from srcdiff.analyses.kind_dims import broadcast_dims
+from srcdiff.analyses.kind_elementwise import elementwise_kind
 from srcdiff.analyses.kind_index import item_kind, product, shape_dims, size_dim, size_scalar
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
@@ -317,6 +319,23 @@ def _unknown_product(a: Kind, b: Kind) -> Kind:
     return Array(dtype, None, maybe_scalar=all(r in (None, 1) for r in ranks))
 
 
+def _cross(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.cross` along the last axis: of vectors of two components, going out of use, a number."""
+    axis = kwargs.get("axis", NoneKind())
+    shapes = [s for s in map(dims_of, args) if s]
+    if len(args) != 2 or len(shapes) != 2 or kwargs.keys() - {"axis"}:
+        return None
+    if not isinstance(axis, NoneKind) and getattr(axis, "value", None) != -1:
+        return None
+    dtype = _dtype_of(elementwise_kind(np.multiply, args, ()))
+    lengths, dims = [s[-1] for s in shapes], broadcast_dims([s[:-1] for s in shapes])
+    if 3 in lengths:
+        return Array(dtype, (*dims, 3))
+    if lengths == [2, 2]:
+        return Array(dtype, dims) if dims else Scalar(dtype, False)
+    return Array(dtype, None if dims else (3,), True)
+
+
 def _eig(args: Args, kwargs: Keywords) -> Kind | None:
     """Eigenvalues are real or complex as they come: the kind says that they may be complex."""
     values = _eigvals(args, kwargs)
@@ -372,6 +391,7 @@ FUNCTIONS: dict[Any, Special] = {
     operator.matmul: _matmul,
     np.matmul: _matmul,
     np.dot: _matmul,
+    np.cross: _cross,
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
     np.roots: _roots,
