@@ -7,8 +7,11 @@ from srcdiff.runtime import other_axes, scatter, unbroadcast, uncut
 
 
 @linear(np.array, np.asarray, np.asanyarray, view="object")
-@samples("A(3)", "A()", "[A(), A()]", "[A(3), A(3)]", "(A(), (A()))", "A(3), float")
-def array(object, dtype=None):
+@samples(
+    "A(3)", "A()", "[A(), A()]", "[A(3), A(3)]", "(A(), (A()))", "A(3), float",
+    "A(3), copy=False", "A(2, 3), float, copy=None", "A(3), copy=True",
+)  # fmt: skip
+def array(object, dtype=None, *, copy=None):
     z = np.asarray(object, dtype)
     yield z
     if dtype is None:

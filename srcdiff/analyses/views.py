@@ -59,8 +59,9 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
         return _is_basic(rhs.args[1], kinds)
     if rhs.fn in _SURE_FUNCTIONS:
         return True
-    if rhs.fn in _SAME:
-        return len(rhs.args) == 1 and not rhs.kwargs
+    if rhs.fn in _SAME or rhs.fn is np.array:
+        plain = len(rhs.args) == 1 and not rhs.kwargs and rhs.fn in _SAME
+        return plain or ("copy", ir.Const(False)) in rhs.kwargs  # a view, or an error
     if gives_back(rhs, kinds):
         return True
     return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)

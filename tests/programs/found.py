@@ -1330,3 +1330,45 @@ sample(
     lambda r: (r.uniform(0.1, 0.9, 4), r.uniform(0.1, 0.9, 4)),
     inputs=(0, 1),
 )
+
+
+def orbit_elements(r, v):
+    """A cross product is a vector where it is read as one, whatever the lengths of its factors."""
+    h = np.cross(r, v)
+    eccentricity = np.cross(v, h) - r / np.linalg.norm(r)
+    total = 0.0
+    for k in range(3):
+        step = eccentricity[k]
+        total += step * h[k] ** 2
+    return total + h[:2] @ eccentricity[1:]
+
+
+sample(orbit_elements, lambda r: (r.standard_normal(3) + 2.0, r.standard_normal(3)), (0, 1))
+
+
+def random_walk(v0, k):
+    """What is drawn once is a number, and what it is added to one as well."""
+    rng = np.random.default_rng(5)
+    v, total = v0, 0.0
+    for i in range(4):
+        z = rng.normal(0.0, 1.0) + 0.1 * rng.poisson(3.0) + rng.uniform(-1.0, 1.0)
+        before = v
+        v += k * z
+        total = total + before * v
+    return total
+
+
+sample(random_walk, lambda r: (1.0, 0.5), (0, 1))
+
+
+def written_without_a_copy(x):
+    """`copy=False` gives a view."""
+    y = x * 2.0
+    z = np.array(y, copy=False)
+    z[0] = z[1] * x[2]
+    w = np.asarray(y, dtype=np.float64, copy=False)
+    w *= x
+    return np.array(y, copy=None) ** 2 + np.array(z, copy=True)
+
+
+sample(written_without_a_copy, lambda r: (r.standard_normal(3),))
