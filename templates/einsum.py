@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import conj, d, isarray, refuse, rule, samples, stretchable
+from srcdiff.rules import conj, d, isarray, known, refuse, rule, samples, stretchable
 from srcdiff.runtime import einsum_back, einsum_plain, einsum_subscripts, unbroadcast
 
 
@@ -21,7 +21,7 @@ def einsum(subscripts, *operands):
     if isarray(subscripts):
         refuse("lists of axes: write the subscripts as text, 'ij,jk->ik'")
     for k in range(len(operands)):
-        if not einsum_plain(subscripts, k):
+        if not known(subscripts) or not einsum_plain(subscripts, k):
             d[operands][k] += conj(einsum_back(conj(d[z]), k, subscripts, *operands))
         elif stretchable(operands[k]):
             others = (*operands[:k], *operands[k + 1 :])

@@ -59,12 +59,12 @@ def _sized(size: Kind, parameters: Args, dtype: str) -> Kind:
     given = tuple(p for p in parameters if not isinstance(p, NoneKind))
     if not isinstance(size, NoneKind) or not all(map(is_numeric, given)):
         return UNKNOWN
-    whole = Scalar("float64")
+    whole: Kind = Scalar("float64")
     for parameter in given:
         whole = elementwise_kind(np.add, (whole, parameter), ())
     if isinstance(whole, Array):
         return Array(dtype, whole.dims, whole.maybe_scalar)
-    return Scalar(dtype, None if dtype == "int64" else True) if isinstance(whole, Scalar) else UNKNOWN
+    return Scalar(dtype, True if dtype == "float64" else None) if whole != UNKNOWN else UNKNOWN
 
 
 def _function(name: str) -> Any:
