@@ -698,3 +698,14 @@ def test_squares_of_distances_are_smooth_where_points_meet():
     close(srcdiff.hvp(roots, (x,), v), srcdiff.hvp(squares, (x,), v))
     two = srcdiff.hvp(lambda x: euclidean(x[0], x[1]) ** 2, (x,), v)
     close(two[0], 2.0 * (v[0] - v[1]))
+
+
+def test_the_array_namespace_of_scipy_is_numpy():
+    array_namespace = pytest.importorskip("scipy._lib._array_api").array_namespace
+
+    def energy(x):
+        xp = array_namespace(x)
+        return xp.sum(xp.sin(x) ** 2) + optimize.rosen(x)
+
+    x = np.array([0.3, -0.2, 0.7])
+    close(srcdiff.grad(energy)(x), np.sin(2.0 * x) + optimize.rosen_der(x))

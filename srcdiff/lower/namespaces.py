@@ -39,7 +39,10 @@ def _asks_for_module(b: Builder, function: Node) -> bool:
     cupy = sys.modules.get("cupy")
     if kind == "Attribute" and function.attr == "get_array_module":
         return cupy is not None and _outer(b, function.value) is cupy
-    return kind == "Name" and _outer(b, function) is getattr(cupy, "get_array_module", b)
+    outer = _outer(b, function) if kind == "Name" else None
+    if getattr(outer, "__name__", "") == "array_namespace":  # of SciPy, and where that has it from
+        return str(getattr(outer, "__module__", "")).startswith(("scipy.", "array_api_compat"))
+    return outer is not None and outer is getattr(cupy, "get_array_module", None)
 
 
 def _outer(b: Builder, node: Node) -> object:

@@ -1372,3 +1372,16 @@ def written_without_a_copy(x):
 
 
 sample(written_without_a_copy, lambda r: (r.standard_normal(3),))
+
+
+def contracted(subscripts, a, b):
+    """The subscripts are an argument."""
+    return np.einsum(subscripts, a * a, b)
+
+
+for _subscripts in ("ij,jk->ik", "ij,jk->", "ij,jl"):
+    sample(
+        contracted,
+        lambda r, s=_subscripts: (s, r.standard_normal((2, 3)), r.standard_normal((3, 2))),
+        (1, 2),
+    )
