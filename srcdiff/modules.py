@@ -45,7 +45,7 @@ def module_text(
 
     def passed(name: str, made: Lifted | Gradient) -> ir.Function:
         """A function that is passed on."""
-        request = Request((), "tuple", name=name, internal=True, mode="itself")
+        request = Request((), "tuple", name=name, internal=True, mode="itself", native=whole.native)
         if isinstance(made, Lifted):
             return pair_of(made, request, {})[0]
         inputs = (Input(made.param),)
@@ -130,6 +130,7 @@ def _part_request(key: Key, base: str, part: str, whole: Request) -> Request:
         materialize=True,
         mixed=key.mixed,
         strong_zeros=whole.strong_zeros and mode == "reverse",
+        native=whole.native,
         workspace=whole.workspace and mode == "reverse",
     )
 

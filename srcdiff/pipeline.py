@@ -39,6 +39,7 @@ from srcdiff.lower import lower
 from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
 from srcdiff.names import name
+from srcdiff.native import for_numba
 from srcdiff.nested import SEED, detached, is_derivative, is_detached, seed_free, without_seed
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import returned_kinds, select, selected_names, with_written
@@ -283,8 +284,14 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
+    state = _with(state, _native(state.function, state.params, state.request))
     state = _with(state, returned(name(state.function), state.outside))
     return _with(state, alone(state.function, state.kinds)) if state.request.alone else state
+
+
+def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
+    """A finished function for what compiles it."""
+    return for_numba(function, params) if request.native else function
 
 
 def pair_pass(state: State) -> State:
@@ -299,12 +306,14 @@ def pair_pass(state: State) -> State:
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
         residuals = _residuals(two, facts)
         plain = polished(two, residuals, facts)
-    backward = name(reused(plain, residuals, state.request))
+    plain = _native(reused(plain, residuals, state.request), residuals, state.request)
+    backward = name(plain)
     if state.request.alone:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
     one = reused(polished(one, state.params, facts), state.params, state.request)
     one = one if state.fields is None else restored(one, state.fields)
+    one = _native(one, state.params, state.request)
     forward = returned(name(one), state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
@@ -382,9 +391,9 @@ def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
     """The forward and the backward part of a derivative, or one function: of forward mode, say."""
     if request.mode == "primal":
-        return (primal_part(origin, request, params),)
+        return (_native(primal_part(origin, request, params), params, request),)
     if request.mode == "itself":
-        return (itself(origin, request),)
+        return (_native(itself(origin, request), {}, request),)
     if request.mode in ("forward", "whole"):
         mode = "reverse" if request.mode == "whole" else "forward"
         *_, (_, last) = run(origin, replace(request, mode=mode), params)

@@ -39,7 +39,7 @@ LAYERS = (
     + ("shadows", "copied")
     + ("accumulate", "batch", "tape", "checkpoint")
     + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
-    + ("upwards", "squares")
+    + ("upwards", "squares", "native")
     + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),
     ("pipeline", "batching"),
     ("backends",),

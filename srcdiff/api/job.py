@@ -45,7 +45,8 @@ class Job:
         base = self.made.request.name
         if wanted.mode == "forward" and wanted.order == 2:
             base = base.removesuffix("_grad_jvp") + "_hvp"
-        self.request = replace(self.made.request, name=wanted.name or base, alone=True)
+        name, compiled = wanted.name or base, wanted.compile is not None
+        self.request = replace(self.made.request, name=name, alone=True, native=compiled)
         if not self.request.name.isidentifier():
             raise ValueError(f"name: expected the name of a function, given {wanted.name!r}")
         self.example = example_of(f, wanted.example)

@@ -91,6 +91,7 @@ def request_of(f: Any, options: Options) -> Request:
         checks=" or ".join(_checks(options)),
         strong_zeros=options.strong_zeros,
         saves=options.saves,
+        native=options.compile is not None,
         workspace=options.workspace,
     )
 

@@ -6,14 +6,29 @@ the user's that Numba does not take.  Nothing runs uncompiled.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
+import traceback
 import types
 from collections.abc import Iterator, Mapping
+from inspect import getattr_static
 from typing import Any
 
 from srcdiff import ir, trees
-from srcdiff.analyses.kind_types import Array, Callable, Dict, Kind, List, Object, Scalar, inside
+from srcdiff.analyses.kind_types import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Object,
+    Scalar,
+    Text,
+    inside,
+    is_container,
+)
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import ExtraError, UnsupportedError
 from srcdiff.ir import Loc
@@ -68,6 +83,42 @@ def check(made: Made) -> None:
             call = ir.call_of(stmt)
             if call is not None and call.fn in helpers:
                 _check_helper(call, kinds, stmt.loc if stmt.loc.line else function.loc)
+            _check_texts(stmt, kinds)
+            if isinstance(stmt, ir.Return) and any(map(_holds_keys, _returned(stmt, kinds))):
+                raise UnsupportedError(
+                    "a dict or an object is returned, which Numba does not give back",
+                    (*function.returns, function.loc)[0],
+                    "Return numbers, arrays or tuples, or leave out compile='numba' (--compile).",
+                )
+
+
+def _returned(stmt: ir.Return, kinds: Mapping[str, Kind]) -> list[Kind]:
+    """The kinds of what is returned."""
+    return [kinds[n] for n in ir.names(stmt.value) if n in kinds]
+
+
+def _holds_keys(kind: Kind) -> bool:
+    """Whether a value is or holds a dict or an object."""
+    return isinstance(kind, (Dict, Object)) or any(map(_holds_keys, inside(kind)))
+
+
+def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
+    """Refuse texts of values, for which Numba writes the names of their types."""
+    call = ir.call_of(stmt)
+    of: list[Any] = list(call.args) if call is not None and call.fn in (str, repr, format) else []
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else stmt
+    if isinstance(rhs, (ir.Opaque, ir.Verbatim)):
+        nodes = ast.walk(ast.parse(rhs.text))
+        parts = (n.value for n in nodes if isinstance(n, ast.FormattedValue))
+        of = [ir.Name(n.id) if isinstance(n, ast.Name) else ir.NONE for n in parts]
+    for atom in of:
+        kind = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+        if not isinstance(kind, Text) and getattr(kind, "dtype", None) not in ("int64", "bool"):
+            raise UnsupportedError(
+                "the text of a value that is neither an integer nor a text is another with Numba",
+                stmt.loc,
+                "Leave it out of the text, or leave out compile='numba' (--compile).",
+            )
 
 
 def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
@@ -75,6 +126,13 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
     like = call.args[-1]
     is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, Array)
     if call.fn is trees.cotangent:
+        kind = kinds.get(like.id, UNKNOWN) if isinstance(like, ir.Name) else UNKNOWN
+        if isinstance(kind, Scalar) or not (is_array or is_container(kind)):
+            raise UnsupportedError(
+                "it is not known of which type the output is, which Numba has to know", loc,
+                "Write a power of integers as `2.0 ** n`, give a number as `float(y)`, or leave "
+                "out compile='numba' (--compile).",
+            )  # fmt: skip
         if not is_array:
             raise UnsupportedError(
                 "Numba does not take cotangents of several outputs", loc,
@@ -128,21 +186,39 @@ def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
 def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
     """Raise what Numba says of a text at the line of the user's that it means.
 
-    Its errors have no base in common.
-
     Raises:
         UnsupportedError: the error is one of Numba's.
     """
-    if type(error).__module__.split(".")[0] != "numba":
+    if not _is_of_numba(error):
         return
     code = _python(function).__code__
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = re.findall(rf'File "{re.escape(code.co_filename)}", line (\d+)', text)
-    own = getattr(getattr(error, "loc", None), "line", 0)
-    place = next((places[n] for n in [*map(int, lines), own] if n in places), None)
+    found = [*map(int, lines), *_lines_at(error, code.co_filename)]
+    place = next((places[n] for n in found if n in places), None)
     raise UnsupportedError(
-        f"Numba does not compile this: {_said(text)}", place, _REMEDY
+        f"Numba does not compile this: {_said(text) or type(error).__name__}", place, _REMEDY
     ) from None
+
+
+def _lines_at(error: Exception, file: str) -> Iterator[int]:
+    """The lines of a file that Numba was at when an error was raised, the latest ones first."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    held = (v for f in reversed(frames) for v in f.f_locals.values())
+    for loc in (getattr_static(v, "loc", None) for v in (error, *held)):
+        if getattr_static(loc, "filename", None) == file:
+            yield loc.line
+
+
+def _is_of_numba(error: Exception) -> bool:
+    """Whether Numba raises an error itself, of its own or another class: what it compiles does not.
+
+    What it cannot give back it finds at the end of a call.
+    """
+    if type(error).__module__.split(".")[0] == "numba" or isinstance(error, SystemError):
+        return True
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(f.f_globals.get("__name__", "").split(".")[0] == "numba" for f, _ in frames)
 
 
 def _python(function: Any) -> types.FunctionType:
@@ -158,4 +234,4 @@ def _said(text: str) -> str:
     rows = (row.strip(" >") for row in text.splitlines())
     said = [row for row in rows if row and not row.startswith(_NOISE) and set(row) != {"^"}]
     count = 2 if said and said[0].endswith(":") else 1
-    return " ".join(said[:count]).rstrip(". :") if said else "no reason is given"
+    return " ".join(said[:count]).rstrip(". :") if said else ""
