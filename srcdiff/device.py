@@ -14,6 +14,7 @@ import sys
 import types
 from collections.abc import Iterator
 from contextvars import ContextVar
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,11 @@ _tables: dict[tuple[int, int], dict[int, tuple[Any, Any]]] = {}
 
 
 def canonical(value: Any) -> Any:
-    """NumPy's or SciPy's object for CuPy's of the same name; anything else is itself."""
+    """What an object means: NumPy's or SciPy's for CuPy's of the same name, Python's for Numba's.
+
+    Anything else is itself.
+    """
+    value = _behind_numba(value)
     cupy = sys.modules.get("cupy")
     if cupy is None:
         return value
@@ -104,6 +109,20 @@ def canonical(value: Any) -> Any:
         return value.__dict__[TWIN_OF]() or value
     found = _table(cupy).get(id(value))
     return value if found is None or found[0] is not value else found[1]
+
+
+def is_of_numba(value: Any) -> bool:
+    """Whether an object is one of Numba's."""
+    return type(value).__module__.partition(".")[0] == "numba"
+
+
+def _behind_numba(value: Any) -> Any:
+    """The Python function that `numba.njit` or `jit` compiles, `range` for `numba.prange`."""
+    if is_of_numba(value):
+        found = getattr_static(value, "py_func", None)
+        return found if isinstance(found, types.FunctionType) else value
+    prange = getattr(sys.modules.get("numba"), "prange", None)
+    return range if prange is not None and value is prange else value
 
 
 def known_as(twin: Any, original: Any) -> None:

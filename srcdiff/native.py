@@ -24,7 +24,7 @@ from srcdiff.analyses.links import definitions, near
 Kinds = Mapping[str, Kind]
 
 _POWERS = frozenset({operator.pow, operator.ipow, np.power, pow})
-NEGATIVE = "Integers to negative integer powers are not allowed with Numba: write 2.0 ** n for 2 ** n"
+NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 ** n for 2 ** n"
 
 
 def for_numba(function: ir.Function, params: Kinds) -> ir.Function:

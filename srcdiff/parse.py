@@ -16,6 +16,7 @@ from typing import Any
 import gast
 from gast.ast3 import Ast3ToGAst
 
+from srcdiff.device import canonical
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.ir import Loc
 from srcdiff.locate import definition, lines_of
@@ -202,6 +203,7 @@ def _unwrapped(f: Any) -> Any:
     A wrapper that is a Python function may do more than to call what it wraps, so it is read.
     """
     plain = (types.FunctionType, types.MethodType, type)
+    f = canonical(f)
     while not isinstance(f, plain) and "__wrapped__" in getattr(f, "__dict__", {}):
         f = f.__wrapped__
     return f

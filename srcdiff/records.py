@@ -19,7 +19,7 @@ import numpy as np
 _FOREIGN = """
     numpy scipy math functools itertools collections random copy srcdiff builtins operator
     typing os sys time warnings enum threading dataclasses cupy cupyx pathlib decimal fractions
-    datetime logging io re abc types
+    datetime logging io re abc types numba
 """
 FOREIGN = frozenset(_FOREIGN.split())
 """The modules whose functions and classes nobody looks into."""

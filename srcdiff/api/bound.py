@@ -13,9 +13,10 @@ from typing import Any
 from srcdiff import records
 from srcdiff.api.options import Options
 from srcdiff.columns import is_jacobian, written_columns
-from srcdiff.device import canonical
+from srcdiff.device import canonical, is_of_numba
 from srcdiff.errors import UnsupportedError
 from srcdiff.nested import is_derivative
+from srcdiff.parse import describe
 
 
 def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -24,7 +25,12 @@ def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
         return (f.unbound, f.receiver) if f.receiver else (f, ())
     if is_jacobian(f):
         return written_columns(f), ()
-    found = f = canonical(f) if isinstance(f, types.FunctionType) else f
+    found = f = canonical(f) if isinstance(f, types.FunctionType) or is_of_numba(f) else f
+    if is_of_numba(f):
+        raise UnsupportedError(
+            f"{describe(f)} is an object of Numba's that means more than its Python function",
+            remedy="Differentiate that, or `np.vectorize` of it; `numba.njit` and `jit` are read.",
+        )
     while isinstance(found, Bound) or "__srcdiff_primal__" in vars(type(found)):
         found = found.__srcdiff_primal__
     if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
