@@ -30,6 +30,10 @@ class _Path(NamedTuple):
         """The path on which a test is known."""
         return _Path(self.bound, self.known | {(name, value)})
 
+    def covers(self, other: _Path) -> bool:
+        """Whether another path is one of those that this one stands for."""
+        return self.bound <= other.bound and self.known <= other.known
+
     def value(self, atom: ir.Rhs) -> bool | None:
         """What is known of a test."""
         if isinstance(atom, ir.Call) and atom.fn is operator.not_:
@@ -113,7 +117,7 @@ class _Reads:
             if isinstance(stmt, ir.While):
                 new = self.cond(stmt, new)
             left = _fewer(left | new)
-            if new <= paths:
+            if all(any(p.covers(n) for p in paths) for n in new):
                 return left
             paths = _fewer(paths | new)
 
@@ -123,7 +127,8 @@ class _Reads:
 
 
 def _fewer(paths: _Paths) -> _Paths:
-    """Some paths, or of many what they have in common."""
+    """Some paths without those that others cover, or of many what they have in common."""
+    paths = frozenset(p for p in paths if not any(q.covers(p) for q in paths if q != p))
     if len(paths) <= _MOST:
         return paths
     bound = frozenset.intersection(*(p.bound for p in paths))

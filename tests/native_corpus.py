@@ -1,0 +1,79 @@
+"""The programs of the corpus with `compile="numba"`: right, or refused with a reason.
+
+`python -m tests.native_corpus [NAME ...]` compiles all of them (half an hour), or those in whose
+names one of the words occurs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import srcdiff
+from srcdiff.errors import UnsupportedError
+from tests import structures as st
+from tests.check import Problem, assert_form, assert_unchanged, positional
+from tests.programs import PROGRAMS, Program
+
+
+def njit(**options: Any) -> Callable[[Any], Any]:
+    """Numba's decorator, which compiles nothing."""
+
+    def decorated(function: Any) -> Any:
+        function.py_func = function
+        return function
+
+    return decorated
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Texts for Numba are run by Python, where Numba need not be installed."""
+    stand_in: Any = types.ModuleType("numba")
+    stand_in.njit = njit
+    with mock.patch.dict(sys.modules, numba=stand_in):
+        yield
+
+
+def check(program: Program) -> str:
+    """Ask a program for its value and gradient; why it was refused, empty if it was not.
+
+    Raises:
+        AssertionError: they are not those of NumPy.
+    """
+    function, options = program.function, {"inputs": program.inputs, "outputs": program.outputs}
+    problem = Problem(function, program.arguments(), **options)
+    ct = st.random_like(np.random.default_rng(4), problem.output())
+    pos, kw = positional(function, problem.arguments())
+    expected = srcdiff.value_and_grad(function, **options)(*pos, grad_outputs=ct, **kw)
+    names = problem.arguments()
+    pos, kw = positional(function, names)
+    g = srcdiff.value_and_grad(function, **options, compile="numba")
+    try:
+        found = g(*pos, grad_outputs=ct, **kw)
+    except UnsupportedError as error:
+        return str(error)
+    assert_unchanged(problem.names, names)
+    assert_form(found[1], problem.at, st.arrays(names) + st.arrays(ct))
+    for x, y in zip(st.leaves_as(expected, found), st.leaves(expected), strict=True):
+        if st.is_numeric(y):
+            assert np.shape(x) == np.shape(y)
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)
+    return ""
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for one in PROGRAMS:
+        if not sys.argv[1:] or any(word in one.name for word in sys.argv[1:]):
+            try:
+                print(one.name, check(one).partition("\n")[0] or "right", flush=True)
+            except Exception as error:  # is the result of this run
+                print(one.name, "WRONG", type(error).__name__, error, flush=True)
