@@ -15,7 +15,7 @@ from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
 
 from . import rule_numba
 from . import structures as st
-from .check import Problem, positional
+from .check import Problem, check_gradient, define, positional
 from .programs import GOLDEN
 from .test_programs import assert_same
 
@@ -163,6 +163,106 @@ def volume(x):
 HELPED = [steps, others, highest, taken, turned, volume]
 TIES = np.array([0.3, 0.9, 0.0, 0.9])
 
+def shifted(u):
+    u[1:] += u[:-1]
+    u[:-1] *= u[1:]
+    return np.sum(u**2)
+
+
+def symmetric(a):
+    a += a.T
+    return np.sum(a**2)
+
+
+def through_a_name(u):
+    v = u[::-1]
+    v -= u
+    return np.sum(u**3)
+
+
+def given_back(u):
+    y = u * 1.0
+    z = np.diff(y, n=0)
+    z *= 2.0
+    return np.sum(y * y)
+
+
+def last_of(x, n):
+    for i in range(n):
+        y = x * i
+    return y * x
+
+
+def on_one_side(x, n):
+    if n > 0:
+        y = x
+    return y * x
+
+
+def by_one_condition(x, n):
+    big = n > 1
+    if big:
+        y = 2.0 * x
+    z = x * x
+    if big:
+        z = z * y
+    return z
+
+
+def returned_early(x, n):
+    if n > 1:
+        y = x * n
+        return y
+    for i in range(3):
+        h = x * i
+        if h > 1.0:
+            break
+    return h
+
+
+def with_power(x, n):
+    return np.sum(x * np.arange(3) ** n)
+
+
+def as_a_length(x, n):
+    return np.sum(x[: 2**n] ** 2)
+
+
+def float_power(x, n):
+    return x * 2.0**n
+
+
+def integer_power(x, n):
+    return x * 2**n
+
+
+def as_a_text(x):
+    return np.sum(x) * len(f"{x.shape}")
+
+
+def as_str(x):
+    return x * len(str(x))
+
+
+def in_a_dict(x):
+    return {"square": x * x, "row": np.ones(2) * x}
+
+
+def apart_from_each_other(x):
+    y, z = x * 2.0, x * x
+    for i in range(1, len(x)):
+        y[i] += y[i - 1] * z[i]
+        y *= y
+        y -= z
+    return np.sum(y)
+
+
+def by_columns(x):
+    return np.sum(x.reshape(6, order="F") ** 2)
+
+
+OVERLAPS = [(shifted, X), (through_a_name, X), (given_back, X), (symmetric, np.outer(X, X + 1.0))]
+
 REFUSED = [
     (peaks, (np.ones((2, 3)),), r"test_native\.py:\d+:\d+: .*No implementation of function max"),
     (of_dict, ({"a": X},), r"test_native\.py:\d+:\d+: `p` is a dict: Numba takes numbers"),
@@ -173,6 +273,9 @@ REFUSED = [
         srcdiff.grad(vectors), (np.ones((3, 2)), 0.5),
         r"the derivative calls `zero_tree`, which Numba does not",
     ),
+    (integer_power, (2.0, 3), r"test_native\.py:\d+:\d+: it is not known of which type the output"),
+    (as_a_text, (X,), r"test_native\.py:\d+:\d+: the text of a value that is neither an integer"),
+    (as_str, (2.0,), r"test_native\.py:\d+:\d+: the text of a value that is neither an integer"),
 ]  # fmt: skip
 needs_numba = pytest.mark.skipif(
     importlib.util.find_spec("numba") is None, reason="needs Numba, which is an extra"
@@ -196,6 +299,47 @@ class TestNative:
         v = np.ones_like(f(TIES)) * 1.5
         expected = srcdiff.grad(f)(TIES, grad_outputs=v)
         same(srcdiff.grad(f, compile="numba")(TIES, grad_outputs=v), expected)
+
+    @pytest.mark.parametrize("f, x", OVERLAPS, ids=lambda v: getattr(v, "__name__", ""))
+    def test_operands_that_overlap(self, f, x):
+        g = srcdiff.value_and_grad(f, compile="numba")
+        same(g(x.copy()), srcdiff.value_and_grad(f)(x.copy()))
+
+    def test_operands_apart_are_not_copied(self):
+        g, plain = (srcdiff.grad(apart_from_each_other, compile=c) for c in ("numba", None))
+        same(g(X), plain(X))
+        assert g.source.count("np.copy") == plain.source.count("np.copy")
+
+    @pytest.mark.parametrize("f", [last_of, on_one_side], ids=lambda f: f.__name__)
+    def test_names_without_a_value(self, f):
+        for g in (srcdiff.grad(f), srcdiff.grad(f, compile="numba")):
+            same(g(2.0, 2), 4.0)
+            with pytest.raises(UnboundLocalError, match="local variable 'y'"):
+                g(2.0, 0)
+
+    @pytest.mark.parametrize("f", [by_one_condition, returned_early], ids=lambda f: f.__name__)
+    def test_names_that_have_a_value(self, f):
+        g = srcdiff.grad(f, compile="numba")
+        for n in (0, 2):
+            same(g(1.5, n), srcdiff.grad(f)(1.5, n))
+        assert "is_bound" not in g.source
+
+    def test_powers_of_integers(self):
+        for f in (with_power, as_a_length):
+            g = srcdiff.grad(f, compile="numba")
+            same(g(X[:3], 1), srcdiff.grad(f)(X[:3], 1))
+            with pytest.raises(ValueError, match="Integers to negative powers are not allowed"):
+                g(X[:3], -1)
+        same(srcdiff.value_and_grad(float_power, compile="numba")(3.0, -1), (1.5, 0.5))
+
+    def test_a_dict_is_not_given_back(self):
+        g = srcdiff.value_and_grad(in_a_dict, outputs="square", compile="numba")
+        with pytest.raises(UnsupportedError, match=r"py:\d+:\d+: a dict or an object is ret"):
+            g(2.0)
+
+    def test_errors_inside_of_numba(self):
+        with pytest.raises(UnsupportedError, match=r"native\.py:\d+:\d+: Numba does not compile"):
+            srcdiff.grad(by_columns, compile="numba")(np.ones((2, 3)))
 
     def test_in_memory(self):
         g = srcdiff.grad(recurrence, inputs=("x", "k"), compile="numba")
@@ -256,6 +400,121 @@ class TestNative:
                               capture_output=True, text=True, env={"PATH": ""})  # fmt: skip
         assert done.stdout.split("\n")[:2] == ["[4.0, 0.0]", "False"]
         assert list((tmp_path / "__pycache__").glob("*.nbi")), "nothing is cached"
+
+
+def helpers():
+    """Functions that call what Numba compiles, with arguments."""
+    numba = pytest.importorskip("numba", reason="needs Numba, which is an extra")
+    space = {"numba": numba, "np": np}
+    return from_text(HELPERS, space)
+
+
+HELPERS = """
+@numba.njit
+def step(u, k):
+    for i in range(1, len(u)):
+        u[i] = u[i] + k * u[i - 1] ** 2
+    return u
+
+@numba.njit(parallel=True, fastmath=True)
+def total(x):
+    s = 0.0
+    for i in numba.prange(len(x)):
+        s += np.sin(x[i])
+    return s
+
+@numba.jit(forceobj=True)
+def cube(x):
+    return x ** 3
+
+@numba.njit("f8(f8)")
+def eager(x):
+    return x * np.exp(x)
+
+@numba.njit
+def power(x, n):
+    return 1.0 if n == 0 else x * power(x, n - 1)
+
+@numba.vectorize
+def one_by_one(x):
+    return x * 2 if x > 0 else x * x
+
+@numba.guvectorize(["void(f8[:], f8[:])"], "(n)->(n)")
+def by_rows(x, y):
+    for i in range(len(x)):
+        y[i] = x[i]
+
+def steps(x):
+    return np.sum(step(x.copy(), 0.3))
+
+def totals(x):
+    return total(x) * 2 + sum(map(eager, [x[0], x[1]]))
+
+def cubes(x):
+    return np.sum(cube(x)) + eager(x[0])
+
+def turns(x):
+    s = 0.0
+    for i in numba.prange(1, len(x)):
+        s += x[i] * x[i - 1]
+    return s
+
+def powers(x):
+    return power(x[0], 3)
+
+def applied(x, h):
+    return h(x[0])
+
+def calls_a_ufunc(x):
+    return np.sum(one_by_one(x))
+
+def calls_a_gufunc(x):
+    return np.sum(by_rows(x))
+"""
+
+
+def from_text(text, space):
+    """The functions of a text."""
+    define(text, "steps", space)
+    return space
+
+
+class TestCompiledByTheUser:
+    """Functions that call what the user has Numba compile."""
+
+    pytestmark = native
+
+    @pytest.mark.parametrize("name", ["steps", "totals", "cubes", "turns", "powers", "total"])
+    def test_helpers(self, name):
+        f = helpers()[name]
+        check_gradient(f, (X + 1.0,))
+
+    @pytest.mark.parametrize("name", ["steps", "totals", "cubes", "turns"])
+    def test_compiled_again(self, name):
+        f = helpers()[name]
+        same(srcdiff.value_and_grad(f, compile="numba")(X), srcdiff.value_and_grad(f)(X))
+
+    def test_as_an_argument(self):
+        space = helpers()
+        same(srcdiff.grad(space["applied"])(X, space["eager"])[0], np.exp(X[0]) * (1.0 + X[0]))
+
+    def test_another_helper_is_another_function(self):
+        space = helpers()
+        g = srcdiff.grad(space["steps"])
+        before = g(X)
+        space["step"] = space["cube"].__class__(lambda u, k: u * k)
+        assert not np.array_equal(g(X), before)
+        same(g(X), np.full(4, 0.3))
+
+    @pytest.mark.parametrize("name", ["calls_a_ufunc", "calls_a_gufunc"])
+    def test_more_than_a_function(self, name):
+        with pytest.raises(UnsupportedError, match="has no rule that says what its derivative is"):
+            srcdiff.grad(helpers()[name])(X)
+
+    @pytest.mark.parametrize("name", ["one_by_one", "by_rows"])
+    def test_differentiated_itself(self, name):
+        with pytest.raises(UnsupportedError, match=f"`{name}` is an object of Numba's"):
+            srcdiff.grad(helpers()[name])(X)
 
 
 COMPILED = ["newton_root", "gauss_seidel", "kalman"]

@@ -26,6 +26,7 @@ from srcdiff.analyses.kind_types import (
     Object,
     Scalar,
     Text,
+    Tuple,
     inside,
     is_container,
 )
@@ -126,8 +127,13 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
     like = call.args[-1]
     is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, Array)
     if call.fn is trees.cotangent:
-        kind = kinds.get(like.id, UNKNOWN) if isinstance(like, ir.Name) else UNKNOWN
-        if isinstance(kind, Scalar) or not (is_array or is_container(kind)):
+        kind = kinds.get(like.id, UNKNOWN) if isinstance(like, ir.Name) else Tuple(())
+        if isinstance(kind, Scalar) and kind.dtype is not None:
+            raise UnsupportedError(
+                f"Numba does not take the cotangent of a number of dtype {kind.dtype}", loc,
+                "Return its real part, an array, or leave out compile='numba' (--compile).",
+            )  # fmt: skip
+        if not (is_array or is_container(kind)):
             raise UnsupportedError(
                 "it is not known of which type the output is, which Numba has to know", loc,
                 "Write a power of integers as `2.0 ** n`, give a number as `float(y)`, or leave "
