@@ -104,11 +104,14 @@ def _holds_keys(kind: Kind) -> bool:
 
 
 def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
-    """Refuse texts of values, for which Numba writes the names of their types."""
+    """Refuse texts of values, for which Numba writes the names of their types.
+
+    Of those in what is raised nothing is computed.
+    """
     call = ir.call_of(stmt)
     of: list[Any] = list(call.args) if call is not None and call.fn in (str, repr, format) else []
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else stmt
-    if isinstance(rhs, (ir.Opaque, ir.Verbatim)):
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Opaque):
         nodes = ast.walk(ast.parse(rhs.text))
         parts = (n.value for n in nodes if isinstance(n, ast.FormattedValue))
         of = [ir.Name(n.id) if isinstance(n, ast.Name) else ir.NONE for n in parts]
