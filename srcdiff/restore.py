@@ -23,10 +23,10 @@ def restored(function: ir.Function, fields: Fields) -> ir.Function:
     renamed = ir.rename(function.body, {n: apart(n).id for n in clashes})
     function = replace(function, body=renamed)
     params = list(fields.params)
-    at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
     new = [p for p in own.values() if p.name not in theirs]  # the cotangent
-    if new and new[0].style == "kw":
-        at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
+    if any(p.style in ("*", "kw", "**") for p in params):
+        new = [replace(p, style="kw") for p in new]
+    at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
     params[at:at] = new
     body = _Unfold(function, fields).block(function.body)
     return replace(function, params=tuple(params), body=body)
