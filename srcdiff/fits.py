@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,16 +24,24 @@ def checked(function: Any, /, **tests: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
         for name, value in given.items():
-            expected = tests[name](value, given) if name in tests else ""
-            if expected:
-                shape = f" of {value.dtype}, {value.shape}" if hasattr(value, "dtype") else ""
+            found = fault(tests[name], name, value, given) if name in tests else None
+            if found:
+                path, expected, what = found
                 raise TypeError(
-                    f"{name}: `{function.__name__}` was generated for {expected}, "
-                    f"given {type(value).__name__}{shape}"
+                    f"{path}: `{function.__name__}` was generated for {expected}, given {what}"
                 )
         return function(*args, **kwargs)
 
     return call
+
+
+def fault(test: Any, path: str, x: Any, given: Any) -> Any:
+    """Where a value is not what a test expects, what that is and what is given; None if it is."""
+    wrong = test(x, given)
+    if not isinstance(wrong, str):  # of a part
+        return (path + wrong[0], *wrong[1:])
+    shape = f" of {x.dtype}, {x.shape}" if isinstance(x, np.ndarray) else ""
+    return (path, wrong, type(x).__name__ + shape) if wrong else None
 
 
 def typed(*types: Any) -> Any:
@@ -77,12 +86,16 @@ def numeric(kinds: str) -> Any:
 def each(test: Any) -> Any:
     """A test for any number of arguments, by a test of every one."""
 
-    def tests(x: Any, given: Any) -> str:
+    def tests(x: Any, given: Any) -> Any:
         items = x.items() if isinstance(x, dict) else enumerate(x)
-        found = ((k, test(v, given)) for k, v in items)
-        return "; ".join(f"[{k!r}]: {wrong}" for k, wrong in found if wrong)
+        return first(fault(test, f"[{k!r}]", v, given) for k, v in items)
 
     return tests
+
+
+def first(faults: Any) -> Any:
+    """The first fault of some parts; nothing if there is none."""
+    return next(filter(None, faults), "")
 
 
 def scalar(x: Any, given: Any) -> str:
@@ -117,11 +130,10 @@ def is_tangent(t: Any, x: Any) -> bool:
 def sequence(kind: Any, *tests: Any) -> Any:
     """A test for tuples or lists with some items."""
 
-    def test(x: Any, given: Any) -> str:
+    def test(x: Any, given: Any) -> Any:
         if type(x) is not kind or len(x) != len(tests):
             return f"a {kind.__name__} of {len(tests)} items"
-        found = ((k, tests[k](x[k], given)) for k in range(len(tests)))
-        return "; ".join(f"[{k}]: {wrong}" for k, wrong in found if wrong)
+        return first(fault(tests[k], f"[{k}]", x[k], given) for k in range(len(tests)))
 
     return test
 
@@ -129,25 +141,41 @@ def sequence(kind: Any, *tests: Any) -> Any:
 def mapping(tests: Any) -> Any:
     """A test for dicts with some keys."""
 
-    def test(x: Any, given: Any) -> str:
+    def test(x: Any, given: Any) -> Any:
         if type(x) is not dict or list(x) != list(tests):
             return f"a dict with the keys {', '.join(map(repr, tests))}"
-        found = ((k, tests[k](x[k], given)) for k in tests)
-        return "; ".join(f"[{k!r}]: {wrong}" for k, wrong in found if wrong)
+        return first(fault(tests[k], f"[{k!r}]", x[k], given) for k in tests)
 
     return test
 
 
 def record(cls: str, **tests: Any) -> Any:
-    """A test for objects of a class with some attributes."""
+    """A test for objects of a class that have some attributes of their own, and no others.
 
-    def test(x: Any, given: Any) -> str:
+    The function reads from the class what an object does not have itself.
+    """
+
+    def test(x: Any, given: Any) -> Any:
         if f"{type(x).__module__}.{type(x).__qualname__}" != cls:
             return f"an object of class {cls}"
-        found = ((k, tests[k](getattr(x, k, None), given)) for k in tests)
-        return "; ".join(f".{k}: {wrong}" for k, wrong in found if wrong)
+        own = attributes_of(x)
+        for k in tests:
+            if k not in own:
+                return f".{k}", f"an object of class {cls} that has it itself", "none"
+        return first(fault(tests.get(k, none), f".{k}", own[k], given) for k in own)
+
+    def none(x: Any, given: Any) -> str:
+        return f"an object of class {cls} that does not have it itself"
 
     return test
+
+
+def attributes_of(x: Any) -> dict[str, Any]:
+    """What an object itself holds: in slots, in a dict, or as a named tuple."""
+    held = [n for c in type(x).__mro__ for n, v in vars(c).items() if inspect.ismemberdescriptor(v)]
+    fields = x._fields if issubclass(type(x), tuple) else ()
+    found = {n: getattr(x, n) for n in (*fields, *held) if hasattr(x, n)}
+    return {**found, **getattr(x, "__dict__", {})}
 
 
 def exactly(value: Any) -> Any:
@@ -156,13 +184,13 @@ def exactly(value: Any) -> Any:
 
 
 def called(*names: str) -> Any:
-    """A test for functions of some names."""
+    """A test for what some modules hold under some names."""
 
-    def test(x: Any, given: Any) -> str:
-        name = f"{getattr(x, '__module__', '')}.{getattr(x, '__qualname__', x)}"
-        return "" if name in names else " or ".join(names)
+    def held(name: str) -> Any:
+        module, _, attr = name.rpartition(".")
+        return getattr(sys.modules.get(module), attr, None)
 
-    return test
+    return lambda x, given: "" if any(x is held(n) for n in names) else " or ".join(names)
 
 
 def apart(function: Any, /, *written: str) -> Any:

@@ -179,3 +179,74 @@ with_weights.values = np.arange(500.0)
 
 def by_weights(x):
     return np.sum(with_weights(x))
+
+
+class Gain:
+    factor = 3.0
+
+    def apply(self, x):
+        return self.factor * x
+
+
+class Chain:
+    """What an object may have itself in place of what its class has."""
+
+    scale, kind, bias, flag, times = 2.0, "tanh", None, True, 2
+
+    def __init__(self):
+        self.gain, self.gains, self.named = Gain(), [Gain(), Gain()], {"a": Gain()}
+
+    def number(self, x):
+        return self.scale * np.sum(x**2)
+
+    def string(self, x):
+        return np.sum(np.tanh(x)) if self.kind == "tanh" else np.sum(x**2)
+
+    def none(self, x):
+        return np.sum(x**2) if self.bias is None else np.sum(self.bias * x**2)
+
+    def flagged(self, x):
+        return np.sum(x**2) if self.flag else np.sum(x**3)
+
+    def power(self, x):
+        for _ in range(self.times):
+            x = x * x
+        return np.sum(x)
+
+    def curve(self, x):
+        return np.tanh(x)
+
+    def method(self, x):
+        return np.sum(self.curve(x))
+
+    def nested(self, x):
+        return np.sum(self.gain.apply(x) ** 2)
+
+    def listed(self, x):
+        return np.sum(sum(g.apply(x) for g in self.gains) ** 2)
+
+    def of_dict(self, x):
+        return np.sum(self.named["a"].apply(x) ** 2)
+
+    def asked(self, x):
+        return np.sum(x**2) if hasattr(self, "extra") else np.sum(x**3)
+
+
+def squares(x):
+    return x**2
+
+
+def cubes(x):
+    return x**3
+
+
+def power_of(k):
+    return lambda x: x**k
+
+
+def of_function(f, x):
+    return np.sum(f(x))
+
+
+def of_several(x, *chains):
+    return sum(c.number(x) for c in chains)

@@ -167,7 +167,7 @@ def test_helpers_are_few():
     assert functions == ["total_grad"]
     text = srcdiff.generate(models.total, example=(X,))
     functions = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
-    assert functions == ["total_grad", "checked", "array", "is_plain", "scalar"]
+    assert functions == ["total_grad", "checked", "fault", "array", "is_plain", "scalar"]
 
 
 def test_constants_are_written():
@@ -203,6 +203,69 @@ def test_objects():
         loaded(text)["predict_grad"](X, X)
 
 
+OWN = [
+    ("number", "scale", 5.0), ("string", "kind", "square"), ("none", "bias", 3.0),
+    ("flagged", "flag", False), ("power", "times", 1), ("method", "curve", models.squares),
+    ("nested", "gain.factor", 5.0), ("nested", "gain.apply", models.cubes),
+    ("listed", "gains[1].factor", 5.0), ("of_dict", "named['a'].factor", 5.0),
+    ("asked", "extra", 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, path, value", OWN, ids=lambda v: v if isinstance(v, str) else "")
+def test_objects_with_attributes_of_their_own(name, path, value):
+    """A text reads from the class what the object of the example does not have itself."""
+    f, plain, other = getattr(models.Chain, name), models.Chain(), models.Chain()
+    outer, _, last = f"self.{path}".rpartition(".")
+    setattr(eval(outer, {"self": other}), last, value)
+
+    def made(example):
+        return loaded(srcdiff.generate(f, inputs="x", example=(example, X)))[f"{name}_grad"]
+
+    for one, another in ((plain, other), (other, plain)):
+        g = made(one)
+        np.testing.assert_allclose(g(one, X), srcdiff.grad(f, "x")(one, X), rtol=1e-14)
+        expected, given = ("does not have", type(value).__name__), ("has", "none")
+        words, what = expected if one is plain else given
+        match = rf"^self\.{re.escape(path)}: `{name}_grad` was generated for .* {words} it itself, "
+        with pytest.raises(TypeError, match=rf"{match}given {what}$"):
+            g(another, X)
+
+
+def test_functions_that_are_passed():
+    text = srcdiff.generate(models.of_function, inputs="x", example=(models.squares, X))
+    g = loaded(text)["of_function_grad"]
+    np.testing.assert_array_equal(g(models.squares, X), 2.0 * X)
+    alike = functools.wraps(models.squares)(lambda x: models.cubes(x))
+    for wrong in (models.cubes, models.power_of(2.0), alike):
+        with pytest.raises(TypeError, match=r"^f: .* for tests\.standalone_models\.squares, given"):
+            g(wrong, X)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [models.power_of(2.0), models.Chain().curve, functools.partial(np.power, 2.0)],
+    ids=["closure", "method", "partial"],
+)
+def test_functions_that_no_module_has(f):
+    """Others of the same name hold other values."""
+    with pytest.raises(srcdiff.TransformError, match="passed as an argument, and is in no module"):
+        srcdiff.generate(models.of_function, inputs="x", example=(f, X))
+    text = srcdiff.generate(models.of_function, inputs="x", example=(f, X), checks=False)
+    found = loaded(text)["of_function_grad"](f, X)
+    assert_same(found, srcdiff.grad(models.of_function, "x")(f, X), 1e-14)
+
+
+def test_any_number_of_objects():
+    first, second = models.Chain(), models.Chain()
+    text = srcdiff.generate(models.of_several, inputs="x", example=(X, first, second))
+    g = loaded(text)["of_several_grad"]
+    np.testing.assert_allclose(g(X, first, second, grad_outputs=0.5), 4.0 * X, rtol=1e-15)
+    second.scale = 5.0
+    with pytest.raises(TypeError, match=r"^chains\[1\]\.scale: "):
+        g(X, first, second)
+
+
 def test_tangents_of_attributes_are_checked():
     model = models.Model(X)
     text = srcdiff.generate(
@@ -230,7 +293,7 @@ def test_containers():
     assert_same(loaded(text)["network_grad"](params), expected, 0.0)
     with pytest.raises(TypeError, match="a dict with the keys 'layers'"):
         loaded(text)["network_grad"]({"layer": []})
-    with pytest.raises(TypeError, match=r"\[1\]: \[1\]: float"):
+    with pytest.raises(TypeError, match=r"params\['layers'\]\[1\]\[1\]: .* for float or float64, "):
         loaded(text)["network_grad"]({"layers": [(X, 1.0), (X, 1)]})
 
 

@@ -188,7 +188,7 @@ class Job:
     def _checks(self, made: Made, functions: Mapping[str, Any], file: Standalone) -> list[str]:
         """The statements that let the functions check their arguments."""
         out: list[str] = []
-        tests = specs.Tests(file.name_of, self._is_mixed(made))
+        tests = specs.Tests(file.name_of, file.dotted, self._is_mixed(made))
         tests.name(checked, "checked")
         for k, name in enumerate(self.names()):
             items = self._tests(tests) if k == 0 else {}

@@ -40,10 +40,12 @@ _NUMBERS = {"float64": "float", "int64": "int", "complex128": "complex", "bool":
 class Tests:
     """Writes the tests of `srcdiff.fits` for kinds.
 
+    `place` gives the dotted name of a function that is passed.
     `mixed`: the text is right for complex numbers, too, where no dtype is known.
     """
 
     name: Name
+    place: _Function[[Any], str]
     mixed: bool = True
 
     def text(self, kind: Kind, is_input: bool = False) -> str:
@@ -59,7 +61,7 @@ class Tests:
         if isinstance(kind, Dict):
             return self._dict(kind)
         if isinstance(kind, Callable):
-            return self.call(fits.called, *(f'"{_function(f)}"' for f, _ in kind.choices))
+            return self.call(fits.called, *(f'"{self.place(f)}"' for f, _ in kind.choices))
         if isinstance(kind, Module):
             return self.call(fits.exactly, self.name(sys.modules[kind.name], _last(kind.name)))
         if isinstance(kind, Object):
@@ -128,10 +130,6 @@ def _axis(dim: Dim) -> str:
 def _last(name: str) -> str:
     """The name of a module without its package."""
     return {"numpy": "np"}.get(name, name.rpartition(".")[2])
-
-
-def _function(f: Any) -> str:
-    return f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', f)}"
 
 
 # --- weaker kinds ---------------------------------------------------------------------------------

@@ -85,6 +85,20 @@ class Standalone:
         self._provide(name, value)
         return name
 
+    def dotted(self, value: Any) -> str:
+        """The module and the name by which a function that is passed is known in every process."""
+        name = str(getattr(value, "__name__", type(value).__name__))
+        found = imports.object_import(value, name, self.spaces)
+        if found is None:
+            raise UnsupportedError(
+                f"`{name}` is passed as an argument, and is in no module by which a file could "
+                "tell it from others",
+                self.place,
+                "Define it at the top of a module, pass the object of a method, or leave the "
+                "checks out (checks=False, --no-checks).",
+            )
+        return f"{found.module}.{found.attr}"
+
     def _form(self, value: Any) -> Any:
         """What is put into the file for something: the form of a helper that Numba compiles."""
         return twin(value) if self.native else value
