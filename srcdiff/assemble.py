@@ -210,6 +210,10 @@ def _gradient(
     if item.param not in facts.adjoints:
         if not request.materialize:
             return ir.NONE
+        for key in item.path:
+            part = facts.fresh("_like")
+            out.append(ir.Assign(part, step(param, key), loc))
+            param = part
         zero = facts.fresh("_zero")
         out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (param,)), loc))
         return zero

@@ -106,8 +106,15 @@ def derivative(call: ir.Call, known: Names) -> Known | None:
         else:
             return None
     count = len(call.args)
-    keywords = dict(zip([k for k, _ in call.kwargs], values[count:], strict=True))
-    made = call.fn(*values[:count], **keywords)  # type: ignore[operator,arg-type]
+    keywords: dict[str, Any] = {}
+    for (name, _), value in zip(call.kwargs, values[count:], strict=True):
+        if name is not None:
+            keywords[name] = value
+        elif isinstance(value, dict):
+            keywords.update(value)
+        else:
+            return None
+    made = call.fn(*values[:count], **keywords)  # type: ignore[operator]
     return ir.Ref("derivative", made) if closure is None else Derived(made, closure)
 
 

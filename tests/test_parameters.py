@@ -1,6 +1,7 @@
 """The parameters of `grad` one by one: batches, graphs, auxiliary values, nan, strong zeros."""
 
 import pickle
+import types
 
 import numpy as np
 import pytest
@@ -270,6 +271,92 @@ def test_an_item_that_is_not_given():
         srcdiff.grad(models.weighted_products, 2)(0.5, X)
 
 
-def test_directions_of_any_number_of_arguments_are_refused():
-    with pytest.raises(srcdiff.UnsupportedError, match="stands for any number of arguments"):
-        srcdiff.jvp(models.weighted_products, (0.5, X), (None, X))
+def test_directions_of_any_number_of_arguments():
+    f = models.weighted_products
+    dx, dy = srcdiff.grad(f, (1, 2))(0.5, X, Y)
+    ds = np.sum(X**2 + Y**2) * Y[0]
+    for tangents in (1.0, Y, X), (None, Y, X), (None, None, X), (1.0, Y, None), (1.0, None, None):
+        s, x, y = (0.0 if t is None else t for t in tangents)
+        value, found = srcdiff.jvp(f, (0.5, X, Y), tangents)
+        close(value, 0.5 * ds)
+        close(found, s * ds + np.sum(x * dx + y * dy))
+        close(srcdiff.linearize(f, 0.5, X, Y)[1](*tangents), found)
+    with pytest.raises(srcdiff.CotangentError, match=r"tangents\[2\]: expected shape \(3,\)"):
+        srcdiff.jvp(f, (0.5, X, Y), (None, X, X[:2]))
+    inner = srcdiff.grad(lambda x: srcdiff.jvp(f, (0.5, x, Y), (1.0, x, x))[1])(X)
+    close(inner[1:], ((4.0 * X + Y) * Y[0] + X * X[0])[1:])
+
+
+def three(*xs):
+    return xs[0] * xs[1] * xs[2] ** 2
+
+
+def test_matrices_of_any_number_of_arguments():
+    one = np.diag(np.ones(3))
+    for mode in ("reverse", "forward"):
+        dz, dx = srcdiff.jacobian(three, (2, 0), mode=mode)(X, Y, X)
+        close(dz, one * (2.0 * X * Y * X))
+        close(dx, one * (Y * X**2))
+
+    def total(*xs):
+        return np.sum(three(*xs))
+
+    (xx, xy), (yx, yy) = srcdiff.hessian(total, (0, 1))(X, Y, X)
+    close(xy, one * X**2)
+    close(yx, one * X**2)
+    close(xx, 0.0 * one)
+    close(yy, 0.0 * one)
+    for product in (srcdiff.hvp, srcdiff.vhp):
+        close(product(total, (X, Y, X), Y, inputs=2), 2.0 * X * Y * Y)
+    assert srcdiff.gradcheck(three, (X, Y, X))
+
+
+def test_items_of_any_number_of_arguments_that_are_not_used():
+    def constant(*xs):
+        return 3.0
+
+    def held(x, params, model):
+        return np.sum(x)
+
+    zeros = {"materialize_grads": True}
+    first, second = srcdiff.grad(constant, (0, 1), **zeros)(X, 2.0)
+    assert first.shape == (3,) and not first.any() and second == 0.0
+    close(srcdiff.jacobian(three, 3)(X, Y, X, X[:2]), np.zeros((3, 2)))
+    params, model = {"w": X[:2], "v": 1.0}, types.SimpleNamespace(w=X, b=2.0)
+    inputs = ("params['w']", "model.w", "model.b")
+    for zero, like in zip(srcdiff.grad(held, inputs, **zeros)(X, params, model), (X[:2], X, 2.0)):
+        assert np.shape(zero) == np.shape(like) and not np.any(zero)
+
+    def again(w, *x):
+        return srcdiff.grad(np.add, (0, 1), **zeros)(*x, grad_outputs=w)
+
+    found = srcdiff.grad(again, (0, 1, 2), **zeros)(0.3, 0.6, 0.7, grad_outputs=(1.0, 1.0))
+    assert found == (2.0, 0.0, 0.0)
+
+
+def energy_of_several(x, *models):
+    return np.sum(models[0].energy(x)) * models[1].k
+
+
+def test_any_number_of_objects():
+    """What is added to the parameters stays behind them."""
+    f, two = energy_of_several, (models.Model(2.0), models.Model(3.0))
+    found = srcdiff.grad(f)(X, *two)
+    value, again = srcdiff.value_and_grad(f)(X, *two)
+    close(value, f(X, *two))
+    close(again, found)
+    close(srcdiff.grad(f)(X, *two, grad_outputs=0.5), 0.5 * found)
+    close(srcdiff.jvp(f, (X, *two), (Y, None, None))[1], Y @ found)
+    close(srcdiff.hvp(f, (X, *two), Y) @ X, srcdiff.hessian(f)(X, *two) @ Y @ X)
+
+
+def test_checkpoint_of_any_number_of_arguments():
+    whole = srcdiff.checkpoint(three)
+    found = srcdiff.grad(lambda x, y: np.sum(whole(x, y, y)), (0, 1))(X, Y)
+    close(found[0], Y**3)
+    close(found[1], 3.0 * X * Y**2)
+
+
+def test_a_run_of_any_number_of_arguments_is_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="has no input but any number of arguments"):
+        srcdiff.run(three, X, Y, X)

@@ -44,8 +44,7 @@ def gradients_of(f: Any, d: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any,
 
 def active_arguments(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The positions of the arguments that can carry a derivative."""
-    names = made_once(f, "parameters", lambda: tuple(signature_of(f).parameters))
-    kinds = (kind_of(a, n) for a, n in zip(args, names))
+    kinds = [kind_of(arg, f"x{k}") for k, arg in enumerate(args)]
     plain = [is_active_kind(kind) and not isinstance(kind, (Object, Callable)) for kind in kinds]
     return tuple(k for k, is_active in enumerate(plain) if is_active)
 

@@ -17,7 +17,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
-from srcdiff.api.options import Options, parameter_names
+from srcdiff.api.options import Options, parameter_names, star_of
 from srcdiff.api.repeated import check_repeatable
 from srcdiff.api.residuals import copied
 from srcdiff.device import is_any_array
@@ -101,8 +101,13 @@ def _direct(f: Any, call: ir.Call, kind: type[Forward] = Forward) -> ir.Call | N
     if len(plain) != 2 or given or len(plain[0].items) != len(plain[1].items):
         return None
     primals, tangents = plain
-    names = parameter_names(f)
-    pairs = [(n, t) for n, t in zip(names, tangents.items) if t != ir.NONE]
+    names, star = parameter_names(f), star_of(f)
+    items = tangents.items[:star]
+    pairs: list[tuple[str, ir.Atom]] = [(n, t) for n, t in zip(names, items) if t != ir.NONE]
+    if len(items) < len(tangents.items) and star is not None:
+        if ir.NONE in tangents.items[star:]:
+            return None
+        pairs.append((names[star], ir.Tup(tangents.items[star:])))
     made = forward_of(f, tuple(n for n, _ in pairs), kind=kind)
     kwargs = tuple((k, t) for k, (_, t) in zip(made._tangents(), pairs))
     return ir.Call(made, primals.items, kwargs)
@@ -155,13 +160,9 @@ def jvp(
     (8.0, 12.0)
     """
     primals, tangents = _checked_pair(primals, tangents)
-    made = forward_of(f, _with_tangent(f, tangents), outputs)
-    given = [
-        tangent_like(t, p, f"tangents[{k}]")
-        for k, (p, t) in enumerate(zip(primals, tangents))
-        if t is not None
-    ]
-    value, tangent = made.along(primals, kwargs, tuple(given))
+    given = _by_parameter(f, primals, tangents)
+    made = forward_of(f, tuple(given), outputs)
+    value, tangent = made.along(primals, kwargs, tuple(given.values()))
     return value, tangent_of(tangent, value, outputs, parameter_names(f))
 
 
@@ -194,10 +195,19 @@ def _checked_pair(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[A
     return tuple(primals), tuple(tangents)
 
 
-def _with_tangent(f: Any, tangents: tuple[Any, ...]) -> tuple[str | int, ...]:
-    """The parameters whose argument has a tangent."""
-    names = parameter_names(f)
-    return tuple(names[k] if k < len(names) else k for k, t in enumerate(tangents) if t is not None)
+def _by_parameter(
+    f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> dict[str | int, Any]:
+    """The tangents by parameter: those of `*args` are one tuple, with zeros for None."""
+    names, star = parameter_names(f), star_of(f)
+    found: dict[str | int, Any] = {}
+    for k, (p, t) in enumerate(zip(primals[:star], tangents[:star])):
+        if t is not None:
+            found[names[k] if k < len(names) else k] = tangent_like(t, p, f"tangents[{k}]")
+    if star is not None and any(t is not None for t in tangents[star:]):
+        rest = enumerate(zip(primals[star:], tangents[star:]), star)
+        found[names[star]] = tuple(tangent_like(t, p, f"tangents[{k}]") for k, (p, t) in rest)
+    return found
 
 
 def tangent_like(given: Any, like: Any, path: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,8 +72,11 @@ def request_of(f: Any, options: Options) -> Request:
     if not items:
         raise EmptyInputsError()
     inputs = tuple(_input(item, names, f) for item in items)
-    if options.mode == "forward":
-        inputs = tuple(_no_star(i, f, ()) for i in inputs)
+    if options.mode == "forward":  # the tangents of `*args` are one tuple
+        whole = (Input(i.param) if _is_star(i.param, f) else i for i in inputs)
+        inputs = tuple(dict.fromkeys(whole))
+    else:
+        inputs = tuple(_no_star(i, f) for i in inputs)
     kind = "value_and_grad" if options.value else "grad"
     if options.mode == "forward":
         kind = "jvp"
@@ -145,33 +147,39 @@ def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
             remedy=f"The parameters of `{_base_name(f)}` are: {', '.join(names)}.",
         )
     if isinstance(item, int):
-        rest = [k for k, n in enumerate(names) if _style(n, f) == inspect.Parameter.VAR_POSITIONAL]
-        if rest and item >= rest[0]:
-            return Input(names[rest[0]], (item - rest[0],))
+        rest = star_of(f)
+        if rest is not None and item >= rest:
+            return Input(names[rest], (item - rest,))
         if not -len(names) <= item < len(names):
             raise _unknown(item, names, f)
-        return _no_star(Input(names[item]), f)
+        return Input(names[item])
     try:
         found = parse_path(item)
     except (ValueError, SyntaxError) as error:
         raise _unknown(item, names, f) from error
     if found.param not in names:
         raise _unknown(item, names, f)
-    return _no_star(found, f)
+    return found
 
 
-def _style(name: str, f: Any) -> Any:
-    """What arguments a parameter takes."""
-    return signature_of(f).parameters[name].kind
+def star_of(f: Any) -> int | None:
+    """The position of the parameter `*args`, None if there is none."""
+    params = enumerate(signature_of(f).parameters.values())
+    return next((k for k, p in params if p.kind == p.VAR_POSITIONAL), None)
 
 
-def _no_star(found: Input, f: Any, path: tuple[Any, ...] | None = None) -> Input:
-    """An input that is no `*args` or `**kwargs` as a whole; with `path` (), no part of one."""
-    param = signature_of(f).parameters[found.param]
-    whole = not (found.path if path is None else path)
-    if whole and param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD):
+def _is_star(name: str, f: Any) -> bool:
+    """Whether a parameter stands for any number of arguments."""
+    param = signature_of(f).parameters[name]
+    return param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD)
+
+
+def _no_star(found: Input, f: Any) -> Input:
+    """An input that is no `*args` or `**kwargs` as a whole."""
+    if not found.path and _is_star(found.param, f):
+        param = str(signature_of(f).parameters[found.param])
         raise UnsupportedError(
-            f"the input `{str(param).partition(':')[0]}` of `{_base_name(f)}` stands for any "
+            f"the input `{param.partition(':')[0]}` of `{_base_name(f)}` stands for any "
             "number of arguments",
             place_of(f),
             remedy="Name the parameters, or pass a list or dict as one of them.",

@@ -142,7 +142,13 @@ class Run(Output):
         self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], of: Run | None = None
     ) -> None:
         super().__init__(self, ())
-        names = active_parameters(f, args, kwargs)
+        names = tuple(n for n in active_parameters(f, args, kwargs) if n.isidentifier())
+        if not names:
+            raise UnsupportedError(
+                f"a run of `{getattr(f, '__name__', f)}` has no input but any number of arguments",
+                place_of(f),
+                remedy="Use srcdiff.vjp with `inputs`, or name the parameters.",
+            )
         self.point = Point(f, Options(names, allow_unused=True), args, kwargs)
         self.returned, self.pull = self.point.pullback(keep=True)
         self.passed: dict[str, Any] = {**self.point.values, **({} if of is None else of.passed)}
@@ -248,15 +254,17 @@ def _found(value: Any, then: Any, item: Any, place: Place) -> list[Place]:
 
 
 def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
-    """The parameters whose arguments can carry a derivative."""
-    signature = signature_of(f)
-    given = arguments(f, (), args, kwargs)
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    found = tuple(
-        n
-        for n, v in given.items()
-        if signature.parameters[n].kind not in variable and is_active_kind(kind_of(v, n))
-    )
+    """The parameters, and items of `*args` and `**kwargs`, that can carry a derivative."""
+    params = signature_of(f).parameters
+    given: dict[str, Any] = {}
+    for name, value in arguments(f, (), args, kwargs).items():
+        if params[name].kind == inspect.Parameter.VAR_POSITIONAL:
+            given.update((f"{name}[{k}]", item) for k, item in enumerate(value))
+        elif params[name].kind == inspect.Parameter.VAR_KEYWORD:
+            given.update((f"{name}[{k!r}]", item) for k, item in value.items())
+        else:
+            given[name] = value
+    found = tuple(n for n, v in given.items() if is_active_kind(kind_of(v, n)))
     if not found:
         raise DtypeError(
             "no argument of the run is a floating point or complex number or array, or holds one"
