@@ -1,6 +1,7 @@
 """Where the function comes from: primitives, partials, consoles, notebooks, generated code."""
 
 import functools
+import importlib
 import importlib.util
 import inspect
 import linecache
@@ -13,6 +14,8 @@ import pytest
 
 import srcdiff
 from srcdiff import rules
+from srcdiff.ir import Const
+from srcdiff.ir.text import rename_text
 from srcdiff.rules import d
 
 X = np.array([0.3, 0.7, 1.1])
@@ -357,3 +360,55 @@ def test_generic_text_adds_up_what_is_picked_twice():
     c, i, w = np.array([1.0, 2.0, 3.0]), np.array([[0, 0], [1, 3]]), np.ones((2, 2))
     for function in (g, g.generic().function):
         np.testing.assert_array_equal(function(c, i, grad_outputs=w), [3.0, 1.0, 0.0])
+
+
+def test_modules_that_name_each_other(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    folder = tmp_path / "named_by_parts"
+    folder.mkdir()
+    texts = {
+        "__init__": "from . import first, second\n",
+        "first": "import named_by_parts\n\n\ndef outer(x):\n"
+        "    return named_by_parts.second.middle(x) * 2.0\n\n\ndef inner(x):\n    return x * x\n",
+        "second": "import named_by_parts\n\n\ndef middle(x):\n"
+        "    return named_by_parts.first.inner(x) + 1.0\n",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    module = importlib.import_module("named_by_parts")
+    g = srcdiff.grad(module.first.outer)
+    assert g(3.0) == 12.0
+    monkeypatch.setattr(module.second, "middle", lambda x: x**3)
+    assert g(3.0) == 54.0  # another function is seen through both
+    text = srcdiff.generate(module.first.outer, example=(3.0,))
+    assert "# source named_by_parts.first.outer" in text
+
+
+FORMATTED = [
+    ("f'unknown: {kind}'", "square"), ("f'{kind!r:>10} {kind.upper()} {{x}} {kind=}'", "it's"),
+    ("f\'\'\'\"{kind}\" {x[0]:{kind}}\'\'\'", "a\nb"),
+    ("f\"{kind}\" f'{kind!s}'", 'say "it\'s" \\'),
+    ("f\"{f'{kind}'} {', '.join([kind])}\"", "square"), ("rf'\\n{kind[0]}'", ("one", b"it's")),
+    ("f'{kind}'", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, kind", FORMATTED)
+def test_texts_in_f_strings(names, text, kind):
+    """A helper is given a text by name: before Python 3.12 it stands there in other quotes."""
+    helper = f"def helper(x, kind):\n    if kind == {kind!r}:\n        return x * x\n"
+    helper += f"    raise ValueError({text})\n\n\n"
+    space = {"np": np}
+    cell(names[0], f"{helper}def f(x):\n    return np.sum(helper(x, {kind!r}))\n", space)
+    g = srcdiff.grad(space["f"])
+    np.testing.assert_array_equal(g(X), 2.0 * X)
+    shown = {"x": [_Spelled()]}
+    renamed = rename_text(text, {"kind": Const(kind)})
+    assert eval(renamed, shown) == eval(text, {**shown, "kind": kind})
+
+
+class _Spelled:
+    """A value whose text is the format that it is given."""
+
+    def __format__(self, spec):
+        return spec

@@ -118,6 +118,7 @@ class _Walk:
         self.words: dict[str, None] = {}
         self.classes: dict[type, None] = {}
         self.seen: set[int] = set()
+        self.asked: set[tuple[int, str]] = set()
         self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
         self.names: list[tuple[Mapping[str, Any], str, Any]] = []
         self.reads: list[tuple[Read, Any]] = []
@@ -209,12 +210,13 @@ class _Walk:
 
     def module(self, module: types.ModuleType, names: tuple[str, ...]) -> None:
         """The attributes of a module."""
-        if is_foreign(module.__name__) or id(module) in self.seen:
+        if is_foreign(module.__name__):
             return
         space = vars(module)
         installed = "site-packages" in (getattr(module, "__file__", None) or "")
         for name in names:
-            if name in space:
+            if name in space and (id(module), name) not in self.asked:  # they may name each other
+                self.asked.add((id(module), name))
                 self.names.append((space, name, space[name]))
                 if not installed:  # what others have written does not change while it runs
                     self.value(space[name], names)

@@ -7,12 +7,16 @@ import io
 import re
 import tokenize
 from collections.abc import Mapping
+from itertools import groupby
 
 from srcdiff.ir.nodes import Atom, Name, Ref
 
 
-def rename_text(text: str, new: Mapping[str, Atom]) -> str:
-    """Source text with whole identifiers replaced (attributes and keywords are left alone)."""
+def rename_text(text: str, new: Mapping[str, Atom], quotes: str = "") -> str:
+    """Source text with whole identifiers replaced (attributes and keywords are left alone).
+
+    `quotes` are those of the f-strings around it, which may not stand in it before Python 3.12.
+    """
     if text.startswith(("import ", "from ")):
         return _renamed_import(text, new)
     starts = [0]
@@ -30,9 +34,10 @@ def rename_text(text: str, new: Mapping[str, Atom]) -> str:
             continue
         if _begins_f_string(tok):
             end = place(_end_of_f_string(tokens, i))
-            string = _renamed_f_string(text[start:end], new)
+            own = "'" if text[end - 1] == "'" else '"'
+            string = _renamed_f_string(text[start:end], new, quotes + own)
         else:
-            string = _renamed_token(tokens, i, new)
+            string = _renamed_token(tokens, i, new, quotes)
         if string != text[start:end] and tok.string:
             out += [text[done:start], string]
             done = end
@@ -73,7 +78,9 @@ def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
     return ast.unparse(stmt)
 
 
-def _renamed_token(tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, Atom]) -> str:
+def _renamed_token(
+    tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, Atom], quotes: str
+) -> str:
     """The new text of one token."""
     tok = tokens[i]
     if tok.type != tokenize.NAME or tok.string not in new:
@@ -82,10 +89,36 @@ def _renamed_token(tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, A
     following = tokens[i + 1].string if i + 1 < len(tokens) else ""
     if last == "." or (following == "=" and last in ("(", ",")):
         return tok.string
-    return _atom_text(new[tok.string])
+    found = _atom_text(new[tok.string])
+    return _requoted(found, quotes) if quotes else found
 
 
-def _renamed_f_string(text: str, new: Mapping[str, Atom]) -> str:
+def _requoted(text: str, quotes: str) -> str:
+    """The text of a constant without some quotes, and without backslashes."""
+    if "\\" not in text and not any(q in text for q in quotes):
+        return text
+    out, done = [], 0
+    for tok in tokenize.generate_tokens(io.StringIO(text).readline):
+        if tok.type == tokenize.STRING:
+            out += [text[done : tok.start[1]], _string(ast.literal_eval(tok.string), quotes)]
+            done = tok.end[1]
+    return "".join((*out, text[done:]))
+
+
+def _string(value: str | bytes, quotes: str) -> str:
+    """A text in other quotes, with what would need a backslash as a number."""
+    if isinstance(value, bytes):
+        return f"bytes({tuple(value)!r})"
+    quote = next((q for q in "\"'" if q not in quotes), "")
+    parts: list[str] = []
+    hard = f"{quotes}{quote}\\"
+    for plain, run in groupby(value, lambda c: quote != "" and c.isprintable() and c not in hard):
+        chars = list(run)
+        parts += [f"{quote}{''.join(chars)}{quote}"] if plain else [f"chr({ord(c)})" for c in chars]
+    return parts[0] if len(parts) == 1 else f"({' + '.join(parts) or 'str()'})"
+
+
+def _renamed_f_string(text: str, new: Mapping[str, Atom], quotes: str) -> str:
     """An f-string, or the format in one of its fields, with the names in its fields replaced."""
     out, k = [], 0
     while k < len(text):
@@ -95,7 +128,7 @@ def _renamed_f_string(text: str, new: Mapping[str, Atom]) -> str:
             out.append(text[k:end])
         elif text[k] == "{":
             end = _end(text, k + 1, "}")
-            out.append(_renamed_field(text[k + 1 : end], new))
+            out.append(_renamed_field(text[k + 1 : end], new, quotes))
             end += 1
         else:
             out.append(text[k])
@@ -103,18 +136,18 @@ def _renamed_f_string(text: str, new: Mapping[str, Atom]) -> str:
     return "".join(out)
 
 
-def _renamed_field(text: str, new: Mapping[str, Atom]) -> str:
+def _renamed_field(text: str, new: Mapping[str, Atom], quotes: str) -> str:
     """A field of an f-string; `{y=}` says the name that the user has given."""
     colon = _end(text, 0, ":!")
     expression, rest = text[:colon], text[colon:]
     label = expression if re.search(r"[^=!<>]=\s*\Z", expression) else ""
     if label:
         expression = label.rstrip()[:-1]
-    renamed = rename_text(f"({expression})", new)[1:-1]
+    renamed = rename_text(f"({expression})", new, quotes)[1:-1]
     if label and renamed == expression:
-        return "{" + label + _renamed_f_string(rest, new) + "}"
+        return "{" + label + _renamed_f_string(rest, new, quotes) + "}"
     conversion = "!r" if label and not rest else ""
-    return label + "{" + renamed + conversion + _renamed_f_string(rest, new) + "}"
+    return label + "{" + renamed + conversion + _renamed_f_string(rest, new, quotes) + "}"
 
 
 def _end(text: str, start: int, ends: str) -> int:
