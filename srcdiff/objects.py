@@ -17,6 +17,7 @@ from typing import Any
 from srcdiff import attribute_dicts, construct, ir, own_dicts, questions, records
 from srcdiff.analyses.kind_types import (
     Array,
+    Dict,
     Kind,
 )
 from srcdiff.errors import UnsupportedError
@@ -262,8 +263,9 @@ class Members(InTurn, questions.Truthful):
             return replace(call, fn=getattr(cls, fn.name), args=rest, text=None)
         if own is object.__setattr__ or own is object.__delattr__:
             return replace(call, fn=own, text=None)
-        if own is MISSING and fn.after is not None and fn.name in _DOES_NOTHING:
-            return ir.NONE  # `super().__init__()` of a class without bases
+        if own is vars(object).get(fn.name) and fn.after is not None and fn.name in _DOES_NOTHING:
+            if not rest and all(k is None and self.is_empty(v) for k, v in call.kwargs):
+                return ir.NONE  # `super().__init__()` of a class without bases
         if own is MISSING and cls.__module__.startswith("srcdiff_templates."):
             raise UnsupportedError(
                 f"the method `{fn.name}` of an object of SciPy has no rule, and a derivative meets "
@@ -271,6 +273,11 @@ class Members(InTurn, questions.Truthful):
                 loc, "Make another object of constants for it, or give a function a rule.",
             )  # fmt: skip
         return None
+
+    def is_empty(self, atom: ir.Atom) -> bool:
+        """Whether a value is a dict without items, as `**kwargs` may be."""
+        kind = self.kind(atom)
+        return isinstance(kind, Dict) and kind.cls is None and kind.item is None and not kind.items
 
     def check_recursion(self, fn: types.FunctionType, name: str) -> None:
         """Refuse a method that calls itself on its own object."""

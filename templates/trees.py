@@ -219,7 +219,7 @@ def add_to_part_(x, y, part):
     add_numbers(d[y], d[x][part])
 
 
-@rule(put_back, mutates="x")
+@linear(put_back, mutates="x")
 @samples("[A(3), A()], [A(3), A()]")
 def put_back_(x, old):
     put_back(x, old)

@@ -5,6 +5,7 @@ A sample becomes a small program (see `samples.py`), which goes through the whol
 
 import operator
 import statistics
+import types
 
 import numpy as np
 import pytest
@@ -283,3 +284,20 @@ def test_definitions_are_as_precise_as_the_function(sample):
     if sample.rule.name not in STEP_BY_STEP:
         for a, b in zip(leaves(expected), leaves(value), strict=True):
             assert np.asarray(a).dtype == np.asarray(b).dtype
+
+
+# --- helpers ------------------------------------------------------------------------------------
+
+
+def _helpers():
+    """The functions of srcdiff's own that have a rule: generated code may call them."""
+    made = [r for r in rules.builtin().rules if r.flavour not in ("unsupported", "composed")]
+    pairs = [(r, f) for r in made for f in r.functions if isinstance(f, types.FunctionType)]
+    ours = [(r, f) for r, f in pairs if f.__module__.startswith("srcdiff.")]
+    return [pytest.param(r, id=f"{f.__module__}.{f.__name__}") for r, f in ours]
+
+
+@pytest.mark.parametrize("r", _helpers())
+def test_what_helpers_write_has_a_tangent(r):
+    """Generated code is differentiated again, and no tangent follows from lines that restore."""
+    assert r.mutates is None or r.flavour == "linear" or r.tangent is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+import bisect
 import dataclasses
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -866,3 +868,73 @@ def property_that_is_a_number(x):
 
 for _function in (item_of_an_object_in_place, property_in_place, property_that_is_a_number):
     sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))
+
+
+class Bottom:
+    """The end of a chain of constructors."""
+
+    def __init__(self, w, **more):
+        super().__init__(**more)
+        self.w = w
+
+    def loss(self, x):
+        return np.sum(self.w * x * x)
+
+
+class AbstractModel(abc.ABC):
+    def __init__(self, w):
+        super().__init__()
+        self.w = w
+
+    @abc.abstractmethod
+    def loss(self, x): ...
+
+
+class Concrete(AbstractModel):
+    def __init__(self, w):
+        super(Concrete, self).__init__(w)
+        self.power = 3.0
+
+    def loss(self, x):
+        return np.sum(self.w * x**self.power)
+
+
+class Between:
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.scale = 2.0
+
+
+class Diamond(Between, Bottom):
+    def __init__(self, w):
+        super().__init__(w=w)
+
+    def loss(self, x):
+        return self.scale * super().loss(x)
+
+
+def constructors_that_end_at_object(x):
+    models = Bottom(x), Concrete(x), Diamond(x)
+    return models[0].loss(x) + models[1].loss(x) * models[2].loss(x)
+
+
+sample(constructors_that_end_at_object, lambda r: (r.uniform(0.6, 1.3, 3),))
+
+
+class Table:
+    def __init__(self, x):
+        self.x = x
+        self.c = np.sin(np.diff(x))
+
+    def at(self, t):
+        i = bisect.bisect(self.x, t) - 1
+        return self.c[i] * (t - self.x[i]) ** 2
+
+
+def table_of_an_extended_list(x):
+    knots = [0]
+    knots.extend(np.cumsum(x))
+    return Table(knots).at(1.4)
+
+
+sample(table_of_an_extended_list, lambda r: (r.uniform(0.6, 0.65, 3),))
