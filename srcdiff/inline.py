@@ -377,7 +377,7 @@ def function_of(fn: object) -> ir.Function:
     if isinstance(fn, Lifted):
         assert fn.function is not None
         return fn.function
-    return once(("lowered", fn), lambda: _lowered(fn))
+    return once(("lowered", id(fn)), lambda: _lowered(fn))
 
 
 def _lowered(fn: object) -> ir.Function:

@@ -27,7 +27,7 @@ from srcdiff.device import generating_for, on_device
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import TransformError
 from srcdiff.fits import apart, checked, like, scalar
-from srcdiff.onecall import place_of
+from srcdiff.onecall import named, place_of, signature_of
 from srcdiff.pipeline import Made, derive, derive_pair
 from srcdiff.request import Input, spelled
 from srcdiff.version import VERSION
@@ -256,6 +256,11 @@ def example_of(f: Any, example: Any) -> tuple[Any, ...] | None:
             example = eval(example, {"np": np, **(vars(module) if module else {})})
         except Exception as error:  # whatever the user's code raises
             raise ValueError(f"--example: {error}") from error
-    if example is None or isinstance(example, tuple):
-        return example
-    return tuple(example) if isinstance(example, list) else (example,)
+    if example is None:
+        return None
+    given = tuple(example) if isinstance(example, (tuple, list)) else (example,)
+    try:
+        signature_of(f).bind(*given)
+    except TypeError as error:
+        raise ValueError(f"--example: of the arguments of `{named(f)}`, {error}") from None
+    return given
