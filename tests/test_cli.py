@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.api.digest import meaning
 from srcdiff.cli import main
 from srcdiff.cli.options import parser
 
@@ -307,6 +308,77 @@ def test_a_change_makes_a_file_stale_and_generate_mends_it(model, capsys):
     assert "-# mine" in capsys.readouterr().out
     assert main(command) == 2 and "has been edited since" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0 and main(["check", "g.py"]) == 0
+
+
+def test_what_says_the_same_is_not_stale(model, capsys):
+    """Another format, another version, other rules: the text that would be written decides."""
+    command = ["generate", f"{model}:loss", "--example", "EXAMPLE", "-o", "g.py"]
+    assert main(command) == 0
+    file, f = Path("g.py"), importlib.import_module(model).loss
+    written = file.read_text()
+    spaced = written.replace("\ndef ", "\n\n\ndef ").replace('"array"', "'array'")
+    spaced = re.sub(r"return (d_\w+)\n", r"return (\n        \1\n    )\n", spaced)
+    others = re.sub(r"\n# rules \w+", "\n# rules 0000", spaced)
+    others = others.replace(f"by srcdiff {srcdiff.__version__} ", "by srcdiff 0.0.1 ")
+    for text in (spaced, others):
+        assert text != written
+        file.write_text(text)
+        assert main(["check", "g.py"]) == 0
+        srcdiff.generated("g.py", f, stale="error")
+    assert main(command) == 0 and file.read_text() == written  # the first lines are mended
+    file.write_text(spaced)
+    assert main(command) == 0 and file.read_text() == spaced
+    file.write_text(others.replace("2.0 *", "3.0 *"))
+    capsys.readouterr()
+    assert main(["check", "g.py"]) == 1 and main(command) == 2
+    with pytest.raises(srcdiff.StaleError, match="has been edited"):
+        srcdiff.generated("g.py", f, stale="error")
+
+
+def test_other_rules_of_another_text(model):
+    """A file that was written by another version is used only if this one would write it."""
+    f, example = importlib.import_module(model).loss, "EXAMPLE"
+    text = srcdiff.generate(f, "g.py", example=example)
+    head, body = text.split("\n# text ")
+    body = body.partition("\n")[2].replace("2.0 *", "3.0 *")
+    head = head.replace(f"by srcdiff {srcdiff.__version__} ", "by srcdiff 0.0.1 ")
+    Path("g.py").write_text(f"{head}\n# text {meaning(body)}\n{body}")
+    with pytest.raises(srcdiff.StaleError, match="was written by srcdiff 0.0.1"):
+        srcdiff.generated("g.py", f, stale="error")
+    assert main(["check", "g.py"]) == 1
+
+
+def test_meaning_is_the_same_in_every_version():
+    text = "import numpy as np\n\n\ndef f(x, *, k=(1, 2.5)):\n    \"\"\"Doc.\"\"\"\n"
+    text += "    # remark\n    return x[:, None] @ f'{k!r:>{3}} a' if x else {**k, 'a': -1j}\n"
+    assert meaning(text) == "84338cc3eb2a768f"
+    assert meaning(text.replace("'", '"').replace("# remark", "#remark")) == meaning(text)
+    assert meaning(text.replace("remark", "other")) != meaning(text)
+
+
+def test_modules_of_the_source_folder(tmp_path, monkeypatch, capsys):
+    """`path` of a project is that of every command."""
+    if sys.version_info < (3, 11):
+        pytest.importorskip("tomli")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    (tmp_path / "src" / "laid_out").mkdir(parents=True)
+    (tmp_path / "made").mkdir()
+    (tmp_path / "src" / "laid_out" / "__init__.py").write_text("")
+    (tmp_path / "src" / "laid_out" / "model.py").write_text("def f(x: float):\n    return x * x\n")
+    (tmp_path / "pyproject.toml").write_text('[tool.srcdiff]\npath = ["src"]\n')
+    command = [sys.executable, "-m", "srcdiff"]
+    for words in (
+        ["generate", "laid_out.model:f", "-o", "made/g.py"], ["check", "made/g.py"],
+        ["show", "laid_out.model:f"],
+    ):  # fmt: skip
+        done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [*command, "check", str(tmp_path / "made" / "g.py")],
+        cwd=tmp_path.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("options", [

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
+import io
 import json
 import textwrap
+import tokenize
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -46,7 +50,11 @@ class Head:
             lines += [f"# options {json.dumps(dict(self.options), sort_keys=True)}"]
         lines += [f"# source {name} {found}" for name, found in sorted(self.sources.items())]
         lines += [f"# value {name} {found}" for name, found in sorted(self.values.items())]
-        return "\n".join([*lines, f"# rules {self.rules}", f"# text {sha(body)}", body])
+        return "\n".join([*lines, f"# rules {self.rules}", f"# text {meaning(body)}", body])
+
+    def facts(self) -> tuple[Any, ...]:
+        """What the text was made from, without what may make the same text of it."""
+        return self.target, dict(self.options), dict(self.sources), dict(self.values)
 
 
 def _wrapped(command: str) -> list[str]:
@@ -56,7 +64,7 @@ def _wrapped(command: str) -> list[str]:
 
 
 def read_head(text: str, path: Any) -> tuple[Head, bool]:
-    """The head of a generated file, and whether the text below it is as it was written.
+    """The head of a generated file, and whether the text below it says what was written.
 
     Raises:
         HeadError: srcdiff did not write the file.
@@ -78,8 +86,34 @@ def read_head(text: str, path: Any) -> tuple[Head, bool]:
             options = json.loads(found["options"])
             target = rest.partition(". Do not")[0]
             head = Head(version, target, options, found["source"], found["value"], found["rules"])
-            return head, sha(body) == found["text"]
+            return head, meaning(body) == found["text"]
     raise HeadError(f"{path} was not written by srcdiff, or its first lines have been changed")
+
+
+def meaning(text: str) -> str:
+    """A hash of what a text, without a head, says in whatever format, in every Python version."""
+    body = text.partition("\n# text ")[2].partition("\n")[2] if text.startswith(FIRST) else text
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(body).readline)
+        comments = [t.string.lstrip("# ") for t in tokens if t.type == tokenize.COMMENT]
+        return sha("\n".join([_spelled(ast.parse(body)), *comments]))
+    except (SyntaxError, tokenize.TokenError):
+        return sha(body)
+
+
+def _spelled(node: Any) -> str:
+    """A syntax tree as text, without what is empty."""
+    if isinstance(node, list):
+        return f"[{' '.join(map(_spelled, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        value = node.value.value  # a docstring, which may be indented anew
+        return repr(inspect.cleandoc(value).rstrip() if isinstance(value, str) else value)
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    parts = ((k, v) for k, v in ast.iter_fields(node) if v not in (None, []))
+    return f"{type(node).__name__}({' '.join(f'{k}={_spelled(v)}' for k, v in parts)})"
 
 
 # --- what a text depends on -----------------------------------------------------------------------

@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from srcdiff.api.digest import read_head
+from srcdiff.api.digest import meaning, read_head
 from srcdiff.errors import HeadError
 
 
@@ -21,14 +21,14 @@ def write(path: Path, text: str, force: bool = False) -> bool:
     """
     old = current(path)
     if old is not None:
-        _, whole = read_head(old, path)
+        head, whole = read_head(old, path)
         if not whole and not force:
             raise HeadError(
                 f"{path} has been edited since srcdiff wrote it: move the changes elsewhere, "
                 "or write over them with --force (force=True)"
             )
-    if old == text:
-        return False
+        if whole and (head, True) == read_head(text, path) and meaning(old) == meaning(text):
+            return False  # formatted, perhaps
     _replace(path, text)
     return True
 

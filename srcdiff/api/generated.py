@@ -18,8 +18,8 @@ def generated(path: str | Path, f: Any, *, stale: str = "warn", **options: Any) 
         path: the file, beside that of `f` if it is not absolute.
         f: the function.
         stale: what to do where the file is missing, has been edited, or was made from other source
-            text, other values outside, other rules or by another version: "warn" and "quiet"
-            make the derivative anew, with a StaleWarning or without; "error" raises.
+            text, other values outside, or by a version or rules that write another text: "warn"
+            and "quiet" make the derivative anew, with a StaleWarning or without; "error" raises.
         options: those of `generate` for a file that is missing; else they stand in the file.
 
     Returns:

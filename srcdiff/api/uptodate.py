@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.digest import Head, read_head, rules_hash
+from srcdiff.api.digest import Head, meaning, read_head, rules_hash
 from srcdiff.api.files import current
 from srcdiff.api.job import Job
 from srcdiff.api.sources import differs, is_gone, sources_of
@@ -28,7 +28,7 @@ class Asked:
             return
         head, whole = read_head(text, self.place)
         self.wanted = _wanted(head, options)
-        self.why = _outdated(head, Job(f, self.wanted)) if whole else "has been edited"
+        self.why = _outdated(head, Job(f, self.wanted), text) if whole else "has been edited"
 
     def anew(self) -> Any:
         """What the file would offer."""
@@ -52,21 +52,24 @@ def _wanted(head: Head, options: dict[str, Any]) -> Wanted:
     return Wanted(**{**given, **options})
 
 
-def _outdated(head: Head, job: Job) -> str:
+def _outdated(head: Head, job: Job, text: str) -> str:
     """What a file was made of that is not so now; nothing if it is up to date."""
-    if head.version != VERSION:
-        return f"was written by srcdiff {head.version}"
-    if head.rules != rules_hash(job.f, job.kinds):
-        return "was made with other rules"
     for then, now in zip((head.sources, head.values), sources_of(job.f, job.kinds)):
         changed = [name for name, found in now.items() if differs(name, then.get(name, ""), found)]
         if changed:
             return f"was made before `{changed[0]}` was changed"
-    gone = [name for name in head.sources if is_gone(name)]
-    gone += [name for name, then in head.values.items() if differs(name, then, now.get(name))]
-    if gone:
-        return f"was made before `{gone[0]}` was changed"
-    return ""
+        gone = [name for name in then if then is head.sources and is_gone(name)]
+        if then is head.values:
+            gone = [n for n, was in then.items() if differs(n, was, now.get(n))]
+        if gone:
+            return f"was made before `{gone[0]}` was changed"
+    others = head.version != VERSION or head.rules != rules_hash(job.f, job.kinds)
+    if not others or meaning(text) == meaning(job.text()):
+        return ""
+    return f"was written by srcdiff {head.version}" if head.version != VERSION else _OTHER_RULES
+
+
+_OTHER_RULES = "was made with other rules"
 
 
 def _taken(space: dict[str, Any], names: tuple[str, ...]) -> Any:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.digest import read_head
+from srcdiff.api.digest import meaning, read_head
 from srcdiff.api.files import current, write
 from srcdiff.api.inspect import all_stages
 from srcdiff.api.job import Job
@@ -16,7 +16,7 @@ from srcdiff.api.native import accepted
 from srcdiff.api.targets import target
 from srcdiff.api.verify import verified
 from srcdiff.api.wanted import Wanted
-from srcdiff.cli.project import Project, Task, found_project
+from srcdiff.cli.project import Project, Task, found_project, import_as_project
 from srcdiff.cli.terminal import near, say, show_diff, show_source
 from srcdiff.errors import SrcdiffError, TargetError
 from srcdiff.rules import load_rules
@@ -53,6 +53,7 @@ def options_of(given: Namespace) -> dict[str, Any]:
 
 def loaded(given: Namespace) -> Any:
     """The function that a command names; the rules that it names are read before."""
+    import_as_project(Path.cwd())
     for path in given.rules:
         load_rules(path)
     return target(given.target)
@@ -148,6 +149,7 @@ def _task_of(path: Path) -> Task:
             "call of srcdiff.generate, or give the example as text"
         )
     folder = str(path.resolve().parent)
+    import_as_project(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
     return Task(head.target, path, options)
@@ -158,7 +160,7 @@ def _is_stale(task: Task, given: Namespace) -> bool:
     old = current(task.path)
     job = task.job()
     new = _text(job, True) if given.verify else job.text()
-    if old == new:
+    if old is not None and _says_the_same(old, new, task.path):
         return False
     show_diff(
         difflib.unified_diff(
@@ -168,3 +170,9 @@ def _is_stale(task: Task, given: Namespace) -> bool:
         given.color,
     )  # fmt: skip
     return True
+
+
+def _says_the_same(old: str, new: str, path: Path) -> bool:
+    """Whether a file is what would be written but for its format, the version and the rules."""
+    heads = read_head(old, path)[0], read_head(new, path)[0]
+    return heads[0].facts() == heads[1].facts() and meaning(old) == meaning(new)

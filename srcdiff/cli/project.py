@@ -47,11 +47,31 @@ def found_project(file: str | None) -> Project:
     """The project of a pyproject.toml: the one that is given, or the next above this folder."""
     if file is not None:
         return read_project(Path(file))
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "pyproject.toml").is_file():
-            return read_project(folder / "pyproject.toml")
-    raise ProjectError("there is no pyproject.toml here or above")
+    path = _above(Path.cwd())
+    if path is None:
+        raise ProjectError("there is no pyproject.toml here or above")
+    return read_project(path)
+
+
+def _above(folder: Path) -> Path | None:
+    """The next pyproject.toml above a folder, or in it."""
+    found = (place / "pyproject.toml" for place in (folder, *folder.parents))
+    return next((path for path in found if path.is_file()), None)
+
+
+def import_as_project(folder: Path) -> None:
+    """Import modules from where the project says to which a folder belongs, if there is one."""
+    path = _above(folder)
+    if path is not None and "[tool.srcdiff]" in path.read_text(encoding="utf-8"):
+        _import_from(_toml(path)["tool"]["srcdiff"], path.resolve().parent)
+
+
+def _import_from(table: Mapping[str, Any], folder: Path) -> None:
+    """Import modules from the folders that a table names, and from beside it."""
+    for part in (*reversed(table.get("path", [])), "."):
+        place = str((folder / part).resolve())
+        if place not in sys.path:
+            sys.path.insert(0, place)
 
 
 def read_project(path: Path) -> Project:
@@ -61,10 +81,7 @@ def read_project(path: Path) -> Project:
         raise ProjectError(f"{path} has no table [tool.srcdiff]")
     _only(table, ("targets", "rules", "path"), f"{path}: [tool.srcdiff]")
     folder = path.resolve().parent
-    for part in (*reversed(table.get("path", [])), "."):
-        place = str((folder / part).resolve())
-        if place not in sys.path:
-            sys.path.insert(0, place)
+    _import_from(table, folder)
     rules = tuple(folder / rule for rule in table.get("rules", []))
     if not table.get("targets"):
         raise ProjectError(f"{path}: [tool.srcdiff] names no targets")
