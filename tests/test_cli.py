@@ -328,6 +328,9 @@ def test_what_says_the_same_is_not_stale(model, capsys):
     assert main(command) == 0 and file.read_text() == written  # the first lines are mended
     file.write_text(spaced)
     assert main(command) == 0 and file.read_text() == spaced
+    changed(model, "    r = ", "    r  =  ")
+    assert main(["check", "g.py"]) == 0
+    f = importlib.import_module(model).loss
     file.write_text(others.replace("2.0 *", "3.0 *"))
     capsys.readouterr()
     assert main(["check", "g.py"]) == 1 and main(command) == 2

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import inspect
-import io
 import json
 import textwrap
-import tokenize
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +12,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.described import sha
-from srcdiff.api.readable import function_text
+from srcdiff.api.readable import function_text, unformatted
 from srcdiff.api.watch import Watch, watched
 from srcdiff.errors import HeadError
 from srcdiff.inline import is_foreign
@@ -93,27 +89,7 @@ def read_head(text: str, path: Any) -> tuple[Head, bool]:
 def meaning(text: str) -> str:
     """A hash of what a text, without a head, says in whatever format, in every Python version."""
     body = text.partition("\n# text ")[2].partition("\n")[2] if text.startswith(FIRST) else text
-    try:
-        tokens = tokenize.generate_tokens(io.StringIO(body).readline)
-        comments = [t.string.lstrip("# ") for t in tokens if t.type == tokenize.COMMENT]
-        return sha("\n".join([_spelled(ast.parse(body)), *comments]))
-    except (SyntaxError, tokenize.TokenError):
-        return sha(body)
-
-
-def _spelled(node: Any) -> str:
-    """A syntax tree as text, without what is empty."""
-    if isinstance(node, list):
-        return f"[{' '.join(map(_spelled, node))}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        value = node.value.value  # a docstring, which may be indented anew
-        return repr(inspect.cleandoc(value).rstrip() if isinstance(value, str) else value)
-    if isinstance(node, ast.Constant):
-        return repr(node.value)
-    parts = ((k, v) for k, v in ast.iter_fields(node) if v not in (None, []))
-    return f"{type(node).__name__}({' '.join(f'{k}={_spelled(v)}' for k, v in parts)})"
+    return sha(unformatted(body))
 
 
 # --- what a text depends on -----------------------------------------------------------------------

@@ -1,10 +1,15 @@
-"""The text of a function, for hashes: the same wherever the function is indented."""
+"""The text of a function, for hashes: the same however it is indented and formatted."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import io
 import textwrap
+import tokenize
 import types
 from collections.abc import Iterator
+from typing import Any
 
 from srcdiff.codes import all_codes
 from srcdiff.errors import TransformError
@@ -23,7 +28,32 @@ def function_text(function: types.FunctionType) -> str:
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(d.lineno for d in decorators)])
     block = textwrap.dedent("".join(lines[first - 1 : node.end_lineno]))
-    return "\n".join(line.rstrip() for line in block.splitlines())
+    return unformatted("\n".join(line.rstrip() for line in block.splitlines()) + "\n")
+
+
+def unformatted(text: str) -> str:
+    """What a text says, with its comments, the same in every Python version."""
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        comments = [t.string.lstrip("# ") for t in tokens if t.type == tokenize.COMMENT]
+        return "\n".join([_spelled(ast.parse(text)), *comments])
+    except (SyntaxError, tokenize.TokenError):  # a part of a statement
+        return text
+
+
+def _spelled(node: Any) -> str:
+    """A syntax tree as text, without what is empty."""
+    if isinstance(node, list):
+        return f"[{' '.join(map(_spelled, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        value = node.value.value  # a docstring, which may be indented anew
+        return repr(inspect.cleandoc(value).rstrip() if isinstance(value, str) else value)
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    parts = ((k, v) for k, v in ast.iter_fields(node) if v not in (None, []))
+    return f"{type(node).__name__}({' '.join(f'{k}={_spelled(v)}' for k, v in parts)})"
 
 
 def _words(function: types.FunctionType) -> Iterator[str]:
