@@ -247,7 +247,7 @@ class _Inference:
         return env
 
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
-        """A name takes the kind of a right-hand side: what it took before if that reads the same."""
+        """A name takes the kind of a right-hand side, as before where that reads the same."""
         reads = tuple([self.read(n, env) for n in ir.occurrences(stmt.rhs)])
         known = self.known.get(id(stmt))
         if known is not None and all(map(operator.is_, known[0], reads)):
