@@ -30,6 +30,30 @@ def f(x):
 
 srcdiff.generate(f, example=(np.ones(3),), compile="numba")
 """,
+    "The cotangent of a complex number in what Numba compiles": """
+def f(z):
+    return z * z
+
+srcdiff.generate(f, example=(1.0 + 2.0j,), compile="numba")
+""",
+    "A power of integers as a factor in what Numba compiles": """
+def f(x, n):
+    return x * 2**n
+
+srcdiff.generate(f, example=(2.0, 3), compile="numba")
+""",
+    "A dict that is returned by what Numba compiles": """
+def f(x):
+    return {"square": x * x}
+
+srcdiff.generate(f, outputs="square", value=True, example=(2.0,), compile="numba")
+""",
+    "The text of an array in what Numba compiles": """
+def f(x):
+    return np.sum(x) * len(f"{x}")
+
+srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+""",
     "A helper for containers in what Numba compiles": """
 def f(x, k):
     h = np.zeros(2)
