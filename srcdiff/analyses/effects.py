@@ -12,12 +12,11 @@ import builtins
 import operator
 from collections.abc import Mapping
 from functools import lru_cache
-from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from srcdiff import distributions, ir, joined, layout, trees
+from srcdiff import ir, joined, layout, trees
 from srcdiff.analyses.foreign import buffer_of, shares_memory
 from srcdiff.analyses.given_back import asks_no_copy, copies, may_give_back
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
@@ -25,6 +24,7 @@ from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
 from srcdiff.analyses.kind_types import Kind, List, Object, Sparse, Tuple, is_mutable
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.outs import outs, overwrites
+from srcdiff.analyses.purity import has_no_effect
 
 Kinds = Mapping[str, Kind]
 
@@ -33,15 +33,8 @@ _HELPERS = (
     "recompute", "schedules", "twice", "saving", "solutions", "curves", "integrals", "normal",
     "odes", "roots", "entries", "cofactors", "repeats", "attempts", "filters", "pieces",
 )  # fmt: skip
-PURE_MODULES = (
+_KNOWN_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
-)  # fmt: skip
-
-IMPURE_BUILTINS = frozenset(
-    {
-        print, input, open, exec, eval, compile, setattr, delattr, next, iter, breakpoint,
-        globals, locals, vars, map, filter, __import__,
-    }
 )  # fmt: skip
 
 # Operators that write into their first operand.
@@ -113,47 +106,17 @@ _DISPLAYS = (ir.make_list, ir.make_dict, ir.make_function, ir.is_function, ir.ca
 def is_pure(callee: ir.Callee) -> bool:
     """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
     kind = type(callee)
-    if kind is np.ufunc or kind is ir.Attr:
+    if kind is ir.Attr:
         return True
     if isinstance(callee, ir.Method):
         return callee.name in PURE_METHODS
     if kind is ir.Derived or kind is ir.Name:
         return False
-    if kind is BuiltinFunctionType:
-        return _is_pure_function(callee)
-    if callee in _DISPLAYS or callee is ir.new_object or makes_object(callee):
+    if has_no_effect(callee):
         return True
-    if hasattr(type(callee), "for_kinds"):
-        return True  # a derivative copies what its primal writes into
-    ask = _is_pure_function.__wrapped__ if _is_mortal(callee) else _is_pure_function
-    return ask(callee)
-
-
-def _is_mortal(fn: Any) -> bool:
-    """Whether a function may hold much memory that a cache would keep alive."""
-    return getattr(fn, "__closure__", None) is not None or isinstance(fn, MethodType)
-
-
-@lru_cache(maxsize=4096)
-def _is_pure_function(fn: Any) -> bool:
-    """Whether a function found outside the program has no effect."""
-    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or is_ufunc_at(fn):
-        return False
-    if isinstance(fn, np.ufunc):
+    if any(callee is d for d in (*_DISPLAYS, ir.new_object)) or makes_object(callee):
         return True
-    if getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
-        return fn not in IMPURE_BUILTINS
-    return _is_known(fn) and not _is_random(fn) and getattr(fn, "__name__", "") not in _CHECKS
-
-
-_CHECKS = frozenset((
-    "call_vjp", "check_adjoint", "cotangent", "cotangents", "fixed_point", "hooked", "note_value",
-    "nothing_seen", "on_copies", "solution", "run_again", "gradients_again", "Before",
-    "Slots", "run_steps", "reversed_steps", "steps_with_tangents", "tangent_again", "pushed_steps",
-    "packed", "unpacked", "unmoved", "gradients_at", "gradients_at_back", "gradients_along",
-    "has_run", "remaining",
-))  # fmt: skip
-"""Helpers whose errors are the point, or that run code nobody has seen."""
+    return hasattr(kind, "for_kinds")  # a derivative copies what its primal writes into
 
 
 def module_of(fn: Any) -> str:
@@ -166,27 +129,14 @@ def module_of(fn: Any) -> str:
 
 
 def _is_known(fn: Any) -> bool:
-    """Whether a function belongs to a module whose functions have no other effects."""
-    return isinstance(fn, np.ufunc) or _is_pure_module(module_of(fn))
+    """Whether a function belongs to a module whose functions write into no argument but these."""
+    return isinstance(fn, np.ufunc) or _is_known_module(module_of(fn))
 
 
 @lru_cache(maxsize=4096)
-def _is_pure_module(module: str) -> bool:
-    """Whether the functions of a module have no effects but those above."""
-    return any(module == m or module.startswith(m + ".") for m in PURE_MODULES)
-
-
-def _is_random(fn: Any) -> bool:
-    """Whether a function draws random numbers, prints or touches files."""
-    module = module_of(fn)
-    name = getattr(fn, "__name__", "")
-    if module.startswith("scipy.stats") and name in distributions.METHODS:
-        return False
-    return module.startswith(("numpy.random", "scipy.stats", "scipy.io")) or name in (
-        "save", "savez", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "seterr",
-        "frompyfunc", "set_printoptions", "errstate", "seterrcall", "setbufsize",
-        "apply_along_axis", "vectorize",
-    )  # fmt: skip
+def _is_known_module(module: str) -> bool:
+    """Whether the functions of a module write into nothing but what is said above."""
+    return any(module == m or module.startswith(m + ".") for m in _KNOWN_MODULES)
 
 
 def is_ufunc_at(fn: Any) -> bool:
@@ -355,7 +305,7 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
 def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What the result of a plain function may share memory with."""
     fn = call.fn
-    if module_of(fn).startswith("srcdiff.") and module_of(fn) in PURE_MODULES:
+    if module_of(fn).startswith("srcdiff.") and module_of(fn) in _KNOWN_MODULES:
         if fn is layout.view_like:
             return (call.args[0], call.args[3])
         name = getattr(fn, "__name__", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 from collections.abc import Callable as Function
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import numpy as np
 
 from srcdiff import ir, joined, pieces, records, runtime, trees
 from srcdiff.analyses import kind_methods, kind_results, kind_sequences, kind_sparse, kind_trees
-from srcdiff.analyses.effects import is_pure, module_of
+from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_device import placed
 from srcdiff.analyses.kind_elementwise import elementwise_kind, is_elementwise, out_kind
 from srcdiff.analyses.kind_index import item_kind, size_dim, size_scalar
@@ -44,6 +43,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.leading import in_place
 from srcdiff.analyses.probe import probe
+from srcdiff.analyses.purity import may_be_run
 from srcdiff.device import on_device
 
 Args = tuple[Kind, ...]
@@ -69,17 +69,6 @@ WORK_ON_NONE = frozenset(
 
 # Methods of arrays that are functions with the same operands.
 _TWINS: dict[str, Any] = {"repeat": np.repeat, "choose": np.choose, "nonzero": np.nonzero}
-
-# Calls back into user code, or keeps state, or has a shape out of values: not to be probed.
-UNPROBED = frozenset(
-    {
-        np.vectorize, np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.piecewise,
-        np.frompyfunc, np.fromiter, np.resize,
-        np.unravel_index, np.histogram_bin_edges, np.load, np.errstate, np.nditer,
-        np.lib.stride_tricks.as_strided, np.frombuffer,
-        np.ndenumerate, np.histogramdd, np.broadcast, np.ndindex, np.iterable, np.set_printoptions,
-    }
-)  # fmt: skip
 
 
 def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
@@ -161,14 +150,7 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of a function that may be called to see what it returns."""
     if hasattr(type(fn), "for_kinds"):
         return fn.result_kind(args, dict(kwargs))  # type: ignore[no-any-return]
-    if (
-        not is_pure(fn)
-        or fn in UNPROBED
-        or module_of(fn).startswith(("scipy.optimize", "functools"))
-    ):
-        return UNKNOWN
-    builtin = getattr(builtins, getattr(fn, "__name__", ""), None) is fn
-    if builtin and fn not in (float, int, complex, bool, round, pow, divmod, sum, any, all):
+    if not may_be_run(fn):
         return UNKNOWN
     keywords = dict(kwargs)
     if is_solver(fn) and len(args) > 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses import kind_random
+from srcdiff.analyses.effects import PURE_METHODS
 from srcdiff.analyses.kind_dims import broadcast_dims
 from srcdiff.analyses.kind_elementwise import elementwise_kind
 from srcdiff.analyses.kind_index import item_kind, product, shape_dims, size_dim, size_scalar
@@ -106,7 +107,7 @@ def _array_method(base: Kind, rest: Args, name: str, kwargs: tuple[tuple[str, Ki
         return _ravel((base,), {}) or UNKNOWN
     if name in ("fill", "sort", "partition", "put", "itemset", "resize", "setflags"):
         return NoneKind()
-    if name in ("repeat", "compress", "nonzero", "choose", "view", "tobytes", "tofile", "dump"):
+    if name in ("repeat", "compress", "nonzero", "choose", "view") or name not in PURE_METHODS:
         return UNKNOWN
     keywords = dict(kwargs)
     if isinstance(keywords.get("out"), Array):

@@ -8,8 +8,8 @@ Lengths that may be 1 are also tried as 1, since a function may drop or stretch 
 not known of an operand (rank, dtype, the value of an integer) is tried in several ways, and the
 results are joined.
 
-Only functions without effects whose result's shape does not depend on the data are called; the
-callers of this file see to that.
+Only functions that are listed as safe to run are called, and methods of arrays that have no effect
+(see `purity`); the callers see to it that the shape of the result does not depend on the data.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     is_big,
 )
+from srcdiff.analyses.purity import may_be_run
 from srcdiff.analyses.stand_ins import Key, Lengths, NoStandInError, key_of_length, stand_in
 from srcdiff.entries import is_sparse
 
@@ -62,6 +63,8 @@ def probe(
     fn: ir.Callee, args: tuple[Kind, ...], kwargs: Kwargs = (), any_int: bool = False
 ) -> Kind | None:
     """The kind of `fn(*args, **kwargs)`, None if unknown; `any_int`: integers do not matter."""
+    if not isinstance(fn, (ir.Attr, ir.Method)) and not may_be_run(fn):
+        return None
     names = tuple(k for k, _ in kwargs)
     operands = (*args, *(v for _, v in kwargs))
     # A tuple of several unknown arrays stands for more combinations than anybody can try.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import builtins
-import math
 import operator
 from collections.abc import Iterable
 from types import BuiltinFunctionType
 from typing import Any
 
-import numpy as np
-
+from srcdiff.analyses import effects
 from srcdiff.analyses.outs import outs, overwrites
+from srcdiff.analyses.purity import only_checks
 from srcdiff.ir import (
     Assign,
     Atom,
@@ -28,7 +27,6 @@ from srcdiff.ir import (
     SetItem,
     Slice,
     Stmt,
-    make_dict,
     make_list,
     occurrences,
     parts,
@@ -37,37 +35,8 @@ from srcdiff.ir import (
 
 from .counts import Scan
 
-_WORDS = (
-    """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy
-    cumprod cumsum diagonal dot flatten item max mean min nonzero prod ravel repeat reshape round
-    searchsorted squeeze std sum swapaxes take tobytes tolist trace transpose var view
-    get items keys values index count format join lower upper split strip startswith endswith
-    is_integer hex bit_length"""
-)
-_PURE_METHODS = frozenset(_WORDS.split())
 _FIXED_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "nbytes", "itemsize"))
-_PURE_BUILTINS: frozenset[Any] = frozenset(
-    (
-        abs, all, any, bool, bytes, callable, chr, complex, dict, divmod, enumerate, float, format,
-        frozenset, getattr, hasattr, hash, id, int, isinstance, issubclass, len, list, max, min,
-        ord, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip,
-        make_list, make_dict, math.prod,
-    )
-)  # fmt: skip
 _IMPURE_OPERATORS = frozenset(("setitem", "delitem", "methodcaller", "call"))
-_IMPURE_WORDS = (
-    """copyto put place putmask fill_diagonal put_along_axis seterr seterrcall setbufsize save savez
-    savez_compressed savetxt load loadtxt genfromtxt fromfile set_printoptions apply_along_axis
-    apply_over_axes vectorize frompyfunc piecewise fromfunction fromiter nditer printoptions
-    errstate memmap"""
-)
-_IMPURE_NUMPY = frozenset(_IMPURE_WORDS.split())
-_PURE_HELPERS = frozenset(
-    f"srcdiff.{n}" for n in (
-        "allocating", "runtime", "factors", "trees", "layout", "together", "joined",
-    )
-)
-_IMPURE_HELPERS = frozenset(("call_vjp",))
 # What gives numbers and tuples from numbers and tuples: nothing that a store can change.
 _NUMBER_MAKERS: frozenset[Any] = frozenset((len, int, float, bool, min, max, abs, range, slice))
 _IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift"
@@ -83,12 +52,7 @@ def is_pure(rhs: Rhs) -> bool:
         return rhs.harmless or _is_plain_lambda(rhs)
     if not isinstance(rhs, Call):
         return True
-    fn = rhs.fn
-    if type(fn) is BuiltinFunctionType and fn in _ARITHMETIC:
-        return True
-    if isinstance(fn, (Method, Attr)):
-        return isinstance(fn, Attr) or (fn.name in _PURE_METHODS and not _has_out(rhs))
-    return _is_pure_callee(fn) and not _has_out(rhs)
+    return (effects.is_pure(rhs.fn) or only_checks(rhs.fn)) and not _has_out(rhs)
 
 
 def _is_plain_lambda(rhs: Opaque) -> bool:
@@ -99,30 +63,6 @@ def _is_plain_lambda(rhs: Opaque) -> bool:
 def _has_out(call: Call) -> bool:
     """Whether a call may write into one of its arguments: `out=`, by keyword or by position."""
     return bool(outs(call)) or overwrites(call) or any(key is None for key, _ in call.kwargs)
-
-
-_PURE_SCIPY = ("scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.ndimage")
-
-
-def _is_pure_callee(fn: Any) -> bool:
-    try:
-        if fn in _ARITHMETIC or fn in _PURE_BUILTINS:
-            return True
-    except TypeError:  # not hashable: some callable object
-        return False
-    if isinstance(fn, np.ufunc):
-        return True
-    if isinstance(fn, np.vectorize):
-        return False
-    module, name = getattr(fn, "__module__", None), getattr(fn, "__name__", "")
-    if not isinstance(module, str):
-        return False
-    if module in ("math", "cmath") or module.startswith(_PURE_SCIPY):
-        return True
-    if module in _PURE_HELPERS:
-        return name not in _IMPURE_HELPERS
-    random = module.startswith(("numpy.random", "numpy.testing"))
-    return module.split(".")[0] == "numpy" and not random and name not in _IMPURE_NUMPY
 
 
 def reads_memory(rhs: Rhs, fixed: frozenset[str]) -> bool:
@@ -244,7 +184,7 @@ def _resizes(stmt: Stmt, private: frozenset[str], lists: set[str]) -> bool:
     call = stmt.rhs if isinstance(stmt, (Effect, Assign)) else None
     if not isinstance(call, Call) or not isinstance(call.fn, Method):
         return False
-    return call.fn.name not in _PURE_METHODS and slot_of(call) not in private
+    return call.fn.name not in effects.PURE_METHODS and slot_of(call) not in private
 
 
 def is_slot_effect(stmt: Stmt, private: frozenset[str]) -> bool:
