@@ -366,7 +366,7 @@ _BUILTINS = _words("""
     frozenset getattr hasattr hash hex id int isinstance issubclass len list max memoryview min
     oct ord pow range repr reversed round set slice sorted str sum tuple type zip
 """)
-_NUMBERS = frozenset((float, int, complex, bool, round, pow, divmod, sum, any, all))
+_NUMBERS = frozenset((abs, float, int, complex, bool, round, pow, divmod, sum, any, all))
 """The builtins that are run: of the others the kinds are known, or they ask about objects."""
 
 _OPERATORS = _words("""
