@@ -536,3 +536,11 @@ def test_pre_commit_hook_is_a_command():
     text = (ROOT / ".pre-commit-hooks.yaml").read_text()
     assert "entry: srcdiff check --all" in text
     assert 'srcdiff = "srcdiff.cli:main"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_an_example_that_does_not_fit(model, capsys):
+    for example, what in (("1.0", "missing a required arg"), ("1, 2, 3, 4", "too many positional")):
+        assert main(["show", f"{model}:loss", "--example", example]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith(f"srcdiff: --example: of the arguments of `loss`, {what}")
+        assert err.count("\n") == 1
