@@ -59,7 +59,7 @@ from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.simplify.coalesce import coalesce
 from srcdiff.squares import with_squares
-from srcdiff.strange import check_callees
+from srcdiff.strange import check_arrays, check_callees
 from srcdiff.strong import check_strong
 from srcdiff.summaries import computes_complex
 from srcdiff.take_apart import take_apart
@@ -161,6 +161,7 @@ def compose_pass(state: State) -> State:
     """Calls that stand for several others written out, and `out=` as a store."""
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
+    check_arrays(state.function, state.kinds)
     typed = state.typed.then(without_idle_outs(state.function, state.kinds))
     typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
     typed = compose(typed, state.request)

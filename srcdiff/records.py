@@ -19,7 +19,8 @@ import numpy as np
 _FOREIGN = """
     numpy scipy math functools itertools collections random copy srcdiff builtins operator
     typing os sys time warnings enum threading dataclasses cupy cupyx pathlib decimal fractions
-    datetime logging io re abc types numba
+    datetime logging io re abc types pandas xarray polars pyarrow dask torch jax jaxlib tensorflow
+    astropy pint numba
 """
 FOREIGN = frozenset(_FOREIGN.split())
 """The modules whose functions and classes nobody looks into."""
@@ -44,6 +45,8 @@ def _is_record(cls: type) -> bool:
         return False
     if not _is_ours(cls) or type(cls).__module__ not in ("builtins", "abc"):
         return False
+    if is_installed(cls) and becomes_array(cls):
+        return False
     if is_named_tuple(cls):
         return not own_operators(cls, tuple)
     own = [c for c in cls.__mro__ if c is not object]
@@ -55,6 +58,25 @@ def _is_ours(cls: type) -> bool:
     """Whether a base class is the user's, or adds nothing to its objects (`Generic`, `ABC`)."""
     module: object = cls.__module__  # of the functions of Cython, a descriptor
     return isinstance(module, str) and module.split(".")[0] not in _OTHERS
+
+
+def is_installed(cls: type) -> bool:
+    """Whether a class is of an installed package."""
+    file = getattr(sys.modules.get(str(cls.__module__)), "__file__", None) or ""
+    return "site-packages" in file or "dist-packages" in file
+
+
+def becomes_array(cls: type) -> bool:
+    """Whether NumPy makes arrays of the objects of a class, or leaves its functions to it."""
+    if issubclass(cls, np.generic) or cls in (np.ndarray, np.memmap) or cls is _device_array():
+        return False
+    ufunc = member(cls, "__array_ufunc__")
+    return member(cls, "__array__") is not MISSING or (ufunc is not MISSING and ufunc is not None)
+
+
+def _device_array() -> Any:
+    """The class of the arrays of CuPy, if there is one."""
+    return getattr(sys.modules.get("cupy"), "ndarray", None)
 
 
 def is_named_tuple(cls: Any) -> bool:

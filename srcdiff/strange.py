@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import (
     Array,
     Kind,
     Object,
+    OtherArray,
     Scalar,
     class_if_any,
     inside,
@@ -24,7 +25,7 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.bind import many, no_keywords
 from srcdiff.boxed import check_boxed
-from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.errors import DtypeError, InternalError, UnsupportedError, placed
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, is_user_function
 from srcdiff.rules import find, lookup, spelling
@@ -263,3 +264,60 @@ def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kin
         function_of(fn)  # says why it could not be inlined
     find(call, kinds, loc)
     raise InternalError("a call with a rule counts as one of which nothing is known", call)
+
+
+# --- arrays of other classes than NumPy's own ----------------------------------------------------
+
+
+def check_arrays(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse what is done with an array of a class that is not NumPy's own.
+
+    Raises:
+        DtypeError: with the line that does it.
+    """
+    for stmt in ir.walk(function.body):
+        for atom in _operands(stmt):
+            kind = atom_kind(atom, kinds)
+            if isinstance(kind, OtherArray):
+                said = ir.said(atom.text if isinstance(atom, ir.Ref) else next(iter(ir.names(atom)), "_"))
+                name = said.strip("`") if said.startswith("`") else "x"
+                raise placed(DtypeError(f"{said} {own_meaning(kind.cls, name)}"), [stmt.loc])
+
+
+def _operands(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
+    """What a statement computes with, or iterates over."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base, stmt.value
+    if isinstance(stmt, ir.For):
+        return (stmt.iter,) if isinstance(stmt.iter, (ir.Name, ir.Ref)) else ()
+    call = ir.call_of(stmt)
+    if call is None or call.fn in (operator.is_, operator.is_not, *_HOLDING[:2]):
+        return ()
+    return (*call.args, *(v for _, v in call.kwargs))
+
+
+def own_meaning(cls: type, name: str) -> str:
+    """What is wrong with an array of a class, and what to do."""
+    if issubclass(cls, np.ma.MaskedArray):
+        return (
+            "is a masked array, whose operations leave elements out: pass `x.filled(0.0)` and "
+            "the mask as arrays of their own"
+        )
+    if issubclass(cls, np.matrix):
+        return "is a np.matrix, whose `*` is a matrix product: pass `np.asarray(x)` and write `@`"
+    if issubclass(cls, np.ndarray):
+        what = f"is of class {cls.__name__}, which may give operators another meaning"
+        return f"{what}: pass `np.asarray(x)`"
+    package = str(cls.__module__).partition(".")[0]
+    what = cls.__name__ if package in ("__main__", "builtins") else f"{package} {cls.__name__}"
+    article = "an" if what[0] in "aeioxAEIO" else "a"
+    return f"is {article} {what}, no array of NumPy: pass `{_converted(cls, name)}`"
+
+
+def _converted(cls: type, name: str) -> str:
+    """What makes an array of NumPy of an object."""
+    if records.member(cls, "to_numpy") is not records.MISSING:
+        return f"{name}.to_numpy()"
+    if records.member(cls, "detach") is not records.MISSING:
+        return f"{name}.detach().numpy()"
+    return f"np.asarray({name})"

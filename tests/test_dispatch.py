@@ -184,6 +184,128 @@ def test_refused_argument(y):
         srcdiff.grad(lambda x, y: np.sum(x * y))(X, y)
 
 
+class Converted:
+    """What NumPy makes an array of, as many packages have it."""
+
+    def __init__(self):
+        self.data = np.arange(3.0)
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("compiling runs nothing of the user's")
+
+
+class Column(Converted):
+    __module__ = "frames.core"
+
+    def to_numpy(self):
+        return self.data
+
+
+class Tensor(Converted):
+    __module__ = "tensors"
+
+    def detach(self):
+        return self
+
+
+class Quantity:
+    __module__ = "units"
+
+    def __array_ufunc__(self, *args, **kwargs):
+        raise AssertionError("compiling runs nothing of the user's")
+
+
+PACKAGES = {
+    "column": (Column(), r"`%s` is a frames Column, no array of NumPy: pass `%s\.to_numpy\(\)`"),
+    "tensor": (Tensor(), r"`%s` is a tensors Tensor.*: pass `%s\.detach\(\)\.numpy\(\)`"),
+    "quantity": (Quantity(), r"`%s` is an? units Quantity.*: pass `np\.asarray\(%s\)`"),
+}
+ENTRIES = {
+    "grad": lambda f, x: srcdiff.grad(f)(x),
+    "value_and_grad": lambda f, x: srcdiff.value_and_grad(f)(x),
+    "vjp": srcdiff.vjp,
+    "run": srcdiff.run,
+    "jvp": lambda f, x: srcdiff.jvp(f, (x,), (np.ones(3),)),
+    "jacobian": lambda f, x: srcdiff.jacobian(f)(x),
+    "hessian": lambda f, x: srcdiff.hessian(f)(x),
+    "hvp": lambda f, x: srcdiff.hvp(f, (x,), np.ones(3)),
+    "backward": lambda f, x: srcdiff.backward(f)(x, into={}),
+    "source": lambda f, x: srcdiff.source(f, example=(x,)),
+    "generate": lambda f, x: srcdiff.generate(f, example=(x,)),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("name", PACKAGES)
+def test_arrays_of_other_packages(name, entry):
+    value, message = PACKAGES[name]
+    with pytest.raises(srcdiff.DtypeError, match=message.replace("%s", "x")):
+        ENTRIES[entry](lambda x: np.sum(x**2), value)
+
+
+def test_arrays_of_other_packages_in_containers():
+    with pytest.raises(srcdiff.DtypeError, match=r"`d\['a'\]\[0\]` is a frames Column"):
+        srcdiff.grad(lambda x, d: np.sum(x) * len(d))(X, {"a": [Column()]})
+
+
+class Installed(Converted):
+    """Of a package whose code nobody looks into."""
+
+    __module__ = "xarray.core"
+
+
+HELD = {"a": Installed()}
+READ = Installed()
+
+
+class Model:
+    def __init__(self):
+        self.table, self.masked, self.w = Installed(), MASKED, np.ones(3)
+
+    def plain(self, x):
+        return np.sum(x * self.w)
+
+    def reads(self, x):
+        return np.sum(x * self.table)
+
+    def masks(self, x):
+        return np.sum(x * self.masked)
+
+
+def reads_held(x):
+    return np.sum(x * HELD["a"])
+
+
+def converts(x):
+    return np.sum(x * np.asarray(READ))
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (Model().reads, r"`self\.table` is an xarray Installed.*pass `np.asarray\(self\.table\)`"),
+        (Model().masks, r"`self\.masked` is a masked array"),
+        (reads_held, r"a part of the expression is an xarray Installed"),
+        (converts, r"`READ` is an xarray Installed"),
+        (lambda x, held=READ: np.sum(x) * len(held), r"`held` is an xarray Installed"),
+    ],
+)
+def test_arrays_of_other_packages_that_are_read(f, message):
+    """With the line that reads it."""
+    with pytest.raises(srcdiff.DtypeError, match=message):
+        srcdiff.grad(f)(X)
+
+
+def test_arrays_of_other_packages_that_are_not_read():
+    np.testing.assert_array_equal(srcdiff.grad(Model().plain)(X), np.ones(3))
+
+
+def test_attributes_of_what_becomes_an_array():
+    """Objects of the user's own classes that are read from outside are objects."""
+    held = Converted()
+    np.testing.assert_array_equal(srcdiff.grad(lambda x: np.sum(x * held.data))(X), held.data)
+
+
 def test_refused_global():
     with pytest.raises(srcdiff.errors.DtypeError, match="`MASKED` is a masked array"):
         srcdiff.grad(lambda x: np.sum(x * MASKED))(X)

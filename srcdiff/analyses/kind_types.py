@@ -118,6 +118,13 @@ class Object:
 
 
 @dataclass(frozen=True)
+class OtherArray(Object):
+    """An array of a class that is not NumPy's own: a subclass, or one of another package."""
+
+    cls: type = object
+
+
+@dataclass(frozen=True)
 class Sparse:
     """A sparse matrix of SciPy: the name of its class (`any_matrix`: one of these), its dtype.
 

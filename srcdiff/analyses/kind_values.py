@@ -23,6 +23,7 @@ from srcdiff.analyses.kind_types import (
     Module,
     NoneKind,
     Object,
+    OtherArray,
     Range,
     Scalar,
     SliceKind,
@@ -71,7 +72,11 @@ def kind_of(value: Any, name: str) -> Kind:
         return Module(value.__name__)
     if is_function(value):
         return only(value)
-    return _record(value, name) if records.is_record(type(value)) else Object(_type_name(value))
+    if records.is_record(type(value)):
+        return _record(value, name)
+    if records.becomes_array(type(value)):
+        return OtherArray(_type_name(value), cls=type(value))
+    return Object(_type_name(value))
 
 
 def key_of(value: Any) -> Any:

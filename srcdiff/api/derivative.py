@@ -21,7 +21,7 @@ from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, given_at, part_of, request_of
 from srcdiff.api.outside import Outside
 from srcdiff.api.reprinted import primals_in_text
-from srcdiff.api.values import check_input, check_plain
+from srcdiff.api.values import check_input, check_plain, check_read
 from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
 from srcdiff.backends.numpy import compile_module, compile_text
@@ -206,7 +206,7 @@ class Derivative:
         watch = watched(self.origin, kinds, primals_in_text(self.origin))
         made = self._derived(derive, kinds)
         refs = meanings(made.emitted.refs)
-        check_plain(refs)
+        check_read(refs)
         function, text = self._function(made, refs)
         seed = inspect.signature(function).parameters.get("grad_outputs")
         function.__srcdiff_copies__ = made.written  # for derivatives of it
@@ -258,6 +258,7 @@ class Derivative:
         """Inputs can carry a derivative; of arguments of the same kinds it is asked once."""
         key = tuple([(n, key_of(v)) for n, v in values.items()])
         if key not in self._checked:
+            check_plain(values)
             self.check_inputs(values, {n: kind_of(v, n) for n, v in values.items()})
             _keep(self._checked, key, True)
 
@@ -296,7 +297,7 @@ class Derivative:
         watch = watched(self.origin, kinds, primals_in_text(self.origin))
         made = self._derived(derive_pair, kinds)
         name, refs = self.request.name, meanings(made.emitted.refs)
-        check_plain(refs)
+        check_read(refs)
         module, places = module_of(self.primal), made.emitted.lines
         namespace = compile_module(made.emitted.text, refs, name, module, places)
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]

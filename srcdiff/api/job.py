@@ -17,7 +17,7 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.digest import Head, rules_hash
 from srcdiff.api.sources import sources_of
 from srcdiff.api.targets import name_of
-from srcdiff.api.values import check_plain
+from srcdiff.api.values import check_read
 from srcdiff.api.wanted import Wanted, command, recorded
 from srcdiff.backends import cupy, native, specs
 from srcdiff.backends.numpy import compile_module
@@ -98,7 +98,7 @@ class Job:
         """The generated functions for some kinds; `more` of the request."""
         make = derive_pair if self.wanted.split else derive
         made = make(self.made.origin, replace(self.request, **more), kinds)
-        check_plain(made.emitted.refs)
+        check_read(made.emitted.refs)
         if on_device():
             cupy.check_names(made.emitted.refs)
         if self.wanted.compile:

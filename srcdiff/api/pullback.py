@@ -17,6 +17,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.outside import Snapshot
 from srcdiff.api.residuals import Memo, copied
 from srcdiff.api.shared import Held, shares
+from srcdiff.api.values import check_plain
 from srcdiff.api.watch import unchanged
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.onecall import signature_of
@@ -160,6 +161,7 @@ def vjp(
     """
     if inputs is None:
         names = list(signature_of(f).parameters)[: len(args)]
+        check_plain(dict(zip(names, args)))
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
     options = Options(inputs, outputs, materialize_grads=True)

@@ -15,6 +15,7 @@ from srcdiff.api.chosen import Path, at
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.api.shared import Held
+from srcdiff.api.values import check_plain
 from srcdiff.device import is_any_array
 from srcdiff.errors import DtypeError, TransformError, UnsupportedError
 from srcdiff.onecall import arguments, place_of, signature_of
@@ -256,8 +257,10 @@ def _found(value: Any, then: Any, item: Any, place: Place) -> list[Place]:
 def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
     """The parameters, and items of `*args` and `**kwargs`, that can carry a derivative."""
     params = signature_of(f).parameters
+    whole = arguments(f, (), args, kwargs)
+    check_plain(whole)
     given: dict[str, Any] = {}
-    for name, value in arguments(f, (), args, kwargs).items():
+    for name, value in whole.items():
         if params[name].kind == inspect.Parameter.VAR_POSITIONAL:
             given.update((f"{name}[{k}]", item) for k, item in enumerate(value))
         elif params[name].kind == inspect.Parameter.VAR_KEYWORD:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import records
 from srcdiff.analyses.kind_types import Array, Kind, Object, Scalar, Sparse, is_active_kind
 from srcdiff.errors import DtypeError, placed
 from srcdiff.onecall import place_of
+from srcdiff.strange import own_meaning
 
 _NUMBERLESS = ("builtins", "fractions", "decimal", "array", "datetime")
 """Modules whose objects hold no floating point numbers of NumPy or Python, or hold them apart."""
@@ -22,33 +24,25 @@ def check_plain(values: Mapping[str, Any]) -> None:
         DtypeError: with the place of the array among the values.
     """
     for name, value in values.items():
-        for path, array in _subclassed(name, value):
-            raise DtypeError(f"`{path}` {_own_meaning(array)}")
+        for path, array in _others(name, value):
+            raise DtypeError(f"`{path}` {own_meaning(type(array), path)}")
 
 
-def _subclassed(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+def check_read(refs: Mapping[str, Any]) -> None:
+    """The same of what is read from outside; of objects that is what they hold."""
+    check_plain({n: v for n, v in refs.items() if not records.is_record(type(v))})
+
+
+def _others(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The arrays of other classes than NumPy's own in a value."""
-    if isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
-        yield path, value
-    elif isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)):
         for k, item in enumerate(value):
-            yield from _subclassed(f"{path}[{k}]", item)
+            yield from _others(f"{path}[{k}]", item)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _subclassed(f"{path}[{key!r}]", item)
-
-
-def _own_meaning(array: Any) -> str:
-    """What is wrong with an array, and what to do."""
-    if isinstance(array, np.ma.MaskedArray):
-        return (
-            "is a masked array, whose operations leave elements out: pass `x.filled(0.0)` and "
-            "the mask as arrays of their own"
-        )
-    if isinstance(array, np.matrix):
-        return "is a np.matrix, whose `*` is a matrix product: pass `np.asarray(x)` and write `@`"
-    kind = type(array).__name__
-    return f"is of class {kind}, which may give operators another meaning: pass `np.asarray(x)`"
+            yield from _others(f"{path}[{key!r}]", item)
+    elif records.becomes_array(type(value)):
+        yield path, value
 
 
 def check_input(name: str, value: Any, kind: Kind, f: Any) -> None:
