@@ -9,10 +9,12 @@ from typing import Any
 from srcdiff.api.graph import accumulate, gradients
 from srcdiff.api.run import Output
 from srcdiff.errors import CotangentTypeError
+from srcdiff.frames import entry
 
 __all__ = ["backward", "grad"]
 
 
+@entry
 def grad(
     outputs: Any,
     inputs: Any,
@@ -52,7 +54,7 @@ def grad(
             "accumulate gradient for other parts of the graph, please use "
             "srcdiff.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     many = _outputs(outputs)
     items = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
@@ -63,6 +65,7 @@ def grad(
     return tuple(found)
 
 
+@entry
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -92,7 +95,7 @@ def backward(
         warnings.warn(
             "`grad_variables` is deprecated. Use `grad_tensors` instead.",
             FutureWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         if grad_tensors is not None:
             raise RuntimeError(

@@ -279,7 +279,8 @@ def check_arrays(function: ir.Function, kinds: Kinds) -> None:
         for atom in _operands(stmt):
             kind = atom_kind(atom, kinds)
             if isinstance(kind, OtherArray):
-                said = ir.said(atom.text if isinstance(atom, ir.Ref) else next(iter(ir.names(atom)), "_"))
+                own = atom.text if isinstance(atom, ir.Ref) else next(iter(ir.names(atom)), "_")
+                said = ir.said(own)
                 name = said.strip("`") if said.startswith("`") else "x"
                 raise placed(DtypeError(f"{said} {own_meaning(kind.cls, name)}"), [stmt.loc])
 

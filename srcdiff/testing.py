@@ -18,12 +18,14 @@ from srcdiff.api.pullback import vjp
 from srcdiff.api.run import active_parameters
 from srcdiff.backends.numpy import compile_text
 from srcdiff.errors import GradcheckError, MissingRuleError
+from srcdiff.frames import entry
 from srcdiff.rules import Rule, lookup
 from srcdiff.trees import kept
 
 __all__ = ["check_rule", "gradcheck", "gradgradcheck"]
 
 
+@entry
 def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **kwargs: Any) -> bool:
     """Check the rule of a function at some arguments, which should be no kinks of it.
 

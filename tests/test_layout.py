@@ -13,7 +13,7 @@ PACKAGE = ROOT / "srcdiff"
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
     ("errors", "texts", "ir", "records", "runtime", "factors", "layout", "trees", "together")
-    + ("joined", "batches", "request", "distributions", "modes", "solutions", "recompute")
+    + ("frames", "joined", "batches", "request", "distributions", "modes", "solutions", "recompute")
     + ("revolve",)
     + ("schedules", "twice", "version", "device", "curves", "entries", "integrals", "normal")
     + ("odes", "roots", "holding", "cofactors", "repeats", "vectorized", "attempts", "filters")

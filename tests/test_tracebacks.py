@@ -225,3 +225,97 @@ def test_generated_lines_are_shown_after_a_cleared_cache():
     after = shown(lambda: g(X, [X, X, np.ones(3)]))
     assert "    d_x += grad_outputs * table[k]" in before
     assert "    d_x += grad_outputs * table[k]" in after
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def refused(x):
+    with open(x) as file:
+        return np.sum(x) + len(file.read())
+
+
+def outer(x):
+    return srcdiff.grad(refused)(x)
+
+
+REFUSALS = {
+    "grad": lambda: srcdiff.grad(refused)(X),
+    "inputs": lambda: srcdiff.grad(refused, "y"),
+    "cotangent": lambda: srcdiff.grad(np.sin)(X, grad_outputs=np.ones(3)),
+    "value_and_grad": lambda: srcdiff.value_and_grad(refused)(X),
+    "batched": lambda: srcdiff.grad(refused, is_grads_batched=True)(X, grad_outputs=[1.0]),
+    "global": lambda: srcdiff.grad(looped, "global:nothing"),
+    "vjp": lambda: srcdiff.vjp(refused, X),
+    "pullback": lambda: srcdiff.vjp(np.sin, X)[1](),
+    "jvp": lambda: srcdiff.jvp(refused, (X,), (X,)),
+    "linear": lambda: srcdiff.linearize(np.sin, X)[1](1.0),
+    "jacobian": lambda: srcdiff.jacobian(refused)(X),
+    "hessian": lambda: srcdiff.hessian(refused)(X),
+    "hvp": lambda: srcdiff.hvp(refused, (X,), X),
+    "vhp": lambda: srcdiff.vhp(refused, (X,), X),
+    "backward": lambda: srcdiff.backward(refused)(X, into={}),
+    "run": lambda: srcdiff.run(refused, X),
+    "output": lambda: srcdiff.run(np.sin, X)["y"],
+    "run.grad": lambda: srcdiff.run(np.sin, X).grad(),
+    "autograd": lambda: srcdiff.autograd.grad(srcdiff.run(np.sin, X), "y"),
+    "source": lambda: srcdiff.source(refused),
+    "source of": lambda: srcdiff.grad(refused).source,
+    "stages": lambda: srcdiff.stages(refused),
+    "generate": lambda: srcdiff.generate(refused),
+    "differentiable": lambda: srcdiff.differentiable(refused).vjp(X),
+    "differentiable source": lambda: srcdiff.differentiable(refused).source,
+    "gradcheck": lambda: srcdiff.gradcheck(np.sin, (1,)),
+    "profile": lambda: srcdiff.profile(srcdiff.grad(refused))(X),
+    "nested": lambda: outer(X),
+}
+
+
+def frames(call):
+    """The error of a call, and the functions and files that its traceback names below the call."""
+    with pytest.raises(srcdiff.SrcdiffError) as info:
+        call()
+    steps = traceback.extract_tb(info.value.__traceback__)
+    names = [(s.name, s.filename) for s in steps]
+    return info.value, names[[n for n, _ in names].index("<lambda>") + 1 :]
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_show_the_frames_of_the_user(name, monkeypatch):
+    monkeypatch.delenv("SRCDIFF_TRACEBACK", raising=False)
+    error, found = frames(REFUSALS[name])
+    theirs = [f for _, f in found if f == __file__]
+    assert len(found) == len(theirs) + 1 and len(theirs) == (name == "nested"), found
+    assert error.__cause__ is None and error.__suppress_context__
+    shown = "\n".join(error._render_traceback_())
+    assert "/srcdiff/" not in shown.split(type(error).__name__)[0]
+    assert shown.endswith(str(error)) and "in <lambda>" in shown
+
+
+def test_all_frames_are_shown_when_asked_for(monkeypatch):
+    monkeypatch.setenv("SRCDIFF_TRACEBACK", "full")
+    error, found = frames(REFUSALS["grad"])
+    assert len(found) > 7
+    assert "lower" in "\n".join(error._render_traceback_())
+
+
+def test_bugs_keep_their_frames(monkeypatch):
+    monkeypatch.delenv("SRCDIFF_TRACEBACK", raising=False)
+    bug = srcdiff.errors.InternalError("broken")
+
+    def broken(*args):
+        raise bug
+
+    monkeypatch.setattr(srcdiff.api.derivative, "derive", broken)
+    _, found = frames(lambda: srcdiff.grad(lambda x: x * x)(1.0))
+    assert [n for n, _ in found][-1] == "broken" and len(found) > 4
+
+
+def asks(d):
+    """A hook, which asks for a derivative that is refused."""
+    return srcdiff.grad(refused)(d)
+
+
+def test_frames_of_the_user_in_between_are_kept():
+    _, found = frames(lambda: srcdiff.grad(lambda x: np.sum(srcdiff.hook(x, asks)))(X))
+    assert [n for n, _ in found] == ["__call__", "function_grad", "asks"]

@@ -11,6 +11,7 @@ from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.declared import with_keywords
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options, parameter_names
+from srcdiff.frames import entry
 from srcdiff.onecall import signature_of
 from srcdiff.request import Input, spelled
 
@@ -26,6 +27,7 @@ class Backward:
         del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
         self.__signature__ = with_keywords(signature_of(primal), into=..., grad_outputs=None)
 
+    @entry
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The value; the gradients are added to the entries of `into`."""
         value, gradients = self.derivative(*args, grad_outputs=grad_outputs, **kwargs)
@@ -33,6 +35,7 @@ class Backward:
         return value
 
     @property
+    @entry
     def source(self) -> str:
         """The text that computes the value and the gradients."""
         return self.derivative.source
@@ -56,6 +59,7 @@ def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[A
     return (spelled(name, path),) if path else (name, names.index(name))
 
 
+@entry
 def backward(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,

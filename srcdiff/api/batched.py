@@ -18,6 +18,7 @@ from srcdiff.api.repeated import check_repeatable
 from srcdiff.api.reusing import Reusing
 from srcdiff.api.rows import rows_of
 from srcdiff.errors import CotangentError, UnsupportedError, placed
+from srcdiff.frames import entry
 from srcdiff.nested import SEED
 from srcdiff.onecall import place_of
 
@@ -30,6 +31,7 @@ class Batched(Derivative):
 
     _many: str | None = None
 
+    @entry
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients, each with the batch axis of the cotangents in front."""
         point = Point(self.primal, self._single, args, kwargs)

@@ -15,6 +15,7 @@ from srcdiff.api.options import Options
 from srcdiff.columns import is_jacobian, written_columns
 from srcdiff.device import canonical, is_of_numba
 from srcdiff.errors import UnsupportedError
+from srcdiff.frames import entry
 from srcdiff.nested import is_derivative
 from srcdiff.parse import describe
 
@@ -72,6 +73,7 @@ class Bound:
         self.__signature__ = inspect.signature(self)
         del self.__dict__["__wrapped__"]  # a derivative is not the method
 
+    @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The method, called."""
         return self.made(self.instance, *args, **kwargs)
@@ -82,6 +84,7 @@ class Bound:
         return types.MethodType(self.made.primal, self.instance)
 
     @property
+    @entry
     def source(self) -> str:
         """The text of the gradient."""
         text: str = self.made.source
@@ -122,10 +125,12 @@ class Bound:
         """The Hessian of the method."""
         return Bound(self.made.hessian, self.instance)
 
+    @entry
     def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and its derivative along a direction."""
         return self.made.jvp((self.instance, *primals), (None, *tangents), **kwargs)
 
+    @entry
     def vjp(self, *args: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and a pullback."""
         return self.made.vjp(self.instance, *args, **kwargs)

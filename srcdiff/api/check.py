@@ -16,6 +16,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.matrices import pushed
 from srcdiff.api.point import leaves, with_leaves
 from srcdiff.errors import GradcheckError
+from srcdiff.frames import entry
 from srcdiff.request import spelled
 from srcdiff.trees import kept
 
@@ -23,6 +24,7 @@ MOST = 12
 """How many wrong elements a report shows."""
 
 
+@entry
 def gradcheck(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -114,7 +116,7 @@ def _warn_single(check: Check) -> None:
             warnings.warn(
                 f"an input has dtype {np.result_type(leaf)}: differences need double precision, "
                 "and this check will likely fail",
-                stacklevel=3,
+                stacklevel=4,
             )
             return
 
@@ -171,6 +173,7 @@ def _batch_of_tangents(check: Check) -> list[str]:
     return []
 
 
+@entry
 def gradgradcheck(
     f: Callable[..., Any],
     args: Sequence[Any],

@@ -16,6 +16,7 @@ from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.api.sparse import Sparse
 from srcdiff.errors import CotangentError
+from srcdiff.frames import entry
 from srcdiff.onecall import signature_of
 
 MODES = (None, "reverse", "forward")
@@ -34,6 +35,7 @@ class Jacobian:
         del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
         self.__signature__ = signature_of(primal)
 
+    @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The Jacobian at these arguments."""
         point = Point(self.primal, self.options, args, kwargs)
@@ -63,6 +65,7 @@ class Jacobian:
         return self.primal
 
     @property
+    @entry
     def source(self) -> str:
         """The text that computes one row, or in forward mode one column."""
         made = _once(self.primal, self.options)
@@ -88,6 +91,7 @@ class Hessian(Jacobian):
         super().__init__(primal, options, mode, sparsity)
         self.gradient = _gradient(primal, options)
 
+    @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The Hessian at these arguments."""
         point = Point(self.gradient, self.options, args, kwargs)
@@ -98,6 +102,7 @@ class Hessian(Jacobian):
         return self.gradient
 
     @property
+    @entry
     def source(self) -> str:
         """The text that computes one column."""
         return _columns(self.gradient, self.gradient).source
@@ -127,6 +132,7 @@ def _once(f: Any, options: Options) -> Derivative:
     return made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
 
 
+@entry
 def jacobian(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
@@ -172,6 +178,7 @@ def jacobian(
     return Jacobian(f, options, mode, sparsity)
 
 
+@entry
 def hessian(f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any = None) -> Any:
     """The Hessian of a function of one real output: its second derivatives, forward over reverse.
 
@@ -198,6 +205,7 @@ for _matrix in (jacobian, hessian):
     _matrix.__srcdiff_matrix__ = True  # type: ignore[attr-defined]
 
 
+@entry
 def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:
     """The product of the Hessian of a function with a vector, by one forward-over-reverse run.
 
@@ -235,6 +243,7 @@ def _one(point: Point) -> Any:
     return units(point.inputs, range(1))[0]
 
 
+@entry
 def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:
     """The product of a vector with the Hessian of a function, by reverse over reverse.
 

@@ -26,7 +26,8 @@ from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.device import array_module, generating_for
-from srcdiff.errors import CotangentError, placed
+from srcdiff.errors import CotangentError, SrcdiffError, placed
+from srcdiff.frames import entry, is_whole, shortened
 from srcdiff.ir import Call, Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import Made, derive, derive_pair
@@ -51,6 +52,20 @@ class Compiled:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     seeded: Callable[[Any], Any] = one_cotangent
     many: Many | None = None  # of forward mode: the function for a batch of directions
+
+    def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
+        """What the function gives; errors name the user's line."""
+        try:
+            if grad_outputs is None:
+                return self.function(*args, **kwargs)
+            if self.scalar:
+                grad_outputs = self.seeded(grad_outputs)
+            return self.function(*args, grad_outputs=grad_outputs, **kwargs)
+        except CotangentError as error:
+            raise placed(error, self.returns) from None
+        except Exception as error:
+            add_place(error)
+            raise
 
 
 @dataclass(frozen=True)
@@ -128,22 +143,16 @@ class Derivative:
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
-        args = (*self.receiver, *args)
-        now = self._as_now()
-        if now.options.saves:
-            return now._in_two_parts(args, kwargs, grad_outputs)
-        found = now._found(args, kwargs)
         try:
-            if grad_outputs is None:
-                return found.function(*args, **kwargs)
-            if found.scalar:
-                grad_outputs = found.seeded(grad_outputs)
-            return found.function(*args, grad_outputs=grad_outputs, **kwargs)
-        except CotangentError as error:
-            raise placed(error, found.returns) from None
-        except Exception as error:
-            add_place(error)
-            raise
+            args = (*self.receiver, *args)
+            now = self._as_now()
+            if now.options.saves:
+                return now._in_two_parts(args, kwargs, grad_outputs)
+            return now._found(args, kwargs).called(args, kwargs, grad_outputs)
+        except SrcdiffError as error:
+            if is_whole(error):
+                raise
+            raise shortened(error) from None  # SRCDIFF_TRACEBACK=full shows all
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
@@ -269,11 +278,13 @@ class Derivative:
             value = given_at(values[item.param], item, self.primal)
             check_input(spelled(item.param, item.path), value, part, self.primal)
 
+    @entry
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         args = (*self.receiver, *args)
         return self._compile(_key(args, kwargs), args, kwargs).function
 
+    @entry
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
         """The forward and backward functions for these arguments."""
         args = (*self.receiver, *args)
@@ -383,6 +394,7 @@ class Derivative:
         return param.name in given or any(i.param == param.name for i in self.request.inputs)
 
     @property
+    @entry
     def source(self) -> str:
         """The generated text."""
         return (self._latest or self.generic()).text

@@ -11,6 +11,7 @@ from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.forward import jvp
 from srcdiff.api.pullback import vjp
 from srcdiff.api.transforms import grad, value_and_grad
+from srcdiff.frames import entry
 
 
 class Differentiable:
@@ -58,15 +59,18 @@ class Differentiable:
         """The Hessian of the function."""
         return hessian(self.primal, **_vjp_options(self.options))
 
+    @entry
     def vjp(self, *args: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and a pullback."""
         return vjp(self.primal, *args, **{**_vjp_options(self.options), **kwargs})
 
+    @entry
     def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and its derivative along a direction."""
         return jvp(self.primal, primals, tangents, **kwargs)
 
     @property
+    @entry
     def source(self) -> str:
         """The text of the gradient."""
         text: str = self.grad.source
@@ -81,6 +85,7 @@ def _vjp_options(options: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if k in ("inputs", "outputs")}
 
 
+@entry
 def differentiable(f: Callable[..., Any] | None = None, **options: Any) -> Any:
     """A decorator that leaves a function callable as it is and adds its derivatives.
 

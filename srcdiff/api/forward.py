@@ -22,6 +22,7 @@ from srcdiff.api.repeated import check_repeatable
 from srcdiff.api.residuals import copied
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
+from srcdiff.frames import entry
 from srcdiff.nested import TANGENT
 from srcdiff.trees import check_leaf, items_like, like_sequence
 
@@ -127,6 +128,7 @@ def forward_of(
     return made_once(f, key, lambda: kind(f, inputs, outputs))
 
 
+@entry
 def jvp(
     f: Callable[..., Any],
     primals: Sequence[Any],
@@ -256,11 +258,13 @@ class Linear:
         self._f = f
         self._primals = copied(primals)
 
+    @entry
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the value for the tangents of the arguments."""
         return jvp(self._f, self._primals, tangents)[1]
 
 
+@entry
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     """The value of a function and its derivative as a linear function of the direction.
 

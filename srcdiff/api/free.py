@@ -11,6 +11,7 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.reusing import Reusing
 from srcdiff.errors import UnsupportedError
+from srcdiff.frames import entry
 from srcdiff.free import PREFIX, WithFree
 from srcdiff.onecall import place_of, signature_of
 
@@ -56,6 +57,7 @@ class FreeDerivative:
         del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
         self.__signature__ = signature_of(f)
 
+    @entry
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments and for what the variables hold."""
         return self.made(*args, grad_outputs=grad_outputs, **kwargs, **self.variables.values())
@@ -74,6 +76,7 @@ class FreeDerivative:
             self.made.release_workspace()
 
     @property
+    @entry
     def source(self) -> str:
         """The generated text."""
         return self.made.source

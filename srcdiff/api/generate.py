@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from srcdiff.frames import entry
 
+
+@entry
 def generate(
     f: Any, path: Any = None, *, verify: bool = False, force: bool = False, **options: Any
 ) -> str:

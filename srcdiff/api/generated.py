@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from srcdiff.errors import StaleError, StaleWarning
+from srcdiff.frames import entry
 
 _STALE = ("warn", "error", "quiet")
 
 
+@entry
 def generated(path: str | Path, f: Any, *, stale: str = "warn", **options: Any) -> Any:
     """The derivative of a function from the file that `generate` wrote, if that is up to date.
 
@@ -40,5 +42,5 @@ def generated(path: str | Path, f: Any, *, stale: str = "warn", **options: Any) 
     if stale == "error":
         raise StaleError(message)
     if stale == "warn":
-        warnings.warn(message, StaleWarning, stacklevel=2)
+        warnings.warn(message, StaleWarning, stacklevel=3)
     return asked.anew()

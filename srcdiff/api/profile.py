@@ -14,6 +14,7 @@ import numpy as np
 
 from srcdiff.api.derivative import Derivative
 from srcdiff.backends.numpy import place_in
+from srcdiff.frames import entry
 from srcdiff.texts import line_of
 
 
@@ -44,6 +45,7 @@ class Profile:
         return "\n".join(rows)
 
 
+@entry
 def profile(g: Derivative) -> Callable[..., Profile]:
     """A gradient that says where its time goes: `profile(srcdiff.grad(f))(*args)`.
 
@@ -64,6 +66,7 @@ def profile(g: Derivative) -> Callable[..., Profile]:
     [('h = np.exp(x)', 8000)]
     """
 
+    @entry
     def profiled(*args: Any, grad_outputs: Any = None, **kwargs: Any) -> Profile:
         function, text = g.specialised(*args, **kwargs), g.source
         tracer = _Tracer(function.__code__, text)

@@ -20,6 +20,7 @@ from srcdiff.api.shared import Held, shares
 from srcdiff.api.values import check_plain
 from srcdiff.api.watch import unchanged
 from srcdiff.errors import CotangentError, ReleasedError, placed
+from srcdiff.frames import entry
 from srcdiff.onecall import signature_of
 from srcdiff.trees import cotangent
 
@@ -38,6 +39,7 @@ class Pullback:
         self._backward: Callable[..., Any] | None = made.backward
         self._residuals = residuals
 
+    @entry
     def __call__(self, grad_outputs: Any = None, retain_graph: bool = True) -> Any:
         """The gradients for one cotangent; `retain_graph=False` frees the residuals after it."""
         if self._backward is None:
@@ -138,6 +140,7 @@ def _released() -> ReleasedError:
     )
 
 
+@entry
 def vjp(
     f: Callable[..., Any], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
 ) -> tuple[Any, Pullback]:

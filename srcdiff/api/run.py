@@ -18,6 +18,7 @@ from srcdiff.api.shared import Held
 from srcdiff.api.values import check_plain
 from srcdiff.device import is_any_array
 from srcdiff.errors import DtypeError, TransformError, UnsupportedError
+from srcdiff.frames import entry
 from srcdiff.onecall import arguments, place_of, signature_of
 from srcdiff.request import parse_path
 
@@ -41,6 +42,7 @@ class Output:
         """The outputs of one run each of which this is the sum: itself."""
         return (self,)
 
+    @entry
     def __getitem__(self, key: Any) -> Output:
         """One output: a position or key of what was returned."""
         value = self.value
@@ -78,6 +80,7 @@ class Output:
         path = "".join(f"[{k!r}]" for k in self.path)
         return f"<run of {self.run.name}{path}: {self.value!r}>"
 
+    @entry
     def grad(
         self,
         inputs: Any = None,
@@ -113,6 +116,7 @@ class Output:
         )  # fmt: skip
         return arrange(found)
 
+    @entry
     def backward(
         self,
         grad_outputs: Any = None,
@@ -275,6 +279,7 @@ def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
     return found
 
 
+@entry
 def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
     """Run a function once, and record what its gradients need.
 

@@ -12,10 +12,12 @@ from srcdiff.api.options import Options
 from srcdiff.api.reusing import Reusing
 from srcdiff.device import generating_for
 from srcdiff.errors import UnsupportedError
+from srcdiff.frames import entry
 from srcdiff.onecall import place_of
 from srcdiff.workspaces import check_counts
 
 
+@entry
 def grad(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
@@ -82,6 +84,7 @@ def grad(
     return _made(f, options)
 
 
+@entry
 def value_and_grad(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
@@ -145,6 +148,7 @@ def _class(f: Any, options: Options) -> type[Derivative]:
     return Reusing if options.workspace else Derivative
 
 
+@entry
 def source(
     f: Callable[..., Any],
     inputs: Any = 0,
@@ -177,6 +181,7 @@ def source(
     return made.source
 
 
+@entry
 def stages(
     f: Callable[..., Any], inputs: Any = 0, *, example: Any = None, **options: Any
 ) -> dict[str, str]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from srcdiff.analyses.kind_types import Dict, Kind, List, Text, Tuple
 from srcdiff.errors import MissingRuleError
+from srcdiff.frames import entry
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 
 from .arguments import MEMBER_REMEDY, REMEDY, bind, spelling
@@ -235,6 +236,7 @@ def read_file(path: Path) -> tuple[Rule, ...]:
     return tuple(found)
 
 
+@entry
 def load_rules(path: str | Path) -> tuple[Rule, ...]:
     """Add the rules of a user's file or folder of templates."""
     place = Path(path)
