@@ -13,6 +13,7 @@ from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.anomaly import as_now
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
+from srcdiff.api.closures import made_alike
 from srcdiff.api.declared import declared_kind, gradient_kind, with_keywords
 from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
@@ -32,6 +33,8 @@ from srcdiff.ir import Call, Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import Made, derive, derive_pair
 from srcdiff.request import spelled
+
+Kinds = Mapping[str, Kind]
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,7 @@ class Derivative:
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         watch = watched(self.origin, kinds, primals_in_text(self.origin))
-        made = self._derived(derive, kinds)
+        made = self._derived(derive, kinds, watch)
         refs = meanings(made.emitted.refs)
         check_read(refs)
         function, text = self._function(made, refs)
@@ -225,11 +228,15 @@ class Derivative:
         many = Many(*of) if self.request.mode == "forward" else None
         return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many)
 
-    def _derived(self, make: Callable[..., Made], kinds: Mapping[str, Kind]) -> Made:
-        """What is generated for some kinds."""
+    def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
+        """What is generated for some kinds, or was for a closure like the function."""
         from srcdiff.api.twice import derived
 
-        return derived(make, self.origin, self.request, kinds)
+        do = functools.partial(derived, make, self.origin, self.request, kinds)
+        if watch is None or self.options.compile or self.options.workspace or self.options.saves:
+            return do()
+        key = make.__name__, self.request, tuple(kinds.items())
+        return made_alike(self.origin, watch, key, do)
 
     def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
@@ -306,7 +313,7 @@ class Derivative:
         """Compile the two parts."""
         kinds = self.kinds(args, kwargs)
         watch = watched(self.origin, kinds, primals_in_text(self.origin))
-        made = self._derived(derive_pair, kinds)
+        made = self._derived(derive_pair, kinds, watch)
         name, refs = self.request.name, meanings(made.emitted.refs)
         check_read(refs)
         module, places = module_of(self.primal), made.emitted.lines
@@ -356,7 +363,7 @@ class Derivative:
         """The generated text for the array module at hand, which is not compiled."""
         args = None if example is None else (*self.receiver, *example)
         kinds = self._declared_inputs() if args is None else self.kinds(args, {})
-        return self._derived(derive, kinds).emitted.text
+        return self._derived(derive, kinds, None).emitted.text
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""

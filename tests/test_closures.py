@@ -1,0 +1,155 @@
+"""Closures that are made anew in each call: one text for all that are alike, never one too few."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import srcdiff
+import srcdiff.api.derivative
+from srcdiff.api import closures
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch):
+    """How often something is generated, from the start of a test."""
+    closures._kept.clear()
+    made = []
+    for name in ("derive", "derive_pair"):
+        real = getattr(srcdiff.api.derivative, name)
+
+        def derive(*args, real=real):
+            made.append(args)
+            return real(*args)
+
+        derive.__name__ = name
+        monkeypatch.setattr(srcdiff.api.derivative, name, derive)
+    return made
+
+
+def weighted(a):
+    return lambda x: np.sum(a * x)
+
+
+def test_arrays_are_those_of_each_closure(counted):
+    for k in range(4):
+        a = np.arange(3.0) + k
+        np.testing.assert_array_equal(srcdiff.grad(weighted(a))(X), a)
+    assert len(counted) == 1
+
+
+def test_other_entries(counted):
+    for k in range(1, 4):
+        f = weighted(np.full(3, float(k)))
+        value, pull = srcdiff.vjp(f, X)
+        assert value == 6.0 * k and pull(2.0)[0] == 2.0 * k
+        assert srcdiff.jvp(f, (X,), (X,))[1] == 6.0 * k
+    assert len(counted) == 2
+
+
+def helped(h, t):
+    def helper(x, scale=2.0):
+        return h * x * scale + t
+
+    return lambda x: np.sum(helper(x) ** 2)
+
+
+def test_helpers_that_are_made_anew(counted):
+    for k in range(3):
+        h = np.arange(3.0) - k
+        expected = 2.0 * (2.0 * h * X + 1.5) * 2.0 * h
+        np.testing.assert_allclose(srcdiff.grad(helped(h, 1.5))(X), expected, rtol=1e-14)
+    assert len(counted) == 1
+
+
+@pytest.mark.parametrize("values", [(2, 2.0, 3.0, -3.0), (0.0, -0.0), (True, 1), (1.0, 1j)])
+def test_numbers_are_compared(values, counted):
+    def power(n):
+        return lambda x: np.sum(x**n).real
+
+    for n in values:
+        np.testing.assert_allclose(srcdiff.grad(power(n))(X), np.real(n * X ** (n - 1)), rtol=1e-14)
+
+
+def test_what_differs_is_generated_anew(counted):
+    given = (np.ones(3), np.ones(1), np.ones(3, "f"), np.asfortranarray(np.ones((3, 3))), 2.0, [1.0])
+    for a in given:
+        f = weighted(a) if not isinstance(a, list) else weighted(np.array(a * 3))
+        srcdiff.grad(f)(X)
+    assert len(counted) == 5
+
+
+def two(a, b):
+    return lambda x: np.sum(a * x) + np.sum(b * x)
+
+
+def test_one_array_twice_is_not_two(counted):
+    a, b, whole = np.ones(3), np.full(3, 2.0), np.arange(6.0)
+    for one, other in ((a, b), (a, a), (b, b), (b, a), (whole[:3], whole[2:5])):
+        np.testing.assert_array_equal(srcdiff.grad(two(one, other))(X), one + other)
+    assert len(counted) == 3
+
+
+def test_a_changed_closure_is_noticed(counted):
+    a, t = np.ones(3), 1.0
+
+    def f(x):
+        return np.sum(a * x) * t
+
+    g = srcdiff.grad(f)
+    np.testing.assert_array_equal(g(X), a)
+    a[1] = 5.0
+    np.testing.assert_array_equal(g(X), a)
+    a = np.array([7.0, 8.0, 9.0])
+    np.testing.assert_array_equal(g(X), a)
+    t = 2.0
+    np.testing.assert_array_equal(g(X), 2.0 * a)
+    assert len(counted) == 2
+
+
+SCALE = 2.0
+
+
+def test_globals_are_compared(counted, monkeypatch):
+    def scaled(a):
+        return lambda x: np.sum(a * x) * SCALE
+
+    for scale in (2.0, 3.0, 2.0):
+        monkeypatch.setitem(globals(), "SCALE", scale)
+        np.testing.assert_array_equal(srcdiff.grad(scaled(X))(X), scale * X)
+    assert len(counted) == 2
+
+
+def test_empty_variables(counted):
+    def late(assigned):
+        def f(x):
+            return x * 2.0 if a is None else x * 3.0
+
+        if assigned:
+            a = None
+        return f
+
+    assert srcdiff.grad(late(True))(1.0) == 2.0
+    with pytest.raises((srcdiff.SrcdiffError, NameError)):
+        srcdiff.grad(late(False))(1.0)
+
+
+def test_captured_arrays_are_not_held(counted):
+    a = np.arange(3.0)
+    held = weakref.ref(a)
+    srcdiff.grad(weighted(a))(X)
+    assert closures._kept
+    del a
+    counted.clear()
+    gc.collect()
+    assert held() is None
+
+
+def test_few_are_kept(monkeypatch):
+    monkeypatch.setattr(closures, "_MOST", 2)
+    for k in range(4):
+        srcdiff.grad(lambda x, n=0: np.sum(x) * k)(X)
+    assert len(closures._kept) == 2
