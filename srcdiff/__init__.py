@@ -69,3 +69,8 @@ __all__ = [
     "no_grad", "nondifferentiable", "profile", "rule", "run", "saved_hooks", "set_grad_enabled",
     "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """The public names: the modules of the compiler are no interface."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

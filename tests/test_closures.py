@@ -75,10 +75,8 @@ def test_numbers_are_compared(values, counted):
 
 
 def test_what_differs_is_generated_anew(counted):
-    given = (np.ones(3), np.ones(1), np.ones(3, "f"), np.asfortranarray(np.ones((3, 3))), 2.0, [1.0])
-    for a in given:
-        f = weighted(a) if not isinstance(a, list) else weighted(np.array(a * 3))
-        srcdiff.grad(f)(X)
+    for a in (np.ones(3), np.ones(1), np.ones(3, "f"), np.ones((3, 3)), 2.0, np.ones(3)):
+        srcdiff.grad(weighted(a))(X)
     assert len(counted) == 5
 
 

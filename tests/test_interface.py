@@ -632,3 +632,30 @@ def test_primal_errors_come_through():
 
     with pytest.raises(ValueError, match="negative"):
         srcdiff.grad(checked)(-1.0)
+
+
+OFFERED = {
+    "derivative": (lambda: srcdiff.grad(np.sin), "primal source"),
+    "workspace": (lambda: srcdiff.grad(np.sin, workspace=True), "primal release_workspace source"),
+    "jacobian": (lambda: srcdiff.jacobian(np.sin), "primal source"),
+    "hessian": (lambda: srcdiff.hessian(np.sin), "primal source"),
+    "pullback": (lambda: srcdiff.vjp(np.sin, 1.0)[1], "release source"),
+    "run": (lambda: srcdiff.run(np.sin, 1.0), "backward grad grads release value"),
+    "differentiable": (
+        lambda: srcdiff.differentiable(np.sin),
+        "grad hessian jacobian jvp primal source value_and_grad vjp",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_completion_offers_what_is_public(name):
+    make, names = OFFERED[name]
+    made = make()
+    assert [n for n in dir(made) if not n.startswith("_")] == names.split()
+    assert all(hasattr(made, n) for n in names.split())
+
+
+def test_completion_of_the_package():
+    assert [n for n in dir(srcdiff) if not n.startswith("_")] == sorted(srcdiff.__all__)
+    assert "__version__" in dir(srcdiff)

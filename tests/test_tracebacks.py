@@ -319,3 +319,43 @@ def asks(d):
 def test_frames_of_the_user_in_between_are_kept():
     _, found = frames(lambda: srcdiff.grad(lambda x: np.sum(srcdiff.hook(x, asks)))(X))
     assert [n for n, _ in found] == ["__call__", "function_grad", "asks"]
+
+
+# --- refusals in packages that the user's function calls -------------------------------------------
+
+
+CALLED = {
+    "grad": lambda f: srcdiff.grad(f)(X),
+    "vjp": lambda f: srcdiff.vjp(f, X),
+    "jvp": lambda f: srcdiff.jvp(f, (X,), (X,)),
+}
+
+
+def test_refusals_elsewhere_name_the_line_of_the_user(tmp_path, monkeypatch):
+    folder = tmp_path / "drawing_of_others"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from drawing_of_others.inner import draw\n\n\ndef plot(x):\n    return draw(x) + 1.0\n"
+    )
+    (folder / "inner.py").write_text(
+        "def draw(x):\n    with open(x) as file:\n        return x * len(file.read())\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import drawing_of_others
+
+    def helper(x):
+        return drawing_of_others.plot(2.0 * x)  # the line
+
+    def f(x):
+        return np.sum(helper(x))
+
+    line = f"{__file__}:{helper.__code__.co_firstlineno + 1}: return drawing_of_others.plot(2"
+    for name in ("grad", "vjp", "jvp"):
+        with pytest.raises(srcdiff.UnsupportedError) as info:
+            CALLED[name](f)
+        assert info.value.loc.file == str(folder / "inner.py")
+        assert str(info.value).count("Called from your line ") == 1
+        assert f"\n  Called from your line {line}" in str(info.value)
+    with pytest.raises(srcdiff.UnsupportedError) as info:
+        srcdiff.grad(drawing_of_others.plot)(X)
+    assert "Called from" not in str(info.value)

@@ -8,6 +8,7 @@ from typing import Any
 
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.completion import offers
 from srcdiff.api.declared import with_keywords
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options, parameter_names
@@ -16,6 +17,7 @@ from srcdiff.onecall import signature_of
 from srcdiff.request import Input, spelled
 
 
+@offers("primal", "source")
 class Backward:
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 

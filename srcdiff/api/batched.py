@@ -10,6 +10,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import Kind, NoneKind
 from srcdiff.api.batch import batched
+from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
@@ -23,6 +24,7 @@ from srcdiff.nested import SEED
 from srcdiff.onecall import place_of
 
 
+@offers("primal", "release_workspace", "source")
 class Batched(Derivative):
     """The gradients for a batch of cotangents: one forward and one backward run.
 

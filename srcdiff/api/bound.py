@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import records
+from srcdiff.api.completion import offers
 from srcdiff.api.options import Options
 from srcdiff.columns import is_jacobian, written_columns
 from srcdiff.device import canonical, is_of_numba
@@ -63,6 +64,7 @@ def _moved(inputs: Any) -> Any:
     return inputs + 1 if plain else inputs
 
 
+@offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
 class Bound:
     """A derivative or a differentiable function whose first argument is an object."""
 

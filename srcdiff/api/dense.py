@@ -8,6 +8,7 @@ from typing import Any
 
 from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.columns import columns_of
+from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, forward_of
 from srcdiff.api.made import made_once
@@ -22,6 +23,7 @@ from srcdiff.onecall import signature_of
 MODES = (None, "reverse", "forward")
 
 
+@offers("primal", "source")
 class Jacobian:
     """The function that computes the Jacobian of `primal`."""
 

@@ -13,7 +13,9 @@ from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.analyses.kind_values import key_of, kind_of
 from srcdiff.api.anomaly import as_now
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
+from srcdiff.api.callers import add_caller
 from srcdiff.api.closures import made_alike
+from srcdiff.api.completion import offers
 from srcdiff.api.declared import declared_kind, gradient_kind, with_keywords
 from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
@@ -27,7 +29,7 @@ from srcdiff.api.watch import Watch, unchanged, watched
 from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.device import array_module, generating_for
-from srcdiff.errors import CotangentError, SrcdiffError, placed
+from srcdiff.errors import CotangentError, SrcdiffError, TransformError, placed
 from srcdiff.frames import entry, is_whole, shortened
 from srcdiff.ir import Call, Loc
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
@@ -120,6 +122,7 @@ def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     return (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs))) if kwargs else key
 
 
+@offers("primal", "source")
 class Derivative:
     """The derivative of a function, generated for each combination of argument kinds.
 
@@ -232,7 +235,13 @@ class Derivative:
         """What is generated for some kinds, or was for a closure like the function."""
         from srcdiff.api.twice import derived
 
-        do = functools.partial(derived, make, self.origin, self.request, kinds)
+        def do() -> Made:
+            try:
+                return derived(make, self.origin, self.request, kinds)
+            except TransformError as error:
+                add_caller(error, self.origin)
+                raise
+
         if watch is None or self.options.compile or self.options.workspace or self.options.saves:
             return do()
         key = make.__name__, self.request, tuple(kinds.items())

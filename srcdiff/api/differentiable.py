@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from srcdiff.api.bound import Bound, found_as
+from srcdiff.api.completion import offers
 from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.forward import jvp
 from srcdiff.api.pullback import vjp
@@ -14,6 +15,7 @@ from srcdiff.api.transforms import grad, value_and_grad
 from srcdiff.frames import entry
 
 
+@offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
 class Differentiable:
     """A function, called as it is, with `.grad`, `.value_and_grad`, `.vjp`, `.jvp`, `.jacobian`,
     `.hessian` and `.source`.

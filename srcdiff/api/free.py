@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.reusing import Reusing
@@ -40,6 +41,7 @@ def _plain(inputs: Any) -> Any:
     return inputs[len(PREFIX) :] if is_free else inputs
 
 
+@offers("primal", "release_workspace", "source")
 class FreeDerivative:
     """A derivative that reads the variables when it is called."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.completion import offers
 from srcdiff.api.derivative import CompiledPair, Derivative
 from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
@@ -29,6 +30,7 @@ _CACHED = 100_000
 """How many numbers of a batch are computed with at a time, so that they stay in the cache."""
 
 
+@offers("release", "source")
 class Pullback:
     """The backward part of one run: maps a cotangent of the output to gradients of the inputs."""
 

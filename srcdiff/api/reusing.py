@@ -9,10 +9,12 @@ from typing import Any
 
 from srcdiff.allocating import workspaces
 from srcdiff.analyses.kind_types import Kind
+from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.ir import Call
 
 
+@offers("primal", "release_workspace", "source")
 class Reusing(Derivative):
     """A gradient that makes large arrays in memory that nobody uses any more.
 

@@ -12,6 +12,7 @@ import numpy as np
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.chosen import Path, at
+from srcdiff.api.completion import offers
 from srcdiff.api.options import Options
 from srcdiff.api.point import Point
 from srcdiff.api.shared import Held
@@ -26,6 +27,7 @@ Place = tuple[str, Path]
 """A parameter, and the keys that lead to a part of its argument."""
 
 
+@offers("backward", "grad", "grads", "release", "value")
 class Output:
     """A recorded execution, or a part of what it returned."""
 
