@@ -321,7 +321,7 @@ def test_frames_of_the_user_in_between_are_kept():
     assert [n for n, _ in found] == ["__call__", "function_grad", "asks"]
 
 
-# --- refusals in packages that the user's function calls -------------------------------------------
+# --- refusals in packages that the user's function calls -----------------------------------------
 
 
 CALLED = {

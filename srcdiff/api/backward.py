@@ -12,6 +12,7 @@ from srcdiff.api.completion import offers
 from srcdiff.api.declared import with_keywords
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options, parameter_names
+from srcdiff.api.pickled import parts
 from srcdiff.frames import entry
 from srcdiff.onecall import signature_of
 from srcdiff.request import Input, spelled
@@ -48,7 +49,7 @@ class Backward:
 
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function."""
-        return found_as(self) or (Backward, (self.primal, self.options))
+        return found_as(self) or parts(Backward, self.primal, self.options)
 
 
 def store_keys(inputs: tuple[Input, ...], names: tuple[str, ...]) -> list[tuple[Any, ...]]:

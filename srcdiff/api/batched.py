@@ -13,6 +13,7 @@ from srcdiff.api.batch import batched
 from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
+from srcdiff.api.pickled import parts
 from srcdiff.api.point import Point
 from srcdiff.api.reach import reached
 from srcdiff.api.repeated import check_repeatable
@@ -98,4 +99,4 @@ class Batched(Derivative):
     def __reduce__(self) -> Any:
         """Pickled by reference to its function."""
         found = super().__reduce__()
-        return found if isinstance(found, str) else (Batched, (self.primal, self.options))
+        return found if isinstance(found, str) else parts(Batched, self.primal, self.options)

@@ -14,6 +14,7 @@ from srcdiff.api.forward import Forward, forward_of
 from srcdiff.api.made import made_once
 from srcdiff.api.matrices import by_columns, by_rows, count, real, units
 from srcdiff.api.options import Options
+from srcdiff.api.pickled import parts
 from srcdiff.api.point import Point
 from srcdiff.api.sparse import Sparse
 from srcdiff.errors import CotangentError
@@ -79,9 +80,8 @@ class Jacobian:
 
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function."""
-        return found_as(self) or (
-            type(self), (self.primal, self.options, self.mode, self.sparsity)
-        )  # fmt: skip
+        given = self.options, self.mode, self.sparsity
+        return found_as(self) or parts(type(self), self.primal, *given)
 
 
 class Hessian(Jacobian):

@@ -23,6 +23,7 @@ from srcdiff.api.memory import arrays_of, check_memory
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, given_at, part_of, request_of
 from srcdiff.api.outside import Outside
+from srcdiff.api.pickled import parts
 from srcdiff.api.reprinted import primals_in_text
 from srcdiff.api.values import check_input, check_plain, check_read
 from srcdiff.api.watch import Watch, unchanged, watched
@@ -423,7 +424,7 @@ class Derivative:
 
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function."""
-        return found_as(self) or (Derivative, (self.primal, self.options))
+        return found_as(self) or parts(Derivative, self.primal, self.options)
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"

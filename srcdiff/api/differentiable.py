@@ -10,6 +10,7 @@ from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.completion import offers
 from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.forward import jvp
+from srcdiff.api.pickled import parts
 from srcdiff.api.pullback import vjp
 from srcdiff.api.transforms import grad, value_and_grad
 from srcdiff.frames import entry
@@ -80,7 +81,7 @@ class Differentiable:
 
     def __reduce__(self) -> Any:
         """Pickled by reference, like a function."""
-        return found_as(self) or (Differentiable, (self.primal, self.options))
+        return found_as(self) or parts(Differentiable, self.primal, self.options)
 
 
 def _vjp_options(options: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
+from srcdiff.api.pickled import parts
 from srcdiff.api.reusing import Reusing
 from srcdiff.errors import UnsupportedError
 from srcdiff.frames import entry
@@ -85,7 +86,7 @@ class FreeDerivative:
 
     def __reduce__(self) -> Any:
         """Pickled by reference to its function."""
-        return FreeDerivative, (self.primal, self.options)
+        return parts(FreeDerivative, self.primal, self.options)
 
     def __repr__(self) -> str:
         return repr(self.made)

@@ -13,6 +13,7 @@ from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.derivative import Compiled, Derivative
 from srcdiff.api.job import Job, spaces_of
 from srcdiff.api.memory import arrays_of
+from srcdiff.api.pickled import parts
 from srcdiff.api.residuals import copied
 from srcdiff.api.same import same
 from srcdiff.backends import native
@@ -70,7 +71,7 @@ class Native(Derivative):
     def __reduce__(self) -> Any:
         """Pickled by reference to its function."""
         found = super().__reduce__()
-        return found if isinstance(found, str) else (Native, (self.primal, self.options))
+        return found if isinstance(found, str) else parts(Native, self.primal, self.options)
 
 
 class Called:

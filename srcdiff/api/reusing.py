@@ -11,6 +11,7 @@ from srcdiff.allocating import workspaces
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
+from srcdiff.api.pickled import parts
 from srcdiff.ir import Call
 
 
@@ -59,4 +60,4 @@ class Reusing(Derivative):
     def __reduce__(self) -> Any:
         """Pickled by reference to its function, without the memory."""
         found = super().__reduce__()
-        return found if isinstance(found, str) else (Reusing, (self.primal, self.options))
+        return found if isinstance(found, str) else parts(Reusing, self.primal, self.options)
