@@ -67,7 +67,7 @@ def spread_each(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any
 def scatter_each(d: Any, index: Any, x: Any) -> Any:
     """Zeros of the shape of `x` with `d` added at the flat positions `index`, repeats adding up."""
     out = np.zeros((len(d), np.size(x)), np.result_type(d))
-    np.add.at(out, behind(index), d)
+    trees.add_at(out, behind(index), d)
     return np.reshape(out, (len(d), *np.shape(x)))
 
 

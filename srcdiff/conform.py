@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, trees
+from srcdiff import ir, repeats, trees
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import Kind, List, Maybe, Scalar, Tuple
 from srcdiff.errors import MissingRuleError
@@ -60,6 +60,20 @@ class Conformer:
     def outer(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
         """A call of `outer` of a ufunc."""
         return replace(call, args=tuple(self.array(a, loc) for a in call.args))
+
+    def at(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
+        """A call of `at` of a ufunc, in the dtypes for which CuPy has atomic operations."""
+        ufunc = call.fn.__self__  # type: ignore[union-attr]
+        dtype = getattr(atom_kind(call.args[0], self.kinds), "dtype", None)
+        if ufunc is np.subtract:
+            minus = self._made(np.negative, call.args[2:], loc)
+            call = replace(call, fn=np.add.at, args=(*call.args[:2], minus), text=None)
+        if call.fn == np.add.at and (dtype is None or dtype.startswith("complex")):
+            return replace(call, fn=trees.add_at, text=None)
+        if ufunc in (np.maximum, np.minimum) and dtype not in ("float32", "int32"):
+            which = ir.Ref(f"np.{ufunc.__name__}", ufunc)
+            return replace(call, fn=repeats.extreme_at, args=(which, *call.args), text=None)
+        return call
 
     def array(self, atom: ir.Atom, loc: ir.Loc, numbers: bool = True) -> ir.Atom:
         """An operand as an array, if it is a list, or (`numbers`) a number."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.effects import module_of
+from srcdiff.analyses.effects import is_ufunc_at, module_of
 from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_device import is_host_call
 from srcdiff.analyses.kind_types import Kind
@@ -72,6 +72,8 @@ def _placed(call: ir.Call, conformer: Conformer, loc: ir.Loc) -> ir.Call:
         dtype = ir.Ref(f"np.{call.fn.__name__}", call.fn)  # type: ignore[union-attr]
         return ir.Call(ir.Method("astype"), (call.args[0], dtype))
     check_known(call.fn, loc)
+    if is_ufunc_at(call.fn):
+        return conformer.at(call, loc)
     if _is_outer(call.fn):
         return conformer.outer(call, loc)
     path = _path_of(call.fn)

@@ -61,10 +61,23 @@ def met_at(a: Any, indices: Any) -> Any:
     return out
 
 
+def extreme_at(extreme: Any, a: Any, indices: Any, b: Any) -> None:
+    """`extreme.at(a, indices, b)`, exactly: CuPy's own rounds float64 to float32."""
+    places = np.ravel(positions(a)[indices])
+    x = np.ravel(np.broadcast_to(np.asarray(b, a.dtype), np.shape(a[indices])))
+    order = np.argsort(x if extreme is np.maximum else -x)
+    order = order[np.argsort(places[order], kind="stable")]
+    there = places[order]
+    is_last = np.append(there[1:] != there[:-1], np.ones(min(1, len(there)), bool))
+    flat, best = np.ravel(np.array(a)), order[is_last]
+    flat[places[best]] = extreme(flat[places[best]], x[best])
+    a[...] = np.reshape(flat, np.shape(a))
+
+
 def shares_at(extreme: Any, a: Any, indices: Any, b: Any) -> tuple[Any, Any]:
     """The shares of `a` and of every item of `b` in what `extreme.at(a, indices, b)` leaves."""
     z = np.array(a)
-    extreme.at(z, indices, b)
+    extreme_at(extreme, z, indices, b)
     own, hit = np.equal(a, z), np.equal(b, z[indices]).astype(z.dtype)
     count = np.array(own, z.dtype)
     np.add.at(count, indices, hit)

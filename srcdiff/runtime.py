@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.trees import add_at
+
 # --- shapes ------------------------------------------------------------------------------------
 
 
@@ -106,7 +108,7 @@ def scatter(d: Any, index: Any, x: Any) -> Any:
     """Zeros of the shape of `x` with `d` added at the flat positions `index`, repeats adding up."""
     out = np.zeros(np.size(x), np.result_type(d))
     if out.size:  # np.resize makes zeros of nothing
-        np.add.at(out, index, d)
+        add_at(out, index, d)
     return np.reshape(out, np.shape(x))
 
 

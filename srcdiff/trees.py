@@ -158,7 +158,10 @@ def add_tree(a: Any, b: Any) -> Any:
 
 def add_at(a: Any, key: Any, b: Any) -> None:
     """Add `b` at a place of the adjoint of a container, or of an array, at every one of several."""
-    if is_array(a):
+    if is_array(a) and np.iscomplexobj(a):  # CuPy has no atomic addition of complex numbers
+        np.add.at(a.real, key, np.real(b))
+        np.add.at(a.imag, key, np.imag(b))
+    elif is_array(a):
         np.add.at(a, key, b)
     else:
         a[key] = add_tree(a[key], b)

@@ -123,6 +123,8 @@ def _meaning(value: Any) -> Any:
     name = getattr(value, "__name__", None)
     if not isinstance(name, str) or isinstance(value, type):
         return value
+    if isinstance(getattr(value, "__self__", None), np.ufunc):
+        return getattr(_meaning(value.__self__), name)
     if getattr(value, "__self__", None) in (np.r_, np.c_):
         joiner = "r_" if value.__self__ is np.r_ else "c_"
         return getattr(getattr(importlib.import_module("cupy"), joiner), name)

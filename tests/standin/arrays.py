@@ -154,7 +154,9 @@ class ndarray:  # noqa: N801
     # --- NumPy's functions on these arrays ---
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return computed(getattr(ufunc, method), inputs, kwargs)
+        if method != "__call__":  # `np.add.at`, `np.add.reduce`: CuPy answers only to its own
+            return NotImplemented
+        return computed(ufunc, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func.__name__ in ("may_share_memory", "shares_memory", "shape", "ndim", "size"):

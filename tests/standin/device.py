@@ -43,6 +43,15 @@ _METHODS = {
 }
 """The ufuncs that have a method, as CuPy's page of ufuncs lists them."""
 
+_WHOLE = words("int32 int64 uint32 uint64")
+_ATOMIC = {
+    "add": _WHOLE | words("float16 float32 float64"),
+    "subtract": words("int32 uint32"),
+    **dict.fromkeys(("maximum", "minimum"), _WHOLE - {"int64"} | words("float32 float64")),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _WHOLE),
+}
+"""The dtypes in which a ufunc has `at` with positions."""
+
 _OPEN = words("toeplitz block_diag hadamard hilbert helmert dft")
 """Functions of `cupyx.scipy` whose first operand need not be an array."""
 
@@ -160,9 +169,35 @@ class Ufunc:
         method = getattr(self.function, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if name == "at":
+                _check_scattered(self.__name__, *args[:2])
+                if self.__name__ in ("maximum", "minimum"):
+                    return self._rounded_at(*args)
             return computed(method, tuple(map(_index, args)), kwargs)
 
         return call
+
+    def _rounded_at(self, a: Any, indices: Any, b: Any) -> None:
+        """`maximum.at` or `minimum.at`, which compare as float32 where several meet."""
+        single = a.held.astype(np.float32) if _by_position(indices) else a.held
+        self.function.at(single, plain(_index(indices)), plain(b))
+        met = np.zeros(a.shape, bool)
+        met[plain(indices)] = True
+        a.held[met] = single[met]
+
+
+def _by_position(indices: Any) -> bool:
+    """Whether an index has arrays or lists of positions, for which CuPy has kernels of its own."""
+    items = [plain(i) for i in (indices if isinstance(indices, tuple) else (indices,))]
+    several = [np.asarray(i) for i in items if isinstance(i, (list, np.ndarray))]
+    return bool(several) and not (len(several) == 1 and several[0].dtype == bool)
+
+
+def _check_scattered(name: str, a: Any, indices: Any) -> None:
+    """Raise where CuPy has no atomic operation for a dtype."""
+    known = _ATOMIC[name]
+    if _by_position(indices) and a.dtype.name not in known:
+        raise TypeError(f"cupy.{name}.at only supports {', '.join(sorted(known))} as data type")
 
 
 def _function(value: Any, name: str, module: str, what: str) -> Callable[..., Any]:
