@@ -17,7 +17,7 @@ import numpy as np
 
 from srcdiff import ir, repeats, trees
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Kind, List, Maybe, Scalar, Tuple
+from srcdiff.analyses.kind_types import Dict, Kind, List, Maybe, Scalar, Tuple
 from srcdiff.errors import MissingRuleError
 
 Kinds = Mapping[str, Kind]
@@ -38,27 +38,51 @@ class Conformer:
         """
         if call.fn is np.zeros_like and self.may_be_none(call.args):
             return replace(call, fn=trees.zeros_like, text=None)
-        call = _options(call, path, loc)
+        call = _options(_ordered(call, path), path, loc)
         name = path.rpartition(".")[2]
+        self.check(name, call, path, loc)
         if isinstance(call.fn, np.ufunc):
             args = [self.array(a, loc, numbers=False) for a in call.args]
+        elif name == "lfilter":
+            args = [self.with_axes(a, loc) for a in call.args[:2]]
+            args += [self.array(call.args[2], loc), *call.args[3:]]
         elif name in _ANYTHING:
             args = list(call.args)
         else:
             wanted = _WANTED.get(name, (0,))
             args = [self.array(a, loc) if k in wanted else a for k, a in enumerate(call.args)]
         if name in _JOINED and args and isinstance(args[0], ir.Tup):
-            args[0] = ir.Tup(tuple(self.array(a, loc) for a in args[0].items))
+            made = self.with_axes if name == "column_stack" else self.array
+            args[0] = ir.Tup(tuple(made(a, loc) for a in args[0].items))
         if name == "choose" and len(args) > 1:
             args[1] = self.stacked(args[1], loc)
         return replace(call, args=tuple(args))
+
+    def check(self, name: str, call: ir.Call, path: str, loc: ir.Loc) -> None:
+        """Raise if CuPy's function does not take operands of these kinds.
+
+        Raises:
+            MissingRuleError: with what it does not take.
+        """
+        kinds = [atom_kind(a, self.kinds) for a in call.args]
+        for names, lacks, what, remedy in _REFUSED:
+            if name in names and lacks(kinds, call):
+                short = path.replace("numpy", "np", 1)
+                raise MissingRuleError(f"`{short}` of CuPy takes no {what}", loc, remedy)
+
+    def with_axes(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """An operand as an array with one axis at least."""
+        kind = atom_kind(atom, self.kinds)
+        flat = isinstance(kind, Scalar) or _rank(kind) == 0
+        made = self.array(atom, loc)
+        return self._made(np.atleast_1d, (made,), loc) if flat else made
 
     def may_be_none(self, args: tuple[ir.Atom, ...]) -> bool:
         """Whether an operand stands for what has no value yet."""
         return any(isinstance(atom_kind(a, self.kinds), Maybe) for a in args)
 
     def outer(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
-        """A call of `outer` of a ufunc."""
+        """A call of `outer` of a ufunc, or of `dot` of an array: all operands are arrays."""
         return replace(call, args=tuple(self.array(a, loc) for a in call.args))
 
     def at(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
@@ -87,7 +111,9 @@ class Conformer:
         if not isinstance(atom_kind(atom, self.kinds), (List, Tuple)):
             return atom
         star = ir.Star(atom) if not isinstance(atom, ir.Tup) else None
-        items = (star,) if star is not None else atom.items  # type: ignore[union-attr]
+        items: tuple[Any, ...] = (star,)
+        if isinstance(atom, ir.Tup):
+            items = tuple(self.array(a, loc) for a in atom.items)
         same = self._made(np.broadcast_arrays, items, loc)
         return self._made(np.stack, (same,), loc)
 
@@ -96,6 +122,31 @@ class Conformer:
         name = self.fresh()
         self.before.append(ir.Assign(name, ir.Call(fn, args), loc))
         return name
+
+
+def _ordered(call: ir.Call, path: str) -> ir.Call:
+    """A call with names for the arguments that CuPy has in another order."""
+    place = _OTHERWISE.get(path, len(call.args))
+    named = tuple(zip(("density", "weights"), call.args[place:]))
+    return replace(call, args=call.args[:place], kwargs=(*call.kwargs, *named)) if named else call
+
+
+def _rank(kind: Kind) -> int | None:
+    """The rank of an array of which it is known."""
+    dims = getattr(kind, "dims", None)
+    return None if dims is None else len(dims)
+
+
+def _unlike_stacks(kinds: list[Kind], call: ir.Call) -> bool:
+    """Whether matrices and right-hand sides are in stacks of unlike ranks."""
+    a, b = map(_rank, kinds[:2])
+    return None not in (a, b) and b != 1 and a != b
+
+
+def _is_listed(kind: Kind) -> bool:
+    """Whether a kind is that of a tuple or list with one in it."""
+    inner = [*(getattr(kind, "items", None) or ()), getattr(kind, "item", None)]
+    return any(isinstance(k, (List, Tuple)) for k in inner)
 
 
 def _options(call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
@@ -148,6 +199,45 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_OTHERWISE: Mapping[str, int] = {"numpy.histogramdd": 3, "numpy.histogram2d": 4}
+"""From where on functions of NumPy take `density, weights`, and those of CuPy the reverse."""
+
+_REFUSED: tuple[tuple[frozenset[str], Callable[..., bool], str, str], ...] = (
+    (
+        _words("erf erfc erfcx exp1 expi ndtr log_ndtr"),
+        lambda kinds, call: (getattr(kinds[0], "dtype", None) or "").startswith("complex"),
+        "complex numbers", "Take it of real numbers, or pass NumPy arrays.",
+    ),
+    (
+        _words("convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d "
+               "uniform_filter uniform_filter1d"),
+        lambda kinds, call: ("mode", ir.Const("grid-constant")) in call.kwargs,
+        "mode 'grid-constant'", "Pad with `np.pad` first, or use mode 'constant'.",
+    ),
+    (
+        _words("polyval"), lambda kinds, call: (_rank(kinds[0]) or 0) > 1,
+        "coefficients with several axes", "Evaluate it with Horner's scheme in a loop.",
+    ),
+    (
+        _words("solve"), _unlike_stacks,
+        "stacks of unlike ranks", "Repeat the operand with `np.broadcast_to` first.",
+    ),
+    (
+        _words("expm"), lambda kinds, call: (_rank(kinds[0]) or 2) > 2,
+        "stacks of matrices", "Take it of each matrix in a loop.",
+    ),
+    (
+        _words("pad"), lambda kinds, call: len(kinds) > 1 and isinstance(kinds[1], Dict),
+        "widths in a dict", "Write the widths as a tuple of pairs.",
+    ),
+    (
+        _words("histogramdd histogram2d"),
+        lambda kinds, call: any(map(_is_listed, kinds[1:3] if len(kinds) < 3 else kinds[1:2])),
+        "edges in lists", "Make arrays of them.",
+    ),
+)  # fmt: skip
+"""What functions of CuPy do not take, by their names: whether, what, and what to do instead."""
+
 _ANYTHING = _words(
     """array asarray asanyarray ascontiguousarray asfortranarray full zeros ones empty arange
     linspace logspace eye identity tri indices fromfunction real imag angle isclose allclose select
@@ -157,7 +247,7 @@ _ANYTHING = _words(
     gradient fftshift ifftshift block_diag hadamard hilbert helmert dft next_fast_len shape ndim
     size iscomplexobj isrealobj isscalar iterable result_type can_cast promote_types finfo iinfo
     may_share_memory shares_memory broadcast_shapes broadcast_arrays issubdtype min_scalar_type
-    dtype einsum apply_along_axis apply_over_axes tril_indices triu_indices diag_indices
+    dtype einsum histogramdd apply_along_axis apply_over_axes tril_indices triu_indices diag_indices
     mask_indices vectorize seed default_rng bartlett blackman hamming hanning kaiser __getitem__"""
 )
 """Functions of CuPy that take numbers and lists as well, or take no arrays."""
@@ -169,7 +259,7 @@ _WANTED: Mapping[str, tuple[int, ...]] = {
          "searchsorted", "digitize", "bincount", "isin", "take_along_axis", "array_equal",
          "solve_triangular", "polygamma", "toeplitz", "convolve1d", "correlate1d"), (0, 1),
     ),
-    **dict.fromkeys(("interp", "lfilter", "putmask"), (0, 1, 2)),
+    **dict.fromkeys(("interp", "putmask"), (0, 1, 2)),
     "compress": (1,),
     "extract": (0, 1),
     "lu_solve": (1,),

@@ -333,7 +333,7 @@ def leading_zeros(p: Any, most: float = 0.0) -> int:
 def put_places(a: Any, indices: Any, v: Any) -> tuple[Any, ...]:
     """The index of what `np.put` writes: nothing if there are no values."""
     places = np.arange(np.size(a))[np.atleast_1d(np.asarray(indices))].ravel()
-    return np.unravel_index(places[: np.size(v) * np.size(places)], np.shape(a))
+    return np.unravel_index(places[: math.prod(np.shape(v)) * len(places)], np.shape(a))
 
 
 def extremes(a: Any) -> tuple[Any, Any]:

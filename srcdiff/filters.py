@@ -5,6 +5,7 @@ Kernels are computed from numbers, by SciPy, wherever the arrays are.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ def lagged(g: Any, v: Any, like: Any, axis: int) -> Any:
     """
     g, v = np.moveaxis(g, axis, -1), np.moveaxis(v, axis, -1)
     n = g.shape[-1]
-    out = np.zeros(np.size(like), np.result_type(g, v))
+    out = np.zeros(math.prod(np.shape(like)), np.result_type(g, v))
     for k in range(min(out.size, n)):
         out[k] = np.sum(g[..., k:] * v[..., : n - k])
     return np.reshape(out, np.shape(like))[()]
@@ -33,7 +34,8 @@ def gaussian_weights(sigma: Any, order: int, truncate: float) -> Any:
     """The kernel by which `scipy.ndimage.gaussian_filter1d` convolves."""
     from scipy import ndimage
 
-    reach = int(truncate * float(sigma) + 0.5)
+    sigma = float(sigma)  # perhaps a number of a device
+    reach = int(truncate * sigma + 0.5)
     zeros = [0.0] * reach
     kernel = ndimage.gaussian_filter1d(
         [*zeros, 1.0, *zeros], sigma, order=order, mode="constant", truncate=truncate

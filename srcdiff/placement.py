@@ -76,6 +76,8 @@ def _placed(call: ir.Call, conformer: Conformer, loc: ir.Loc) -> ir.Call:
         return conformer.at(call, loc)
     if _is_outer(call.fn):
         return conformer.outer(call, loc)
+    if isinstance(call.fn, ir.Method) and call.fn.name == "dot":
+        return conformer.outer(call, loc)
     path = _path_of(call.fn)
     return conformer.call(call, path, loc) if path else call
 

@@ -89,11 +89,25 @@ def along(axis: int, *part: Any) -> tuple[Any, ...]:
 
 def inside(pad_width: Any, ndim: int) -> tuple[slice, ...]:
     """The index of the original array inside one that was padded."""
+    pairs = [_ends(width) for width in _widths(pad_width, ndim)]
+    return tuple(slice(before, -after or None) for before, after in pairs)
+
+
+def _widths(pad_width: Any, ndim: int) -> list[Any]:
+    """What `np.pad` adds along every axis; of numbers of the host alone, wherever the array is."""
     if isinstance(pad_width, dict):  # by axis, counted from the front or from behind
         widths = {k % ndim: width for k, width in pad_width.items()}
-        pad_width = [np.broadcast_to(widths.get(k, 0), 2) for k in range(ndim)]
-    pairs = np.broadcast_to(pad_width, (ndim, 2)).tolist()
-    return tuple(slice(before, -after or None) for before, after in pairs)
+        return [widths.get(k, 0) for k in range(ndim)]
+    rows = pad_width.tolist() if hasattr(pad_width, "tolist") else pad_width
+    if isinstance(rows, (list, tuple)) and any(hasattr(row, "__len__") for row in rows):
+        return [*rows] * (ndim if len(rows) == 1 else 1)
+    return [rows] * ndim
+
+
+def _ends(width: Any) -> tuple[int, int]:
+    """The width before and that after an axis."""
+    first, *rest = width if hasattr(width, "__len__") and np.ndim(width) else (width,)
+    return (int(first), int(rest[0])) if rest else (int(first), int(first))
 
 
 # --- moving elements ---------------------------------------------------------------------------
@@ -101,12 +115,12 @@ def inside(pad_width: Any, ndim: int) -> tuple[slice, ...]:
 
 def positions(x: Any) -> Any:
     """The flat position of every element of `x`, in the shape of `x`."""
-    return np.arange(np.size(x)).reshape(np.shape(x))
+    return np.arange(math.prod(np.shape(x))).reshape(np.shape(x))
 
 
 def scatter(d: Any, index: Any, x: Any) -> Any:
     """Zeros of the shape of `x` with `d` added at the flat positions `index`, repeats adding up."""
-    out = np.zeros(np.size(x), np.result_type(d))
+    out = np.zeros(math.prod(np.shape(x)), np.result_type(d))
     if out.size:  # np.resize makes zeros of nothing
         add_at(out, index, d)
     return np.reshape(out, np.shape(x))
@@ -281,7 +295,7 @@ def dot_right(d: Any, x: Any, y: Any) -> Any:
     if np.ndim(x) == 2 and np.ndim(y) < 3:
         return matmul_right(d, x, y)
     axes = range(np.ndim(x) - 1)
-    out = np.tensordot(x, d, (axes, axes))
+    out = np.tensordot(x, d, (tuple(axes), tuple(axes)))
     return out if np.ndim(y) == 1 else np.moveaxis(out, 0, -2)
 
 
@@ -289,7 +303,7 @@ def tensordot_left(d: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     """The adjoint of `a` in `np.tensordot(a, b, axes)`."""
     left, right = _contracted(np.ndim(a), np.ndim(b), axes)
     free = [k for k in range(np.ndim(b)) if k not in right]
-    out = np.tensordot(d, b, (range(np.ndim(d) - len(free), np.ndim(d)), free))
+    out = np.tensordot(d, b, (tuple(range(np.ndim(d) - len(free), np.ndim(d))), tuple(free)))
     order = [k for k in range(np.ndim(a)) if k not in left]
     order += [left[right.index(k)] for k in sorted(right)]
     return np.transpose(out, [order.index(k) for k in range(np.ndim(a))])
@@ -299,7 +313,7 @@ def tensordot_right(d: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     """The adjoint of `b` in `np.tensordot(a, b, axes)`."""
     left, right = _contracted(np.ndim(a), np.ndim(b), axes)
     free = [k for k in range(np.ndim(a)) if k not in left]
-    out = np.tensordot(a, d, (free, range(len(free))))
+    out = np.tensordot(a, d, (tuple(free), tuple(range(len(free)))))
     order = [right[left.index(k)] for k in sorted(left)]
     order += [k for k in range(np.ndim(b)) if k not in right]
     return np.transpose(out, [order.index(k) for k in range(np.ndim(b))])

@@ -96,3 +96,34 @@ def test_allocations_are_counted(device):
     y = x + 1.0
     y[1:] *= 2.0
     assert device.allocations == before + 1  # a view is none
+
+
+STRICT = {
+    "complex add.at": lambda cp, x: cp.add.at(x + 0j, cp.array([0, 0]), 1.0),
+    "subtract.at": lambda cp, x: cp.subtract.at(x, cp.array([0, 0]), 1.0),
+    "NumPy's add.at": lambda cp, x: np.add.at(x, cp.array([0, 0]), 1.0),
+    "size of a number": lambda cp, x: cp.size(1.0),
+    "dot of a number": lambda cp, x: x.dot(2.0),
+    "matrix of coefficients": lambda cp, x: cp.polyval(x.reshape(1, 3), x),
+    "stacks": lambda cp, x: cp.linalg.solve(cp.ones((2, 3, 3)), cp.ones((3, 2))),
+    "widths in a dict": lambda cp, x: cp.pad(x, {0: 1}),
+    "no axes": lambda cp, x: cp.tensordot(x[0], x, ([], [])),
+    "columns without axes": lambda cp, x: cp.column_stack([x, x[0]]),
+    "order of arguments": lambda cp, x: cp.histogram2d(x, x, 2, None, None, x),
+}
+
+
+@pytest.mark.parametrize("how", STRICT)
+def test_what_only_numpy_takes(device, how):
+    with pytest.raises((TypeError, ValueError)):
+        STRICT[how](device.cupy, device.array(np.arange(1.0, 4.0)))
+
+
+def test_what_differs_in_value(device):
+    cp, x = device.cupy, device.array(np.zeros(2))
+    cp.maximum.at(x, cp.array([0, 0]), 0.1)
+    assert x.held[0] == np.float32(0.1)  # CuPy compares as float32
+    x[cp.array([1, 1])] = device.array(np.array([3.0, 4.0]))
+    assert x.held[1] == 3.0  # not the last one
+    a = np.diag([1.0, 2.0])
+    assert np.any(cp.linalg.eigh(device.array(a))[1].held != np.linalg.eigh(a)[1])

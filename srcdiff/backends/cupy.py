@@ -7,6 +7,7 @@ helpers that generated code calls are the same source, read with `cp` in the pla
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import inspect
 import io
@@ -26,6 +27,7 @@ from srcdiff import (
     cofactors,
     factors,
     filters,
+    joined,
     pieces,
     records,
     repeats,
@@ -39,7 +41,7 @@ from srcdiff.device import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
 from srcdiff.errors import CotangentTypeError, DtypeError
 from srcdiff.inline import is_foreign
 
-HELPERS = (runtime, factors, filters, cofactors, pieces, repeats, trees, solutions)
+HELPERS = (runtime, factors, filters, cofactors, pieces, repeats, trees, solutions, joined)
 """The modules whose functions generated code may call."""
 
 _MODULES = dict(PAIRS)
@@ -120,6 +122,8 @@ def _meaning(value: Any) -> Any:
         return _counterpart_of_module(value)
     if isinstance(value, types.FunctionType) and not is_foreign(value.__module__ or ""):
         return users_twin(value)
+    if isinstance(value, functools._lru_cache_wrapper) and not is_foreign(value.__module__ or ""):
+        return _memoised(value)
     name = getattr(value, "__name__", None)
     if not isinstance(name, str) or isinstance(value, type):
         return value
@@ -175,6 +179,13 @@ def users_twin(function: types.FunctionType) -> types.FunctionType:
         _users[function] = twin
         setattr(twin, TWIN_OF, ref(function))
     return _users[function]
+
+
+@functools.lru_cache(maxsize=256)
+def _memoised(function: Any) -> Any:
+    """A function of the user's with `functools.lru_cache`, with CuPy where it says NumPy."""
+    options = function.cache_parameters()
+    return functools.lru_cache(**options)(users_twin(function.__wrapped__))
 
 
 def imported(found: Import) -> Import:

@@ -104,7 +104,7 @@ sample(curves_between_arrays, lambda r: (r.standard_normal(3),))
 
 def differences_of_sets(x):
     kept = np.setdiff1d(x, np.array([5.0]), True)
-    return kept * np.intersect1d(x, x[::-1], True) * np.setxor1d(x, np.array([7.0]), True)[:-1]
+    return kept * np.intersect1d(x, np.sort(x), True) * np.setxor1d(x, np.array([7.0]), True)[:-1]
 
 
 def trimmed_matrix(x):

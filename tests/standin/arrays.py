@@ -100,7 +100,12 @@ class ndarray:  # noqa: N801
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, np.ndarray):
             raise TypeError("Unsupported type <class 'numpy.ndarray'>")
-        self.held[plain(_index(key))] = plain(value)
+        key, value = plain(_index(key)), plain(value)
+        if isinstance(key, np.ndarray) and key.ndim == 1 and key.dtype != bool:
+            # CuPy does not say which of the values for one place stays: here it is the first.
+            value = np.broadcast_to(value, self.held[key].shape)[::-1]
+            key = key[::-1]
+        self.held[key] = value
 
     def __copy__(self) -> Any:
         return wrapped(self.held.copy())
@@ -293,6 +298,8 @@ def _methods(names: Any) -> None:
             continue
 
         def method(self: Any, *args: Any, name: str = name, **kwargs: Any) -> Any:
+            if name in ("dot", "choose") and not isinstance(args[0], ndarray):
+                raise TypeError(f"Argument 'b' has incorrect type (got {type(args[0]).__name__})")
             return computed(getattr(self.held, name), args, kwargs)
 
         method.__name__ = name

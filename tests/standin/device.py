@@ -14,6 +14,7 @@ import numpy as np
 
 from srcdiff.placement import KNOWN
 
+from . import strictness
 from .arrays import COUNTS, TransferError, _index, _methods, computed, ndarray, plain, wrapped
 
 __all__ = ["Device", "TransferError"]
@@ -159,6 +160,8 @@ class Ufunc:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if any(isinstance(a, (list, tuple)) for a in args):
             raise TypeError("Unsupported type <class 'list'>")
+        if self.__name__ in strictness.REAL and any(np.iscomplexobj(plain(a)) for a in args):
+            raise TypeError(f"Wrong type of arguments for cupyx_scipy_special_{self.__name__}")
         return computed(self.function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -217,6 +220,8 @@ def _function(value: Any, name: str, module: str, what: str) -> Callable[..., An
             raise TypeError(f"{name}() got an unexpected keyword argument {min(extra)!r}")
         if len(args) > positional and "*" not in what and not open_:
             raise TypeError(f"{name}() takes {positional} positional arguments")
+        if name == "size":
+            _check_array(name, args[0])
         if name in _ANSWERS:
             return value(*map(_loose, args), **{k: _loose(v) for k, v in kwargs.items()})
         for operand in (*(args[k] for k in places if k < len(args)),
@@ -225,13 +230,30 @@ def _function(value: Any, name: str, module: str, what: str) -> Callable[..., An
         if name in _JOINED and args:
             for operand in args[0]:
                 _check_array(name, operand)
+        strictness.refuse(module, name, args, kwargs)
+        if name == "broadcast_arrays":  # numbers stay numbers
+            whole = computed(value, args, kwargs)
+            return tuple(w if isinstance(a, ndarray) else a for a, w in zip(args, whole))
         if name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
             return _array(value, args, kwargs)
-        return computed(value, args, kwargs)
+        return _turned(name, computed(value, args, kwargs))
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     return function
+
+
+def _turned(name: str, result: Any) -> Any:
+    """Eigenvectors and singular vectors of other signs than NumPy's, as they may have on a GPU."""
+    if name not in ("eigh", "svd") or not isinstance(result, tuple):
+        return result
+    vectors = result[-1].held
+    n = result[-1 - (name == "eigh")].shape[-1 - (name == "svd")]
+    signs = np.where(np.arange(n) % 2, 1.0, -1.0)
+    if name == "eigh":
+        return type(result)(result[0], wrapped(vectors * signs))
+    u = result[0].held * np.resize(signs, result[0].shape[-1])
+    return type(result)(wrapped(u), result[1], wrapped(vectors * signs[:, None]))
 
 
 def _check_array(name: str, value: Any) -> None:
