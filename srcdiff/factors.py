@@ -14,9 +14,16 @@ import numpy as np
 from srcdiff.runtime import divide_or_zero
 
 
-def hermitian(g: Any) -> Any:
-    """The part of a matrix that is equal to its conjugate transpose."""
-    return 0.5 * (g + np.conj(g.mT))
+def from_triangle(x: Any, upper: bool = False) -> Any:
+    """The Hermitian matrix that a function sees which reads one triangle of `x`."""
+    half = half_diagonal(np.triu(x) if upper else np.tril(x))
+    return half + np.conj(half.mT)
+
+
+def to_triangle(g: Any, upper: bool = False) -> Any:
+    """The adjoint of the triangle of `x` that is read, given that of the whole matrix."""
+    both = half_diagonal(g + np.conj(g.mT))
+    return np.triu(both) if upper else np.tril(both)
 
 
 def diagonal(x: Any) -> Any:
@@ -37,13 +44,13 @@ def between(x: Any, gap: Any) -> Any:
 
 
 def eigh_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
-    """The adjoint of the symmetric (or Hermitian) `a` in `w, v = np.linalg.eigh(a)`.
+    """The adjoint of the whole Hermitian `a` in `w, v = np.linalg.eigh(a)`.
 
     Vectors of equal eigenvalues have none: it is nan where something depends on them.
     """
     gap = w[..., None, :] - w[..., :, None]
     turn = between(np.conj(v.mT) @ d_v, gap)
-    return hermitian((v * d_w[..., None, :] + v @ turn) @ np.conj(v.mT))
+    return (v * d_w[..., None, :] + v @ turn) @ np.conj(v.mT)
 
 
 def eig_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
@@ -106,10 +113,10 @@ def determined(g: Any, k: int) -> Any:
 
 
 def cholesky_back(z: Any, d_z: Any) -> Any:
-    """The adjoint of the symmetric (or Hermitian) `a` in `z = np.linalg.cholesky(a)`."""
+    """The adjoint of the lower triangle of `a` in `z = np.linalg.cholesky(a)`."""
     zh = np.conj(z.mT)
     left = np.linalg.solve(zh, half_diagonal(np.tril(zh @ d_z)))
-    return hermitian(np.conj(np.linalg.solve(zh, np.conj(left.mT)).mT))
+    return to_triangle(np.conj(np.linalg.solve(zh, np.conj(left.mT)).mT))
 
 
 def lu_back(low: Any, u: Any, d_low: Any, d_u: Any) -> Any:

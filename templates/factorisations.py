@@ -1,7 +1,7 @@
 """Rules of matrix factorisations and of what is made from them, for stacks of matrices.
 
-Symmetric (Hermitian) matrices have symmetric gradients: what is upper and lower triangle counts as
-one variable.
+What reads one triangle of a matrix has its gradient there: beside the diagonal, that of both
+elements of the Hermitian matrix that it stands for.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ from srcdiff.factors import (
     cholesky_back,
     eig_back,
     eigh_back,
-    hermitian,
     lstsq_left,
     lstsq_right,
     pinv_back,
     qr_back,
     svd_back,
+    to_triangle,
 )
 from srcdiff.rules import composed, conj, d, ignored, iscomplex, known, refuse, rule, samples
 
@@ -34,9 +34,9 @@ def eigh(a, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO)
     yield w, v
     if ignored(v):
-        d[a] += hermitian((v * d[w][..., None, :]) @ conj(v.mT))
+        d[a] += to_triangle((v * d[w][..., None, :]) @ conj(v.mT), UPLO in ("U", "u"))
     else:
-        d[a] += eigh_back(w, v, d[w], d[v])
+        d[a] += to_triangle(eigh_back(w, v, d[w], d[v]), UPLO in ("U", "u"))
 
 
 @composed(np.linalg.eigvalsh)

@@ -16,6 +16,7 @@ from srcdiff.factors import (
     diagonal_places,
     extremes,
     fitted,
+    from_triangle,
     i0_slope,
     kron_shapes,
     last_axes,
@@ -31,6 +32,7 @@ from srcdiff.factors import (
     scaled_ends,
     sparse_adjoint,
     swapped_norm,
+    to_triangle,
     unique_places,
     unreduced,
 )  # fmt: skip
@@ -46,7 +48,6 @@ from srcdiff.rules import (
     samples,
 )
 
-composed(factors.hermitian)(samples("A(3, 3)", "C(2, 3, 3)")(factors.hermitian))
 composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
 composed(factors.half_diagonal)(samples("A(3, 3)", "C(3, 3)")(factors.half_diagonal))
 composed(factors.between)(samples("A(3, 3), P(3, 3)", "C(2, 3, 3), P(2, 3, 3)")(factors.between))
@@ -111,6 +112,22 @@ def band_transposed_(ab, lower, upper):
     z = band_transposed(ab, lower, upper)
     yield z
     d[ab] += band_transposed(d[z], upper, lower)
+
+
+@linear(from_triangle)
+@samples("A(3, 3)", "A(2, 3, 3), True", "C(3, 3)")
+def from_triangle_(x, upper=False):
+    z = from_triangle(x, upper)
+    yield z
+    d[x] += to_triangle(d[z], upper)
+
+
+@linear(to_triangle)
+@samples("A(3, 3)", "A(2, 3, 3), True", "C(3, 3)")
+def to_triangle_(g, upper=False):
+    z = to_triangle(g, upper)
+    yield z
+    d[g] += from_triangle(d[z], upper)
 
 
 @linear(determined)

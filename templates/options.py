@@ -243,7 +243,7 @@ def angle_degrees(z, deg=False):
 @composed(np.linalg.cholesky, given="upper")
 @samples("S(3), upper=True", "S(3), upper=False")
 def cholesky_upper(a, *, upper=False):
-    return conj(np.linalg.cholesky(a).mT) if upper else np.linalg.cholesky(a)
+    return conj(np.linalg.cholesky(conj(a.mT)).mT) if upper else np.linalg.cholesky(a)
 
 
 @composed(np.copyto, given="where", mutates="dst")

@@ -209,16 +209,10 @@ def _copied(x: Any) -> Any:
 
 
 def direction(x: Any, rng: np.random.Generator) -> Any:
-    """A random direction of the kind of `x`; symmetric (Hermitian) where `x` is."""
+    """A random direction of the kind of `x`."""
     v = rng.standard_normal(np.shape(x))
     if np.iscomplexobj(x):
         v = v + 1j * rng.standard_normal(np.shape(x))
-    if (
-        np.ndim(x) == 2
-        and np.shape(x)[0] == np.shape(x)[1] > 1
-        and np.array_equal(x, np.conj(np.transpose(x)))
-    ):
-        v = v + np.conj(v.T)
     return np.where(np.isfinite(x), v, 0.0) if np.ndim(x) else np.asarray(v).item()
 
 

@@ -21,7 +21,7 @@ WITHOUT = {
     "it is not holomorphic": (
         "cho_solve:*", "cholesky:*", "cond:*", "conjugate:*", "eigvalsh:*", "lu_solve:*trans=2)",
         "matrix_norm:*", "polar:*", "correlate:*", "correlate2d:*", "correlate1d:*(A(5)*",
-        "correlate1d:*'mirror')", "eig_back:*", "hermitian:*",
+        "correlate1d:*'mirror')", "eig_back:*", "from_triangle_:*", "to_triangle_:*",
         "lstsq:*", "norm:*",
         "norm_order(A(?, ?*", "norm_order(A(4), [12-]*", "norm_order(A(4), np*", "pinv:*", "qr:*",
         "poly:poly(V(*", "poly:poly(np.roots*",

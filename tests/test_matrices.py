@@ -102,3 +102,80 @@ def test_cross_products_of_two_components(f, left, right):
     rows = srcdiff.jacobian(f, (0, 1), mode="reverse")(a, b)
     for k in range(2):
         np.testing.assert_allclose(columns[k], rows[k], atol=1e-14)
+
+
+TRIANGLES = {
+    "cholesky": lambda a: np.linalg.cholesky(a),
+    "eigvalsh": lambda a: np.linalg.eigvalsh(a),
+    "vectors": lambda a: np.abs(np.linalg.eigh(a)[1]) ** 2,
+    "upper vectors": lambda a: np.abs(np.linalg.eigh(a, UPLO="U")[1]) ** 2,
+    "upper values": lambda a: np.linalg.eigvalsh(a, "U"),
+}
+SCIPY_TRIANGLES = {
+    "cholesky": lambda la, a: la.cholesky(a, lower=True),
+    "upper cholesky": lambda la, a: la.cholesky(a),
+    "upper cho_solve": lambda la, a: la.cho_solve(la.cho_factor(a), V),
+    "cho_solve": lambda la, a: la.cho_solve(la.cho_factor(a, lower=True), V),
+    "eigh": lambda la, a: np.abs(la.eigh(a)[1]) ** 2,
+    "upper eigvalsh": lambda la, a: la.eigvalsh(a, lower=False),
+    "two eigvalsh": lambda la, a: la.eigvalsh(a, a + 9.0 * np.eye(3)),
+    "upper two eigvalsh": lambda la, a: la.eigvalsh(a, a + 9.0 * np.eye(3), lower=False),
+    "upper pos": lambda la, a: la.solve(a, V, assume_a="pos"),
+    "pos": lambda la, a: la.solve(a, V, lower=True, assume_a="pos"),
+    "upper her": lambda la, a: la.solve(a, V, assume_a="her"),
+    "upper sym": lambda la, a: la.solve(a, V, assume_a="sym"),
+    "sym": lambda la, a: la.solve(a, V, lower=True, assume_a="sym"),
+}
+
+
+def one_triangle(f, upper, turn):
+    """All of the gradient lies in the triangle that is read, whatever the other holds."""
+    rng = np.random.default_rng(6)
+    z, way = rng.normal(size=(2, 3, 3)) + turn * rng.normal(size=(2, 3, 3))
+    whole = z @ np.conj(z.T) + np.diag([3.0, 6.0, 9.0])
+    keep, drop = (np.triu, np.tril) if upper else (np.tril, np.triu)
+    a = keep(whole) + drop(z, -1 if upper else 1)
+    weights = rng.normal(size=(3, 3))
+
+    def total(a):
+        return np.sum(weights * np.abs(f(a)) ** 2)
+
+    gradient = srcdiff.grad(total)
+    check_gradient(total, (a,), (0,))
+    assert not np.any(drop(gradient(a), -1 if upper else 1))
+    assert not np.any(drop(srcdiff.hvp(total, (a,), way), -1 if upper else 1))
+    unread = drop(way, -1 if upper else 1)
+    assert srcdiff.jvp(total, (a,), (unread,))[1] == 0.0
+    assert srcdiff.gradcheck(total, (a,), check_forward_ad=True)
+    assert srcdiff.gradgradcheck(total, (a,))
+
+
+@pytest.mark.parametrize("turn", [0.0, 1j])
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_what_reads_one_triangle_has_its_gradient_there(name, turn):
+    one_triangle(TRIANGLES[name], "upper" in name, turn)
+
+
+@pytest.mark.parametrize("turn", [0.0, 1j])
+def test_the_upper_factor_is_that_of_the_upper_triangle(turn):
+    one_triangle(lambda a: np.linalg.cholesky(a, upper=True), True, turn)
+
+
+@pytest.mark.parametrize("turn", [0.0, 1j])
+@pytest.mark.parametrize("name", SCIPY_TRIANGLES)
+def test_what_reads_one_triangle_in_scipy_has_its_gradient_there(name, turn):
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+    f = SCIPY_TRIANGLES[name]
+    one_triangle(lambda a: f(linalg, a), "upper" in name, turn)
+
+
+def test_a_triangle_that_is_filled_has_all_of_the_gradient():
+    def filled(t):
+        a = np.zeros((3, 3))
+        for i in range(3):
+            a[i, i] = 4.0 + t[i]
+            for j in range(i):
+                a[i, j] = np.exp(-((t[i] - t[j]) ** 2))
+        return np.sum(np.log(np.diag(np.linalg.cholesky(a)))) + np.linalg.eigvalsh(a)[-1]
+
+    check_gradient(filled, (np.array([0.1, 0.7, 1.9]),), (0,))

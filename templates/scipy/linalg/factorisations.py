@@ -1,7 +1,7 @@
 """Rules of matrix factorisations of `scipy.linalg`.
 
-Symmetric (Hermitian) matrices have symmetric gradients: what is upper and lower triangle counts as
-one variable.
+What reads one triangle of a matrix has its gradient there: beside the diagonal, that of both
+elements of the Hermitian matrix that it stands for.
 """
 
 import numpy as np
@@ -11,11 +11,12 @@ from srcdiff.factors import (
     cholesky_back,
     eigh_back,
     fitted,
-    hermitian,
+    from_triangle,
     lu_back,
     pivot_order,
     qr_back,
     svd_back,
+    to_triangle,
 )
 from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
 
@@ -28,7 +29,7 @@ def cholesky(a, lower=False):
     if lower:
         d[a] += cholesky_back(z, d[z])
     else:
-        d[a] += cholesky_back(conj(z.mT), conj(d[z].mT))
+        d[a] += conj(cholesky_back(conj(z.mT), conj(d[z].mT)).mT)
 
 
 # What SciPy leaves undefined in the other triangle is zero here.
@@ -146,9 +147,9 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, driver=None):
     if b is not None:
         refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
     if ignored(v):
-        d[a] += hermitian((v * d[w][..., None, :]) @ conj(v.mT))
+        d[a] += to_triangle((v * d[w][..., None, :]) @ conj(v.mT), not lower)
     else:
-        d[a] += eigh_back(w, v, d[w], d[v])
+        d[a] += to_triangle(eigh_back(w, v, d[w], d[v]), not lower)
 
 
 @composed(linalg.eigh, given="eigvals_only")
@@ -164,8 +165,8 @@ def eigh_values(a, b=None, *, lower=True, eigvals_only=False):
 def eigvalsh(a, b=None, *, lower=True):
     if b is None:
         return linalg.eigh(a, lower=lower)[0]
-    root = linalg.cholesky(b, lower=True)
-    left = linalg.solve_triangular(root, a, lower=True)
+    root = linalg.cholesky(b, lower=True) if lower else conj(linalg.cholesky(b).mT)
+    left = linalg.solve_triangular(root, from_triangle(a, not lower), lower=True)
     return linalg.eigh(linalg.solve_triangular(root, conj(left.mT), lower=True))[0]
 
 

@@ -7,11 +7,12 @@ from srcdiff.factors import (
     band_product,
     band_products,
     band_transposed,
-    hermitian,
+    half_diagonal,
     lstsq_left,
     lstsq_right,
     pinv_back,
     pivot_order,
+    to_triangle,
 )
 from srcdiff.rules import (
     composed,
@@ -69,9 +70,10 @@ def solve(a, b, lower=False, *, assume_a=None, transposed=False):
     if assume_a is None or assume_a == "gen" or assume_a == "general":
         d[a] += g_a
     elif assume_a in ("pos", "her", "positive definite", "hermitian"):
-        d[a] += hermitian(g_a)
+        d[a] += to_triangle(g_a, not lower)
     elif assume_a == "sym" or assume_a == "symmetric":
-        d[a] += 0.5 * (g_a + g_a.mT)
+        both = half_diagonal(g_a + g_a.mT)
+        d[a] += np.tril(both) if lower else np.triu(both)
     else:
         refuse("this structure of the matrix: use `solve_triangular` or `solve_banded`")
 
