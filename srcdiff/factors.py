@@ -101,6 +101,23 @@ def qr_back(q: Any, r: Any, d_q: Any, d_r: Any) -> Any:
     return np.concatenate((front, q @ wide), axis=-1)
 
 
+def qr_along(q: Any, r: Any, e: Any) -> tuple[Any, Any]:
+    """The tangents of `q, r = np.linalg.qr(a)` along `e`, or of full matrices.
+
+    Further columns of a full `q` only span what the first leave: theirs are nan.
+    """
+    k = min(q.shape[-1], r.shape[-1])
+    first, top = q[..., :k], r[..., :k, :]
+    moved = np.linalg.solve(top[..., :k].mT, e[..., :k].mT).mT
+    inner = np.conj(first.mT) @ moved
+    low = np.tril(inner, -1) + 0.5 * diagonal(np.diagonal(inner, 0, -2, -1))
+    turn = low - np.conj(low.mT)
+    d_first = first @ (turn - inner) + moved
+    d_top = np.triu(np.conj(first.mT) @ (e - d_first @ top))
+    d_q = np.concatenate((d_first, np.full_like(q[..., k:], np.nan)), axis=-1)
+    return d_q, np.concatenate((d_top, np.zeros_like(r[..., k:, :])), axis=-2)
+
+
 def determined(g: Any, k: int) -> Any:
     """The first `k` columns of the adjoint of a full `q`.
 

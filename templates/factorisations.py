@@ -13,11 +13,23 @@ from srcdiff.factors import (
     lstsq_left,
     lstsq_right,
     pinv_back,
+    qr_along,
     qr_back,
     svd_back,
     to_triangle,
 )
-from srcdiff.rules import composed, conj, d, ignored, iscomplex, known, refuse, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    forward,
+    ignored,
+    iscomplex,
+    known,
+    refuse,
+    rule,
+    samples,
+)
 
 
 @rule(np.linalg.cholesky)
@@ -98,6 +110,13 @@ def qr(a, mode="reduced"):
     q, r = np.linalg.qr(a, mode)
     yield q, r
     d[a] += qr_back(q, r, d[q], d[r])
+
+
+@forward(np.linalg.qr)
+def qr_tangent(a, mode="reduced"):
+    z = np.linalg.qr(a, mode)
+    yield z
+    d[z] += qr_along(z[0], z[1], d[a])
 
 
 @composed(np.linalg.qr, given="mode")

@@ -68,6 +68,11 @@ composed(factors.qr_back)(
         factors.qr_back
     )
 )
+composed(factors.qr_along)(
+    samples("A(4, 3), S(3), A(4, 3)", "A(3, 3), A(3, 5), A(3, 5)", "C(3, 3), C(3, 4), C(3, 4)")(
+        factors.qr_along
+    )
+)
 composed(factors.cholesky_back)(samples("S(3), A(3, 3)")(factors.cholesky_back))
 composed(factors.lu_back)(
     samples(

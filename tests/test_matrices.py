@@ -179,3 +179,31 @@ def test_a_triangle_that_is_filled_has_all_of_the_gradient():
         return np.sum(np.log(np.diag(np.linalg.cholesky(a)))) + np.linalg.eigvalsh(a)[-1]
 
     check_gradient(filled, (np.array([0.1, 0.7, 1.9]),), (0,))
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (3, 3)])
+def test_a_full_q_that_nobody_uses_has_no_say(shape):
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+
+    def of_factors(a):
+        q, r = linalg.qr(a)
+        return np.sum(r[: min(shape)] ** 3) + np.sum(q[:, : min(shape)] ** 3)
+
+    def of_r(a):
+        _, r = linalg.qr(a)
+        return np.sum(r[: min(shape)] ** 3)
+
+    a, way = np.random.default_rng(5).normal(size=(2, *shape))
+    for f in (of_factors, of_r):
+        check_gradient(f, (a,), (0,))
+        gradient = srcdiff.grad(f)(a)
+        np.testing.assert_allclose(srcdiff.jvp(f, (a,), (way,))[1], np.sum(gradient * way))
+        backwards = srcdiff.vhp(f, (a,), way)
+        np.testing.assert_allclose(srcdiff.hvp(f, (a,), way), backwards, atol=1e-12)
+
+
+def test_the_further_columns_of_a_full_q_have_no_tangent():
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+    a = np.random.default_rng(5).normal(size=(4, 2))
+    _, tangent = srcdiff.jvp(lambda a: linalg.qr(a)[0], (a,), (np.ones_like(a),))
+    assert np.isfinite(tangent[:, :2]).all() and np.isnan(tangent[:, 2:]).all()

@@ -14,6 +14,7 @@ from srcdiff.factors import (
     from_triangle,
     lu_back,
     pivot_order,
+    qr_along,
     qr_back,
     svd_back,
     to_triangle,
@@ -104,6 +105,13 @@ def qr(a):
     q, r = linalg.qr(a)
     yield q, r
     d[a] += qr_back(q, r, d[q], d[r])
+
+
+@forward(linalg.qr)
+def qr_tangent(a):
+    z = linalg.qr(a)
+    yield z
+    d[z] += qr_along(z[0], z[1], d[a])
 
 
 @composed(linalg.qr, given="mode")
