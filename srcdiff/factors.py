@@ -36,6 +36,18 @@ def half_diagonal(x: Any) -> Any:
     return x - 0.5 * np.eye(x.shape[-1], dtype=x.dtype) * x
 
 
+def gaps(w: Any) -> Any:
+    """What each value is greater than each other one: zero where they are alike."""
+    gap = w[..., None, :] - w[..., :, None]
+    return np.where(alike(w), np.zeros_like(gap), gap)
+
+
+def alike(w: Any) -> Any:
+    """Which of `n` values differ by rounding alone: by `n` units in the place of the largest."""
+    least = w.shape[-1] * np.finfo(w.dtype).eps * np.max(np.abs(w), -1, initial=0.0)
+    return np.abs(w[..., None, :] - w[..., :, None]) <= least[..., None, None]
+
+
 def between(x: Any, gap: Any) -> Any:
     """`x / gap` beside the diagonals of matrices; nan where a gap alone is zero."""
     unlike = 1.0 - np.eye(x.shape[-1], dtype=gap.dtype)
@@ -48,15 +60,14 @@ def eigh_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
 
     Vectors of equal eigenvalues have none: it is nan where something depends on them.
     """
-    gap = w[..., None, :] - w[..., :, None]
-    turn = between(np.conj(v.mT) @ d_v, gap)
+    turn = between(np.conj(v.mT) @ d_v, gaps(w))
     return (v * d_w[..., None, :] + v @ turn) @ np.conj(v.mT)
 
 
 def eig_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
     """The adjoint of `a` in `w, v = np.linalg.eig(a)`, whose vectors have length one."""
     vh = np.conj(v.mT)
-    gap = np.conj(w[..., None, :] - w[..., :, None])
+    gap = np.conj(gaps(w))
     inner = vh @ d_v
     length = np.real(np.diagonal(inner, 0, -2, -1))
     turn = between(inner - (vh @ v) * length[..., None, :], gap)
@@ -71,10 +82,11 @@ def svd_back(u: Any, s: Any, vh: Any, d_u: Any, d_s: Any, d_vh: Any) -> Any:
     u, d_u = _leading(u, d_u, s.shape[-1])
     v, d_v = _leading(np.conj(vh.mT), np.conj(d_vh.mT), s.shape[-1])
     row, column = s[..., None, :], s[..., :, None]
-    gap = (row - column) * (row + column)
+    gap = gaps(s) * (row + column)
     left, right = np.conj(u.mT) @ d_u, np.conj(v.mT) @ d_v
-    middle = between(left - np.conj(left.mT), gap) * row
-    middle = middle + between(right - np.conj(right.mT), gap) * column + diagonal(d_s)
+    turn_u, turn_v = between(left, gap), between(right, gap)
+    middle = (turn_u + np.conj(turn_u.mT)) * row
+    middle = middle + (turn_v + np.conj(turn_v.mT)) * column + diagonal(d_s)
     if np.iscomplexobj(left):
         middle = middle + 1j * diagonal(divide_or_zero(np.imag(np.diagonal(left, 0, -2, -1)), s))
     outer_u = divide_or_zero(d_u - u @ left, row)

@@ -6,11 +6,13 @@ import numpy as np
 from srcdiff import factors
 from srcdiff.cofactors import cofactor_curve, cofactor_slope, regular
 from srcdiff.factors import (
+    alike,
     all_axes,
     along_axis,
     as_full,
     back_type,
     band_transposed,
+    between,
     cut,
     determined,
     diagonal_places,
@@ -50,7 +52,7 @@ from srcdiff.rules import (
 
 composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
 composed(factors.half_diagonal)(samples("A(3, 3)", "C(3, 3)")(factors.half_diagonal))
-composed(factors.between)(samples("A(3, 3), P(3, 3)", "C(2, 3, 3), P(2, 3, 3)")(factors.between))
+composed(factors.gaps)(samples("A(3)", "C(2, 3)")(factors.gaps))
 composed(factors.eigh_back)(
     samples("A(3), A(3, 3), A(3), A(3, 3)", "A(2, 3), A(2, 3, 3), A(2, 3), A(2, 3, 3)")(
         factors.eigh_back
@@ -117,6 +119,15 @@ def band_transposed_(ab, lower, upper):
     z = band_transposed(ab, lower, upper)
     yield z
     d[ab] += band_transposed(d[z], upper, lower)
+
+
+@rule(between)
+@samples("A(3, 3), P(3, 3)", "C(2, 3, 3), P(2, 3, 3)", "C(3, 3), C(3, 3)")
+def between_(x, gap):
+    z = between(x, gap)
+    yield z
+    d[x] += between(d[z], conj(gap))
+    d[gap] += -between(d[z] * conj(z), conj(gap))
 
 
 @linear(from_triangle)
@@ -245,7 +256,7 @@ def polygamma_(n, x):
 
 
 nondifferentiable(
-    all_axes, along_axis, back_type, diagonal_places, extremes, kron_shapes, last_axes, latest,
-    leading_zeros, mirrored, pad_mode, pad_widths, pivot_order, put_places, sparse_adjoint,
+    alike, all_axes, along_axis, back_type, diagonal_places, extremes, kron_shapes, last_axes,
+    latest, leading_zeros, mirrored, pad_mode, pad_widths, pivot_order, put_places, sparse_adjoint,
     swapped_norm, unique_places,
 )  # fmt: skip

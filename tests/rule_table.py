@@ -49,7 +49,9 @@ the derivatives of sums of squares at 0 too. A function that reads one triangle 
 `assume_a=`) has its gradient in that triangle: beside the diagonal, that of both elements of the
 symmetric matrix that it stands for. Of `multivariate_normal.cdf` both triangles of the covariance
 count as one variable. Between equal eigenvalues or singular values the
-vectors have no derivative: the gradient is nan where something depends on them. Vectors of `eig`,
+vectors have no derivative: gradients and tangents are nan where something depends on them, and so
+are second derivatives of functions of such values. Equal are values which differ by less than `n`
+units in the last place of the largest, for `n` of them. Vectors of `eig`,
 and of complex `eigh` and `svd`, have the phase that LAPACK gives them: a function that depends on
 it has no meaning. `sort`,
 `median`, `quantile` and `partition` follow the elements that were chosen. The slopes of

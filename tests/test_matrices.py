@@ -207,3 +207,56 @@ def test_the_further_columns_of_a_full_q_have_no_tangent():
     a = np.random.default_rng(5).normal(size=(4, 2))
     _, tangent = srcdiff.jvp(lambda a: linalg.qr(a)[0], (a,), (np.ones_like(a),))
     assert np.isfinite(tangent[:, :2]).all() and np.isnan(tangent[:, 2:]).all()
+
+
+def _second(f, a, way):
+    """The second derivative along a direction, in three ways."""
+    yield np.sum(way * srcdiff.hvp(f, (a,), way))
+    yield np.sum(way * srcdiff.vhp(f, (a,), way))
+    yield np.einsum("ij,ijkl,kl", way, srcdiff.hessian(f)(a), way)
+
+
+SWAP = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("rounding", [0.0, 2e-16])
+@pytest.mark.parametrize(
+    "values", [np.linalg.eigvalsh, np.linalg.svdvals, lambda a: np.linalg.eig(a)[0].real]
+)
+def test_second_derivatives_of_equal_values_are_not_finite_and_wrong(values, rounding):
+    a = np.diag([1.0, 1.0 + rounding, 1.0])
+    for found in _second(lambda a: np.sum(values(a) ** 3), a, SWAP):
+        assert np.isnan(found) or abs(found - 12.0) < 1e-12
+
+
+@pytest.mark.parametrize("rounding", [0.0, 2e-16])
+def test_the_vectors_of_equal_values_have_nan_in_both_modes(rounding):
+    a = np.diag([1.0, 1.0 + rounding, 1.0])
+
+    def exponential(a):
+        w, v = np.linalg.eigh(a)
+        return np.sum((v * np.exp(w)) @ v.T * SWAP)
+
+    def rotation(a):
+        u, _, vh = np.linalg.svd(a)
+        return np.sum((u @ vh) * np.arange(9.0).reshape(3, 3) ** 2)
+
+    def projector(a):
+        _, v = np.linalg.eig(a)
+        return np.real(v)[0, 0]
+
+    way = SWAP + np.diag([1.0, 2.0], 1)
+    for f in (exponential, rotation, projector):
+        assert np.isnan(srcdiff.jvp(f, (a,), (way,))[1])
+    for f in (exponential, rotation):
+        assert np.isnan(srcdiff.grad(f)(a)).any()
+
+
+def test_values_that_are_close_and_not_equal_are_two():
+    a = np.diag([1.0, 1.0 + 1e-6, 3.0])
+
+    def cubes(a):
+        return np.sum(np.linalg.eigvalsh(a) ** 3)
+
+    for found in _second(cubes, a, SWAP):
+        np.testing.assert_allclose(found, 12.0, rtol=1e-5)

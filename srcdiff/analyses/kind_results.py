@@ -249,7 +249,7 @@ FUNCTIONS: dict[Any, Any] = {
     factors.unique_places: lambda args, kwargs: Tuple((_PLACES, UNKNOWN, _PLACES)),
     repeats.runs: lambda args, kwargs: Tuple((_PLACES, _PLACES, _STEPS, _STEPS)),
     repeats.segments: lambda args, kwargs: Tuple((_PLACES, _PLACES)),
-    factors.band_transposed: lambda args, kwargs: args[0],
+    **dict.fromkeys((factors.band_transposed, factors.between), lambda args, kwargs: args[0]),
     factors.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
     normal.below: lambda args, kwargs: _TIMES,
     normal.density_at: lambda args, kwargs: _TIMES,
