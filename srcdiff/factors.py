@@ -101,6 +101,20 @@ def _leading(u: Any, d_u: Any, k: int) -> Any:
     return first, d_u[..., :k] - moved
 
 
+def polar_slope(a: Any, u: Any, e: Any) -> Any:
+    """The derivative of the unitary factor `u` of `a` along `e`, which is its own adjoint."""
+    from scipy.linalg import solve_sylvester
+
+    wide = a.shape[0] < a.shape[1]
+    if wide:
+        a, u, e = np.conj(a.mT), np.conj(u.mT), np.conj(e.mT)
+    uh = np.conj(u.mT)
+    p, inner = uh @ a, uh @ e
+    turn = solve_sylvester(p, p, inner - np.conj(inner.mT))
+    slope = u @ turn + np.linalg.solve(p.mT, (e - u @ inner).mT).mT
+    return np.conj(slope.mT) if wide else slope
+
+
 def qr_back(q: Any, r: Any, d_q: Any, d_r: Any) -> Any:
     """The adjoint of `a` in `q, r = np.linalg.qr(a)`, or of full matrices."""
     k = min(q.shape[-1], r.shape[-1])

@@ -260,3 +260,22 @@ def test_values_that_are_close_and_not_equal_are_two():
 
     for found in _second(cubes, a, SWAP):
         np.testing.assert_allclose(found, 12.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_the_polar_factors_of_a_rotation_are_smooth(side):
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+    rotation = np.array([[0.8, -0.6], [0.6, 0.8]])
+    way, weights = np.array([[0.3, 1.0], [-0.4, 0.2]]), np.array([[1.0, 2.0], [3.0, 5.0]])
+
+    def factors(a):
+        u, p = linalg.polar(a, side)
+        return np.sum(u * weights) + np.sum(p**2 * weights)
+
+    check_gradient(factors, (rotation,), (0,))
+    assert srcdiff.gradcheck(factors, (rotation,), check_forward_ad=True)
+    assert srcdiff.gradgradcheck(factors, (rotation,))
+    found = list(_second(factors, rotation, way))
+    np.testing.assert_allclose(found, found[0], rtol=1e-13)
+    slope = srcdiff.jvp(lambda a: np.sum(linalg.polar(a, side)[0] * weights), (rotation,), (way,))
+    np.testing.assert_allclose(slope[1], 1.988, rtol=1e-13)

@@ -14,6 +14,7 @@ from srcdiff.factors import (
     from_triangle,
     lu_back,
     pivot_order,
+    polar_slope,
     qr_along,
     qr_back,
     svd_back,
@@ -178,15 +179,46 @@ def eigvalsh(a, b=None, *, lower=True):
     return linalg.eigh(linalg.solve_triangular(root, conj(left.mT), lower=True))[0]
 
 
-@composed(linalg.polar)
-@samples("S(3)", "A(4, 3)", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), 'left'", "C(4, 3)")
+# The unitary factor is smooth where singular values are equal: sums of them divide, not gaps.
+@rule(linalg.polar)
+@samples("S(3)", "A(4, 3)", "A(3, 4)", "U(3, 3) + np.diag([1.0, 3.0, 6.0]), 'left'", "C(4, 3)")
 def polar(a, side="right"):
-    u, s, vh = linalg.svd(a, False)
+    u, p = linalg.polar(a, side)
+    yield u, p
     if side == "right":
-        p = (conj(vh.mT) * s[..., None, :]) @ vh
+        d[a] += u @ d[p]
+        g = d[u] + a @ conj(d[p].mT)
     else:
-        p = (u * s[..., None, :]) @ conj(u.mT)
-    return u @ vh, p
+        d[a] += d[p] @ u
+        g = d[u] + conj(d[p].mT) @ a
+    d[a] += polar_slope(a, u, g)
+
+
+@forward(linalg.polar)
+def polar_tangent(a, side="right"):
+    z = linalg.polar(a, side)
+    yield z
+    u = z[0]
+    d_u = polar_slope(a, u, d[a])
+    if side == "right":
+        d[z] += d_u, conj(d_u.mT) @ a + conj(u.mT) @ d[a]
+    else:
+        d[z] += d_u, d[a] @ conj(u.mT) + a @ conj(d_u.mT)
+
+
+@composed(polar_slope)
+@samples("A(3, 3) + 3.0 * np.eye(3), A(3, 3), A(3, 3)", "A(4, 3), A(4, 3), A(4, 3)")
+def polar_slope_(a, u, e):
+    if np.shape(a)[0] < np.shape(a)[1]:
+        return conj(_tall_slope(conj(a.mT), conj(u.mT), conj(e.mT)).mT)
+    return _tall_slope(a, u, e)
+
+
+def _tall_slope(a, u, e):
+    uh = conj(u.mT)
+    p, inner = uh @ a, uh @ e
+    turn = linalg.solve_sylvester(p, p, inner - conj(inner.mT))
+    return u @ turn + np.linalg.solve(p.mT, (e - u @ inner).mT).mT
 
 
 @composed(linalg.orthogonal_procrustes)
