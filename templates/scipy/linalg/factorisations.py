@@ -224,5 +224,5 @@ def _tall_slope(a, u, e):
 @composed(linalg.orthogonal_procrustes)
 @samples("A(4, 3), A(4, 3)")
 def orthogonal_procrustes(A, B):
-    u, s, vh = linalg.svd(conj(A.mT) @ B, False)
-    return u @ vh, np.sum(s)
+    u, p = linalg.polar(conj(A.mT) @ B)
+    return u, np.sum(np.real(np.diagonal(p)))
