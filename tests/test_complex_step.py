@@ -24,6 +24,7 @@ WITHOUT = {
         "correlate1d:*'mirror')", "eig_back:*", "from_triangle_:*", "to_triangle_:*",
         "lstsq:*", "norm:*",
         "norm_order(A(?, ?*", "norm_order(A(4), [12-]*", "norm_order(A(4), np*", "pinv:*", "qr:*",
+        "qr_along:*A(*", "squared_modulus_:*A(*",
         "poly:poly(V(*", "poly:poly(np.roots*",
         "real:*", "sign:*", "slogdet:*", "solve:*'pos')", "std:*", "svdvals:*",
         "toeplitz:toeplitz(A(3))", "var:*", "var_mean*", "var_where*", "vdot:*", "vecdot:*",

@@ -14,6 +14,8 @@ import sys
 from types import BuiltinFunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
 from srcdiff import distributions
 
 _RUN: dict[str, str] = {
@@ -386,13 +388,14 @@ _CALLING_HELPERS = _words("""
 _CHECKS = frozenset(("check_adjoint", "cotangent", "cotangents"))
 """Helpers whose errors are the point: they are not left out, but may be moved."""
 _ACTING = _words("""
-    call_vjp fixed_point hooked note_value nothing_seen on_copies solution run_again
-    gradients_again Before Slots run_steps reversed_steps steps_with_tangents tangent_again
+    call_vjp fixed_point given_cotangents hooked note_value nothing_seen on_copies solution
+    run_again gradients_again Before Slots run_steps reversed_steps steps_with_tangents tangent_again
     pushed_steps packed unpacked unmoved gradients_at gradients_at_back gradients_along has_run
     remaining add_at add_into add_numbers add_shared put_back add_to_part
 """)
-"""Helpers that write into what they are given, or that run code nobody has seen."""
+"""Helpers that write into what they are given, that run code nobody has seen, or that refuse."""
 
+_JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 
 _found: dict[int, tuple[Any, bool]] = {}  # by identity: a user's object is not asked for a hash
@@ -419,7 +422,7 @@ def _listed(fn: Any) -> bool | None:
     if (known := _known(fn)) is not None:
         return known
     if isinstance(fn, MethodType):
-        return _of_distribution(fn)
+        return True if fn in _JOINERS else _of_distribution(fn)
     if type(fn) is BuiltinFunctionType:
         reduces = fn.__name__ in _REDUCTIONS and _known(fn.__self__) is not None
         return True if reduces else None
