@@ -389,8 +389,9 @@ _CHECKS = frozenset(("check_adjoint", "cotangent", "cotangents"))
 """Helpers whose errors are the point: they are not left out, but may be moved."""
 _ACTING = _words("""
     call_vjp fixed_point given_cotangents hooked note_value nothing_seen on_copies solution
-    run_again gradients_again Before Slots run_steps reversed_steps steps_with_tangents tangent_again
-    pushed_steps packed unpacked unmoved gradients_at gradients_at_back gradients_along has_run
+    run_again gradients_again Before Slots run_steps reversed_steps steps_with_tangents
+    tangent_again pushed_steps packed unpacked unmoved gradients_at gradients_at_back
+    gradients_along has_run
     remaining add_at add_into add_numbers add_shared put_back add_to_part
 """)
 """Helpers that write into what they are given, that run code nobody has seen, or that refuse."""

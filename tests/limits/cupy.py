@@ -13,6 +13,12 @@ def f(x):
 
 srcdiff.source(f, example=(np.eye(3),), backend="cupy")
 """,
+    "What CuPy's function does not take": """
+def f(a, b):
+    return np.sum(np.linalg.solve(a, b))
+
+srcdiff.source(f, example=(np.eye(3), np.ones((2, 3, 2))), backend="cupy")
+""",
     "A comparison of the modules of arrays": """
 def f(x):
     return np.sum(x) if np is np else 0.0

@@ -18,6 +18,14 @@ def f(x, laws, name):
 
 srcdiff.generate(f, example=(np.ones(3), laws, "law 3"))
 """,
+    "A file for a function that is in no module": """
+scaled = (lambda factor: lambda x: factor * x * x)(3.0)
+
+def f(x, law):
+    return np.sum(law(x))
+
+srcdiff.generate(f, example=(np.ones(3), scaled))
+""",
     "A dict as an argument of what Numba compiles": """
 def f(params):
     return np.sum(params["w"] ** 2)

@@ -508,4 +508,10 @@ exec(compile(text, "signs.py", "exec"))
 
 srcdiff.grad(f)(2.0)
 """,
+    "A run of any number of arguments": """
+def f(*xs):
+    return np.sum(xs[0] * xs[1])
+
+srcdiff.run(f, np.ones(2), np.ones(2))
+""",
 }
