@@ -43,8 +43,8 @@ def remove_dead(
     while True:
         sweep = _Sweep(private, formed, swapped, needed, sharers, heads)
         body = sweep.block(function.body, set())
-        # Another sweep leaves out the same, unless a list that was asked for has become needed.
-        if not (sweep.needed ^ needed) & sweep.asked:
+        # Another sweep leaves out the same, unless what it wrote into has become needed.
+        if sweep.needed.isdisjoint(sweep.refused.values()):
             return replace(function, body=body)
         needed = sweep.needed
 
@@ -169,7 +169,7 @@ class _Sweep:
         self.swapped = swapped
         self.sharers = sharers
         self.needed = set(needed)
-        self.asked: set[str] = set()
+        self.refused: dict[int, str] = {}  # what statements wrote into that were left out for that
         # What is live at the head of each loop, as far as is known: the more lists have become
         # needed the more is live, so another sweep starts from what the last one found.
         self.heads = heads
@@ -225,8 +225,9 @@ class _Sweep:
     def is_needed(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> bool:
         """Whether a plain statement, which writes into `base`, does something that is needed."""
         if base is not None and base in self.private:
-            self.asked.add(base)
-            return self.is_seen(base, live) or not live.isdisjoint(ir.writes(stmt))
+            seen = self.is_seen(base, live) or not live.isdisjoint(ir.writes(stmt))
+            self.refused[id(stmt)] = "" if seen or base in self.needed else base
+            return seen
         if isinstance(stmt, ir.Assign):
             return stmt.target.id in live or not _is_pure(stmt.rhs)
         return not isinstance(stmt, ir.Permute) or not live.isdisjoint(ir.writes(stmt))
