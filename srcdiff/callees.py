@@ -130,12 +130,13 @@ def _round(
     if new == function:
         new = choices.chosen(function, kinds)
     if new == function and objects:
-        members = Members(function, kinds, infer(function, params, hope=True), own, params)
+        hoped = infer(function, params, hope=True)
+        members = Members(function, kinds, hoped, own, params)
         new = members.function()
         taken |= members.taken
         assumed.update(members.assumed)
         if new == function:
-            new = choices.kept(function, infer(function, params, hope=True))
+            new = choices.kept(function, hoped)
     return new
 
 

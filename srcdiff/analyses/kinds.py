@@ -157,7 +157,7 @@ class _Inference:
     def call(self, call: ir.Call, env: Env) -> Kind | None:
         """The kind of a call; what it does to lists and dicts happens."""
         atoms = (*call.args, *[v for _, v in call.kwargs]) if call.kwargs else call.args
-        found = [self.atom(a, env) for a in atoms]
+        found = [self.read(a.id, env) if type(a) is ir.Name else self.atom(a, env) for a in atoms]
         args = [k for k in found if k is not None]
         if len(args) < len(found):
             return None
