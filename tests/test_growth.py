@@ -12,7 +12,8 @@ from .bench.transform import calls
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the numbers of long programs overflow
-def test_the_work_grows_with_the_lines() -> None:
-    calls(33)  # loads the rules
-    short, middle, long = (calls(lines) for lines in (33, 63, 123))
+@pytest.mark.parametrize("repeated", [False, True], ids=["once", "in a loop"])
+def test_the_work_grows_with_the_lines(repeated: bool) -> None:
+    calls(33, repeated)  # loads the rules
+    short, middle, long = (calls(lines, repeated) for lines in (33, 63, 123))
     assert long - middle == pytest.approx(2 * (middle - short), rel=0.03)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from typing import Any
 
@@ -24,13 +25,19 @@ LINES = (
 HELPER = "def helper(u, v):\n    return np.exp(-u * u) + v\n\n"
 
 
-def program(lines: int) -> str:
-    """A function of about `lines` lines: straight code, branches, loops, stores and calls."""
-    text, k = "def f(x):\n    a, b, c = x[0], x[1], x[2]\n    y = np.zeros(8)\n", 0
-    while text.count("\n") < lines - 1:
+def program(lines: int, repeated: bool = False) -> str:
+    """A function of about `lines` lines: straight code, branches, loops, stores and calls.
+
+    `repeated`: all of them in one loop, in which every value is saved.
+    """
+    text, k = "", 0
+    while text.count("\n") < lines - 4:
         text += LINES[k % len(LINES)].format(k=k % 8)
         k += 1
-    return HELPER + text + "    return a * b + c + np.sum(y)\n"
+    if repeated:
+        text = "    for _ in range(2):\n" + textwrap.indent(text, "    ")
+    start = "def f(x):\n    a, b, c = x[0], x[1], x[2]\n    y = np.zeros(8)\n"
+    return HELPER + start + text + "    return a * b + c + np.sum(y)\n"
 
 
 def once(lines: int) -> float:
@@ -42,9 +49,9 @@ def once(lines: int) -> float:
     return time.perf_counter() - start
 
 
-def calls(lines: int) -> int:
+def calls(lines: int, repeated: bool = False) -> int:
     """The calls of functions, Python's own included, that it takes to generate one gradient."""
-    g = srcdiff.grad(define(program(lines), "f", {"np": np}))
+    g = srcdiff.grad(define(program(lines, repeated), "f", {"np": np}))
     count = 0
 
     def profile(frame: Any, event: str, arg: Any) -> None:
