@@ -48,6 +48,25 @@ def alike(w: Any) -> Any:
     return np.abs(w[..., None, :] - w[..., :, None]) <= least[..., None, None]
 
 
+def unlike(w: Any, g: Any, size: Any) -> Any:
+    """Nan between values that are alike, where numbers of this size for each are not."""
+    apart = np.abs(g[..., None, :] - g[..., :, None])
+    least = np.sqrt(np.finfo(w.dtype).eps) * size[..., None, None]
+    return np.where(alike(w) & (apart > least), np.nan, np.zeros_like(apart))
+
+
+def crossing(w: Any, x: Any) -> Any:
+    """Nan beside the diagonal of `x` where values are alike and it is not zero."""
+    beside = alike(w) & (x != 0.0) & ~np.eye(x.shape[-1], dtype=bool)
+    return np.where(beside, np.nan, np.zeros_like(w)[..., None])
+
+
+def whole(w: Any) -> Any:
+    """A matrix of one number for each set of values: one where they are distinct, else nan."""
+    repeated = np.any(np.tril(alike(w), -1), axis=(-2, -1), keepdims=True)
+    return np.where(repeated, np.nan, np.ones_like(w[..., None, :1]))
+
+
 def between(x: Any, gap: Any) -> Any:
     """`x / gap` beside the diagonals of matrices; nan where a gap alone is zero."""
     unlike = 1.0 - np.eye(x.shape[-1], dtype=gap.dtype)
@@ -62,6 +81,76 @@ def eigh_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:
     """
     turn = between(np.conj(v.mT) @ d_v, gaps(w))
     return (v * d_w[..., None, :] + v @ turn) @ np.conj(v.mT)
+
+
+def eigvalsh_back(a: Any, w: Any, v: Any, d_w: Any, upper: bool = False) -> Any:
+    """The adjoint of the triangle of `a` that is read in `w = np.linalg.eigvalsh(a)`.
+
+    `v` are its vectors: any serve where eigenvalues are equal and what they do is, else it is nan.
+    """
+    return to_triangle((v * symmetric(w, d_w)[..., None, :]) @ np.conj(v.mT), upper)
+
+
+def symmetric(w: Any, d_w: Any) -> Any:
+    """The adjoints of sorted values, nan if they differ where values are equal to the last bit."""
+    least = np.sqrt(np.finfo(w.dtype).eps) * _largest(d_w)[..., None]
+    apart = (np.diff(w) == 0.0) & (np.abs(np.diff(d_w)) > least)
+    return np.where(np.any(apart, -1, keepdims=True), np.nan, d_w)
+
+
+def eigvalsh_back_along(w: Any, v: Any, d_w: Any, t_a: Any, t_d_w: Any) -> Any:
+    """The tangent of the whole `eigvalsh_back` along those of a Hermitian `a` and of `d_w`.
+
+    Where eigenvalues are equal and their adjoints differ it is nan.
+    """
+    v, t_d_w = turned(w, v, t_a), t_d_w + np.zeros_like(d_w)  # a number where it is zero
+    inner = np.conj(v.mT) @ t_a @ v
+    slope = _largest(np.diagonal(inner, 0, -2, -1))
+    size = divide_or_zero(_largest(t_d_w) * _largest(w), slope) + _largest(d_w)
+    inner = divided(w, d_w) * inner + unlike(w, d_w, size) + diagonal(t_d_w)
+    return v @ inner @ np.conj(v.mT)
+
+
+def eigvalsh_back_turn(w: Any, d_w: Any, inner: Any) -> Any:
+    """What the adjoint `inner` of `eigvalsh_back` between vectors is for that of the matrix."""
+    return divided(w, d_w) * inner + unlike(w, d_w, _largest(d_w)) + crossing(w, inner)
+
+
+def _largest(x: Any) -> Any:
+    """The largest absolute value along the last axis."""
+    return np.max(np.abs(x), -1, initial=0.0)
+
+
+def divided(w: Any, g: Any) -> Any:
+    """How much `g` changes from each value to each other one: zero where they are alike."""
+    return divide_or_zero(g[..., None, :] - g[..., :, None], gaps(w))
+
+
+def turned(w: Any, v: Any, e: Any) -> Any:
+    """Vectors of a Hermitian matrix that are those of `e` too where eigenvalues `w` are equal.
+
+    They are the ones at which the vectors of a matrix arrive that comes along `e`.
+    """
+    near = np.diagonal(alike(w), 1, -2, -1)
+    if not np.any(near):
+        return np.array(v)
+    inner = np.conj(v.mT) @ e @ v
+    block = np.cumsum(~near, axis=-1)
+    block = np.concatenate((np.zeros_like(block[..., :1]), block), axis=-1)
+    inner = np.where(block[..., None, :] == block[..., :, None], inner, np.zeros_like(inner))
+    apart = 2.0 * w.shape[-1] * np.max(np.abs(inner), (-2, -1))
+    return v @ np.linalg.eigh(inner + diagonal(block * apart[..., None]))[1]
+
+
+def values_along(w: Any, v: Any, e: Any) -> Any:
+    """The tangent of the eigenvalues `w` of a Hermitian matrix along `e`."""
+    v = turned(w, v, e)
+    return np.real(np.diagonal(np.conj(v.mT) @ e @ v, 0, -2, -1))
+
+
+def vectors_along(w: Any, v: Any, e: Any) -> Any:
+    """The tangent of the vectors `v` of a Hermitian matrix along `e`; nan for equal values."""
+    return v @ between(np.conj(v.mT) @ e @ v, gaps(w))
 
 
 def eig_back(w: Any, v: Any, d_w: Any, d_v: Any) -> Any:

@@ -10,6 +10,8 @@ from srcdiff.factors import (
     cholesky_back,
     eig_back,
     eigh_back,
+    eigvalsh_back,
+    from_triangle,
     lstsq_left,
     lstsq_right,
     pinv_back,
@@ -17,10 +19,11 @@ from srcdiff.factors import (
     qr_back,
     svd_back,
     to_triangle,
+    values_along,
+    vectors_along,
 )
 from srcdiff.rules import (
     composed,
-    conj,
     d,
     forward,
     ignored,
@@ -46,9 +49,17 @@ def eigh(a, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO)
     yield w, v
     if ignored(v):
-        d[a] += to_triangle((v * d[w][..., None, :]) @ conj(v.mT), UPLO in ("U", "u"))
+        d[a] += eigvalsh_back(a, w, v, d[w], UPLO in ("U", "u"))
     else:
         d[a] += to_triangle(eigh_back(w, v, d[w], d[v]), UPLO in ("U", "u"))
+
+
+@forward(np.linalg.eigh)
+def eigh_tangent(a, UPLO="L"):
+    z = np.linalg.eigh(a, UPLO)
+    yield z
+    e = from_triangle(d[a], UPLO in ("U", "u"))
+    d[z] += values_along(z[0], z[1], e), vectors_along(z[0], z[1], e)
 
 
 @composed(np.linalg.eigvalsh)

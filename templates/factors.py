@@ -13,9 +13,13 @@ from srcdiff.factors import (
     back_type,
     band_transposed,
     between,
+    crossing,
     cut,
     determined,
     diagonal_places,
+    eigvalsh_back,
+    eigvalsh_back_along,
+    eigvalsh_back_turn,
     extremes,
     fitted,
     from_triangle,
@@ -35,8 +39,11 @@ from srcdiff.factors import (
     sparse_adjoint,
     swapped_norm,
     to_triangle,
+    turned,
     unique_places,
+    unlike,
     unreduced,
+    whole,
 )  # fmt: skip
 from srcdiff.rules import (
     composed,
@@ -104,6 +111,28 @@ composed(factors.lstsq_left)(
 )
 
 
+composed(factors._largest)(samples("A(3)", "A(2, 3)")(factors._largest))
+composed(factors.divided)(samples("A(3), A(3)", "A(2, 3), A(2, 3)")(factors.divided))
+composed(eigvalsh_back_turn)(samples("A(3), A(3), A(3, 3)")(eigvalsh_back_turn))
+composed(eigvalsh_back_along)(
+    samples("A(3), A(3, 3), A(3), S(3), A(3)", "A(2, 3), A(2, 3, 3), A(2, 3), S(3), A(2, 3)")(
+        eigvalsh_back_along
+    )
+)
+composed(factors.values_along)(samples("A(3), A(3, 3), S(3)")(factors.values_along))
+composed(factors.vectors_along)(samples("A(3), A(3, 3), S(3)")(factors.vectors_along))
+
+
+@rule(turned)
+@samples("A(3), A(3, 3), S(3)", "A(2, 3), A(2, 3, 3), H(3)")
+def turned_(w, v, e):
+    z = turned(w, v, e)
+    yield z
+    d[v] += d[z] * whole(w)
+    d[w] += 0.0
+    d[e] += 0.0
+
+
 @linear(fitted)
 @samples("A(4), A(3)", "A(2, 3), A(3, 2)")
 def fitted_(g, x):
@@ -128,6 +157,27 @@ def between_(x, gap):
     yield z
     d[x] += between(d[z], conj(gap))
     d[gap] += -between(d[z] * conj(z), conj(gap))
+
+
+# Of the vectors `v` and values `w` of `a`: they follow it, and have no say of their own.
+@rule(eigvalsh_back)
+def eigvalsh_back_(a, w, v, d_w, upper=False):
+    z = eigvalsh_back(a, w, v, d_w, upper)
+    yield z
+    vh = conj(v.mT)
+    inner = vh @ from_triangle(d[z], upper) @ v
+    d[d_w] += np.real(np.diagonal(inner, 0, -2, -1))
+    d[a] += to_triangle(v @ eigvalsh_back_turn(w, d_w, inner) @ vh, upper)
+    d[w] += 0.0
+    d[v] += 0.0
+
+
+@forward(eigvalsh_back)
+def eigvalsh_back_tangent(a, w, v, d_w, upper=False):
+    z = eigvalsh_back(a, w, v, d_w, upper)
+    yield z
+    along = eigvalsh_back_along(w, v, d_w, from_triangle(d[a], upper), d[d_w])
+    d[z] += to_triangle(along, upper)
 
 
 @linear(from_triangle)
@@ -256,7 +306,7 @@ def polygamma_(n, x):
 
 
 nondifferentiable(
-    alike, all_axes, along_axis, back_type, diagonal_places, extremes, kron_shapes, last_axes,
-    latest, leading_zeros, mirrored, pad_mode, pad_widths, pivot_order, put_places, sparse_adjoint,
-    swapped_norm, unique_places,
+    alike, all_axes, along_axis, back_type, crossing, diagonal_places, extremes, kron_shapes,
+    last_axes, latest, leading_zeros, mirrored, pad_mode, pad_widths, pivot_order, put_places,
+    sparse_adjoint, swapped_norm, unique_places, unlike, whole,
 )  # fmt: skip

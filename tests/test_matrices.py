@@ -229,6 +229,69 @@ def test_second_derivatives_of_equal_values_are_not_finite_and_wrong(values, rou
         assert np.isnan(found) or abs(found - 12.0) < 1e-12
 
 
+def _hermitian(a):
+    """The matrix whose lower triangle is read, made of operations on its elements."""
+    return np.tril(a) + np.conj(np.tril(a, -1).T)
+
+
+def _of_values(a):
+    w = np.linalg.eigvalsh(a)
+    return np.sum(w**3) + 0.1 * np.sum(w**2) ** 2 + np.sum(w) * np.sum(w**3)
+
+
+def _of_traces(a):
+    a = _hermitian(a)
+    one, two, three = (np.real(np.trace(np.linalg.matrix_power(a, k))) for k in (1, 2, 3))
+    return three + 0.1 * two**2 + one * three
+
+
+@pytest.mark.parametrize("turn", [0.0, 1j])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("values", [[1, 1, 1], [1, 1, 2, 2, 2, 5], [0, 0, 0, 3], [-1, -1, 2], [4]])
+def test_second_derivatives_of_what_is_symmetric_in_equal_eigenvalues(values, turned, turn):
+    rng = np.random.default_rng(8)
+    z, way = rng.normal(size=(2, len(values), len(values)))
+    z, way = z + turn * z[::-1], _hermitian(way + turn * np.tril(way.T, -1))
+    q = np.linalg.qr(z)[0] if turned else np.eye(len(values)) * (1.0 + turn - turn)
+    a = (q * np.array(values, float)) @ np.conj(q.T)
+    expected = srcdiff.hvp(_of_traces, (a,), way)
+    np.testing.assert_allclose(srcdiff.hvp(_of_values, (a,), way), expected, atol=1e-11)
+    if not turn:
+        expected = srcdiff.hessian(_of_traces)(a)
+        np.testing.assert_allclose(srcdiff.hessian(_of_values)(a), expected, atol=1e-11)
+
+
+def test_second_derivatives_along_one_direction_in_equal_eigenvalues():
+    def cubes(a):
+        return np.sum(np.linalg.eigvalsh(a) ** 3)
+
+    def distance(a):
+        return np.sum((np.linalg.eigvalsh(a) - 1.0) ** 2)
+
+    stack = np.stack([np.eye(3), 2.0 * np.eye(3), np.diag([1.0, 2.0, 2.0])])
+    found = srcdiff.hvp(cubes, (stack,), np.stack([SWAP] * 3))
+    np.testing.assert_allclose(np.sum(found * SWAP, axis=(1, 2)), [12.0, 24.0, 18.0], rtol=1e-14)
+    a = np.diag([1.0, 1.0 + 2.3e-16, 1.0 - 1.2e-16])
+    np.testing.assert_allclose(srcdiff.hvp(distance, (a,), SWAP)[1], [4.0, 0.0, 0.0], atol=1e-13)
+    assert abs(srcdiff.grad(distance)(a)).max() < 1e-15
+
+
+def test_what_is_not_symmetric_in_equal_eigenvalues_is_nan():
+    def largest(a):
+        return np.linalg.eigvalsh(a)[-1]
+
+    def weighted(a):
+        return np.sum(np.linalg.eigvalsh(a) ** 3 * np.array([1.0, 2.0, 3.0]))
+
+    for f in (largest, weighted):
+        assert np.isnan(srcdiff.grad(f)(np.eye(3))).any()
+        assert np.isnan(srcdiff.hvp(f, (np.eye(3),), SWAP)).any()
+    expected = np.diag([0.0, 0.0, 1.0])
+    np.testing.assert_array_equal(srcdiff.grad(largest)(np.diag([1.0, 1.0, 2.0])), expected)
+    # To one side there is a slope: what the eigenvalues move by, in order.
+    assert srcdiff.jvp(largest, (np.eye(3),), (SWAP,))[1] == pytest.approx(1.0, rel=1e-15)
+
+
 @pytest.mark.parametrize("rounding", [0.0, 2e-16])
 def test_the_vectors_of_equal_values_have_nan_in_both_modes(rounding):
     a = np.diag([1.0, 1.0 + rounding, 1.0])

@@ -228,6 +228,8 @@ _SCIPY: dict[str, Any] = {
     ),
 }
 
+_LIKE_FIRST = factors.band_transposed, factors.between, factors.eigvalsh_back
+
 FUNCTIONS: dict[Any, Any] = {
     attempts.succeeds: lambda args, kwargs: Scalar("bool", True),
     trees.on_copies: _on_copies,
@@ -249,7 +251,8 @@ FUNCTIONS: dict[Any, Any] = {
     factors.unique_places: lambda args, kwargs: Tuple((_PLACES, UNKNOWN, _PLACES)),
     repeats.runs: lambda args, kwargs: Tuple((_PLACES, _PLACES, _STEPS, _STEPS)),
     repeats.segments: lambda args, kwargs: Tuple((_PLACES, _PLACES)),
-    **dict.fromkeys((factors.band_transposed, factors.between), lambda args, kwargs: args[0]),
+    **dict.fromkeys(_LIKE_FIRST, lambda args, kwargs: args[0]),
+    factors.turned: lambda args, kwargs: args[1],
     factors.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
     normal.below: lambda args, kwargs: _TIMES,
     normal.density_at: lambda args, kwargs: _TIMES,

@@ -62,7 +62,7 @@ def _same_container(b: Context, call: ir.Call) -> ir.Rhs | None:
 
 def _matrices(b: Context, call: ir.Call) -> ir.Rhs | None:
     """What takes stacks of matrices and vectors: operands of the ranks that they are made for."""
-    ranks = [b.rank(a) for a in call.args]
+    ranks = [b.rank(a) for a in call.args if not isinstance(a, ir.Const)]
     return None if call.kwargs or not set(ranks) <= {1, 2} else call
 
 
@@ -173,7 +173,11 @@ def _array(b: Context, call: ir.Call) -> ir.Rhs | None:
     return same(b, call) if isinstance(kind, (Array, Scalar)) else None
 
 
-_MATRICES = (factors.eigh_back, factors.eig_back, factors.svd_back, factors.cholesky_back)
+_MATRICES = (
+    factors.eigh_back, factors.eig_back, factors.svd_back, factors.cholesky_back,
+    factors.eigvalsh_back, factors.eigvalsh_back_along, factors.values_along,
+    factors.vectors_along, factors.from_triangle, factors.to_triangle,
+)  # fmt: skip
 
 FORMS: Mapping[Any, Form] = {
     **SHAPES,

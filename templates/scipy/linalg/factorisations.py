@@ -10,6 +10,7 @@ from scipy import linalg
 from srcdiff.factors import (
     cholesky_back,
     eigh_back,
+    eigvalsh_back,
     fitted,
     from_triangle,
     lu_back,
@@ -19,6 +20,8 @@ from srcdiff.factors import (
     qr_back,
     svd_back,
     to_triangle,
+    values_along,
+    vectors_along,
 )
 from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
 
@@ -156,9 +159,19 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, driver=None):
     if b is not None:
         refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
     if ignored(v):
-        d[a] += to_triangle((v * d[w][..., None, :]) @ conj(v.mT), not lower)
+        d[a] += eigvalsh_back(a, w, v, d[w], not lower)
     else:
         d[a] += to_triangle(eigh_back(w, v, d[w], d[v]), not lower)
+
+
+@forward(linalg.eigh)
+def eigh_tangent(a, b=None, *, lower=True, eigvals_only=False, driver=None):
+    z = linalg.eigh(a, lower=lower, driver=driver)
+    yield z
+    if b is not None:
+        refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
+    e = from_triangle(d[a], not lower)
+    d[z] += values_along(z[0], z[1], e), vectors_along(z[0], z[1], e)
 
 
 @composed(linalg.eigh, given="eigvals_only")
