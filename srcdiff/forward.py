@@ -16,7 +16,7 @@ from dataclasses import replace
 from srcdiff import ir
 from srcdiff.analyses.activity import activity, edges
 from srcdiff.analyses.aliases import Aliases
-from srcdiff.analyses.effects import is_pure, mutated_args
+from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Kind,
@@ -218,17 +218,14 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     call = stmt.rhs
     if not isinstance(call, ir.Call) or not any(n in facts.active for n in ir.names(call)):
         return (stmt,)
-    nothing = is_pure(call.fn) and not mutated_args(call, facts.kinds)
-    if nothing or is_user_call(call):
+    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    if is_user_call(call) or not facts.active.intersection(written):
         return (stmt,)  # what a user's function writes into is stored behind it
     scribe = Scribe(facts, stmt.loc)
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
-        if ir.names(call.args[0])[0] not in facts.active:
-            return (stmt,)
         same = ir.Effect(_on_container(call, scribe), stmt.loc)
         return (stmt, *scribe.out, same)
     first, lines = effect_tangent(stmt, call, scribe)
-    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
     cuts = (cut_tangent(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
     after = tuple(s for cut in cuts for s in cut)
     return (*lines, stmt, *after) if first else (stmt, *lines, *after)

@@ -20,6 +20,7 @@ from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.links import (
+    MUTABLE,
     Link,
     between,
     groups,
@@ -44,13 +45,14 @@ def check_outside(function: ir.Function, kinds: Mapping[str, Kind]) -> None:
               for a, b in _overlapping(refs)]  # fmt: skip
     group, inside = groups(links), groups(between(links, known))
     counts = _counted(function.body, False)
+    read = {id(r.value) for s in ir.walk(function.body) for r in _mutable(s) if not _puts(s, r)}
     for stmt in ir.walk(named.body):
         for base in (*_written(stmt, known), *_marked(stmt)):
             # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
             whole = named_container(base, known) and not (isinstance(stmt, ir.SetItem) and stmt.op)
             same = inside if whole else group
             found = [k for k, name in names.items() if same.get(name, name) == same.get(base, base)]
-            if sum(counts[key] for key in found) > 1:
+            if sum(counts[key] for key in found) > 1 and not read.isdisjoint(found):
                 raise _refusal(refs[found[0]], stmt)
 
 
@@ -115,6 +117,15 @@ def _renamed(block: ir.Block, names: Mapping[int, str]) -> ir.Block:
     return tuple(map(one, block))
 
 
+def _puts(stmt: ir.Stmt, ref: ir.Ref) -> bool:
+    """Whether a statement does nothing but put something into one of what it mentions."""
+    call = ir.call_of(stmt) if isinstance(stmt, ir.Effect) else None
+    return call is not None and call.fn in _PUTTING and call.args[0] is ref
+
+
+_PUTTING = (ir.Method("append"), ir.Method("extend"), ir.Method("insert"), ir.Method("add"))
+
+
 def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:
     """The arrays and containers from outside that a statement mentions itself."""
     for operand in ir.operands(stmt):
@@ -123,7 +134,7 @@ def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:
 
 def _mutable_in(rhs: ir.Rhs) -> Iterator[ir.Ref]:
     for atom in ir.atoms(rhs):
-        if isinstance(atom, ir.Ref) and isinstance(atom.value, (np.ndarray, list, dict)):
+        if isinstance(atom, ir.Ref) and isinstance(atom.value, MUTABLE):
             yield atom
 
 

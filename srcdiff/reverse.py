@@ -308,7 +308,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
         return change_adjoint(stmt, call, facts)
     written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
-    if written and not facts.active.intersection(written):
+    if not facts.active.intersection(written):
         return ()  # no output depends on what is written into
     bound = find(call, facts.kinds, stmt.loc)
     cuts = (cut_adjoint(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)

@@ -63,7 +63,7 @@ def check_callees(
         if call is not None and _is_strange(call, kinds):
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
             written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
-            if active and (result or active & written):
+            if active and (result or active & written & useful):
                 refuse_strange(call, stmt.loc, function, kinds)
 
 

@@ -1,7 +1,9 @@
 """What has an effect is not done while compiling, and is done once by what is compiled."""
 
+import collections
 import functools
 import importlib
+import logging
 import os
 import pkgutil
 import random
@@ -188,22 +190,200 @@ def saves(x):
     return np.sum(x**3)
 
 
-@pytest.mark.parametrize(
-    "derive",
-    [
-        lambda f: srcdiff.grad(f)(X),
-        lambda f: srcdiff.value_and_grad(f)(X),
-        lambda f: srcdiff.jvp(f, (X,), (X,)),
-        lambda f: srcdiff.hvp(f, (X,), X),
-        lambda f: srcdiff.grad(lambda v: np.sum(srcdiff.grad(f)(v)))(X),
-        lambda f: srcdiff.vjp(f, X)[1](),
-    ],
-)
+WAYS = [
+    lambda f: srcdiff.grad(f)(X),
+    lambda f: srcdiff.value_and_grad(f)(X),
+    lambda f: srcdiff.jvp(f, (X,), (X,)),
+    lambda f: srcdiff.hvp(f, (X,), X),
+    lambda f: srcdiff.grad(lambda v: np.sum(srcdiff.grad(f)(v)))(X),
+    lambda f: srcdiff.vjp(f, X)[1](),
+]
+
+
+@pytest.mark.parametrize("derive", WAYS)
 def test_effects_happen_once(derive, tmp_path, capsys):
     FILES["f"] = str(tmp_path / "f.npz")
     derive(saves)
     assert capsys.readouterr().out == "called\n"
     assert os.path.exists(FILES["f"])
+
+
+LOG = logging.getLogger("of a derivative")
+ADAPTED = logging.LoggerAdapter(LOG, {})
+TOLD, LAST, SEEN = [], collections.deque(maxlen=2), set()
+BY_NAME = collections.defaultdict(list)
+
+
+class Told(logging.Handler):
+    """A handler that keeps what it is told."""
+
+    def emit(self, record):
+        """Keep a message."""
+        TOLD.append(record.getMessage())
+
+
+LOG.addHandler(Told())
+LOG.setLevel(logging.INFO)
+
+
+def logs(x):
+    y = x * x
+    LOG.info("y=%s", y)
+    return np.sum(y * x)
+
+
+def logs_if_asked(x):
+    y = np.sum(x**3)
+    if LOG.isEnabledFor(logging.INFO):
+        ADAPTED.warning("y=%s", y)
+    return y
+
+
+def gets_logger(x):
+    log = logging.getLogger("of a derivative")
+    for k in range(3):
+        log.info("%d: %s", k, x[k])
+    return np.sum(x**3)
+
+
+def logs_in_helper(x):
+    def cubed(v):
+        LOG.info("v=%s", v)
+        return v**3
+
+    return np.sum(cubed(x))
+
+
+def logs_before_a_store(x):
+    y = x * x
+    LOG.info("y=%s", y)
+    z = np.sum(y * x)
+    y[0] = 0.0
+    LOG.info("y=%s", y)
+    return z
+
+
+def appends(x):
+    y = x * x
+    TOLD.append(y)
+    return np.sum(y * x)
+
+
+def appends_parts(x):
+    y = x**3
+    TOLD.append((y[1:], {"sum": np.sum(y)}))
+    return np.sum(y)
+
+
+def appends_a_copy(x):
+    y = x * x
+    TOLD.append(y.copy())
+    z = np.sum(y * x)
+    y[0] = 0.0
+    return z
+
+
+def appends_in_a_loop(x):
+    total = 0.0
+    for k in range(3):
+        total = total + x[k] ** 3
+        TOLD.append(total)
+    return total
+
+
+def appends_by_name(x):
+    y = x * x
+    BY_NAME["y"].append(y)
+    TOLD.append(y)
+    return np.sum(y * x)
+
+
+def adds_to_others(x):
+    y = np.sum(x**3)
+    LAST.append(y)
+    SEEN.add(float(y))
+    TOLD.append(y)
+    return y
+
+
+TELLING = [logs, logs_if_asked, gets_logger, logs_in_helper, logs_before_a_store, appends,
+           appends_parts, appends_a_copy, appends_in_a_loop, appends_by_name, adds_to_others]  # fmt: skip
+
+
+def _told(run):
+    """What a call tells, and what it gives."""
+    for held in (TOLD, LAST, SEEN, BY_NAME):
+        held.clear()
+    result = run()
+    return repr((TOLD, LAST, SEEN, dict(BY_NAME))), result
+
+
+@pytest.mark.parametrize("derive", WAYS)
+@pytest.mark.parametrize("f", TELLING)
+def test_what_is_told_is_told_once_and_as_it_was(f, derive):
+    expected, value = _told(lambda: f(X))
+    found, result = _told(lambda: derive(f))
+    assert found == expected and TOLD and value == np.sum(X**3)
+    _, plain = _told(lambda: derive(lambda x: np.sum(x**3)))
+    for a, b in zip(*(r if isinstance(r, tuple) else (r,) for r in (result, plain))):
+        np.testing.assert_allclose(a, b, rtol=1e-14)
+
+
+def test_what_is_told_stays_as_it_is():
+    workspace = srcdiff.grad(lambda x: appends(np.tile(x, 5000)), workspace=True)
+    TOLD.clear()
+    for scale in (1.0, 2.0, 3.0):
+        workspace(scale * X)
+    for scale, kept in zip((1.0, 2.0, 3.0), TOLD, strict=True):
+        np.testing.assert_array_equal(kept, np.tile(scale * X, 5000) ** 2)
+
+
+def stores_into_what_was_told(x):
+    y = x * x
+    TOLD.append(y)
+    z = np.sum(y * x)
+    y[0] = 0.0
+    return z
+
+
+BUFFER = np.zeros(3)
+
+
+def stores_outside_twice(x):
+    b = BUFFER
+    b[:] = x * x
+    z = np.sum(b * x)
+    b[:] = 7.0
+    return z
+
+
+@pytest.mark.parametrize("f", [stores_into_what_was_told, stores_outside_twice])
+def test_what_is_held_outside_is_not_put_back(f):
+    for derive in (lambda: srcdiff.grad(f)(X), lambda: srcdiff.vjp(f, X)):
+        with pytest.raises(srcdiff.UnsupportedError, match=r"outside of the function holds") as e:
+            derive()
+        assert ".copy()" in str(e.value)
+    expected, _ = _told(lambda: f(X))
+    found, (_, tangent) = _told(lambda: srcdiff.jvp(f, (X,), (X,)))  # nothing is undone here
+    assert found == expected and BUFFER[0] in (0.0, 7.0)
+    np.testing.assert_allclose(tangent, 3.0 * np.sum(X**3), rtol=1e-14)
+
+
+def reads_what_was_told(x):
+    TOLD.append(x * x)
+    return np.sum(TOLD[-1] * x)
+
+
+def reads_the_last(x):
+    LAST.append(x * x)
+    return np.sum(LAST[0] * x)
+
+
+@pytest.mark.parametrize("f", [reads_what_was_told, reads_the_last])
+def test_what_is_told_is_not_read(f):
+    for derive in WAYS:
+        with pytest.raises(srcdiff.UnsupportedError, match="not local to the function and is read"):
+            derive(f)
 
 
 SAFE = ("linalg", "fft", "special", "signal", "ndimage", "interpolate", "spatial", "ma", "char",

@@ -9,7 +9,9 @@ share.  A callee that nobody knows is impure, may write into every argument and 
 from __future__ import annotations
 
 import builtins
+import logging
 import operator
+import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -77,6 +79,16 @@ VIEW_METHODS = frozenset(
 )  # fmt: skip
 ELEMENT_METHODS = frozenset({"get", "pop", "setdefault", "popitem", "items", "values", "copy"})
 PLAIN_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides"})
+
+
+# Functions that tell somebody something, and methods of a `logging.Logger` that do.
+_TELLING_METHODS = frozenset(
+    {"debug", "info", "warning", "error", "critical", "exception", "log", "isEnabledFor"}
+)
+_TELLING = frozenset(
+    {warnings.warn, *(getattr(logging, n) for n in _TELLING_METHODS if hasattr(logging, n))}
+)
+_LOGGERS = frozenset({"logging.Logger", "logging.RootLogger", "logging.LoggerAdapter"})
 
 
 def _numpy_functions(*names: str) -> frozenset[Any]:
@@ -154,7 +166,7 @@ def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
         # Remembered beside the fields: it depends on nothing else.
         found = tuple(dict.fromkeys((*_mutated_positional(call), *outs(call))))
         call.__dict__["_mutated"] = found
-    if found and _reads_sparse(call, kinds):
+    if found and (_reads_sparse(call, kinds) or _tells(call, kinds)):
         found = outs(call)
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
 
@@ -164,6 +176,18 @@ def _reads_sparse(call: ir.Call, kinds: Kinds | None) -> bool:
     if kinds is None or not isinstance(call.fn, ir.Method):
         return False
     return _is_sparse(call.args[0], kinds) and call.fn.name not in SPARSE_MUTATORS
+
+
+def _tells(call: ir.Call, kinds: Kinds | None) -> bool:
+    """Whether a call is of a method of a logger that writes into nothing that it is given."""
+    if not isinstance(call.fn, ir.Method) or call.fn.name not in _TELLING_METHODS:
+        return False
+    receiver = call.args[0]
+    if isinstance(receiver, ir.Ref):
+        cls = type(receiver.value)
+        return f"{cls.__module__}.{cls.__qualname__}" in _LOGGERS
+    kind = kinds.get(receiver.id) if kinds is not None and isinstance(receiver, ir.Name) else None
+    return isinstance(kind, Object) and kind.type in _LOGGERS
 
 
 def _is_sparse(atom: ir.Atom, kinds: Kinds | None) -> bool:
@@ -186,6 +210,8 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
         return call.args[fn.nin :]
     if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or is_ufunc_at(fn):
         return _first(call)
+    if fn in _TELLING:
+        return ()
     if isinstance(fn, ir.Name):
         return (*call.args, *(v for _, v in call.kwargs))
     if getattr(fn, "__name__", "") in ("shuffle", "setattr", "delattr", "next"):

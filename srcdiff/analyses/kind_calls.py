@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable as Function
 from collections.abc import Sequence
@@ -344,6 +345,7 @@ _SPECIAL: dict[Any, Special] = {
     max: _extreme,
     print: _constant(NoneKind()),
     np.ix_: _open_mesh,
+    logging.getLogger: _constant(Object("logging.Logger")),
     np.random.default_rng: _constant(Object("numpy.random.Generator")),
     np.random.RandomState: _constant(Object("numpy.random.RandomState")),
     **dict.fromkeys((str, repr, format), _constant(Text())),

@@ -7,8 +7,18 @@ order of statements, and keeps the classes that something writes into.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    MutableSet,
+    Set,
+)
 from dataclasses import dataclass
+
+import numpy as np
 
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args, returns_view
@@ -143,6 +153,52 @@ def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
             for atom in call.args[-1:] if call.fn.name == "insert" else call.args[1:]:
                 for name in _arrays(atom, kinds):
                     yield ir.names(call.args[0])[0], name, "stored"
+
+
+def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of what is from outside, and those of what is put into that."""
+    own: set[str] = set()
+    put: set[str] = set()
+    before = -1 if any(map(_mentions, ir.walk(function.body))) else 0
+    while before != len(own) + len(put):
+        before = len(own) + len(put)
+        for stmt in ir.walk(function.body):
+            known = own | put
+            if isinstance(stmt, ir.Assign) and _is_outside(_parts_of(stmt.rhs, kinds), known):
+                own.add(stmt.target.id)
+            call = ir.call_of(stmt)
+            if call is not None and _is_outside(mutated_args(call, kinds), known):
+                put.update(_arrays(call, kinds))
+            if isinstance(stmt, ir.SetItem) and stmt.base.id in known and stmt.op is None:
+                put.update(_arrays(stmt.value, kinds))
+    return frozenset(own), frozenset(put)
+
+
+def _mentions(stmt: ir.Stmt) -> bool:
+    """Whether a statement mentions an array or a container from outside."""
+    found = (a for o in ir.operands(stmt) for a in ir.atoms(o))
+    return any(isinstance(a, ir.Ref) and isinstance(a.value, MUTABLE) for a in found)
+
+
+def _parts_of(rhs: ir.Rhs, kinds: Kinds) -> tuple[ir.Atom, ...]:
+    """What a value may be, or may be a part of; a new container is a part of nothing."""
+    if isinstance(rhs, ir.Call):
+        return () if rhs.fn in _MAKERS else returns_view(rhs, kinds)
+    return () if isinstance(rhs, (ir.Opaque, ir.Tup)) else (rhs,)
+
+
+def _is_outside(atoms: Iterable[ir.Atom], names: Set[str]) -> bool:
+    """Whether one of some values is from outside and can be written into, or has such a name."""
+    return any(
+        isinstance(a.value, MUTABLE) if isinstance(a, ir.Ref) else not names.isdisjoint(ir.names(a))
+        for a in atoms
+    )
+
+
+_MAKERS = (ir.make_list, ir.make_dict, list, tuple, dict)
+
+MUTABLE = (np.ndarray, MutableSequence, MutableMapping, MutableSet)
+"""The classes of arrays and containers."""
 
 
 def _container(atom: ir.Atom, kinds: Kinds) -> bool:

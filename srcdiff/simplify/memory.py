@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args, returns_view
 from srcdiff.analyses.kind_types import Array, Kind, is_mutable
+from srcdiff.analyses.links import kept_outside
 from srcdiff.analyses.liveness import names_in
 
 Kinds = Mapping[str, Kind]
@@ -21,7 +22,8 @@ class Memory:
         self.kinds = kinds
         self.parent: dict[str, str] = {}
         written: list[str] = []
-        leaving = list(leaving)
+        _, put = kept_outside(function, kinds)
+        leaving = [*leaving, *put]
         for stmt in ir.walk(function.body):
             for name, source in self._shared(stmt):
                 self._union(name, source)
@@ -30,6 +32,7 @@ class Memory:
                 leaving += [n for n in names_in(stmt.value) if self.has_memory(n)]
         self.mutated = frozenset(map(self.find, written))
         self.escaping = frozenset(map(self.find, leaving))
+        self.put = frozenset(map(self.find, put))  # into what is from outside
 
     def find(self, name: str) -> str:
         """The name that stands for a class."""

@@ -44,7 +44,7 @@ class Sharers:
         for name in names:
             self.groups.setdefault(self.memory.find(name), set()).add(name)
         kept = (n for s in ir.walk(function.body) for n in _handed_out(s))
-        self.kept = frozenset(map(self.memory.find, (*params, *kept)))
+        self.kept = frozenset(map(self.memory.find, (*params, *kept))) | self.memory.put
 
     def group(self, name: str) -> set[str]:
         """The names that may share memory with a name, and itself."""

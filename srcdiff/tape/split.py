@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from srcdiff import ir
+from srcdiff.analyses.effects import mutated_args
+from srcdiff.analyses.links import kept_outside
+from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.tape.again import parts_of_others, recompute
 from srcdiff.tape.keys import first_keys
@@ -50,6 +53,7 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     slots = Slots(facts, keys=first_keys(body, facts.kinds))
     made = walker.block(body, frozenset(), slots)
     forward = (*_bound_first(made.forward, slots, function), *made.forward)
+    _check_undone(replace(function, body=forward), made.backward, facts)
     return replace(made, forward=forward, tapes=frozenset(slots.tapes))
 
 
@@ -58,6 +62,23 @@ def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.B
     up, _ = exposed(forward)
     early = (up & slots.saved) - {p.name for p in function.params}
     return tuple(ir.Assign(ir.Name(n), ir.NONE, function.loc) for n in sorted(early))
+
+
+def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> None:
+    """Refuse stores that are undone into what something outside of the function holds by then."""
+    classes = facts.aliases.classes
+    held = {classes[n] for names in kept_outside(forward, facts.kinds) for n in names & {*classes}}
+    for stmt in ir.walk(backward) if held else ():
+        call = ir.call_of(stmt)
+        atoms = () if call is None else mutated_args(call, facts.kinds)
+        atoms = (stmt.base,) if isinstance(stmt, ir.SetItem) else atoms
+        for name in (n for a in atoms for n in ir.names(a) if classes.get(n) in held):
+            raise UnsupportedError(
+                f"a store into {ir.said(name)}, which something outside of the function holds, "
+                "would have to be undone for the derivative",
+                stmt.loc,
+                remedy="Let what is outside hold a copy: `.copy()`.",
+            )
 
 
 class _Split:
