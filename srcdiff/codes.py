@@ -78,6 +78,24 @@ def _steps(code: types.CodeType) -> list[tuple[str, Any]]:
     ]
 
 
+def is_only_filled(name: str, codes: Iterable[types.CodeType]) -> bool:
+    """Whether code does nothing with a variable but append to it, or to what it has at a key."""
+    found = [_is_filled(steps, k) for c in codes for steps in [_steps(c)]
+             for k, (op, value) in enumerate(steps) if value == name and op in _READS]  # fmt: skip
+    return bool(found) and all(found)
+
+
+def _is_filled(steps: list[tuple[str, Any]], k: int) -> bool:
+    """Whether what an instruction loads is only appended to."""
+    k += 1
+    while [op for op, _ in steps[k : k + 2]] == ["LOAD_CONST", "BINARY_SUBSCR"]:
+        k += 2
+    return steps[k : k + 1] in ([("LOAD_ATTR", "append")], [("LOAD_ATTR", "extend")])
+
+
+_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
+
+
 def _same_step(a: tuple[str, Any], b: tuple[str, Any]) -> bool:
     return a[0] == b[0] and _same(a[1], b[1])
 

@@ -307,7 +307,8 @@ def adds_to_others(x):
 
 
 TELLING = [logs, logs_if_asked, gets_logger, logs_in_helper, logs_before_a_store, appends,
-           appends_parts, appends_a_copy, appends_in_a_loop, appends_by_name, adds_to_others]  # fmt: skip
+           appends_parts, appends_a_copy, appends_in_a_loop, appends_by_name,
+           adds_to_others]  # fmt: skip
 
 
 def _told(run):
@@ -336,6 +337,45 @@ def test_what_is_told_stays_as_it_is():
         workspace(scale * X)
     for scale, kept in zip((1.0, 2.0, 3.0), TOLD, strict=True):
         np.testing.assert_array_equal(kept, np.tile(scale * X, 5000) ** 2)
+
+
+HISTORY = {"sums": []}
+
+
+def _keeps_history():
+    mine = []
+
+    def f(x):
+        y = np.sum(x**3)
+        TOLD.append(float(y))
+        HISTORY["sums"].append(y)
+        mine.append(y)
+        return y
+
+    return f
+
+
+def _as_long_as(history):
+    def f(x):
+        history.append(np.sum(x))
+        return np.sum(x) * reads(history)
+
+    def reads(values):
+        return float(len(values))
+
+    return f
+
+
+def test_what_is_told_is_no_reason_to_compile_again():
+    f = _keeps_history()
+    g = srcdiff.grad(f)
+    g(X)
+    compiled = g.specialised(X)
+    for _ in range(3):
+        g(X)
+    assert g.specialised(X) is compiled and len(HISTORY["sums"]) == 4
+    with pytest.raises(srcdiff.UnsupportedError, match="not local to the function and is read"):
+        srcdiff.grad(_as_long_as([]))(X)
 
 
 def stores_into_what_was_told(x):

@@ -22,7 +22,7 @@ from srcdiff import records
 from srcdiff.analyses import kind_types
 from srcdiff.analyses.kind_types import Kind, class_of, inside
 from srcdiff.analyses.kind_values import key_of
-from srcdiff.codes import all_codes
+from srcdiff.codes import all_codes, is_only_filled
 from srcdiff.columns import is_jacobian
 from srcdiff.free import Variable, WithFree
 from srcdiff.inline import is_foreign, is_user_function
@@ -30,6 +30,7 @@ from srcdiff.nested import is_derivative
 from srcdiff.rules import user_rules
 
 Read = Callable[[], Any]
+Codes = tuple[types.CodeType, ...]
 
 
 @dataclass(frozen=True)
@@ -162,14 +163,15 @@ class _Walk:
         words = (*names, *(word for code in codes for word in _texts(code)))
         self.words.update(dict.fromkeys(words))
         self.defaults(f)
-        for cell in f.__closure__ or ():
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             if any(cell is v.place for v in self.free):
                 continue
             read = _cell_reader(cell)
             self.reads.append((read, read()))
-            self.value(read(), words)
+            if not _is_filled(read(), name, codes):
+                self.value(read(), words)
         for name in names:
-            self.variable(f.__globals__, name, words)
+            self.variable(f.__globals__, name, words, codes)
 
     def defaults(self, f: types.FunctionType) -> None:
         """The defaults of a function, which generated functions have as well."""
@@ -178,7 +180,9 @@ class _Walk:
         for default in (*(f.__defaults__ or ()), *by_name.values()):
             self.value(default)
 
-    def variable(self, space: dict[str, Any], name: str, names: tuple[str, ...]) -> None:
+    def variable(
+        self, space: dict[str, Any], name: str, names: tuple[str, ...], codes: Codes
+    ) -> None:
         """A global, or what a builtin or a module imported inside of a function is called."""
         if any(space is v.place and name == v.name for v in self.free):
             return
@@ -186,7 +190,8 @@ class _Walk:
             return  # pytest puts such names beside the user's
         if name in space:
             self.names.append((space, name, space[name]))
-            self.value(space[name], names)
+            if not _is_filled(space[name], name, codes):
+                self.value(space[name], names)
         elif hasattr(builtins, name):
             self.names.append((space, name, None))
         elif name in sys.modules:
@@ -289,6 +294,11 @@ def _is_python_callable(value: Any) -> bool:
         return True
     method = inspect.getattr_static(type(value), "__call__", None)
     return isinstance(method, types.FunctionType) and is_user_function(method)
+
+
+def _is_filled(value: Any, name: str, codes: Codes) -> bool:
+    """Whether code only appends to a list, or to one in a dict: what it holds does not matter."""
+    return type(value) in (list, dict) and is_only_filled(name, codes)
 
 
 def _cell_reader(cell: Any) -> Read:
