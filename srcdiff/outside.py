@@ -8,8 +8,9 @@ would be a constant, and so would one of a later iteration. And what `x += y` wr
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Kind
+from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.analyses.links import (
     MUTABLE,
     Link,
@@ -26,17 +27,32 @@ from srcdiff.analyses.links import (
     groups,
     in_place,
     is_marked,
+    kept_outside,
     links_of,
     named_container,
 )
 from srcdiff.errors import UnsupportedError
+from srcdiff.records import attributes, is_record
 
 
-def check_outside(function: ir.Function, kinds: Mapping[str, Kind]) -> None:
-    """Refuse stores, and operators in place as the source says them, into what is read again."""
+def check_outside(
+    function: ir.Function, kinds: Mapping[str, Kind], others: Iterable[ir.Ref], recursive: bool
+) -> tuple[Any, ...]:
+    """Refuse stores, and operators in place as the source says them, into what is read again.
+
+    Of a recursive function another part may read it. `others` are read as well.  The containers
+    that values with a derivative are put into are returned.
+    """
     refs = {id(r.value): r for s in ir.walk(function.body) for r in _mutable(s)}
     if not refs:
-        return
+        return ()
+    put = _put_into(function, kinds)
+    mentioned = (o for s in ir.walk(function.body) for o in ir.operands(s)) if put else ()
+    every = [*others, *(a for o in mentioned for a in ir.atoms(o) if isinstance(a, ir.Ref))]
+    for stmt, ref in put:
+        rest = [r.value for r in every if r.value is not ref.value]
+        if recursive or any(share(value, ref.value) for value in rest):
+            raise _refusal(ref, stmt)
     names = {key: f"_outside_{k}" for k, key in enumerate(refs)}
     named = replace(function, body=_renamed(function.body, names))
     known = {**kinds, **{names[key]: atom_kind(ref, kinds) for key, ref in refs.items()}}
@@ -54,6 +70,41 @@ def check_outside(function: ir.Function, kinds: Mapping[str, Kind]) -> None:
             found = [k for k, name in names.items() if same.get(name, name) == same.get(base, base)]
             if sum(counts[key] for key in found) > 1 and not read.isdisjoint(found):
                 raise _refusal(refs[found[0]], stmt)
+    return tuple(r.value for _, r in put)
+
+
+def share(one: Any, two: Any) -> bool:
+    """Whether two values are, or hold, one container."""
+    held = {id(c) for c in _containers(one)}
+    return bool(held) and any(id(c) in held for c in _containers(two))
+
+
+def _containers(value: Any, depth: int = 8) -> Iterator[Any]:
+    """The containers in a value, itself among them."""
+    items: Iterable[Any] = ()
+    if isinstance(value, (*MUTABLE[1:], tuple)):
+        yield from () if isinstance(value, tuple) else (value,)
+        items = value.values() if isinstance(value, Mapping) else value
+    elif is_record(type(value)):
+        items = attributes(value).values()
+    if depth and not isinstance(value, (bytearray, array)):
+        for item in items:
+            yield from _containers(item, depth - 1)
+
+
+def _put_into(
+    function: ir.Function, kinds: Mapping[str, Kind]
+) -> tuple[tuple[ir.Stmt, ir.Ref], ...]:
+    """The containers from outside that values with a derivative are put into, and by what."""
+    own, _ = kept_outside(function, kinds)
+    found: list[tuple[ir.Stmt, ir.Ref]] = []
+    for stmt in ir.walk(function.body):
+        if all(n in kinds and not is_active_kind(kinds[n]) for n in ir.reads(stmt)):
+            continue
+        found += [(stmt, r) for r in _mutable(stmt) if _puts(stmt, r)]
+        if not own.isdisjoint(_written(stmt, kinds)):  # a part of one of them
+            found += [(stmt, r) for s in ir.walk(function.body) for r in _mutable(s)]
+    return tuple((s, r) for s, r in found if not isinstance(r.value, np.ndarray))
 
 
 def _refusal(ref: ir.Ref, stmt: ir.Stmt) -> UnsupportedError:
@@ -123,7 +174,7 @@ def _puts(stmt: ir.Stmt, ref: ir.Ref) -> bool:
     return call is not None and call.fn in _PUTTING and call.args[0] is ref
 
 
-_PUTTING = (ir.Method("append"), ir.Method("extend"), ir.Method("insert"), ir.Method("add"))
+_PUTTING = (ir.set_item, *map(ir.Method, ("append", "extend", "insert", "add")))
 
 
 def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:

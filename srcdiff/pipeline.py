@@ -19,7 +19,7 @@ from srcdiff.anomaly import checked
 from srcdiff.apart import apart
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.bodies import with_bodies
-from srcdiff.calls import unmarked
+from srcdiff.calls import is_user_call, unmarked
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
 from srcdiff.displays import displays
@@ -181,7 +181,10 @@ def inplace_pass(state: State) -> State:
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
         state = _with(state, at_run_time(state.function, state.kinds, inputs))
-    check_outside(state.function, state.kinds)
+    recursive = state.request.internal or any(
+        is_user_call(c) for s in ir.walk(state.function.body) if (c := ir.call_of(s))
+    )
+    put = check_outside(state.function, state.kinds, state.outside.values(), recursive)
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
@@ -193,7 +196,7 @@ def inplace_pass(state: State) -> State:
     # A derivative does not show in its text what it copies for its primal to write into.
     inner = state.extra.get("inner", ())
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
-    state = _with(state, webs(function), extra={"written": written})
+    state = _with(state, webs(function), extra={"written": written, "put": put})
     inputs = [p for i in state.request.inputs for p in i.params]
     return _with(state, with_squares(state.typed, inputs))
 
@@ -365,13 +368,15 @@ class Made:
     returns: tuple[ir.Loc, ...]
     functions: tuple[tuple[ir.Function, Kinds], ...]
     consumes: bool = False  # of a pair: the backward part uses its residuals up
+    put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
 
 
 def derive(origin: Any, request: Request, params: Kinds) -> Made:
     """The text of a derivative, with the parts of the recursive functions that it calls."""
     *_, (_, last) = run(origin, request, params)
     text = module_text([last.function], pair_of, origin, request)
-    return Made(text, last.extra["written"], last.function.returns, ((last.function, last.params),))
+    made, put = ((last.function, last.params),), last.extra["put"]
+    return Made(text, last.extra["written"], last.function.returns, made, put=put)
 
 
 def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
@@ -380,7 +385,8 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
     extra = state.extra
     emitted = module_text([state.function, extra["backward"]], pair_of, origin, request)
     made = (state.function, state.params), (extra["backward"], extra["residuals"])
-    return Made(emitted, extra["written"], state.function.returns, made, extra["consumes"])
+    consumes, put = extra["consumes"], extra["put"]
+    return Made(emitted, extra["written"], state.function.returns, made, consumes, put)
 
 
 def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:

@@ -339,6 +339,121 @@ def test_what_is_told_stays_as_it_is():
         np.testing.assert_array_equal(kept, np.tile(scale * X, 5000) ** 2)
 
 
+COUNTS, LATEST, CALLS = {"calls": 0}, {}, collections.Counter()
+
+
+def counts_in_a_loop(x):
+    total = 0.0
+    for k in range(3):
+        CALLS["steps"] += 1
+        LATEST["total"] = total
+        total = total + x[k] ** 3
+    TOLD.append(total)
+    return total
+
+
+def keeps_the_latest(x):
+    y = x * x
+    LATEST["y"] = y
+    LATEST["norm", 2] = np.sum(y)
+    TOLD.append(y)
+    return np.sum(y * x)
+
+
+@pytest.mark.parametrize("derive", WAYS)
+@pytest.mark.parametrize("f", [counts_in_a_loop, keeps_the_latest])
+def test_what_is_counted_is_counted_once(f, derive):
+    CALLS.clear()
+    LATEST.clear()
+    expected, _ = _told(lambda: f(X))
+    last, calls = repr(LATEST), dict(CALLS)
+    CALLS.clear()
+    LATEST.clear()
+    found, _ = _told(lambda: derive(f))
+    assert found == expected and repr(LATEST) == last and dict(CALLS) == calls
+
+
+def counts_twice(x):
+    COUNTS["calls"] += 1
+    COUNTS["calls"] += 1
+    return np.sum(x**3)
+
+
+def test_stores_into_containers_outside_are_printed_as_they_are():
+    text = srcdiff.source(counts_twice, example=(X,))
+    assert text.count('    COUNTS["calls"] += 1\n') == 2
+    COUNTS["calls"] = 0
+    for derive in WAYS:
+        derive(counts_twice)
+    assert COUNTS["calls"] == 2 * len(WAYS)
+
+
+REGISTRY = {"latest": LATEST}
+
+
+class Holding:
+    """An object with a dict."""
+
+    def __init__(self, held):
+        self.held = held
+
+
+HOLDING = Holding(LATEST)
+
+
+def reads_by_another_name(x):
+    LATEST["y"] = x * x
+    return np.sum(REGISTRY["latest"]["y"] * x)
+
+
+def reads_by_an_object(x):
+    LATEST["y"] = x * x
+    return np.sum(HOLDING.held["y"] * x)
+
+
+def reads_the_counter(x):
+    LATEST["y"] += x
+    return np.sum(LATEST["y"] * x)
+
+
+def _again(x, n):
+    if n == 0:
+        return x
+    LATEST["y"] = x * x
+    return _again(1.0 * x, n - 1)
+
+
+def reads_what_a_recursive_function_puts(x):
+    z = _again(x, 2)
+    return np.sum(z * LATEST["y"])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [reads_by_another_name, reads_by_an_object, reads_the_counter,
+     reads_what_a_recursive_function_puts],
+)  # fmt: skip
+def test_what_is_put_into_a_container_is_not_read(f):
+    LATEST["y"] = np.ones(3)
+    for derive in WAYS:
+        with pytest.raises(srcdiff.UnsupportedError, match="not local to the function and is read"):
+            derive(f)
+
+
+def puts_and_reads_its_argument(x, d):
+    LATEST["y"] = x * x
+    return np.sum(x * d["y"])
+
+
+def test_an_argument_is_no_container_that_values_are_put_into():
+    LATEST["y"], other = np.ones(3), {"y": np.ones(3)}
+    g = srcdiff.grad(puts_and_reads_its_argument)
+    np.testing.assert_array_equal(g(X, other), np.ones(3))
+    for derive in (g, lambda *args: srcdiff.vjp(puts_and_reads_its_argument, *args)):
+        with pytest.raises(srcdiff.UnsupportedError, match=r"in its argument `d` as well"):
+            derive(X, LATEST)
+
+
 HISTORY = {"sums": []}
 
 

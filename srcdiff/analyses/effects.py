@@ -202,7 +202,7 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
         return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name)
     if isinstance(fn, (ir.Attr, ir.Derived)) or fn in _DISPLAYS:
         return ()
-    if fn is ir.set_attr:
+    if fn is ir.set_attr or fn is ir.set_item:
         return call.args[:1]
     if makes_object(fn):
         return ()

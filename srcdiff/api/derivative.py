@@ -19,7 +19,7 @@ from srcdiff.api.completion import offers
 from srcdiff.api.declared import declared_kind, gradient_kind, with_keywords
 from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
-from srcdiff.api.memory import arrays_of, check_memory
+from srcdiff.api.memory import arrays_of, check_memory, check_put
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, given_at, part_of, request_of
 from srcdiff.api.outside import Outside
@@ -58,6 +58,7 @@ class Compiled:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     seeded: Callable[[Any], Any] = one_cotangent
     many: Many | None = None  # of forward mode: the function for a batch of directions
+    put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """What the function gives; errors name the user's line."""
@@ -89,6 +90,7 @@ class CompiledPair:
     many: Many  # the backward part for a batch of cotangents
     text: str
     seeded: Callable[[Any], Any] = one_cotangent
+    put: tuple[Any, ...] = ()
 
     @functools.cached_property
     def outside(self) -> Outside:
@@ -168,8 +170,8 @@ class Derivative:
         if found is None or not unchanged(found.watch):
             found = self._compile(key, args, kwargs)
         self._latest = found
-        if found.written:
-            self._check_memory(found.written, found.held, args, kwargs)
+        if found.written or found.put:
+            self._check_memory(found, args, kwargs)
         return found
 
     def _as_now(self) -> Derivative:
@@ -230,7 +232,7 @@ class Derivative:
         own = made.written, arrays_of(refs) if made.written else (), made.returns
         of = self.primal, self.origin, self.request, kinds, watch
         many = Many(*of) if self.request.mode == "forward" else None
-        return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many)
+        return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many, made.put)
 
     def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
@@ -260,12 +262,13 @@ class Derivative:
         return compile_text(text, refs, self.request.name, module, made.emitted.lines), text
 
     def _check_memory(
-        self, written: Any, held: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+        self, found: Compiled | CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
         """What the primal writes into is copied: nothing else may share its memory."""
         values = self.in_order(args, kwargs)
         values = self._arguments(args, kwargs) if values is None else values
-        check_memory(values, written, held, self.primal)
+        check_memory(values, found.written, found.held, self.primal)
+        check_put(values, found.put, self.primal)
 
     def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments by parameter, None unless each is given by its position."""
@@ -315,8 +318,8 @@ class Derivative:
                 with generating_for(check_same_module(self._arguments(args, kwargs))):
                     found = self._generate_pair(args, kwargs)
                 _keep(self._pairs, key, found)
-        if found.written:
-            self._check_memory(found.written, found.held, args, kwargs)
+        if found.written or found.put:
+            self._check_memory(found, args, kwargs)
         return found
 
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
@@ -334,7 +337,7 @@ class Derivative:
         many = Many(self.primal, self.origin, self.request, kinds, watch)
         return CompiledPair(
             forward, backward, scalar, watch, made.written, held, made.returns, made.consumes,
-            many, made.emitted.text, seed_check(),
+            many, made.emitted.text, seed_check(), made.put,
         )  # fmt: skip
 
     def call_signature(self) -> inspect.Signature:

@@ -15,6 +15,7 @@ from srcdiff import records
 from srcdiff.device import is_any_array
 from srcdiff.errors import UnsupportedError
 from srcdiff.layout import overlaps
+from srcdiff.outside import share
 from srcdiff.request import Stored
 
 _WORK: Any = 100_000
@@ -44,6 +45,21 @@ def check_memory(
             for other in (*own[k + 1 :], *others, *held):
                 if _overlap(leaf[1], other[1]):
                     raise _refusal(leaf[0], other[0], primal)
+
+
+def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> None:
+    """Raise if an argument holds a container from outside that a function puts values into.
+
+    Raises:
+        UnsupportedError: with the name of the parameter.
+    """
+    for name, value in values.items() if put else ():
+        if any(share(value, container) for container in put):
+            raise UnsupportedError(
+                f"`{primal.__name__}` puts values into a container outside of it that is in its "
+                f"argument `{name}` as well",
+                remedy="Pass a copy.",
+            )
 
 
 def _is_in(path: str, written: str) -> bool:

@@ -25,6 +25,7 @@ from srcdiff.ir import (
     Verbatim,
     While,
     set_attr,
+    set_item,
 )  # fmt: skip
 
 from .expressions import AUGMENTED, LOAD, STORE, Expressions, continued, name, negated
@@ -146,16 +147,19 @@ class Statements:
     def effect(self, stmt: Effect) -> None:
         """A call as a statement, or a store into an attribute."""
         self.before(stmt.loc)
-        if isinstance(stmt.rhs, Call) and stmt.rhs.fn is set_attr:
-            self.set_attr(stmt.rhs, stmt.loc)
+        if isinstance(stmt.rhs, Call) and stmt.rhs.fn in (set_attr, set_item):
+            self.set_part(stmt.rhs, stmt.loc)
             return
         self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
 
-    def set_attr(self, call: Call, loc: Loc) -> None:
-        """`x.name = v`, `x.name += v`."""
+    def set_part(self, call: Call, loc: Loc) -> None:
+        """`x.name = v`, `x.name += v`, `x[k] = v`, `x[k] += v`."""
         base, key, value = call.args[:3]
-        assert isinstance(key, Const)
-        target = gast.Attribute(self.build.atom(base), key.value, STORE)
+        if call.fn is set_item:
+            target: Node = gast.Subscript(self.build.atom(base), self.build.index(key), STORE)
+        else:
+            assert isinstance(key, Const)
+            target = gast.Attribute(self.build.atom(base), key.value, STORE)
         given = self.build.atom(value)
         if len(call.args) == 3:
             self.add(gast.Assign([target], given, None), loc)

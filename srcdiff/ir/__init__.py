@@ -69,6 +69,7 @@ from srcdiff.ir.nodes import (
     make_list,
     new_object,
     set_attr,
+    set_item,
 )
 from srcdiff.ir.operators import OPERATORS
 from srcdiff.ir.rebuild import (
@@ -93,6 +94,6 @@ __all__ = [
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
     "itself_mentions", "make_dict", "make_function", "make_list", "map_atom", "map_blocks",
     "map_opaque", "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts",
-    "reads", "rebuilt", "rename", "rename_text", "said", "set_attr", "used", "walk", "without",
-    "writes",
+    "reads", "rebuilt", "rename", "rename_text", "said", "set_attr", "set_item", "used", "walk",
+    "without", "writes",
 ]  # fmt: skip

@@ -202,6 +202,15 @@ def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
     setattr(base, name, value)
 
 
+def set_item(base: Any, key: Any, value: Any, op: str | None = None) -> None:
+    """The callee of `base[key] = value` where the container is from outside; or of `op=`."""
+    from srcdiff.ir.operators import OPERATORS
+
+    if op is not None:
+        value = getattr(operator, f"i{OPERATORS[op].__name__.strip('_')}")(base[key], value)
+    base[key] = value
+
+
 def new_object(cls: type) -> Any:
     """The callee of what makes an object without attributes, before its `__init__` runs."""
     return object.__new__(cls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence, Set
+from collections.abc import MutableMapping, MutableSequence, Sequence, Set
 from types import FunctionType
 
 import gast
@@ -29,6 +29,7 @@ from srcdiff.ir import (
     make_list,
     names,
     set_attr,
+    set_item,
     walk,
 )  # fmt: skip
 from srcdiff.lower.builder import Builder, LocalFunction, Node
@@ -69,7 +70,7 @@ def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
         _assign_tuple(b, target, value, loc)
     elif kind == "Subscript":
         given, base, index = b.operands((value, target.value, target.slice))
-        b.emit(SetItem(_base(b, base, target), index, given, None, loc))
+        b.emit(_stored_item(b, (base, index, given), target, loc))
     else:
         store(b, target, b.rhs(value), loc)
 
@@ -85,7 +86,7 @@ def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
     elif kind == "Subscript":
         given = b.as_atom(value, target)
         base, index = b.operands((target.value, target.slice))
-        b.emit(SetItem(_base(b, base, target), index, given, None, loc))
+        b.emit(_stored_item(b, (base, index, given), target, loc))
     elif kind in SEQUENCES:
         unpack(b, target, b.as_atom(value, target), loc)
     else:
@@ -132,6 +133,21 @@ def _is_call(stmt: Stmt) -> bool:
     return isinstance(rhs, Call) and isinstance(rhs.fn, Method) and not is_pure(rhs.fn)
 
 
+def _stored_item(
+    b: Builder, args: tuple[Atom, Atom, Atom], target: Node, loc: Loc, op: str | None = None
+) -> Stmt:
+    """`base[index] = value`, or `base[index] op= value`."""
+    base, index, value = args
+    if _is_container(base):
+        return Effect(Call(set_item, args if op is None else (*args, Const(op))), loc)
+    return SetItem(_base(b, base, target), index, value, op, loc)
+
+
+def _is_container(atom: Atom) -> bool:
+    """Whether an atom is a list or dict from outside: a store into one is an effect."""
+    return isinstance(atom, Ref) and isinstance(atom.value, (MutableMapping, MutableSequence))
+
+
 def _base(b: Builder, atom: Atom, target: Node) -> Name:
     """The name of the container of a store."""
     if isinstance(atom, Ref):
@@ -152,7 +168,10 @@ def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
         if b.walrus:
             bound = b.rebound([value])
             base, index = b.held(base, bound, target), b.held(index, bound, target)
-        _augmented_item(b, _base(b, base, target), index, value, op, loc)
+        if _is_container(base):
+            b.emit(_stored_item(b, (base, index, b.atom(value)), target, loc, op))
+        else:
+            _augmented_item(b, _base(b, base, target), index, value, op, loc)
     elif kind == "Attribute":
         _augmented_attribute(b, target, value, op)
     else:
