@@ -47,12 +47,12 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A store into a container from outside": """
+    "A store into a container from outside that is read": """
 last = [0.0]
 
 def f(x):
     last[0] = x
-    return x * x
+    return last[0] * x
 
 srcdiff.grad(f)(2.0)
 """,
