@@ -56,6 +56,36 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A container from outside that is an argument as well": """
+last = {"y": 1.0}
+
+def f(x, d):
+    last["y"] = x * x
+    return x * d["y"]
+
+srcdiff.grad(f)(2.0, last)
+""",
+    "A store into an array from outside": """
+buffer = np.zeros(2)
+
+def f(x):
+    buffer[0] = x
+    return x * x
+
+srcdiff.grad(f)(2.0)
+""",
+    "A store into what something outside holds": """
+kept = []
+
+def f(x):
+    y = x * x
+    kept.append(y)
+    z = np.sum(y * x)
+    y[0] = 0.0
+    return z
+
+srcdiff.grad(f)(np.ones(3))
+""",
     "A store into an array from outside by another name": """
 buffer = np.zeros(2)
 
