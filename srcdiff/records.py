@@ -97,6 +97,25 @@ def attributes(x: Any) -> dict[str, Any]:
     return {**found, **getattr(x, "__dict__", {})}
 
 
+def with_defaults(x: Any) -> dict[str, Any]:
+    """What an object holds, by name, and the plain values that its class alone has."""
+    if isinstance(x, tuple):
+        return attributes(x)
+    found: dict[str, Any] = {}
+    for base in reversed(type(x).__mro__):
+        found.update(vars(base))
+    return {**{k: v for k, v in found.items() if _is_plain(v)}, **attributes(x)}
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether a value is a number, an array, a text, None, or a container of such."""
+    if type(x) in (list, tuple):
+        return all(map(_is_plain, x))
+    if type(x) is dict:
+        return all(map(_is_plain, x.values()))
+    return x is None or isinstance(x, np.generic) or type(x) in _VALUES
+
+
 @lru_cache(maxsize=1024)
 def _slots(cls: type) -> tuple[str, ...]:
     """The names of the slots of a class and its bases."""
@@ -119,10 +138,16 @@ def member(cls: type, name: str, after: type | None = None) -> Any:
     return MISSING
 
 
-def default(cls: type, name: str) -> Any:
-    """What an attribute of objects is while the class alone has it; MISSING for no plain value."""
+def of_class(cls: type, name: str) -> Any:
+    """What a class has for objects without such an attribute of their own; MISSING for nothing."""
     filled = is_dataclass_made(cls) and any(f.name == name for f in dataclasses.fields(cls))
     own = MISSING if filled else member(cls, name)
+    return MISSING if isinstance(own, types.MemberDescriptorType) else own
+
+
+def default(cls: type, name: str) -> Any:
+    """What an attribute of objects is while the class alone has it; MISSING for no plain value."""
+    own = of_class(cls, name)
     return own if own is None or type(own) in _VALUES else MISSING
 
 

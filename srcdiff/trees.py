@@ -100,7 +100,7 @@ def zero_tree(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: zero_tree(value) for key, value in x.items()}
     if records.is_record(type(x)):
-        return {key: zero_tree(value) for key, value in records.attributes(x).items()}
+        return {key: zero_tree(value) for key, value in records.with_defaults(x).items()}
     if isinstance(x, (list, tuple)):
         return [zero_tree(value) for value in x]
     if is_array(x):

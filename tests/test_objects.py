@@ -432,3 +432,23 @@ def test_pullbacks_by_a_path_through_objects_in_a_list(inputs):
     wanted = expected if isinstance(inputs, tuple) else (expected,)
     for row, one in zip(rows, wanted, strict=True):
         np.testing.assert_allclose(x @ row, one, rtol=1e-14)
+
+
+class Shaper:
+    def __init__(self, w):
+        self.w = w
+
+    def shape(self, x):
+        return x * x
+
+
+def _shaped(units, x):
+    return sum([u.shape(u.w * x) for u in units])
+
+
+def test_a_method_that_one_object_of_a_list_replaces_is_refused():
+    units = [Shaper(2.0), Shaper(3.0)]
+    assert srcdiff.grad(_shaped, "x")(units, 1.5) == 2.0 * 1.5 * (4.0 + 9.0)
+    units[1].shape = np.cos  # called for this object alone: not for all, and not for none
+    with pytest.raises(srcdiff.UnsupportedError, match="`shape`.*known only when the program runs"):
+        srcdiff.grad(_shaped, "units")(units, 1.5)

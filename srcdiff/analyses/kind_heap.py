@@ -314,9 +314,27 @@ class Heap:
         if one != two:
             self.parent[two] = one
             self.changed = True
-            held = self.held.pop(two, None)
+            held, other = self.held.pop(two, None), self.held.get(one)
             if held is not None:
-                self.hold(one, held)
+                self.hold(one, self._with_defaults(held, other))
+            if held is not None and other is not None:
+                self.hold(one, self._with_defaults(other, held))
+
+    def _with_defaults(self, kind: List | Dict, other: List | Dict | None) -> List | Dict:
+        """An object with what its class has of the attributes that only the other one has."""
+        if not isinstance(kind, Dict) or not isinstance(other, Dict) or kind.cls is None:
+            return kind
+        own = {name for name, _ in kind.items}
+        missing = ((k, records.of_class(kind.cls, k)) for k, _ in other.items if k not in own)
+        found = ((k, f"{kind.site}:{k}", v) for k, v in missing if v is not records.MISSING)
+        pairs = tuple((k, localless(self.intern(_default(v, at), at))) for k, at, v in found)
+        return replace(kind, items=(*kind.items, *pairs))
+
+
+def _default(value: Any, name: str) -> Kind:
+    """The kind of what a class has for its objects; methods and objects are not looked into."""
+    method = hasattr(type(value), "__get__") or records.is_record(type(value))
+    return UNKNOWN if method else kind_of(value, name)
 
 
 def has_no_item(args: list[Kind]) -> bool:

@@ -938,3 +938,77 @@ def table_of_an_extended_list(x):
 
 
 sample(table_of_an_extended_list, lambda r: (r.uniform(0.6, 0.65, 3),))
+
+
+# --- attributes that some objects have themselves, and others from their class -------------------
+
+
+class Stage:
+    scale = 2.0
+    bias = None
+    offset = np.array([0.5, -0.5])
+    kind = "sin"
+    taps = [1.0, 0.5]  # noqa: RUF012
+
+    def __init__(self, w, **own):
+        self.w = w
+        for name, value in own.items():
+            setattr(self, name, value)
+
+
+def defaults_in_turn(stages, x):
+    for s in stages:
+        x = s.scale * np.tanh(s.w * x) + s.offset
+    return np.sum(x)
+
+
+def none_by_default(stages, x):
+    for s in stages:
+        x = np.tanh(s.w * x)
+        if s.bias is not None:
+            x = x + s.bias * x**2
+    return np.sum(x)
+
+
+def none_by_getattr(stages, x):
+    total = 0.0
+    for s in stages:
+        bias = getattr(s, "bias", None)
+        total += np.sum(s.w * x) if bias is None else np.sum(np.sin(bias * s.w * x))
+    return total
+
+
+def one_of_two(stages, x):
+    s = stages[0] if x[0] > 5.0 else stages[1]
+    return np.sum(s.scale * s.w * x) * (1.0 if s.bias is None else s.bias)
+
+
+def texts_and_lists_by_default(stages, x):
+    total = 0.0
+    for s in stages:
+        y = s.taps[0] * x + s.taps[1] * x**2
+        total += np.sum(np.sin(s.w * y) if s.kind == "sin" else np.cos(s.w * y))
+    return total
+
+
+def stages(*own):
+    """Arguments: three stages, which have these attributes of their own, and a vector."""
+    values = {"scale": 1.5, "bias": 0.7, "offset": np.array([0.2, 0.1]), "kind": "cos"}
+    values["taps"] = [0.7, 0.3]
+
+    def args(r):
+        given = [{k: values[k] for k in names} for names in own]
+        return [Stage(w, **kw) for w, kw in zip((0.7, 1.1, 0.9), given)], r.uniform(0.4, 0.9, 2)
+
+    return args
+
+
+for _args in stages((), ("scale",), ("offset",)), stages(("offset", "scale"), (), ()):
+    sample(defaults_in_turn, _args, "stages")
+    sample(defaults_in_turn, _args, "x")
+for _args in stages((), ("bias",), ()), stages(("bias", "scale"), (), ("bias",)):
+    for _function in none_by_default, none_by_getattr, one_of_two:
+        sample(_function, _args, "stages")
+        sample(_function, _args, "x")
+sample(texts_and_lists_by_default, stages((), ("kind", "taps"), ("taps",)), "stages")
+sample(texts_and_lists_by_default, stages(("kind",), ("taps",), ()), "x")
