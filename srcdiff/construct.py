@@ -9,22 +9,27 @@ import operator
 import types
 from typing import Any, Protocol
 
-from srcdiff import ir, records
+from srcdiff import ir, records, trees
 from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_types import (
+    UNKNOWN,
     Array,
+    Callable,
     Dict,
     Kind,
     List,
+    Module,
     NoneKind,
     Scalar,
     Text,
     Tuple,
     contents,
+    sure,
 )
 from srcdiff.bind import takes_rest
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.inline import lowered
+from srcdiff.presence import Answer
 from srcdiff.records import MISSING
 from srcdiff.rules.arguments import named_constant
 
@@ -45,6 +50,9 @@ class Maker(Protocol):
 
     def cls_if_any(self, atom: ir.Atom) -> type | None:
         """The class of an object, or of what may be None in place of one."""
+
+    def presence(self, base: ir.Atom, name: str) -> Answer:
+        """Whether an object has an attribute of its own now."""
 
     def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
         """A new name for a value."""
@@ -161,41 +169,110 @@ def replaced(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
 
 
 def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
-    """`copy.copy(x)`: a new object with the same attributes."""
+    """`copy.copy(x)`: a new object with the same attributes; `copy.deepcopy(x)`: with copies."""
     if len(call.args) != 1 or call.kwargs:
         return None
-    base = call.args[0]
+    base, deep = call.args[0], call.fn is copy.deepcopy
     cls, kind = m.cls(base), m.kind(base)
     if cls is None:
-        return _plain_copy(base, kind, call.fn is copy.deepcopy)
-    if not isinstance(kind, Dict) or call.fn is copy.deepcopy:
+        return _plain_copy(base, kind, deep)
+    if not isinstance(kind, Dict) or not records.is_copied_plainly(cls, deep):
         return None
+    if m.presence(base, "").pending:  # not all that it holds is known yet
+        return None
+    if deep:
+        return _deep_copy(m, base, kind, loc)
     if records.member(cls, "__copy__") is not MISSING:
         return ir.Call(ir.Method("__copy__"), (base,))
     if records.is_named_tuple(cls):
         return base
+    reads = ((name, ir.Call(ir.Attr(name), (base,))) for name, _ in kind.items)
+    return _object(m, cls, {name: m.temp(read, loc) for name, read in reads}, loc)
+
+
+def _object(m: Maker, cls: type, values: dict[str, ir.Atom], loc: ir.Loc) -> ir.Rhs:
+    """A new object with these attributes, made without its constructor."""
+    if records.is_named_tuple(cls):
+        return ir.Call(cls, tuple(values.values()), text=cls.__name__)
     made = m.temp(ir.Call(ir.new_object, (ir.Ref(cls.__name__, cls),)), loc, "_new")
-    for name, _ in kind.items:
-        value = m.temp(ir.Call(ir.Attr(name), (base,)), loc)
+    for name, value in values.items():
         m.out.append(ir.Effect(_store(made, name, value), loc))
     return made
 
 
+def _deep_copy(m: Maker, base: ir.Atom, kind: Dict, loc: ir.Loc) -> ir.Rhs | None:
+    """A copy of an object and of all that it holds: what may be held twice is copied at once."""
+    parts = _Parts(m, loc)
+    if not parts.found(base, kind):
+        return None
+    if len(parts.copies) == 1:
+        parts.copies = [m.temp(ir.Call(copy.deepcopy, (parts.copies[0],)), loc)]
+    elif parts.copies:
+        whole = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(parts.copies)),)), loc)
+        places = map(ir.Const, range(len(parts.copies)))
+        items = (ir.Call(operator.getitem, (whole, k)) for k in places)
+        parts.copies = [m.temp(item, loc) for item in items]
+    return parts.object(base, kind)
+
+
+class _Parts:
+    """What an object holds, and the objects inside of it, that a deep copy has copies of."""
+
+    def __init__(self, m: Maker, loc: ir.Loc) -> None:
+        self.m, self.loc = m, loc
+        self.copies: list[ir.Atom] = []
+        self.sites: list[str] = []
+        self.values: list[ir.Atom] = []
+
+    def found(self, base: ir.Atom, kind: Dict) -> bool:
+        """Collect the parts; whether this can be done."""
+        cls = kind.cls
+        if cls is None or kind.site in self.sites or not records.is_copied_plainly(cls, True):
+            return False
+        self.sites += [kind.site] if kind.site else []
+        for name, inner in kind.items:
+            value = self.m.temp(ir.Call(ir.Attr(name), (base,)), self.loc)
+            self.values.append(value)
+            if isinstance(inner, Dict) and inner.cls is not None:
+                if not self.found(value, inner):
+                    return False
+            elif inner == UNKNOWN:  # so far: it may be an object
+                return False
+            elif not _is_value(inner):
+                self.copies.append(value)
+        return True
+
+    def object(self, base: ir.Atom, kind: Dict) -> ir.Rhs:
+        """The copy of an object, by the copies of its parts in their order."""
+        cls = kind.cls
+        assert cls is not None
+        made: dict[str, ir.Atom] = {}
+        for name, inner in kind.items:
+            value = self.values.pop(0)
+            if isinstance(inner, Dict) and inner.cls is not None:
+                value = self.m.temp(self.object(value, inner), self.loc)
+            elif not _is_value(inner):
+                value = self.copies.pop(0)
+            made[name] = value
+        return _object(self.m, cls, made, self.loc)
+
+
 def _plain_copy(base: ir.Atom, kind: Kind, deep: bool) -> ir.Rhs | None:
-    """A copy of an array, a number or a container; items of a deep one may be one and the same."""
+    """A copy of an array, a number or a container, which shares what is in it if not `deep`."""
     if isinstance(kind, (List, Dict)) and all(map(_is_value, contents(kind))):
         deep = False
-    if isinstance(kind, (Scalar, Text, NoneKind)) or (isinstance(kind, Tuple) and not deep):
+    if _is_value(kind) or (isinstance(kind, Tuple) and not deep):
         return base
-    array = isinstance(kind, Array) and not kind.maybe_scalar
-    if array or (isinstance(kind, (List, Dict)) and not deep):
+    if isinstance(kind, Array) and not kind.maybe_scalar:
         return ir.Call(ir.Method("copy"), (base,))
-    return None
+    if isinstance(sure(kind), Array) or (deep and isinstance(kind, (List, Dict, Tuple))):
+        return ir.Call(trees.deep_copy, (base,))
+    return ir.Call(ir.Method("copy"), (base,)) if isinstance(kind, (List, Dict)) else None
 
 
 def _is_value(kind: Kind) -> bool:
     """Whether an item cannot change, so that copies may hold it too."""
-    return isinstance(kind, (Scalar, Text, NoneKind))
+    return isinstance(kind, (Scalar, Text, NoneKind, Callable, Module))
 
 
 def named_tuple_method(

@@ -16,7 +16,7 @@ from itertools import chain
 
 import numpy as np
 
-from srcdiff import ir
+from srcdiff import ir, trees
 from srcdiff.analyses.effects import is_ufunc_at
 from srcdiff.analyses.liveness import reads_of
 from srcdiff.lower.settled import definitions
@@ -24,8 +24,8 @@ from srcdiff.rules import lookup
 
 # To these, and to `at` of ufuncs, a list is an index of elements, a tuple is one of axes.
 _INDEXING = (operator.getitem, operator.setitem)
-# A list and a tuple cannot be added to each other.
-_JOINING = (operator.add, operator.mul)
+# A list and a tuple cannot be added to each other; a copy is what is copied.
+_JOINING = (operator.add, operator.mul, trees.deep_copy)
 
 
 def displays(function: ir.Function) -> ir.Function:

@@ -6,6 +6,7 @@ was stored before it on every path, or on none.
 
 from __future__ import annotations
 
+import copy
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -148,6 +149,8 @@ class _Presence:
     def is_pending(self, call: ir.Call) -> bool:
         """Whether a call may store attributes: what it does is not written out yet."""
         fn = call.fn
+        if fn in (copy.copy, copy.deepcopy):
+            return False
         if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
             return records.plain_fields(fn) is None
         given = (*call.args, *(v for _, v in call.kwargs))

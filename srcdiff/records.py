@@ -151,6 +151,13 @@ def default(cls: type, name: str) -> Any:
     return own if own is None or type(own) in _VALUES else MISSING
 
 
+def is_copied_plainly(cls: type, deep: bool) -> bool:
+    """Whether a copy of an object is a new one with its attributes (or copies of them)."""
+    named = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+    own = (member(cls, name) for name in (*named, *(("__deepcopy__",) if deep else ())))
+    return is_named_tuple(cls) or not any(isinstance(f, types.FunctionType) for f in own)
+
+
 def can_store(cls: type) -> bool:
     """Whether an attribute of an object of this class can be assigned without further ado."""
     plain = member(cls, "__setattr__") is object.__dict__["__setattr__"]

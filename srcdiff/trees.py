@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from srcdiff import layout, records
-from srcdiff.errors import AnomalyError, CotangentError, CotangentTypeError
+from srcdiff.errors import (
+    AnomalyError,
+    CotangentError,
+    CotangentTypeError,
+    UnsupportedError,
+)
 
 
 def is_array(x: Any) -> bool:
@@ -130,6 +135,46 @@ def kept(x: Any) -> Any:
     if isinstance(x, tuple):
         return tuple([kept(value) for value in x])
     return layout.laid_copy(x) if is_array(x) else x
+
+
+def deep_copy(x: Any) -> Any:
+    """`copy.deepcopy(x)` of numbers, arrays, None, and containers and objects of such.
+
+    Raises:
+        UnsupportedError: it holds the same array, list or dict twice, as copies cannot, or
+            something else.
+    """
+    return _deep_copy(x, set())
+
+
+def _deep_copy(x: Any, seen: set[int]) -> Any:
+    """A deep copy; `seen` are the ids of what may be written into and was copied before."""
+    if x is None or callable(x) or isinstance(x, (*_NUMBERS, str, bytes, range, slice)):
+        return x
+    if isinstance(x, tuple):
+        return like_sequence(x, [_deep_copy(value, seen) for value in x])
+    if id(x) in seen:
+        raise _no_copy("what holds the same array, list, dict or object twice")
+    seen.add(id(x))
+    if is_array(x):
+        return layout.laid_copy(x)
+    if type(x) is dict:
+        return {key: _deep_copy(value, seen) for key, value in x.items()}
+    if type(x) is list:
+        return [_deep_copy(value, seen) for value in x]
+    if not records.is_record(type(x)) or not records.is_copied_plainly(type(x), True):
+        raise _no_copy(f"a `{type(x).__name__}`")
+    own = records.attributes(x).items()
+    return records.rebuilt(x, {key: _deep_copy(value, seen) for key, value in own})
+
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+def _no_copy(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"`copy.deepcopy` is given {what}", remedy="Copy the parts of it one by one."
+    )
 
 
 def as_now(x: Any) -> Any:

@@ -1,5 +1,7 @@
 """Rules of the helpers for adjoints of containers, and of the check of a cotangent."""
 
+import copy
+
 from srcdiff.joined import (
     add_to_part,
     as_array,
@@ -36,6 +38,7 @@ from srcdiff.trees import (
     check_adjoint,
     copy_tree,
     cotangent,
+    deep_copy,
     hook,
     hooked,
     kept,
@@ -61,6 +64,20 @@ def kept_(x):
     z = kept(x)
     yield z
     d[x] += d[z]
+
+
+@linear(deep_copy)
+@samples("A(3)", "A()")
+def deep_copy_(x):
+    z = deep_copy(x)
+    yield z
+    d[x] += d[z]
+
+
+@composed(copy.deepcopy)
+@samples("A(3)", "A()")
+def deepcopy_(x):
+    return deep_copy(x)
 
 
 @linear(kept_together)

@@ -452,3 +452,15 @@ def test_a_method_that_one_object_of_a_list_replaces_is_refused():
     units[1].shape = np.cos  # called for this object alone: not for all, and not for none
     with pytest.raises(srcdiff.UnsupportedError, match="`shape`.*known only when the program runs"):
         srcdiff.grad(_shaped, "units")(units, 1.5)
+
+
+def _held_twice(x):
+    a = x * 2.0
+    y = copy.deepcopy([a, a])
+    y[0][0] = 3.0
+    return np.sum(y[1] * x)
+
+
+def test_a_deep_copy_of_what_holds_an_array_twice_is_refused():
+    with pytest.raises(srcdiff.UnsupportedError, match="holds the same array"):
+        srcdiff.grad(_held_twice)(X)

@@ -36,7 +36,8 @@ _HELPERS = (
     "odes", "roots", "entries", "cofactors", "repeats", "attempts", "filters", "pieces",
 )  # fmt: skip
 _KNOWN_MODULES = (
-    "numpy", "math", "cmath", "_operator", "operator", "scipy", *(f"srcdiff.{m}" for m in _HELPERS),
+    "numpy", "math", "cmath", "_operator", "operator", "scipy", "copy",
+    *(f"srcdiff.{m}" for m in _HELPERS),
 )  # fmt: skip
 
 # Operators that write into their first operand.

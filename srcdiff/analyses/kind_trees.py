@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable as Function
 from typing import Any
 
@@ -63,6 +64,12 @@ def _like_first(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 def _copy(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """`kept`: the same structure, in lists and dicts of its own."""
     return _siteless(args[0])
+
+
+def _deep_copy(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`copy.deepcopy`: the same structure, unless a class has a say in it."""
+    cls = class_of(args[0])
+    return _siteless(args[0]) if cls is None or records.is_copied_plainly(cls, True) else UNKNOWN
 
 
 def _siteless(kind: Kind) -> Kind:
@@ -164,6 +171,8 @@ FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     layout.laid_like: _second,
     layout.view_like: _last,
     trees.kept: _copy,
+    trees.deep_copy: _copy,
+    copy.deepcopy: _deep_copy,
     together.kept_together: _copy,
     trees.as_now: lambda args, kwargs: args[0],
     saving.packed: _packed,

@@ -32,6 +32,7 @@ TOPICS = (
     "slots",
     "helpers",
     "containers",
+    "copied",
     "inner_lists",
     "shared_items",
     "points",
