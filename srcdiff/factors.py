@@ -95,7 +95,7 @@ def symmetric(w: Any, d_w: Any) -> Any:
     """The adjoints of sorted values, nan if they differ where values are equal to the last bit."""
     least = np.sqrt(np.finfo(w.dtype).eps) * _largest(d_w)[..., None]
     apart = (np.diff(w) == 0.0) & (np.abs(np.diff(d_w)) > least)
-    return np.where(np.any(apart, -1, keepdims=True), np.nan, d_w)
+    return np.where(np.any(apart, -1, keepdims=True), np.nan, d_w).astype(w.dtype)
 
 
 def eigvalsh_back_along(w: Any, v: Any, d_w: Any, t_a: Any, t_d_w: Any) -> Any:
@@ -181,6 +181,99 @@ def svd_back(u: Any, s: Any, vh: Any, d_u: Any, d_s: Any, d_vh: Any) -> Any:
     outer_u = divide_or_zero(d_u - u @ left, row)
     outer_v = divide_or_zero(d_v - v @ right, row)
     return (u @ middle + outer_u) @ np.conj(v.mT) + u @ np.conj(outer_v.mT)
+
+
+def svdvals_back(a: Any, u: Any, s: Any, vh: Any, d_s: Any) -> Any:
+    """The adjoint of `a` in `s = np.linalg.svdvals(a)`, of full or reduced `u` and `vh`."""
+    k = s.shape[-1]
+    return (u[..., :k] * symmetric(s, d_s)[..., None, :]) @ vh[..., :k, :]
+
+
+def svdvals_back_along(u: Any, s: Any, vh: Any, d_s: Any, t_a: Any, t_d_s: Any) -> Any:
+    """The tangent of `svdvals_back` along those of `a` and of `d_s`.
+
+    Where singular values are equal and their adjoints differ it is nan.
+    """
+    u, v, inner = _turned_pair(u, s, vh, t_a)
+    t_d_s = t_d_s + np.zeros_like(d_s)  # a number where it is zero
+    slope = _largest(np.real(np.diagonal(inner, 0, -2, -1)))
+    size = divide_or_zero(_largest(t_d_s) * _largest(s), slope) + _largest(d_s)
+    known = unlike(s, d_s, size) + diagonal(t_d_s)
+    return _svdvals_back_curve(u, s, v, d_s, t_a, inner, known)
+
+
+def svdvals_back_part(u: Any, s: Any, vh: Any, d_z: Any) -> Any:
+    """The adjoint of `d_s` in `z = svdvals_back(a, u, s, vh, d_s)`."""
+    k = s.shape[-1]
+    inner = np.conj(u[..., :k].mT) @ d_z @ np.conj(vh[..., :k, :].mT)
+    return np.real(np.diagonal(inner, 0, -2, -1))
+
+
+def svdvals_back_turn(u: Any, s: Any, vh: Any, d_s: Any, d_z: Any) -> Any:
+    """The adjoint of `a` in `z = svdvals_back(a, u, s, vh, d_s)`."""
+    k = s.shape[-1]
+    u, v = u[..., :k], np.conj(vh[..., :k, :].mT)
+    inner = np.conj(u.mT) @ d_z @ v
+    known = unlike(s, d_s, _largest(d_s)) + crossing(s, inner + np.conj(inner.mT))
+    return _svdvals_back_curve(u, s, v, d_s, d_z, inner, known)
+
+
+def _svdvals_back_curve(u: Any, s: Any, v: Any, d_s: Any, e: Any, inner: Any, known: Any) -> Any:
+    """What the vectors of `svdvals_back` make of `e`, which is `inner` between them, and `known`.
+
+    It is nan between singular values that are zero.
+    """
+    adjoint, uh, vh = np.conj(inner.mT), np.conj(u.mT), np.conj(v.mT)
+    skew = _scaled(inner - adjoint, _sums(d_s), _sums(s))
+    middle = 0.5 * (divided(s, d_s) * (inner + adjoint) + skew) + known
+    if e.shape[-2] == e.shape[-1]:
+        return u @ middle @ vh
+    left = _scaled(e @ v - u @ inner, d_s[..., None, :], s[..., None, :])
+    right = _scaled(uh @ e - inner @ vh, d_s[..., :, None], s[..., :, None])
+    return (u @ middle + left) @ vh + u @ right
+
+
+def _sums(s: Any) -> Any:
+    """The sum of each two values."""
+    return s[..., None, :] + s[..., :, None]
+
+
+def _scaled(e: Any, x: Any, y: Any) -> Any:
+    """`e * x / y`; nan where `y` is zero and `e` is not."""
+    return divide_or_zero(e * x, y) + np.where((y == 0.0) & (e != 0.0), np.nan, np.zeros_like(y))
+
+
+def _turned_pair(u: Any, s: Any, vh: Any, e: Any) -> Any:
+    """Singular vectors at which those of a matrix arrive that comes along `e`, and it between."""
+    k = s.shape[-1]
+    u, v = u[..., :k], np.conj(vh[..., :k, :].mT)
+    inner = np.conj(u.mT) @ e @ v
+    q = turned(s, np.eye(k, dtype=inner.dtype), -(inner + np.conj(inner.mT)))
+    return u @ q, v @ q, np.conj(q.mT) @ inner @ q
+
+
+def singular_along(u: Any, s: Any, vh: Any, e: Any) -> Any:
+    """The tangent of the singular values `s` of a matrix along `e`."""
+    return np.real(np.diagonal(_turned_pair(u, s, vh, e)[2], 0, -2, -1))
+
+
+def left_along(u: Any, s: Any, vh: Any, e: Any) -> Any:
+    """The tangent of the left singular vectors `u` along `e`; nan for equal singular values.
+
+    Further columns of a full `u` stay orthogonal.
+    """
+    k = s.shape[-1]
+    first, rest, v = u[..., :k], u[..., k:], np.conj(vh[..., :k, :].mT)
+    inner = np.conj(first.mT) @ e @ v
+    both, apart = inner + np.conj(inner.mT), inner - np.conj(inner.mT)
+    turn = 0.5 * (between(both, gaps(s)) + _scaled(apart, 1.0, _sums(s)))
+    d_first = first @ turn + divide_or_zero(e @ v - first @ inner, s[..., None, :])
+    return np.concatenate((d_first, -first @ (np.conj(d_first.mT) @ rest)), axis=-1)
+
+
+def right_along(u: Any, s: Any, vh: Any, e: Any) -> Any:
+    """The tangent of the right singular vectors `vh` along `e`; nan for equal singular values."""
+    return np.conj(left_along(np.conj(vh.mT), s, np.conj(u.mT), np.conj(e.mT)).mT)
 
 
 def _leading(u: Any, d_u: Any, k: int) -> Any:

@@ -12,12 +12,16 @@ from srcdiff.factors import (
     eigh_back,
     eigvalsh_back,
     from_triangle,
+    left_along,
     lstsq_left,
     lstsq_right,
     pinv_back,
     qr_along,
     qr_back,
+    right_along,
+    singular_along,
     svd_back,
+    svdvals_back,
     to_triangle,
     values_along,
     vectors_along,
@@ -95,10 +99,21 @@ def svd(a, full_matrices=True, *, hermitian=False):
     yield u, s, vh
     if hermitian:
         refuse("`hermitian=True`: use `np.linalg.eigh`")
-    if ignored(u) and ignored(vh) and not full_matrices:
-        d[a] += (u * d[s][..., None, :]) @ vh
+    if ignored(u) and ignored(vh):
+        d[a] += svdvals_back(a, u, s, vh, d[s])
     else:
         d[a] += svd_back(u, s, vh, d[u], d[s], d[vh])
+
+
+@forward(np.linalg.svd)
+def svd_tangent(a, full_matrices=True, *, hermitian=False):
+    z = np.linalg.svd(a, full_matrices)
+    yield z
+    if hermitian:
+        refuse("`hermitian=True`: use `np.linalg.eigh`")
+    u, s, vh = z[0], z[1], z[2]
+    e = d[a]
+    d[z] += left_along(u, s, vh, e), singular_along(u, s, vh, e), right_along(u, s, vh, e)
 
 
 @composed(np.linalg.svd, given="compute_uv")
@@ -224,7 +239,8 @@ def tensorsolve(a, b, axes=None):
 def cond(x, p=None):
     if p is None or p == 2 or p == -2:
         s = np.linalg.svd(x, False)[1]
-        z = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        largest, least = np.max(s, axis=-1), np.min(s, axis=-1)  # equal ones share alike
+        z = least / largest if p == -2 else largest / least
     else:
         z = np.linalg.matrix_norm(x, ord=p) * np.linalg.matrix_norm(np.linalg.inv(x), ord=p)
     return z

@@ -37,6 +37,10 @@ from srcdiff.factors import (
     put_places,
     scaled_ends,
     sparse_adjoint,
+    svdvals_back,
+    svdvals_back_along,
+    svdvals_back_part,
+    svdvals_back_turn,
     swapped_norm,
     to_triangle,
     turned,
@@ -115,7 +119,7 @@ composed(factors._largest)(samples("A(3)", "A(2, 3)")(factors._largest))
 composed(factors.divided)(samples("A(3), A(3)", "A(2, 3), A(2, 3)")(factors.divided))
 composed(eigvalsh_back_turn)(samples("A(3), A(3), A(3, 3)")(eigvalsh_back_turn))
 composed(eigvalsh_back_along)(
-    samples("A(3), A(3, 3), A(3), S(3), A(3)", "A(2, 3), A(2, 3, 3), A(2, 3), S(3), A(2, 3)")(
+    samples("A(3), A(3, 3), A(3), S(3), A(3)", "A(3), C(3, 3), A(3), H(3), A(3)")(
         eigvalsh_back_along
     )
 )
@@ -123,14 +127,49 @@ composed(factors.values_along)(samples("A(3), A(3, 3), S(3)")(factors.values_alo
 composed(factors.vectors_along)(samples("A(3), A(3, 3), S(3)")(factors.vectors_along))
 
 
+composed(factors._sums)(samples("A(3)", "A(2, 3)")(factors._sums))
+composed(factors._scaled)(
+    samples("A(3), A(3), P(3)", "C(3, 3), P(3, 3), P(3, 3)")(factors._scaled)
+)
+composed(svdvals_back_along)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(2), A(4, 3), A(2)")(svdvals_back_along)
+)
+composed(svdvals_back_part)(
+    samples("A(4, 2), P(2), A(2, 3), A(4, 3)", "C(3, 3), P(3), C(3, 3), C(3, 3)")(
+        svdvals_back_part
+    )
+)
+composed(svdvals_back_turn)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(2), A(4, 3)")(svdvals_back_turn)
+)
+composed(factors._svdvals_back_curve)(
+    samples(
+        "A(4, 2), P(2) + np.arange(2.0), A(3, 2), A(2), A(4, 3), A(2, 2), A(2, 2)",
+        "A(3, 3), P(3) + np.arange(3.0), A(3, 3), A(3), A(3, 3), A(3, 3), A(3, 3)",
+    )(factors._svdvals_back_curve)
+)
+composed(factors._turned_pair)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 3)")(factors._turned_pair)
+)
+composed(factors.singular_along)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 3)")(factors.singular_along)
+)
+composed(factors.left_along)(
+    samples("A(4, 4), P(2) + np.arange(2.0), A(2, 2), A(4, 2)")(factors.left_along)
+)
+composed(factors.right_along)(
+    samples("A(2, 2), P(2) + np.arange(2.0), A(4, 4), A(2, 4)")(factors.right_along)
+)
+
+
 @rule(turned)
-@samples("A(3), A(3, 3), S(3)", "A(2, 3), A(2, 3, 3), H(3)")
+@samples("A(3), A(3, 3), S(3)", "A(2, 3), A(2, 3, 3), A(2, 3, 3)")
 def turned_(w, v, e):
     z = turned(w, v, e)
     yield z
     d[v] += d[z] * whole(w)
+    d[e] += d[z] * (whole(w) - 1.0)
     d[w] += 0.0
-    d[e] += 0.0
 
 
 @linear(fitted)
@@ -178,6 +217,24 @@ def eigvalsh_back_tangent(a, w, v, d_w, upper=False):
     yield z
     along = eigvalsh_back_along(w, v, d_w, from_triangle(d[a], upper), d[d_w])
     d[z] += to_triangle(along, upper)
+
+
+@rule(svdvals_back)
+def svdvals_back_(a, u, s, vh, d_s):
+    z = svdvals_back(a, u, s, vh, d_s)
+    yield z
+    d[d_s] += svdvals_back_part(u, s, vh, d[z])
+    d[a] += svdvals_back_turn(u, s, vh, d_s, d[z])
+    d[u] += 0.0
+    d[s] += 0.0
+    d[vh] += 0.0
+
+
+@forward(svdvals_back)
+def svdvals_back_tangent(a, u, s, vh, d_s):
+    z = svdvals_back(a, u, s, vh, d_s)
+    yield z
+    d[z] += svdvals_back_along(u, s, vh, d_s, d[a], d[d_s])
 
 
 @linear(from_triangle)

@@ -50,11 +50,12 @@ the derivatives of sums of squares at 0 too. A function that reads one triangle 
 diagonal, that of both elements of the symmetric matrix that it stands for. Of
 `multivariate_normal.cdf` both triangles of the covariance count as one variable. Between equal
 eigenvalues or singular values the vectors have no derivative: gradients and tangents are nan where
-something depends on them. What is symmetric in equal eigenvalues of a symmetric matrix, such as a
-sum of a function of each, has its gradient there, and its second derivatives in `hvp` and
-`hessian`; by reverse mode alone (`vhp`, the gradient of a gradient) they are nan, as is the
-gradient of what is not symmetric. Tangents of the eigenvalues are those of the sorted ones, to one
-side. Of equal singular values, and those of `eig`, second derivatives are nan. Equal are
+something depends on them. What is symmetric in equal eigenvalues of a symmetric matrix or in equal
+singular values, such as a sum of a function of each, has its gradient there, and its second
+derivatives in `hvp` and `hessian`; by reverse mode alone (`vhp`, the gradient of a gradient) they
+are nan, as is the gradient of what is not symmetric. Tangents of such values are those of the
+sorted ones, to one side. Of equal values of `eig`, and between singular values that are zero,
+second derivatives are nan. Equal are
 values which differ by less than `n` units in the last place of the largest, for `n` of them.
 Vectors of `eig`, and of complex `eigh` and `svd`, have the phase that LAPACK gives them: a function
 that depends on it has no meaning. `sort`,

@@ -292,6 +292,49 @@ def test_what_is_not_symmetric_in_equal_eigenvalues_is_nan():
     assert srcdiff.jvp(largest, (np.eye(3),), (SWAP,))[1] == pytest.approx(1.0, rel=1e-15)
 
 
+def _of_singular_values(a):
+    s = np.linalg.svd(a, compute_uv=False)
+    return np.sum(s**4) + 0.1 * np.sum(s**2) ** 2
+
+
+def _of_products(a):
+    b = np.conj(a.T) @ a
+    return np.real(np.trace(b @ b)) + 0.1 * np.real(np.trace(b)) ** 2
+
+
+@pytest.mark.parametrize("turn", [0.0, 1j])
+@pytest.mark.parametrize("shape", [(4, 4), (5, 4), (4, 5)])
+def test_second_derivatives_of_what_is_symmetric_in_equal_singular_values(shape, turn):
+    rng = np.random.default_rng(9)
+    m, n = shape
+    way = rng.normal(size=shape) + turn * rng.normal(size=shape)
+    left, right = rng.normal(size=(m, m)) * (1.0 + turn), rng.normal(size=(n, n)) + 0.5 * turn
+    left, right = np.linalg.qr(left)[0], np.linalg.qr(right)[0]
+    for u, v in ((left, right), (np.eye(m), np.eye(n))):
+        a = (u[:, :4] * np.array([2.0, 2.0, 1.0, 1.0])) @ v[:4]
+        a = a + turn * np.zeros(shape)
+        found = srcdiff.hvp(_of_singular_values, (a,), way)
+        np.testing.assert_allclose(found, srcdiff.hvp(_of_products, (a,), way), atol=1e-11)
+        if not turn:
+            expected = srcdiff.hessian(_of_products)(a)
+            found = srcdiff.hessian(_of_singular_values)(a)
+            np.testing.assert_allclose(found, expected, atol=1e-11)
+
+
+def test_functions_of_singular_values_that_are_equal():
+    def nuclear(a):
+        return np.linalg.norm(a, "nuc")
+
+    eye, way = np.eye(3), np.arange(9.0).reshape(3, 3) ** 2
+    np.testing.assert_allclose(srcdiff.hvp(nuclear, (eye,), way), (way - way.T) / 2.0, atol=1e-13)
+    np.testing.assert_array_equal(srcdiff.grad(np.linalg.cond)(eye), np.zeros((3, 3)))
+    assert np.isnan(srcdiff.grad(lambda a: np.linalg.svd(a)[1][0])(eye)).all()
+    assert np.isfinite(srcdiff.grad(lambda a: np.sum(np.linalg.svd(a)[1]))(eye)).all()
+    for a in (np.diag([1.0, 0.0, 0.0]), np.diag([1.0, 2.0, 0.0])[:, [0, 2]]):
+        found = srcdiff.hvp(lambda a: np.sum(np.linalg.svdvals(a) ** 2), (a,), way[:, : a.shape[1]])
+        assert np.isnan(found).any()
+
+
 @pytest.mark.parametrize("rounding", [0.0, 2e-16])
 def test_the_vectors_of_equal_values_have_nan_in_both_modes(rounding):
     a = np.diag([1.0, 1.0 + rounding, 1.0])

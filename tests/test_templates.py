@@ -58,7 +58,7 @@ OF_LOOPS = {"reversed_steps_", "pushed_steps_"}
 # The derivatives of `odeint` and `ivp_values` are made of them; test_odes differentiates them.
 OF_EQUATIONS = {"ivp_adjoint", "ivp_along", "ode_along", "ode_curved", "widened"}
 # They hold for the values and vectors of a matrix alone; test_matrices differentiates them.
-OF_VALUES = {"eigvalsh_back_"}
+OF_VALUES = {"eigvalsh_back_", "svdvals_back_"}
 ELSEWHERE = {*MAKERS_OF_OBJECTS, *OF_LOOPS, *OF_EQUATIONS, *OF_VALUES}
 
 

@@ -228,7 +228,9 @@ _SCIPY: dict[str, Any] = {
     ),
 }
 
-_LIKE_FIRST = factors.band_transposed, factors.between, factors.eigvalsh_back
+_LIKE_FIRST = (
+    factors.band_transposed, factors.between, factors.eigvalsh_back, factors.svdvals_back,
+)  # fmt: skip
 
 FUNCTIONS: dict[Any, Any] = {
     attempts.succeeds: lambda args, kwargs: Scalar("bool", True),

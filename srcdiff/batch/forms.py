@@ -176,7 +176,9 @@ def _array(b: Context, call: ir.Call) -> ir.Rhs | None:
 _MATRICES = (
     factors.eigh_back, factors.eig_back, factors.svd_back, factors.cholesky_back,
     factors.eigvalsh_back, factors.eigvalsh_back_along, factors.values_along,
-    factors.vectors_along, factors.from_triangle, factors.to_triangle,
+    factors.vectors_along, factors.svdvals_back, factors.svdvals_back_along,
+    factors.svdvals_back_part, factors.svdvals_back_turn, factors.singular_along,
+    factors.from_triangle, factors.to_triangle,
 )  # fmt: skip
 
 FORMS: Mapping[Any, Form] = {

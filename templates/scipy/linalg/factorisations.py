@@ -13,12 +13,16 @@ from srcdiff.factors import (
     eigvalsh_back,
     fitted,
     from_triangle,
+    left_along,
     lu_back,
     pivot_order,
     polar_slope,
     qr_along,
     qr_back,
+    right_along,
+    singular_along,
     svd_back,
+    svdvals_back,
     to_triangle,
     values_along,
     vectors_along,
@@ -131,10 +135,19 @@ def qr_economic(a, *, mode="full"):
 def svd(a, full_matrices=True):
     u, s, vh = linalg.svd(a, full_matrices)
     yield u, s, vh
-    if ignored(u) and ignored(vh) and not full_matrices:
-        d[a] += (u * d[s][..., None, :]) @ vh
+    if ignored(u) and ignored(vh):
+        d[a] += svdvals_back(a, u, s, vh, d[s])
     else:
         d[a] += svd_back(u, s, vh, d[u], d[s], d[vh])
+
+
+@forward(linalg.svd)
+def svd_tangent(a, full_matrices=True):
+    z = linalg.svd(a, full_matrices)
+    yield z
+    u, s, vh = z[0], z[1], z[2]
+    e = d[a]
+    d[z] += left_along(u, s, vh, e), singular_along(u, s, vh, e), right_along(u, s, vh, e)
 
 
 @composed(linalg.svd, given="compute_uv")
