@@ -44,7 +44,7 @@ def gaps(w: Any) -> Any:
 
 def alike(w: Any) -> Any:
     """Which of `n` values differ by rounding alone: by `n` units in the place of the largest."""
-    least = w.shape[-1] * np.finfo(w.dtype).eps * np.max(np.abs(w), -1, initial=0.0)
+    least = w.shape[-1] * np.finfo(w.dtype).eps * _largest(w)
     return np.abs(w[..., None, :] - w[..., :, None]) <= least[..., None, None]
 
 
@@ -117,8 +117,9 @@ def eigvalsh_back_turn(w: Any, d_w: Any, inner: Any) -> Any:
 
 
 def _largest(x: Any) -> Any:
-    """The largest absolute value along the last axis."""
-    return np.max(np.abs(x), -1, initial=0.0)
+    """The largest absolute value along the last axis, zero of none."""
+    sizes = np.abs(x)
+    return np.max(np.concatenate((sizes, 0.0 * np.sum(sizes, -1, keepdims=True)), -1), -1)
 
 
 def divided(w: Any, g: Any) -> Any:
