@@ -119,7 +119,8 @@ def eigvalsh_back_turn(w: Any, d_w: Any, inner: Any) -> Any:
 def _largest(x: Any) -> Any:
     """The largest absolute value along the last axis, zero of none."""
     sizes = np.abs(x)
-    return np.max(np.concatenate((sizes, 0.0 * np.sum(sizes, -1, keepdims=True)), -1), -1)
+    none = np.zeros_like(np.sum(sizes, -1, keepdims=True))
+    return np.max(np.concatenate((sizes, none), -1), -1)
 
 
 def divided(w: Any, g: Any) -> Any:
