@@ -203,3 +203,9 @@ def misfit(left, right, seen, steps=3, cfl=0.5):
         advance(fluid, fluid.step_size(cfl))
     rho = fluid.U[grid.lo : grid.hi + 1, RHO]
     return np.sum((rho - seen) ** 2) * grid.dx
+
+
+def shock_tube():
+    """Sod's shock tube, and a density that was seen at the end."""
+    left, right = np.array([1.0, 0.1, 1.0]), np.array([0.125, 0.0, 0.1])
+    return left, right, np.linspace(1.0, 0.2, 32)

@@ -12,6 +12,7 @@ import numpy as np
 import srcdiff
 
 from ..check import define
+from .hydrodynamics import misfit, shock_tube
 from .timing import micro, table
 
 LINES = (
@@ -77,6 +78,15 @@ def main() -> None:
             best = min(once(lines) for _ in range(15 if lines == 20 else 2000 // lines // 2 or 1))
             rows.append((lines, micro(best), micro(best / lines), round(calls(lines) / lines)))
     table("generating a gradient", ("lines", "time", "per line", "calls per line"), rows)
+    g, state = srcdiff.grad(misfit, "left"), shock_tube()
+    start = time.perf_counter()
+    g(*state)
+    first = time.perf_counter() - start
+    start = time.perf_counter()
+    srcdiff.hvp(misfit, state, np.ones(3), inputs="left")
+    second = time.perf_counter() - start
+    rows = [("gradient", micro(first)), ("product with the Hessian", micro(second))]
+    table("a solver of 200 lines", ("derivative", "time"), rows)
 
 
 if __name__ == "__main__":
