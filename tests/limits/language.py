@@ -65,6 +65,16 @@ def f(x, d):
 
 srcdiff.grad(f)(2.0, last)
 """,
+    "A container from outside that is read in another": """
+last = {"y": 1.0}
+tables = {"last": last}
+
+def f(x):
+    last["y"] = x * x
+    return x * tables["last"]["y"]
+
+srcdiff.grad(f)(2.0)
+""",
     "A store into an array from outside": """
 buffer = np.zeros(2)
 
