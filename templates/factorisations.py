@@ -28,6 +28,7 @@ from srcdiff.factors import (
 )
 from srcdiff.rules import (
     composed,
+    conj,
     d,
     forward,
     ignored,
@@ -77,10 +78,15 @@ def eigvalsh(a, UPLO="L"):
 def eig(a):
     w, v = np.linalg.eig(a)
     yield w, v
-    if iscomplex(a):
-        d[a] += eig_back(w, v, d[w], d[v])
+    vh = conj(v.mT)
+    if ignored(v):
+        g = np.linalg.solve(vh, d[w][..., :, None] * vh)
     else:
-        d[a] += np.real(eig_back(w, v, d[w], d[v]))
+        g = eig_back(w, v, d[w], d[v])
+    if iscomplex(a):
+        d[a] += g
+    else:
+        d[a] += np.real(g)
 
 
 @composed(np.linalg.eigvals)

@@ -352,9 +352,13 @@ def test_the_vectors_of_equal_values_have_nan_in_both_modes(rounding):
         return np.real(v)[0, 0]
 
     way = SWAP + np.diag([1.0, 2.0], 1)
-    for f in (exponential, rotation, projector):
+    def logarithm(a):
+        w, v = np.linalg.eigh(a)
+        return ((v * np.log(w)) @ v.T)[0, 1]  # zero at the identity, and so is what v has
+
+    for f in (exponential, rotation, projector, logarithm):
         assert np.isnan(srcdiff.jvp(f, (a,), (way,))[1])
-    for f in (exponential, rotation):
+    for f in (exponential, rotation, logarithm):
         assert np.isnan(srcdiff.grad(f)(a)).any()
 
 
@@ -385,3 +389,10 @@ def test_the_polar_factors_of_a_rotation_are_smooth(side):
     np.testing.assert_allclose(found, found[0], rtol=1e-13)
     slope = srcdiff.jvp(lambda a: np.sum(linalg.polar(a, side)[0] * weights), (rotation,), (way,))
     np.testing.assert_allclose(slope[1], 1.988, rtol=1e-13)
+
+
+def test_sums_of_equal_eigenvalues_of_any_matrix_have_gradients():
+    def squares(a):
+        return np.sum(np.linalg.eigvals(a).real ** 2)
+
+    np.testing.assert_array_equal(srcdiff.grad(squares)(np.eye(3)), 2.0 * np.eye(3))
