@@ -68,12 +68,9 @@ def whole(w: Any) -> Any:
 
 
 def between(x: Any, gap: Any) -> Any:
-    """`x / gap` beside the diagonals of matrices; nan where a gap is zero, whatever `x` is there.
-
-    That of a matrix function is zero where its value is, and not its derivative.
-    """
+    """`x / gap` beside the diagonals of matrices; nan where a gap alone is zero."""
     unlike = 1.0 - np.eye(x.shape[-1], dtype=gap.dtype)
-    unknown = (gap == 0.0) & (unlike != 0.0)
+    unknown = (gap == 0.0) & (x != 0.0) & (unlike != 0.0)
     return divide_or_zero(x * unlike, gap) + np.where(unknown, np.nan, np.zeros_like(gap))
 
 

@@ -354,11 +354,11 @@ def test_the_vectors_of_equal_values_have_nan_in_both_modes(rounding):
     way = SWAP + np.diag([1.0, 2.0], 1)
     def logarithm(a):
         w, v = np.linalg.eigh(a)
-        return ((v * np.log(w)) @ v.T)[0, 1]  # zero at the identity, and so is what v has
+        return ((v * np.log(w)) @ v.T)[0, 1]
 
     for f in (exponential, rotation, projector, logarithm):
         assert np.isnan(srcdiff.jvp(f, (a,), (way,))[1])
-    for f in (exponential, rotation, logarithm):
+    for f in (exponential, rotation):
         assert np.isnan(srcdiff.grad(f)(a)).any()
 
 

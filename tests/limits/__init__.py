@@ -70,7 +70,7 @@ messages; a test runs every program on it. In all of them stands above: `import 
 What carries no derivative may use all of Python: most of this is refused only where a derivative
 would have to flow through it. Every error derives from `srcdiff.SrcdiffError`.
 
-Two things are neither right nor refused. A program does not say where it jumps: an integral by
+Three things are neither right nor refused. A program does not say where it jumps: an integral by
 `scipy.integrate.quad` is differentiated under the integral sign, which leaves out what a jump of
 the integrand gives where the place of the jump depends on a parameter `p`. The gradient of the
 integral of `1.0 * (t > p)` is so 0 in place of -1, and that of `np.abs(t - p)`, a kink, is right,
@@ -83,6 +83,10 @@ h)`), have the derivatives of sums of squares, to every order. Of anything else 
 derivative at zero is what follows from the slope 0: that of `np.cos(np.linalg.norm(x))` is 0 in
 place of -1, as it is of a square of norms that were put into a list or an array first. Write it
 with `np.sum(x * x)`.
+
+Of vectors to equal eigenvalues or singular values the adjoints are nan where something depends on
+them. Whether something does is seen by what they are given: where that is zero without a column
+being unused, as in the logarithm of the identity by `(v * np.log(w)) @ v.T`, so is the gradient.
 """
 
 
