@@ -28,7 +28,6 @@ from srcdiff.factors import (
 )
 from srcdiff.rules import (
     composed,
-    conj,
     d,
     forward,
     ignored,
@@ -78,15 +77,10 @@ def eigvalsh(a, UPLO="L"):
 def eig(a):
     w, v = np.linalg.eig(a)
     yield w, v
-    vh = conj(v.mT)
-    if ignored(v):
-        g = np.linalg.solve(vh, d[w][..., :, None] * vh)
-    else:
-        g = eig_back(w, v, d[w], d[v])
     if iscomplex(a):
-        d[a] += g
+        d[a] += eig_back(w, v, d[w], d[v])
     else:
-        d[a] += np.real(g)
+        d[a] += np.real(eig_back(w, v, d[w], d[v]))
 
 
 @composed(np.linalg.eigvals)

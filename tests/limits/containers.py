@@ -300,4 +300,22 @@ def f(x):
 
 srcdiff.grad(f)(np.array([2.0, 3.0, 5.0]))
 """,
+    "A deep copy of what holds an array twice": """
+import copy
+
+def f(x):
+    y = 2.0 * x
+    a, b = copy.deepcopy([y, y])
+    return np.sum(a * b)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "A deep copy of what holds something else than arrays, numbers and containers": """
+import copy
+
+def f(x, held):
+    return np.sum(copy.deepcopy(held)[0] * x)
+
+srcdiff.grad(f)(np.ones(3), [np.ones(3), {1, 2}])
+""",
 }
