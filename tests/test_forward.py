@@ -36,10 +36,25 @@ FOLLOWED = {
         "vector_algebra", "with_post_init",
     )
 }  # fmt: skip
+# With respect to a vector beside the objects.
+OF_CLASSES = {
+    f"objects-{name}"
+    for name in (
+        "defaults_in_turn", "none_by_default", "none_by_getattr", "one_of_two",
+        "texts_and_lists_by_default",
+    )
+}  # fmt: skip
+
+
+def is_followed(program):
+    """Whether forward mode follows a program although it has objects."""
+    return program.name in FOLLOWED or (program.name in OF_CLASSES and program.inputs == "x")
+
+
 REFUSED = [
     p
     for p in PROGRAMS
-    if (p.name.startswith(("objects-", "best_so_far-")) and p.name not in FOLLOWED)
+    if (p.name.startswith(("objects-", "best_so_far-")) and not is_followed(p))
     or p.name in (
         "slots-named_item_replaced", "objects_kept-network", "getters-attributes_of_objects",
     )  # fmt: skip

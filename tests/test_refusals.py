@@ -11,7 +11,7 @@ from srcdiff.lower import lower, lower_template
 from srcdiff.parse import parse
 from tests.check import define
 
-TABLE = [1.0, 2.0]
+TABLE = np.array([1.0, 2.0])
 
 
 def refused(text, read=lower, **namespace):

@@ -130,6 +130,12 @@ def _parts(links: list[Link], classes: Mapping[str, str], scene: Scene) -> dict[
     return found
 
 
+def _is_held_twice(link: Link) -> bool:
+    """Whether a statement puts what it names into two places: neither is the only one."""
+    read = [n for o in ir.operands(link.stmt) for n in ir.occurrences(o)]
+    return read.count(link.source) > 1
+
+
 class _Resolved:
     """The classes of what is written, the views in them, and the links that are unclear."""
 
@@ -174,7 +180,7 @@ class _Resolved:
         if link.how == "permute":
             return True
         if link.how in ("alias", "stored"):
-            return scene.dead_after(link)
+            return scene.dead_after(link) and not _is_held_twice(link)
         if link.how == "view":
             if scene.is_array_view(link):
                 return False

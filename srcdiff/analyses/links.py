@@ -164,8 +164,10 @@ def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], f
         before = len(own) + len(put)
         for stmt in ir.walk(function.body):
             known = own | put
-            if isinstance(stmt, ir.Assign) and _is_outside(_parts_of(stmt.rhs, kinds), known):
-                own.add(stmt.target.id)
+            numbers = is_copy(stmt) and _holds_only_values(kinds.get(ir.writes(stmt)[0]))
+            if isinstance(stmt, ir.Assign) and not numbers:
+                if _is_outside(_parts_of(stmt.rhs, kinds), known):
+                    own.add(stmt.target.id)
             call = ir.call_of(stmt)
             if call is not None and _is_outside(mutated_args(call, kinds), known):
                 put.update(_arrays(call, kinds))

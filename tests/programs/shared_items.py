@@ -112,3 +112,33 @@ sample(
     lambda r: (r.standard_normal(3), r.standard_normal(3)),
     (0, 1),
 )
+
+
+class _Held:
+    def __init__(self, u):
+        self.u = u
+
+
+def a_dict_twice_in_a_list(x):
+    a = {"u": x * 1.0}
+    t = [a, a]
+    t[0]["u"] = x * 5.0
+    return np.sum(t[1]["u"] * x)
+
+
+def a_list_twice_in_a_dict(x):
+    a = [x * 1.0]
+    t = {"p": a, "q": a}
+    t["p"][0] = x * x
+    return np.sum(t["q"][0] * x)
+
+
+def an_object_twice_in_a_list(x):
+    a = _Held(x * 1.0)
+    t = [a, a]
+    t[0].u = x * 5.0
+    return np.sum(t[1].u * x)
+
+
+for _function in (a_dict_twice_in_a_list, a_list_twice_in_a_dict, an_object_twice_in_a_list):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 3),))
