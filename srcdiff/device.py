@@ -113,7 +113,7 @@ def canonical(value: Any) -> Any:
 
 def is_of_numba(value: Any) -> bool:
     """Whether an object is one of Numba's."""
-    return type(value).__module__.partition(".")[0] == "numba"
+    return str(getattr(type(value), "__module__", "")).partition(".")[0] == "numba"
 
 
 def _behind_numba(value: Any) -> Any:
