@@ -479,7 +479,7 @@ def _of_distribution(fn: MethodType) -> bool | None:
 
 def _is_of_stats(value: Any) -> bool:
     """Whether the class of an object is one of `scipy.stats`."""
-    return type(value).__module__.startswith("scipy.stats.")
+    return str(getattr(type(value), "__module__", "")).startswith("scipy.stats.")
 
 
 for _name in sorted(_BUILTINS):
