@@ -1,5 +1,9 @@
 """srcdiff: a compiler from NumPy functions to the source of their gradients."""
 
+from collections.abc import Mapping as _Mapping
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from srcdiff import autograd, testing
 from srcdiff.api import (
     Derivative,
@@ -69,6 +73,15 @@ __all__ = [
     "no_grad", "nondifferentiable", "profile", "rule", "run", "saved_hooks", "set_grad_enabled",
     "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
+
+
+def _shown(derivative: Derivative, kinds: _Mapping[str, _Any]) -> str | None:
+    """What a notebook shows of a derivative; the report is read when one is shown."""
+    page: str | None = _import_module("srcdiff.report.html").shown(derivative, kinds)
+    return page
+
+
+Derivative.shown_in_notebooks = _shown
 
 
 def __dir__() -> list[str]:

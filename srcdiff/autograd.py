@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from srcdiff.api.graph import accumulate, gradients
-from srcdiff.api.run import Output
+from srcdiff.api.run import Output, accumulate, gradients
 from srcdiff.errors import CotangentTypeError
 from srcdiff.frames import entry
 

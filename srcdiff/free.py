@@ -17,8 +17,8 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.lower import Closure, Lifted
-from srcdiff.nested import is_derivative
 from srcdiff.onecall import place_of
+from srcdiff.service import is_derivative
 
 PREFIX = "global:"
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.recompute import absent
+from srcdiff.solutions import jvp_by
 
 ACCURACY = 1.49e-8
 """The tolerances of `scipy.integrate.quad`."""
@@ -59,8 +60,6 @@ def integral_along(
     f: Any, a: float, b: float, args: tuple[Any, ...], moved: tuple[Any, ...], **options: Any
 ) -> Any:
     """The tangent of `integral` along tangents of the limits and of the arguments."""
-    from srcdiff.solutions import jvp_by
-
     t_a, t_b, *rest = absent(moved)
     total: Any = 0.0
     for k, t in enumerate(rest):

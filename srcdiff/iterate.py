@@ -39,6 +39,7 @@ from srcdiff.analyses.links import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function, lowered
 from srcdiff.lengths import base_of, is_checked, mark
+from srcdiff.lower.template import template_of
 from srcdiff.lower.unpacked import length_check
 from srcdiff.partly import check_left
 from srcdiff.rules import lookup
@@ -97,7 +98,7 @@ def _tuple_length(fn: object) -> int | None:
     """The length of the tuple that a Python function ends in, or that its rule yields, or None."""
     rule = lookup(fn) if isinstance(fn, FunctionType) else None
     if rule is not None and rule.template is not None:
-        value = rule.lowered.result
+        value = template_of(rule).result
     else:
         callee = lowered(fn) if is_user_function(fn) else None
         last = callee.body[-1] if callee is not None else None

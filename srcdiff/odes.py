@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.service import compiler, made_once
 from srcdiff.solutions import vjp_by, with_source
 
 Args = tuple[Any, ...]
@@ -278,10 +279,7 @@ def _listed(start: str, letter: str, numbers: Iterable[int]) -> str:
 
 def _written(f: Any, key: Any, head: str, lines: list[str], space: dict[str, Any]) -> Any:
     """A function that is written here, once for a function and a key."""
-    from srcdiff.api.forward import jvp
-    from srcdiff.api.made import made_once
-
-    names = {"np": np, "jvp": jvp, **space}
+    names = {"np": np, "jvp": compiler().jvp, **space}
     return made_once(f, ("equation", *key), lambda: with_source(head, lines, names))
 
 
@@ -306,12 +304,10 @@ class _Equation:
         self, path: Any, places: tuple[int, ...], size: int
     ) -> Callable[[float, Any], Any]:
         """The right side of the adjoint equation, with the gradients by arguments behind it."""
-        from srcdiff.api.callback import recorded_call
-
         active = (int(self.time_first), *(k + 2 for k in places))
 
         def slope(t: float, z: Any) -> Any:
-            value, pull = recorded_call(self.f, active, self.given(float(t), path(t)))
+            value, pull = compiler().pullback(self.f, active, self.given(float(t), path(t)))
             found = pull(_shaped(z[:size], value), retain_graph=False)
             return -np.concatenate([np.ravel(g) for g in found])
 

@@ -17,10 +17,11 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.errors import TransformError
-from srcdiff.nested import SEED, is_derivative
+from srcdiff.nested import SEED
 from srcdiff.parse import describe
 from srcdiff.rules import Rule, find, is_builtin, lookup, of_class
 from srcdiff.rules.arguments import named_constant
+from srcdiff.service import is_derivative
 
 _STYLES: Mapping[Any, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "pos",

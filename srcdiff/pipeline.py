@@ -40,7 +40,7 @@ from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.native import for_numba
-from srcdiff.nested import SEED, detached, is_derivative, is_detached, seed_free, without_seed
+from srcdiff.nested import SEED, detached, is_detached, seed_free, without_seed
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.outside import check_outside
@@ -55,6 +55,7 @@ from srcdiff.restore import plain_names, residual_kinds, restored
 from srcdiff.reusing import reused
 from srcdiff.reverse import reverse
 from srcdiff.runtimecalls import at_run_time, check_used
+from srcdiff.service import is_derivative
 from srcdiff.shadows import with_shadows
 from srcdiff.simplify import simplify, simplify_pairs
 from srcdiff.simplify.coalesce import coalesce

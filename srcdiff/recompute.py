@@ -18,6 +18,8 @@ import numpy as np
 from srcdiff.device import is_any_array, is_device_array
 from srcdiff.errors import UnsupportedError
 from srcdiff.records import FOREIGN
+from srcdiff.residuals import copied
+from srcdiff.service import compiler, made_once
 from srcdiff.solutions import with_source
 from srcdiff.trees import like_sequence, zero_tree
 
@@ -133,8 +135,6 @@ def alike(one: Trace, other: Trace) -> bool:
 
 def run_again(f: Any, before: Before | None, *args: Any) -> Any:
     """The value of a call that runs again in the backward part."""
-    from srcdiff.api.residuals import copied
-
     value = f(*args)
     if before is not None:
         before.trace = trace(value)
@@ -143,22 +143,20 @@ def run_again(f: Any, before: Before | None, *args: Any) -> Any:
 
 def gradients_again(f: Any, before: Before | None, d: Any, *args: Any) -> tuple[Any, ...]:
     """The gradients of a call, which runs once more; None where an argument has none."""
-    from srcdiff.api.callback import gradients_of
-
+    active = compiler().active(f, args)
     with _as_before(f, before, args) as check:
-        value, found = gradients_of(f, d, args)
+        value, pull = compiler().pullback(f, active, args)
+        found = dict(zip(active, pull(d, retain_graph=False)))
         check(value)
-    return found
+    return tuple(found.get(k) for k in range(len(args)))
 
 
 def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any) -> Any:
     """The tangent of a call, which runs once more, along tangents of its arguments."""
-    from srcdiff.api.forward import jvp
-
     moved = absent_inside(t)
     still = all(one is None for one in moved)
     with _as_before(f, before, args) as check:
-        value, tangent = (f(*args), None) if still else jvp(f, args, moved)
+        value, tangent = (f(*args), None) if still else compiler().jvp(f, args, moved)
         check(value)
     return zero_tree(value) if still else tangent
 
@@ -171,29 +169,21 @@ def gradients_by(f: Any, args: tuple[Any, ...], inputs: tuple[int, ...] | None =
 
     `inputs` are the positions of the arguments to differentiate by; all that can be if None.
     """
-    from srcdiff.api.callback import active_arguments
-    from srcdiff.api.made import made_once
-
-    active = active_arguments(f, args) if inputs is None else inputs
+    active = compiler().active(f, args) if inputs is None else inputs
     return made_once(f, ("gradients by", active, len(args)), lambda: _pulled(f, active, len(args)))
 
 
 def _pulled(f: Any, active: tuple[int, ...], count: int) -> Any:
-    from srcdiff.api.derivative import Derivative
-    from srcdiff.api.options import Options
-
     params = [f"x{k}" for k in range(count)]
     found = [f"g{k}" if k in active else "None" for k in range(count)]
     call = f"gradient({', '.join(params)}, grad_outputs=d)"
     body = [f"{', '.join(f'g{k}' for k in active)}, = {call}", f"return ({', '.join(found)},)"]
-    space = {"gradient": Derivative(f, Options(active, materialize_grads=True))}
+    space = {"gradient": compiler().gradient(f, active)}
     return with_source(f"def gradients({', '.join(['d', *params])}):", body, space)
 
 
 def tangent_by(f: Any, t: tuple[Any, ...]) -> Any:
     """The tangent of `f` along such tangents as a function `(t, *args)` with a source."""
-    from srcdiff.api.made import made_once
-
     along = absent_inside(t)
     if any(isinstance(one, (list, tuple)) and None in one for one in along):
         raise UnsupportedError(
@@ -205,13 +195,11 @@ def tangent_by(f: Any, t: tuple[Any, ...]) -> Any:
 
 
 def _pushed(f: Any, moved: tuple[int, ...], count: int) -> Any:
-    from srcdiff.api.forward import jvp
-
     params = [f"x{k}" for k in range(count)]
     along = [f"t[{k}]" if k in moved else "None" for k in range(count)]
     call = f"jvp(f, ({', '.join(params)},), ({', '.join(along)},))"
     head = f"def tangent({', '.join(['t', *params])}):"
-    return with_source(head, [f"return {call}[1]"], {"jvp": jvp, "f": f})
+    return with_source(head, [f"return {call}[1]"], {"jvp": compiler().jvp, "f": f})
 
 
 def again(before: Before | None) -> Before | None:

@@ -14,7 +14,9 @@ import numpy as np
 from srcdiff.device import canonical
 from srcdiff.errors import UnsupportedError
 from srcdiff.recompute import Before, Trace, absent_inside, alike, trace
+from srcdiff.residuals import copied
 from srcdiff.revolve import Places, split, worth_keeping
+from srcdiff.service import compiler, made_once
 from srcdiff.solutions import with_source
 from srcdiff.trees import add_tree, zero_tree, zeros_like
 
@@ -90,9 +92,7 @@ def run_steps(step: Any, held: Slots, count: int, *values: Any) -> tuple[Any, ..
     A step that raises the exception of its loop has stopped it, and counts as not begun: it is for
     the caller to run it as the first of the `remaining` ones.
     """
-    from srcdiff.api.callback import check_step
-
-    check_step(step, count, held.steps, values)
+    _check_step(step, count, held.steps, values)
     held.start = Before(True, *values[count:])
     return _run(step, held, held.steps, _copied(values[:count]), values[count:])
 
@@ -154,8 +154,6 @@ def pushed_steps(
     step: Any, held: Slots, count: int, t: tuple[Any, ...], *values: Any
 ) -> tuple[Any, ...]:
     """The tangent of `run_steps` along tangents of its values."""
-    from srcdiff.api.forward import jvp
-
     state, rest = _copied(values[:count]), values[count:]
     tangents = absent_inside(t)
     moved, fixed = tangents[:count], tangents[count:]
@@ -163,7 +161,7 @@ def pushed_steps(
     with held.start.restored(rest):
         for i in held.steps[: held.ran]:
             if any(one is not None for one in (*moved, *fixed)):
-                state, moved = jvp(step, (i, *state, *rest), (None, *moved, *fixed))
+                state, moved = compiler().jvp(step, (i, *state, *rest), (None, *moved, *fixed))
     return tuple(zeros_like(v) if d is None else d for v, d in zip(state, moved))
 
 
@@ -249,21 +247,16 @@ def with_tangents(step: Any, count: int, *values: Any) -> Any:
     The states are `count` values and their tangents; behind them come what is constant, and the
     tangents of that.
     """
-    from srcdiff.api.callback import active_arguments
-    from srcdiff.api.made import made_once
-
-    active = active_arguments(step, (0, *values))
+    active = compiler().active(step, (0, *values))
     key = "with tangents", count, active, len(values)
     return made_once(step, key, lambda: _with_tangents(step, count, active, len(values)))
 
 
 def _with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) -> Any:
-    from srcdiff.api.forward import jvp
-
     xs, ts = ([f"{letter}{k}" for k in range(total)] for letter in "xt")
     moved = ["None", *(t if k + 1 in active else "None" for k, t in enumerate(ts))]
     params = ["i", *xs[:count], *ts[:count], *xs[count:], *ts[count:]]
-    space = {"jvp": jvp, "step_": step, "unmoved": unmoved}
+    space = {"jvp": compiler().jvp, "step_": step, "unmoved": unmoved}
     call = f"z, t = jvp(step_, (i, {', '.join(xs)},), ({', '.join(moved)},))"
     names = step.__code__.co_varnames[1 : 1 + count]
     items = [
@@ -278,9 +271,44 @@ def _with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) -
 
 
 def _copied(values: Any) -> Any:
-    from srcdiff.api.residuals import copied
-
     return copied(tuple(values))
+
+
+def _check_step(step: Any, count: int, steps: range, values: tuple[Any, ...]) -> None:
+    """Raise where a step writes into something that is none of its variables.
+
+    Raises:
+        UnsupportedError: it does, or variables share memory.
+    """
+    if not steps:
+        return
+    args = (steps[0], *values)
+    active = compiler().active(step, args)
+    written = compiler().written(step, active, args) if active else ()
+    others = [n for n in written if n not in step.__code__.co_varnames[1 : 1 + count]]
+    mine = [v for v in values[:count] if isinstance(v, np.ndarray)]
+    arrays = [v for v in values if isinstance(v, np.ndarray)]
+    if others or any(np.may_share_memory(a, b) for a in mine for b in arrays if a is not b):
+        what = f"writes into `{others[0]}`" if others else "has variables that share memory"
+        raise UnsupportedError(
+            f"a loop over `checkpointed` {what}",
+            canonical(step).__srcdiff_loop__,
+            remedy="Let every array that it writes into have one name, or use a plain loop.",
+        )
+
+
+def _step_back(step: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The value of a step, and its pullback to all its arguments."""
+    active = compiler().active(step, args)
+    if not active:
+        return step(*args), lambda d: (None,) * len(args)
+    value, pull = compiler().pullback(step, active, args, writes=True)
+
+    def back(d: Any) -> tuple[Any, ...]:
+        found = dict(zip(active, pull(tuple(d), retain_graph=False)))
+        return tuple(found.get(k) for k in range(len(args)))
+
+    return value, back
 
 
 class _Reversal:
@@ -325,12 +353,10 @@ class _Reversal:
 
     def back(self, at: int, state: State) -> None:
         """Go back over one step."""
-        from srcdiff.api.callback import step_back
-
         values, before = state
         before.put_back(self.rest)
         args = (self.held.steps[at], *_copied(values), *self.rest)
-        value, pull = step_back(self.step, args)
+        value, pull = _step_back(self.step, args)
         if at == self.held.ran - 1 and not alike(self.held.result, trace(value)):
             raise RuntimeError("a step of a checkpointed loop gives something else when run again")
         found = pull([zero_tree(v) if d is None else d for v, d in zip(value, self.adjoint)])

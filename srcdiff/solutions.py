@@ -17,6 +17,8 @@ import numpy as np
 
 from srcdiff import ir, texts
 from srcdiff.errors import UnsupportedError
+from srcdiff.residuals import copied
+from srcdiff.service import compiler, made_once
 
 DENSE = 50
 """Up to so many unknowns a linear system is solved by its matrix."""
@@ -106,8 +108,6 @@ def _largest(x: Any) -> float:
 
 def solution(solver: Any, residual: Any, *args: Any) -> Any:
     """What a solver gives for copies of its arguments."""
-    from srcdiff.api.residuals import copied
-
     return copied(solver(*copied(args)))
 
 
@@ -116,18 +116,14 @@ def solution(solver: Any, residual: Any, *args: Any) -> Any:
 
 def pulled(f: Any, k: int, d: Any, *args: Any) -> Any:
     """The vector-Jacobian product of `f(*args)` by its argument at position `k`."""
-    from srcdiff.api.callback import gradient_of
-
-    return gradient_of(_plain(f, args), k)(*args, grad_outputs=d)
+    return compiler().gradient(_plain(f, args), k)(*args, grad_outputs=d)
 
 
 def pushed(f: Any, k: int, t: Any, *args: Any) -> Any:
     """The Jacobian-vector product of `f(*args)` by its argument at position `k`."""
-    from srcdiff.api.forward import jvp
-
     tangents = [None] * len(args)
     tangents[k] = t
-    return jvp(_plain(f, args), args, tuple(tangents))[1]
+    return compiler().jvp(_plain(f, args), args, tuple(tangents))[1]
 
 
 class Slope:
@@ -170,8 +166,6 @@ def jvp_by(f: Any, k: int) -> Slope:
 
 
 def _slope(along: Callable[..., Any], f: Any, k: int) -> Slope:
-    from srcdiff.api.made import made_once
-
     return made_once(f, (along.__name__, k), lambda: Slope(along, f, k))
 
 
@@ -195,9 +189,7 @@ _numbers = itertools.count()
 
 def solve_adjoint(f: Any, x: Any, d: Any, *args: Any) -> Any:
     """`v` with `pulled(f, 0, v, x, *args) == d`."""
-    from srcdiff.api.callback import pullback_of
-
-    value, pull = pullback_of(f, x, *args)
+    value, pull = compiler().pullback(f, 0, (x, *args), writes=True)
     _check(f, value, x)
     return _solved(pull, d)
 
@@ -210,9 +202,7 @@ def solve_tangent(f: Any, x: Any, r: Any, *args: Any) -> Any:
 
 def fixed_adjoint(f: Any, x: Any, d: Any, *args: Any) -> Any:
     """`v` with `v - pulled(f, 0, v, x, *args) == d`."""
-    from srcdiff.api.callback import pullback_of
-
-    value, pull = pullback_of(f, x, *args)
+    value, pull = compiler().pullback(f, 0, (x, *args), writes=True)
     _check(f, value, x)
     return _solved(lambda v: v - pull(v), d)
 

@@ -28,6 +28,7 @@ from srcdiff.boxed import check_boxed
 from srcdiff.errors import DtypeError, InternalError, UnsupportedError, placed
 from srcdiff.expand import flows
 from srcdiff.inline import function_of, is_user_function
+from srcdiff.lower.template import mentioned
 from srcdiff.rules import find, lookup, spelling
 
 Kinds = Mapping[str, Kind]
@@ -114,7 +115,7 @@ def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: i
         return
     for param, atom in find(call, kinds, loc).args.items():
         active = [made[n] for n in ir.names(atom) if n in made]
-        if active and param not in rule.mentioned:
+        if active and param not in mentioned(rule):
             raise UnsupportedError(
                 f"the function that is the argument `{param}` of {spelling(call)} reads "
                 f"{ir.said(active[0])}, through which a derivative would have to pass",

@@ -11,6 +11,7 @@ from srcdiff import ir
 from srcdiff.analyses.complexes import has_complex
 from srcdiff.analyses.kind_atoms import kind_of_call
 from srcdiff.analyses.kind_join import join, join_all
+from srcdiff.analyses.kind_results import answered_by
 from srcdiff.analyses.kind_types import (
     UNKNOWN,
     Kind,
@@ -69,6 +70,7 @@ def is_generated(function: ir.Function) -> bool:
     return function.loc.file.startswith(ir.GENERATED)
 
 
+@answered_by
 def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
     """The kind of what a Python function returns for arguments of some kinds, if that is known."""
     try:

@@ -37,6 +37,7 @@ from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.expand import Along, Tangent, expand
 from srcdiff.expand.folding import Folder
 from srcdiff.facts import Facts
+from srcdiff.lower.template import differentiable, template_of
 from srcdiff.places import has_objects
 from srcdiff.request import Request
 from srcdiff.rules import Bound, Rule, find, spelling
@@ -127,7 +128,7 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
             return _apart(total, stmt, call, scribe, start, written)
         if not any(map(_cuts, ir.walk(here))):
             return mirrored(call, bound.rule, scribe)
-    several = isinstance(bound.rule.lowered.result, ir.Tup)
+    several = isinstance(template_of(bound.rule).result, ir.Tup)
     elementwise = bound.rule.flavour == "elementwise" and not several
     if elementwise:
         _check_displays(call, scribe)
@@ -226,7 +227,7 @@ def lines_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> ir.Bl
 
 def mirrored(call: ir.Call, rule: Rule, scribe: Scribe) -> ir.Call:
     """A call with tangents in the places in which it is linear."""
-    places = rule.differentiable | ({rule.mutates} if rule.mutates else set())
+    places = differentiable(rule) | ({rule.mutates} if rule.mutates else set())
 
     def one(atom: ir.Atom, role: str) -> ir.Atom:
         here = role in places or ALIASES.get(role) in places

@@ -14,8 +14,8 @@ from srcdiff.api.check import gradcheck, gradgradcheck
 from srcdiff.api.compare import inner, random_like
 from srcdiff.api.forward import jvp
 from srcdiff.api.point import leaves
-from srcdiff.api.pullback import vjp
 from srcdiff.api.run import active_parameters
+from srcdiff.api.vjp import vjp
 from srcdiff.backends.numpy import compile_text
 from srcdiff.errors import GradcheckError, MissingRuleError
 from srcdiff.frames import entry

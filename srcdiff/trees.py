@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from srcdiff import layout, records
+from srcdiff.device import is_any_array
 from srcdiff.errors import (
     AnomalyError,
     CotangentError,
     CotangentTypeError,
     UnsupportedError,
 )
+from srcdiff.service import compiler
 
 
 def is_array(x: Any) -> bool:
@@ -387,6 +389,25 @@ def _module(x: Any) -> str:
     return "CuPy" if hasattr(type(x), "__cuda_array_interface__") else "NumPy"
 
 
+def differentiable_part(tangent: Any, value: Any) -> Any:
+    """A tangent in the types of the value, None where it is no real or complex number or array."""
+    if isinstance(value, dict):
+        return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return like_sequence(value, [differentiable_part(t, v) for t, v in zip(tangent, value)])
+    real = is_any_array(value) or isinstance(value, (float, complex, np.inexact))
+    return _in_type_of(value, tangent) if real and np.result_type(value).kind in "fc" else None
+
+
+def _in_type_of(value: Any, tangent: Any) -> Any:
+    """A tangent as precise as its value, and complex where the value is: rules look at one term."""
+    dtype, own = getattr(value, "dtype", None), getattr(tangent, "dtype", None)
+    if isinstance(value, np.generic) and isinstance(tangent, float):
+        return type(value)(tangent)
+    fits = dtype is None or own is None or dtype == own or not np.can_cast(own, dtype, "same_kind")
+    return tangent if fits else tangent.astype(dtype)
+
+
 # --- functions that only the running program knows ----------------------------------------------
 
 
@@ -395,9 +416,7 @@ def call_vjp(f: Any, active: tuple[int, ...], *args: Any, strong_zeros: bool = F
 
     The derivative of `f` is generated when it is first called: this needs srcdiff itself.
     """
-    from srcdiff.api.callback import recorded_call
-
-    return recorded_call(f, active, args, strong_zeros)
+    return compiler().pullback(f, active, args, strong_zeros)
 
 
 def pull_back(pull: Any, d: Any) -> Any:

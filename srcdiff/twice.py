@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from srcdiff.recompute import absent_inside
+from srcdiff.service import compiler, made_once
 from srcdiff.solutions import with_source
-from srcdiff.trees import add_tree, like_tree, zeros_like
+from srcdiff.trees import add_tree, differentiable_part, like_tree, zeros_like
 
 
 def gradients_at(f: Any, inputs: tuple[int, ...], g: Any, *args: Any) -> tuple[Any, ...]:
@@ -29,13 +30,10 @@ def gradients_at_back(
 
     None where an argument carries no derivative.
     """
-    from srcdiff.api.callback import active_arguments
-    from srcdiff.api.chosen import differentiable_part
-
     along = [_direction(d[k], args[k]) for k in inputs]
     tangent = tangent_along(f, inputs, len(args))
     moved = tangent(*args, *along)
-    active = active_arguments(f, args)
+    active = compiler().active(f, args)
     found = gradients_at(tangent, active, g, *args, *along)
     return (differentiable_part(moved, moved), *found[: len(args)])
 
@@ -48,10 +46,7 @@ def _direction(d: Any, x: Any) -> Any:
 
 def back_by(f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> Any:
     """`gradients_at_back` for such arguments as a function `(u, g, *args)` with a source."""
-    from srcdiff.api.callback import active_arguments
-    from srcdiff.api.made import made_once
-
-    active = active_arguments(f, args)
+    active = compiler().active(f, args)
     key = ("back by", inputs, active, len(args))
     return made_once(f, key, lambda: _back(f, inputs, active, len(args)))
 
@@ -83,8 +78,6 @@ def along_by(f: Any, inputs: tuple[int, ...], t: tuple[Any, ...]) -> Any:
 
     The gradient is linear in the cotangent, and the derivatives by two arguments change places.
     """
-    from srcdiff.api.made import made_once
-
     moved = tuple(k for k, one in enumerate(absent_inside(t)) if one is not None)
     count = len(t) - 1
     return made_once(f, ("along by", inputs, moved, count), lambda: _along(f, inputs, moved, count))
@@ -125,36 +118,25 @@ def _sum(terms: list[str], k: int) -> str:
 
 def gradient_by(f: Any, inputs: tuple[int, ...]) -> Any:
     """The gradient of a function by the arguments at some positions."""
-    from srcdiff.api.derivative import Derivative
-    from srcdiff.api.made import made_once
-    from srcdiff.api.options import Options
-
-    options = Options(inputs, materialize_grads=True)
-    return made_once(f, ("gradient by", inputs), lambda: Derivative(f, options))
+    return compiler().gradient(f, inputs)
 
 
 def tangent_along(f: Any, inputs: tuple[int, ...], count: int) -> Any:
     """The tangent of `f` as a function of its arguments and of the directions of some of them."""
-    from srcdiff.api.made import made_once
-
     return made_once(f, ("tangent along", inputs, count), lambda: _tangent(f, inputs, count))
 
 
 def _tangent(f: Any, inputs: tuple[int, ...], count: int) -> Any:
-    from srcdiff.api.forward import jvp
-
     args = [f"x{k}" for k in range(count)]
     along = [f"u{k}" if k in inputs else "None" for k in range(count)]
     given = [f"u{k}" for k in inputs]
     call = f"jvp(f, ({', '.join(args)},), ({', '.join(along)},))"
     head = f"def tangent({', '.join([*args, *given])}):"
-    return with_source(head, [f"return {call}[1]"], {"jvp": jvp, "f": f})
+    return with_source(head, [f"return {call}[1]"], {"jvp": compiler().jvp, "f": f})
 
 
 def call_of(f: Any, count: int, keywords: tuple[str, ...]) -> Any:
     """`f` with some of its arguments, given by keyword, behind the positional ones."""
-    from srcdiff.api.made import made_once
-
     return made_once(f, ("call of", count, keywords), lambda: _call(f, count, keywords))
 
 

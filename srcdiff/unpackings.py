@@ -14,6 +14,7 @@ from itertools import chain
 
 from srcdiff import ir
 from srcdiff.facts import Facts
+from srcdiff.lower.template import template_of
 from srcdiff.rules import lookup
 
 
@@ -66,7 +67,7 @@ def _yields_parts(rhs: ir.Rhs) -> bool:
     rule = lookup(rhs.fn) if isinstance(rhs, ir.Call) else None
     if rule is None or rule.template is None:
         return False
-    return isinstance(rule.lowered.result, ir.Tup)
+    return isinstance(template_of(rule).result, ir.Tup)
 
 
 def _part(stmt: ir.Stmt, whole: ir.Name) -> int | None:

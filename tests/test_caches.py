@@ -278,12 +278,12 @@ def test_a_wrapper_has_specialisations_of_its_own():
 
 def test_very_many_kinds_are_forgotten():
     g = srcdiff.grad(lambda x, name: x * x)
-    from srcdiff.api import derivative
+    from srcdiff.api import compiled
 
-    for k in range(derivative._MOST + 2):
+    for k in range(compiled._MOST + 2):
         derivative._keep(g._cache, ("made up", k), None)
-    assert len(g._cache) == derivative._MOST
-    assert g(3.0, "a") == 6.0 and len(g._cache) == derivative._MOST
+    assert len(g._cache) == compiled._MOST
+    assert g(3.0, "a") == 6.0 and len(g._cache) == compiled._MOST
 
 
 # --- copies, processes, threads, memory ---------------------------------------------------------

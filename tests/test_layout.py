@@ -13,6 +13,7 @@ PACKAGE = ROOT / "srcdiff"
 # A file imports only from rows above its own, or from files of its own row without a cycle.
 LAYERS = (
     ("errors", "texts", "ir", "records", "runtime", "factors", "layout", "trees", "together")
+    + ("service", "residuals")
     + ("frames", "joined", "batches", "request", "distributions", "modes", "solutions", "recompute")
     + ("revolve",)
     + ("schedules", "twice", "version", "device", "curves", "entries", "integrals", "normal")
@@ -21,11 +22,11 @@ LAYERS = (
     ("verify", "locate", "codes", "history", "parse", "bind", "facts", "analyses", "nested")
     + ("reprinted",)
     + ("ir_text",),
+    ("rules",),
     ("lower", "emit", "counters", "names", "containers", "webs", "prepare", "elements", "augmented")
     + ("forwarding", "holders", "places", "whole", "fields", "restore", "lines", "outputs")
     + ("ownership", "apart", "identity", "presence", "own_dicts", "order", "boxes")
     + ("plain_objects", "take_apart"),
-    ("rules",),
     ("expand", "inline", "summaries", "known", "unused", "free", "calls", "callees", "choices")
     + ("consistent", "assumed", "returned_lists", "resized", "marks", "looped", "hidden", "partly")
     + ("displays", "iterate", "onecall", "construct", "questions", "unroll", "objects", "strange")
@@ -62,10 +63,10 @@ MODULES = {module_of(p): p for p in FILES}
 
 
 def imported(path):
-    """The modules of the package that a file imports when it is loaded."""
+    """The modules of the package that a file imports, inside functions as well."""
     own = path.relative_to(PACKAGE).with_suffix("").parts
     found = set()
-    for node in at_load(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 base = own[: len(own) - node.level]
@@ -83,17 +84,6 @@ def imported(path):
                 if head == "srcdiff":
                     found.add(rest or "__init__")
     return found - {module_of(path)}
-
-
-def at_load(tree):
-    """The nodes outside functions and outside `if TYPE_CHECKING`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        yield node
-        yield from at_load(node)
 
 
 def row(module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from collections.abc import Iterable
 from typing import Any
 
@@ -36,12 +37,22 @@ from srcdiff.analyses.kind_types import (
 Args = tuple[Kind, ...]
 
 
+Question = Function[[Any, Args], Kind]
+"""What a Python function returns for arguments of some kinds."""
+
+_answers: list[Question] = []
+
+
+def answered_by(question: Question) -> Question:
+    """Let what infers the kinds of whole functions answer what a call of one returns."""
+    _answers[:] = [question]
+    return question
+
+
 def _returned(fn: Kind, args: Args) -> Kind:
     """What a function that is known returns."""
-    from srcdiff.summaries import result_kind  # which infers the kinds of whole functions
-
     value = fn.value if isinstance(fn, Callable) else None
-    return result_kind(value, args) if callable(value) else UNKNOWN
+    return _answers[0](value, args) if callable(value) else UNKNOWN
 
 
 def _solution(args: Args, kwargs: dict[str, Kind]) -> Kind | None:

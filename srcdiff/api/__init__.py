@@ -1,5 +1,6 @@
 """The public transforms."""
 
+from srcdiff.api import callback  # fills the slot of `service`
 from srcdiff.api.anomaly import detect_anomaly
 from srcdiff.api.backward import backward
 from srcdiff.api.check import gradcheck, gradgradcheck
@@ -16,7 +17,7 @@ from srcdiff.api.run import Run, run
 from srcdiff.api.transforms import grad, source, stages, value_and_grad
 
 __all__ = [
-    "Derivative", "Differentiable", "Pullback", "Run", "backward", "detect_anomaly",
+    "callback", "Derivative", "Differentiable", "Pullback", "Run", "backward", "detect_anomaly",
     "differentiable", "generate", "generated", "grad", "gradcheck", "gradgradcheck", "hessian",
     "hvp", "jacobian", "jvp", "linearize", "profile", "run", "source", "stages", "value_and_grad",
     "vhp", "vjp",

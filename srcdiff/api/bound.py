@@ -17,8 +17,8 @@ from srcdiff.columns import is_jacobian, written_columns
 from srcdiff.device import canonical, is_of_numba
 from srcdiff.errors import UnsupportedError
 from srcdiff.frames import entry
-from srcdiff.nested import is_derivative
 from srcdiff.parse import describe
+from srcdiff.service import is_derivative
 
 
 def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:

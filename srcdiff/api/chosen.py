@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-import numpy as np
-
 from srcdiff import records
-from srcdiff.device import is_any_array
 from srcdiff.request import Member, Nested
-from srcdiff.trees import like_sequence
+from srcdiff.trees import differentiable_part
 
 Path = tuple[Any, ...]
 
@@ -41,25 +38,6 @@ def names_parameter(outputs: Any, params: Container[str]) -> bool:
     if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
         return any(names_parameter(o, params) for o in outputs)
     return isinstance(outputs, str) and outputs in params
-
-
-def differentiable_part(tangent: Any, value: Any) -> Any:
-    """A tangent in the types of the value, None where it is no real or complex number or array."""
-    if isinstance(value, dict):
-        return {k: differentiable_part(tangent[k], v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return like_sequence(value, [differentiable_part(t, v) for t, v in zip(tangent, value)])
-    real = is_any_array(value) or isinstance(value, (float, complex, np.inexact))
-    return _in_type_of(value, tangent) if real and np.result_type(value).kind in "fc" else None
-
-
-def _in_type_of(value: Any, tangent: Any) -> Any:
-    """A tangent as precise as its value, and complex where the value is: rules look at one term."""
-    dtype, own = getattr(value, "dtype", None), getattr(tangent, "dtype", None)
-    if isinstance(value, np.generic) and isinstance(tangent, float):
-        return type(value)(tangent)
-    fits = dtype is None or own is None or dtype == own or not np.can_cast(own, dtype, "same_kind")
-    return tangent if fits else tangent.astype(dtype)
 
 
 def at(tree: Any, path: Path) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.forward import jvp_again
-from srcdiff.api.made import made_once
 from srcdiff.columns import is_jacobian
 from srcdiff.onecall import signature_of
 from srcdiff.request import parse_path
+from srcdiff.service import made_once
 from srcdiff.solutions import basis_of, with_source
 
 _BODY = """\

@@ -11,7 +11,6 @@ from srcdiff.api.columns import columns_of
 from srcdiff.api.completion import offers
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, forward_of
-from srcdiff.api.made import made_once
 from srcdiff.api.matrices import by_columns, by_rows, count, real, units
 from srcdiff.api.options import Options
 from srcdiff.api.pickled import parts
@@ -20,6 +19,7 @@ from srcdiff.api.sparse import Sparse
 from srcdiff.errors import CotangentError
 from srcdiff.frames import entry
 from srcdiff.onecall import signature_of
+from srcdiff.service import made_once
 
 MODES = (None, "reverse", "forward")
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.analyses.kind_values import key_of, kind_of
@@ -15,114 +13,30 @@ from srcdiff.api.anomaly import as_now
 from srcdiff.api.bound import Bound, behind_receiver, found_as, receiver_of
 from srcdiff.api.callers import add_caller
 from srcdiff.api.closures import made_alike
+from srcdiff.api.compiled import Compiled, CompiledPair, Specialisations, keep, key_of_call
 from srcdiff.api.completion import offers
 from srcdiff.api.declared import declared_kind, gradient_kind, with_keywords
-from srcdiff.api.made import made_once
 from srcdiff.api.many import Many
 from srcdiff.api.memory import arrays_of, check_memory, check_put
-from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, given_at, part_of, request_of
-from srcdiff.api.outside import Outside
 from srcdiff.api.pickled import parts
+from srcdiff.api.pullback import recorded
 from srcdiff.api.reprinted import primals_in_text
+from srcdiff.api.twice import derived, one_call
 from srcdiff.api.values import check_input, check_plain, check_read
 from srcdiff.api.watch import Watch, unchanged, watched
-from srcdiff.backends import check_same_module, meanings, one_cotangent, seed_check
+from srcdiff.backends import check_same_module, meanings, seed_check
 from srcdiff.backends.numpy import compile_module, compile_text
 from srcdiff.device import array_module, generating_for
-from srcdiff.errors import CotangentError, SrcdiffError, TransformError, placed
+from srcdiff.errors import SrcdiffError, TransformError
 from srcdiff.frames import entry, is_whole, shortened
-from srcdiff.ir import Call, Loc
+from srcdiff.ir import Call
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
 from srcdiff.pipeline import Made, derive, derive_pair
 from srcdiff.request import spelled
+from srcdiff.service import made_once
 
 Kinds = Mapping[str, Kind]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """One specialisation: its function and text, and what it was generated from.
-
-    `written` are the parameters that the primal writes into, `held` the arrays outside that it
-    may read, `returns` where it returns.
-    """
-
-    function: Any
-    text: str
-    scalar: bool
-    watch: Watch
-    written: tuple[str, ...] = ()
-    held: tuple[tuple[str, Any], ...] = ()
-    returns: tuple[Loc, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
-    seeded: Callable[[Any], Any] = one_cotangent
-    many: Many | None = None  # of forward mode: the function for a batch of directions
-    put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
-
-    def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
-        """What the function gives; errors name the user's line."""
-        try:
-            if grad_outputs is None:
-                return self.function(*args, **kwargs)
-            if self.scalar:
-                grad_outputs = self.seeded(grad_outputs)
-            return self.function(*args, grad_outputs=grad_outputs, **kwargs)
-        except CotangentError as error:
-            raise placed(error, self.returns) from None
-        except Exception as error:
-            add_place(error)
-            raise
-
-
-@dataclass(frozen=True)
-class CompiledPair:
-    """A forward and a backward part, and what `Compiled` holds of them."""
-
-    forward: Any
-    backward: Any
-    scalar: bool
-    watch: Watch
-    written: tuple[str, ...]
-    held: tuple[tuple[str, Any], ...]
-    returns: tuple[Loc, ...]
-    consumes: bool
-    many: Many  # the backward part for a batch of cotangents
-    text: str
-    seeded: Callable[[Any], Any] = one_cotangent
-    put: tuple[Any, ...] = ()
-
-    @functools.cached_property
-    def outside(self) -> Outside:
-        """What the two parts read from outside."""
-        return Outside(self.text, self.forward, self.backward)
-
-
-@dataclass
-class Specialisations:
-    """What was generated for one request, by what it was generated for."""
-
-    by_key: dict[Any, Compiled] = field(default_factory=dict)
-    by_kinds: dict[Any, Compiled] = field(default_factory=dict)
-    pairs: dict[Any, CompiledPair] = field(default_factory=dict)
-    checked: dict[Any, bool] = field(default_factory=dict)
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-
-_MOST = 256
-
-
-def _keep(table: dict[Any, Any], key: Any, made: Any) -> None:
-    """Put something into a table; of very many the oldest is forgotten."""
-    table[key] = made
-    if len(table) > _MOST:
-        table.pop(next(iter(table)))
-
-
-def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What a call has in common with all that run the same generated function."""
-    key = tuple([key_of(a) for a in args])
-    return (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs))) if kwargs else key
 
 
 @offers("primal", "source")
@@ -133,6 +47,9 @@ class Derivative:
     (of the latest specialisation, or for arguments of any kind before the first call), `.primal`
     the function.
     """
+
+    shown_in_notebooks: ClassVar[Callable[[Derivative, Kinds], str | None] | None] = None
+    """What makes a page of a derivative; the report is put here where srcdiff is imported."""
 
     __srcdiff_function__ = True
 
@@ -165,7 +82,7 @@ class Derivative:
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
-        key = _key(args, kwargs)
+        key = key_of_call(args, kwargs)
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
             found = self._compile(key, args, kwargs)
@@ -181,8 +98,6 @@ class Derivative:
 
     def _in_two_parts(self, args: Any, kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """The gradients by a forward part, which saves what it keeps, and a backward part."""
-        from srcdiff.api.pullback import recorded
-
         value, pull = recorded(self.pair(*args, **kwargs), args, kwargs, at_once=True)
         gradients = pull(grad_outputs, retain_graph=False)
         return (value, gradients) if self.request.value else gradients
@@ -203,7 +118,7 @@ class Derivative:
             if found is None or not unchanged(found.watch):
                 with generating_for(check_same_module(self._arguments(args, kwargs))):
                     found = self._generate(self.kinds(args, kwargs))
-                _keep(self._cache, key, found)
+                keep(self._cache, key, found)
             self._latest = found
             return found
 
@@ -236,11 +151,9 @@ class Derivative:
 
     def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
-        from srcdiff.api.twice import derived
-
         def do() -> Made:
             try:
-                return derived(make, self.origin, self.request, kinds)
+                return derived(make, self.origin, self.request, kinds, gradient_in_text)
             except TransformError as error:
                 add_caller(error, self.origin)
                 raise
@@ -252,9 +165,7 @@ class Derivative:
 
     def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
-        from srcdiff.api.twice import one_call
-
-        return one_call(self, call, kinds)
+        return one_call(self, call, kinds) if type(self) is Derivative else None
 
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
         """The function of a generated text, and what is shown of it."""
@@ -289,7 +200,7 @@ class Derivative:
         if key not in self._checked:
             check_plain(values)
             self.check_inputs(values, {n: kind_of(v, n) for n, v in values.items()})
-            _keep(self._checked, key, True)
+            keep(self._checked, key, True)
 
     def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         """Inputs are real or complex numbers, arrays, or containers of them."""
@@ -302,7 +213,7 @@ class Derivative:
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         args = (*self.receiver, *args)
-        return self._compile(_key(args, kwargs), args, kwargs).function
+        return self._compile(key_of_call(args, kwargs), args, kwargs).function
 
     @entry
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
@@ -311,13 +222,13 @@ class Derivative:
         now = self._as_now()
         if now is not self:
             return now.pair(*args, **kwargs)
-        key = _key(args, kwargs)
+        key = key_of_call(args, kwargs)
         with self._lock:
             found = self._pairs.get(key)
             if found is None or not unchanged(found.watch):
                 with generating_for(check_same_module(self._arguments(args, kwargs))):
                     found = self._generate_pair(args, kwargs)
-                _keep(self._pairs, key, found)
+                keep(self._pairs, key, found)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
         return found
@@ -356,7 +267,7 @@ class Derivative:
             found = self._by_kinds.get(key)
             if found is None or not unchanged(found.watch):
                 found = self._generate(kinds)
-                _keep(self._by_kinds, key, found)
+                keep(self._by_kinds, key, found)
             return found.function
 
     def result_kind(self, args: tuple[Kind, ...], kwargs: Mapping[str, Kind]) -> Kind:
@@ -421,9 +332,8 @@ class Derivative:
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows: the function beside its gradient; None without Jinja2."""
-        from srcdiff.report.html import shown
-
-        return shown(self, self._latest.kinds if self._latest else self.declared_kinds())
+        kinds = self._latest.kinds if self._latest else self.declared_kinds()
+        return None if self.shown_in_notebooks is None else self.shown_in_notebooks(kinds)
 
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function."""
@@ -431,3 +341,8 @@ class Derivative:
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
+
+
+def gradient_in_text(primal: Any, inputs: Any) -> Derivative:
+    """The gradient with options that a text shows."""
+    return Derivative(primal, Options(inputs))

@@ -22,8 +22,8 @@ from srcdiff.backends.constants import value_text
 from srcdiff.emit.literals import literal
 from srcdiff.inline import is_foreign
 from srcdiff.ir import GENERATED
-from srcdiff.nested import is_derivative
 from srcdiff.records import attributes, is_record
+from srcdiff.service import is_derivative
 
 _SHORT = 16
 _LONGEST = 200  # longer texts are hashed where they are part of others

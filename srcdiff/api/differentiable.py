@@ -11,8 +11,8 @@ from srcdiff.api.completion import offers
 from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.forward import jvp
 from srcdiff.api.pickled import parts
-from srcdiff.api.pullback import vjp
 from srcdiff.api.transforms import grad, value_and_grad
+from srcdiff.api.vjp import vjp
 from srcdiff.frames import entry
 
 

@@ -14,16 +14,16 @@ from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.chosen import tangent_of
 from srcdiff.api.derivative import Derivative
-from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
 from srcdiff.api.options import Options, parameter_names, star_of
 from srcdiff.api.repeated import check_repeatable
-from srcdiff.api.residuals import copied
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.frames import entry
 from srcdiff.nested import TANGENT
+from srcdiff.residuals import copied
+from srcdiff.service import made_once
 from srcdiff.trees import check_leaf, items_like, like_sequence
 
 

@@ -16,12 +16,12 @@ from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.api.dense import gradient, hvp, vhp
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import jvp, jvp_again, linearize
-from srcdiff.api.made import made_once
 from srcdiff.api.options import Options, parameter_names
-from srcdiff.api.pullback import vjp
 from srcdiff.api.repeated import check_repeatable
 from srcdiff.api.transforms import grad
+from srcdiff.api.vjp import vjp
 from srcdiff.known import constant, is_constant
+from srcdiff.service import made_once
 from srcdiff.solutions import with_source
 from srcdiff.trees import as_now
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.derivative import Compiled, Derivative
+from srcdiff.api.compiled import Compiled
+from srcdiff.api.derivative import Derivative
 from srcdiff.api.job import Job, spaces_of
 from srcdiff.api.memory import arrays_of
 from srcdiff.api.pickled import parts
-from srcdiff.api.residuals import copied
 from srcdiff.api.same import same
 from srcdiff.backends import native
 from srcdiff.backends.numpy import compile_module
@@ -24,6 +24,7 @@ from srcdiff.errors import CotangentError, DtypeError
 from srcdiff.ir import Loc
 from srcdiff.onecall import module_of, place_of
 from srcdiff.pipeline import Made
+from srcdiff.residuals import copied
 
 
 class Native(Derivative):

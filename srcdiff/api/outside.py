@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from srcdiff import records
-from srcdiff.api.residuals import PLAIN, Memo, Words, copied, is_open
 from srcdiff.api.same import same
 from srcdiff.codes import all_codes
 from srcdiff.device import is_any_array
 from srcdiff.entries import is_sparse
 from srcdiff.inline import is_foreign
+from srcdiff.residuals import PLAIN, Memo, Words, copied, is_open
 
 Path = tuple[str, ...]
 """A variable, and the attributes that lead on from it."""

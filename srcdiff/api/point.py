@@ -14,7 +14,6 @@ from srcdiff import records
 from srcdiff.api.chosen import Path, at, is_object, names_parameter, opened, selected, tangent_of
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.forward import Forward, forward_of, tangent_like
-from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.options import Options
 from srcdiff.api.pullback import Pullback, recorded
@@ -23,6 +22,7 @@ from srcdiff.batches import repeated
 from srcdiff.device import is_any_array
 from srcdiff.errors import UnsupportedError
 from srcdiff.onecall import arguments, place_of, signature_of
+from srcdiff.service import made_once
 from srcdiff.trees import like_sequence
 
 

@@ -7,22 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_types import is_active_kind
-from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.compiled import CompiledPair
 from srcdiff.api.completion import offers
-from srcdiff.api.derivative import CompiledPair, Derivative
-from srcdiff.api.made import made_once
 from srcdiff.api.many import CANNOT
 from srcdiff.api.notes import add_place
-from srcdiff.api.options import Options
 from srcdiff.api.outside import Snapshot
-from srcdiff.api.residuals import Memo, copied
 from srcdiff.api.shared import Held, shares
-from srcdiff.api.values import check_plain
 from srcdiff.api.watch import unchanged
 from srcdiff.errors import CotangentError, ReleasedError, placed
 from srcdiff.frames import entry
-from srcdiff.onecall import signature_of
+from srcdiff.residuals import Memo, copied
 from srcdiff.trees import cotangent
 
 _NOTHING: Snapshot = {}
@@ -108,7 +102,7 @@ class Pullback:
         """Whether nobody has written into what the backward part reads from outside."""
         return not self._then or not self._made.outside.changed(self._then)
 
-    def changed(self, made: Derivative) -> str | None:
+    def changed(self, made: Any) -> str | None:
         """What the function reads that is not as it was in this run, None if nothing is."""
         assert self.given is not None
         pair = self._made
@@ -140,39 +134,6 @@ def _released() -> ReleasedError:
         "retain_graph=True if you need to backward through the graph a second time or if "
         "you need to access saved tensors after calling backward."
     )
-
-
-@entry
-def vjp(
-    f: Callable[..., Any], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
-) -> tuple[Any, Pullback]:
-    """The value of a function and its pullback.
-
-    Args:
-        f: the function.
-        args, kwargs: its arguments.
-        inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
-            bare gradient for one, a tuple for several.
-        outputs: as in `grad`.
-
-    Returns:
-        `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients,
-        zeros for an input that no output depends on.
-
-    >>> import srcdiff
-    >>> value, pullback = srcdiff.vjp(lambda x: x * x, 3.0)
-    >>> value, pullback(), pullback(10.0)
-    (9.0, 6.0, 60.0)
-    """
-    if inputs is None:
-        names = list(signature_of(f).parameters)[: len(args)]
-        check_plain(dict(zip(names, args)))
-        found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
-        inputs = found[0] if len(found) == 1 else tuple(found)
-    options = Options(inputs, outputs, materialize_grads=True)
-    made = made_once(f, ("vjp", repr(options)), lambda: Derivative(f, options))
-    pair = made.pair(*args, **kwargs)
-    return recorded(pair, (*made.receiver, *args), kwargs)
 
 
 def recorded(

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import gast
 
 from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.made import made_once
-from srcdiff.api.options import Options
 from srcdiff.errors import SrcdiffError
 from srcdiff.onecall import signature_of
 from srcdiff.parse import parse
 from srcdiff.reprinted import named_primal, same_function
+from srcdiff.service import made_once
 from srcdiff.solutions import with_source
+
+Gradient = Callable[[types.FunctionType, str | tuple[str, ...]], Any]
+"""What makes the gradient of a function by some inputs."""
 
 
 def primals_in_text(f: Any) -> tuple[types.FunctionType, ...]:
@@ -31,10 +33,11 @@ def primals_in_text(f: Any) -> tuple[types.FunctionType, ...]:
     return (named[0],) if named else ()
 
 
-def as_call_of_gradient(f: Any, kinds: Mapping[str, Kind]) -> Any:
+def as_call_of_gradient(f: Any, kinds: Mapping[str, Kind], gradient: Gradient) -> Any:
     """A printed gradient as a function that calls the gradient; None if `f` is none of these.
 
-    It has the parameters of `f`, of which the last is the cotangent.
+    It has the parameters of `f`, of which the last is the cotangent.  `gradient` makes the gradient
+    with options that a text shows: no inputs without a gradient are left out.
     """
     named = named_primal(f)
     params = list(signature_of(f).parameters.values())
@@ -46,18 +49,11 @@ def as_call_of_gradient(f: Any, kinds: Mapping[str, Kind]) -> Any:
         return None
     by_name = {n: kinds[p.name] for n, p in zip(theirs, params) if p.name in kinds}
     for chosen in (inputs[0], inputs) if len(inputs) == 1 else (inputs,):
-        gradient = _gradient(primal, chosen)
-        if _generates(gradient, by_name, f):
+        found = gradient(primal, chosen)
+        if _generates(found, by_name, f):
             key = "as call of gradient", primal, chosen, f.__code__
-            return made_once(f, key, partial(_call, f, gradient))
+            return made_once(f, key, partial(_call, f, found))
     return None
-
-
-def _gradient(primal: types.FunctionType, inputs: str | tuple[str, ...]) -> Any:
-    """The gradient with options that a text shows: no inputs without a gradient are left out."""
-    from srcdiff.api.derivative import Derivative
-
-    return Derivative(primal, Options(inputs))
 
 
 def _generates(gradient: Any, kinds: Mapping[str, Kind], f: types.FunctionType) -> bool:

@@ -11,17 +11,34 @@ import numpy as np
 
 from srcdiff.analyses.kind_types import is_active_kind
 from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.accumulate import add_into
+from srcdiff.api.again import with_cotangent
+from srcdiff.api.backward import store_key
+from srcdiff.api.batch import as_arrays, batch_size, in_parts, item, stacked, widest
+from srcdiff.api.batched import Batched
 from srcdiff.api.chosen import Path, at
 from srcdiff.api.completion import offers
-from srcdiff.api.options import Options
-from srcdiff.api.point import Point
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.options import Options, check_unused_options
+from srcdiff.api.point import Point, leaves, zeros, zeros_of_batch
+from srcdiff.api.reach import reached
 from srcdiff.api.shared import Held
 from srcdiff.api.values import check_plain
+from srcdiff.batches import cotangents
 from srcdiff.device import is_any_array
-from srcdiff.errors import DtypeError, TransformError, UnsupportedError
+from srcdiff.errors import (
+    CotangentError,
+    DtypeError,
+    EmptyInputsError,
+    TransformError,
+    UnsupportedError,
+    UnusedInputError,
+)
 from srcdiff.frames import entry
 from srcdiff.onecall import arguments, place_of, signature_of
-from srcdiff.request import parse_path
+from srcdiff.request import Nested, parse_path, spelled
+from srcdiff.service import made_once
+from srcdiff.trees import add_tree, cotangent, like_tree
 
 Place = tuple[str, Path]
 """A parameter, and the keys that lead to a part of its argument."""
@@ -108,8 +125,6 @@ class Output:
             ReleasedError: the residuals have been freed already.
             UnusedInputError: this output does not depend on an input.
         """
-        from srcdiff.api.graph import gradients
-
         given = self.run.default_inputs() if inputs is None else inputs
         items, arrange = _items(given)
         found = gradients(
@@ -132,8 +147,6 @@ class Output:
         An input that the output does not depend on adds nothing.  With `create_graph` the entries
         of `.grads` become outputs again, and `into` is refused.
         """
-        from srcdiff.api.graph import accumulate
-
         given = None if inputs is None else _items(inputs)[0]
         accumulate([self], [grad_outputs], retain_graph, create_graph, given, into)
 
@@ -303,3 +316,385 @@ def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
     5.0
     """
     return Run(f, args, kwargs)
+
+
+# --- sums of gradients, of which some may be outputs of runs -------------------------------------
+
+
+class Total(Output):
+    """A sum of outputs of several runs, and of a constant."""
+
+    def __init__(self, parts: tuple[Output, ...], constant: Any) -> None:
+        super().__init__(parts[0].run, ())
+        self._parts, self.constant = parts, constant
+
+    @property
+    def value(self) -> Any:
+        """The sum of the values."""
+        return _sum([p.value for p in self.parts] + [self.constant])
+
+    @property
+    def parts(self) -> tuple[Output, ...]:
+        """The outputs of one run each that are added."""
+        return self._parts
+
+    def __getitem__(self, key: Any) -> Output:
+        """The sum at a position or key of what is added."""
+        parts = tuple(p[key] for p in self.parts)
+        return Total(parts, None if self.constant is None else self.constant[key])
+
+    def __repr__(self) -> str:
+        names = " + ".join(dict.fromkeys(p.run.name for p in self.parts))
+        return f"<sum of runs of {names}: {self.value!r}>"
+
+
+def added(gradients: Iterable[Any]) -> Any:
+    """The sum of gradients of one structure, None where all are; an output if one of them is."""
+    there = [g for g in gradients if g is not None]
+    outputs = [g for g in there if isinstance(g, Output)]
+    if not outputs or len(there) == 1:
+        return _sum(there)
+    constants = [g for g in there if not isinstance(g, Output)]
+    constants += [g.constant for g in outputs if isinstance(g, Total)]
+    return Total(tuple(p for g in outputs for p in g.parts), _sum(constants))
+
+
+def _sum(gradients: list[Any]) -> Any:
+    """The sum of gradients of one structure, None where all are."""
+    there = [g for g in gradients if g is not None]
+    if not there:
+        return None
+    total = there[0]
+    for one in there[1:]:
+        total = like_tree(add_tree(total, one), total)
+    return total
+
+
+# --- gradients of outputs: what `Run.grad`, `Run.backward` and `autograd` share -------------------
+
+Seeds = list[tuple[Output, Any]]
+
+
+def gradients(
+    outputs: Sequence[Output],
+    inputs: Sequence[Any],
+    grad_outputs: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool | None,
+    is_grads_batched: bool,
+    materialize_grads: bool,
+) -> list[Any]:
+    """The gradient of the sum of the outputs, for every input; None for an unused one."""
+    check_unused_options(allow_unused, materialize_grads)
+    if not inputs:
+        raise EmptyInputsError()
+    runs = _grouped(outputs, grad_outputs)
+    places = _places(runs, inputs)
+    if not (allow_unused or materialize_grads):
+        _check_used(runs, places, inputs, is_grads_batched)
+    options = is_grads_batched, materialize_grads
+    parts = [_of_each(run, runs[run], places[run], create_graph, *options) for run in runs]
+    found = [added(p[k] for p in parts) for k in range(len(inputs))]
+    if materialize_grads:
+        size = _batch(runs) if is_grads_batched else None
+        found = [_materialized(g, k, places, size) for k, g in enumerate(found)]
+    if not (create_graph if retain_graph is None else retain_graph):
+        for run in runs:
+            run.release()
+    return found
+
+
+def _grouped(outputs: Sequence[Output], grad_outputs: Sequence[Any]) -> dict[Run, Seeds]:
+    """The outputs of every run with their cotangents."""
+    if len(outputs) != len(grad_outputs):
+        raise CotangentError(
+            f"grad_outputs: expected {len(outputs)} items, one for each of the outputs, "
+            f"given {len(grad_outputs)}"
+        )
+    found: dict[Run, Seeds] = {}
+    for output, given in zip(outputs, grad_outputs):
+        for part in output.parts:
+            found.setdefault(part.run, []).append((part, given))
+    return found
+
+
+def _places(runs: Iterable[Run], inputs: Sequence[Any]) -> dict[Run, list[list[Place]]]:
+    """Where every input stands in each run."""
+    found: dict[Run, list[list[Place]]] = {run: [] for run in runs}
+    for one in inputs:
+        for run, places in zip(found, _places_of(one, list(found))):
+            found[run].append(places)
+    return found
+
+
+def _places_of(one: Any, runs: Sequence[Run]) -> list[list[Place]]:
+    """Where an input stands in some runs, of which one has to know it."""
+    found: list[list[Place]] = []
+    for run in runs:
+        try:
+            found.append(run.places(one))
+        except TransformError:
+            if run is runs[-1] and not any(found):
+                raise
+            found.append([])
+    return found
+
+
+# --- unused inputs -----------------------------------------------------------------------------
+
+
+def _check_used(
+    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], inputs: Sequence[Any], batch: bool
+) -> None:
+    """Raise for an input that none of the outputs depends on; for a bad cotangent before that."""
+    used = {run: _used(run, seeds) for run, seeds in runs.items()}
+    for k, one in enumerate(inputs):
+        if not any(p in used[run] for run in runs for p, _ in places[run][k]):
+            what = f"`{one}`" if isinstance(one, str) else f"number {k}"
+            _check_cotangents(runs, batch)
+            raise UnusedInputError(
+                "One of the differentiated inputs appears to not have been used in the graph: "
+                f"no selected output depends differentiably on the input {what}",
+                remedy="Set allow_unused=True if this is the desired behavior; it gives None, "
+                "materialize_grads=True gives zeros.",
+            )
+
+
+def _check_cotangents(runs: dict[Run, Seeds], batch: bool) -> None:
+    """Raise for a cotangent that does not fit its output."""
+    for seeds in runs.values():
+        size = _size(seeds) if batch else None
+        for output, given in seeds:
+            where = spelled("grad_outputs", output.path)
+            if size is None:
+                cotangent(given, output.value, where)
+            elif size:
+                cotangents(as_arrays(given, output.value), output.value, size, where)
+
+
+def _used(run: Run, seeds: Seeds) -> frozenset[str]:
+    """The parameters of a run that some of its selected outputs depend on."""
+    point = run.kept
+    kinds = {n: kind_of(v, n) for n, v in point.values.items()}
+    return reached(point.made, _selection(seeds), kinds)
+
+
+def _selection(seeds: Seeds) -> Any:
+    """The outputs of a run as `outputs` of a transform: None for all."""
+    paths = dict.fromkeys(Nested(output.path) for output, _ in seeds)
+    if any(not path for path in paths):
+        return None
+    inner = {p for p in paths if any(p[:k] in paths for k in range(1, len(p)))}
+    return tuple(p for p in paths if p not in inner)
+
+
+# --- one run -----------------------------------------------------------------------------------
+
+
+def _of_each(
+    run: Run,
+    seeds: Seeds,
+    places: list[list[Place]],
+    create_graph: bool,
+    batch: bool = False,
+    materialize: bool = False,
+) -> list[Any]:
+    """The gradients of one run, as outputs again with `create_graph`."""
+    if create_graph:
+        return _again(run, seeds, places, batch, materialize)
+    return _of_run(run, seeds, places, batch)
+
+
+def _of_run(run: Run, seeds: Seeds, places: list[list[Place]], batch: bool) -> list[Any]:
+    """The gradients of one run, None for those that no selected output depends on."""
+    used = _used(run, seeds) if _selection(seeds) is not None else None
+    if not batch:
+        found = _pulled(run, _seed(run, seeds), _selection(seeds))
+        return [_gradient(found, p, used) for p in places]
+    size = _size(seeds)
+    many = _many(run, seeds, size) if size else None
+    if many is not None:
+        return [_gradient(many, p, used) for p in places]
+    rows = []
+    for k in range(size):
+        one = [(output, item(given, output.value, k)) for output, given in seeds]
+        rows.append(dict(leaves(_pulled(run, _seed(run, one), _selection(one)))))
+    inputs = {p: run.kept.values[p] for p in run.inputs}
+    there = stacked(inputs, rows) if rows else _nothing(inputs, used, run)
+    return [_gradient(there, p, used) for p in places]
+
+
+def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
+    """The gradients of all parameters of a run, in one run for a batch of cotangents.
+
+    None where the cotangents have to go one by one.
+    """
+    if run.pull.many_source is None:
+        return None
+    total, selection = _seed_of_batch(run, seeds, size), _selection(seeds)
+    with np.errstate(all="warn" if selection is None else "ignore"):
+        inputs = tuple(run.kept.values[p] for p in run.inputs)
+        found = in_parts(run.pull, total, inputs, size, widest(inputs, run.returned))
+    gradients: dict[str, Any] = dict(zip(run.inputs, found))
+    finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
+    return gradients if selection is None or finite else None
+
+
+def _seed_of_batch(run: Run, seeds: Seeds, size: int) -> Any:
+    """The cotangents of all that a run returned, for a batch: zero for what is not selected."""
+    total = zeros_of_batch(run.returned, size)
+    for output, given in seeds if size else ():
+        where = spelled("grad_outputs", output.path)
+        checked = cotangents(as_arrays(given, output.value), output.value, size, where)
+        base = zeros_of_batch(run.returned, size)
+        total = add_tree(total, _with_part(base, output.path, checked, run.returned))
+    return total
+
+
+def _nothing(inputs: dict[str, Any], used: frozenset[str] | None, run: Run) -> dict[str, Any]:
+    """The gradients for a batch of no cotangents."""
+    reach = _used(run, [(run, None)]) if used is None else used
+    return stacked({p: v for p, v in inputs.items() if p in reach}, [])  # type: ignore[no-any-return]
+
+
+def _size(seeds: Seeds) -> int:
+    """The length of the batch axis of the cotangents."""
+    return batch_size([given for _, given in seeds], [output.value for output, _ in seeds])
+
+
+def _batch(runs: dict[Run, Seeds]) -> int:
+    return max(map(_size, runs.values()))
+
+
+def _pulled(run: Run, seed: Any, selection: Any) -> dict[str, Any]:
+    """The gradient of every parameter of a run."""
+    with np.errstate(all="warn" if selection is None else "ignore"):
+        found = dict(zip(run.inputs, run.pull(seed)))
+    finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(found))
+    if selection is None or finite:
+        return found
+    # Zero times infinity: what was not selected must not be run through at all.
+    point = run.again()
+    options = Options(point.options.inputs, selection, allow_unused=True)
+    again = Point(point.f, options, point.args, point.kwargs)
+    part = tuple(at(seed, path) for path in selection)
+    return dict(zip(run.inputs, again.pullback()[1](part)))
+
+
+def _seed(run: Run, seeds: Seeds) -> Any:
+    """The cotangent of all that a run returned: zero for what is not selected."""
+    total: Any = None
+    for output, given in seeds:
+        where = spelled("grad_outputs", output.path)
+        checked = cotangent(given, output.value, where)
+        whole = _with_part(zeros(run.returned), output.path, checked, run.returned)
+        total = whole if total is None else add_tree(total, whole)
+    return total
+
+
+def _with_part(tree: Any, path: Path, part: Any, like: Any) -> Any:
+    """A structure with another part; tuples stay tuples."""
+    if not path:
+        return part
+    key = path[0]
+    inner = _with_part(tree[key], path[1:], part, like[key])
+    if isinstance(tree, dict):
+        return {**tree, key: inner}
+    at_key = range(len(tree))[key]
+    items = [inner if k == at_key else v for k, v in enumerate(tree)]
+    return items if isinstance(tree, list) else tuple(items)
+
+
+def _gradient(found: dict[str, Any], places: list[Place], used: frozenset[str] | None) -> Any:
+    """The gradient of one input: the sum over the places at which it stands."""
+    there = [p for p in places if used is None or p[0] in used]
+    return added(at(found.get(name), path) for name, path in there)
+
+
+def _materialized(
+    gradient: Any, k: int, places: dict[Run, list[list[Place]]], size: int | None
+) -> Any:
+    """A gradient, zeros of the shape of its input where there is none."""
+    if gradient is not None:
+        return gradient
+    run, (name, path) = next((r, p[k][0]) for r, p in places.items() if p[k])
+    value = at(run.kept.values[name], path)
+    return zeros(value) if size is None else zeros_of_batch(value, size)
+
+
+# --- gradients that are outputs again ----------------------------------------------------------
+
+
+def _again(
+    run: Run, seeds: Seeds, places: list[list[Place]], batch: bool, materialize: bool
+) -> list[Any]:
+    """The gradients as outputs of a run of the gradient function, None for an unused input."""
+    point, selection = run.again(), _selection(seeds)
+    options = Options(point.options.inputs, selection, True, materialize, is_grads_batched=batch)
+    kind = Batched if batch else Derivative
+    made = made_once(point.f, ("again", repr(options)), lambda: kind(point.f, options))
+    key = "with cotangent", repr(options), tuple(point.values)
+    function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
+    used = frozenset(run.inputs) if materialize else _used(run, seeds)
+    if batch:
+        seed = _seed_of_batch(run, seeds, _size(seeds))
+    else:
+        seed = _as_given(_seed(run, seeds), run)
+    if selection is not None:
+        seed = tuple(at(seed, path) for path in selection)
+    new = Run(function, point.args, {**point.kwargs, name: seed}, of=run)
+    return [
+        added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
+        for one in places
+    ]
+
+
+def _as_given(seed: Any, run: Run) -> Any:
+    """A cotangent in the structure of what was returned."""
+    return like_tree(seed, run.returned)
+
+
+# --- accumulation ------------------------------------------------------------------------------
+
+
+def accumulate(
+    outputs: Sequence[Output],
+    grad_outputs: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    inputs: Sequence[Any] | None,
+    into: Any,
+) -> None:
+    """Add the gradients of outputs into a store, or into `.grads` of their runs."""
+    if create_graph and into is not None:
+        raise UnsupportedError(
+            "create_graph=True: numbers in the buffers of `into` are no outputs of a run",
+            remedy="Leave out `into`; `.grads` of the run holds gradients that are outputs again.",
+        )
+    runs = _grouped(outputs, grad_outputs)
+    given = None if inputs is None else _places(runs, inputs)
+    parts = []
+    for run, seeds in runs.items():
+        places = [run.places(n) for n in run.leaves] if given is None else given[run]
+        parts.append((run, places, _of_each(run, seeds, places, create_graph)))
+    for run, places, found in parts:
+        _store(run, into, places, found)
+    if not (create_graph if retain_graph is None else retain_graph):
+        for run in runs:
+            run.release()
+
+
+def _store(run: Run, into: Any, places: list[list[Place]], found: list[Any]) -> None:
+    """Add gradients into a store, or into `.grads` of a run, where some are outputs."""
+    names = list(run.point.values)
+    there = [(store_key(*p[0], names), g) for p, g in zip(places, found) if p]
+    if into is not None:
+        add_into(into, [keys for keys, _ in there], [g for _, g in there])
+        return
+    for keys, gradient in there:
+        old = run.grads.get(keys[0])
+        if isinstance(old, Output) or isinstance(gradient, Output):
+            run.grads[keys[0]] = added([old, gradient])
+        else:
+            add_into(run.grads, [keys], [gradient])

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.residuals import Words, attributes, is_open
 from srcdiff.device import is_any_array, is_device_array
 from srcdiff.entries import is_sparse
+from srcdiff.residuals import Words, attributes, is_open
 
 _EQUAL = (str, bytes, range, slice, np.dtype, types.MethodType, set, frozenset)
 """Types whose values are the same where they are equal."""

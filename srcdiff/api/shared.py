@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.residuals import PLAIN, attributes, is_open
 from srcdiff.device import is_any_array
 from srcdiff.entries import is_sparse
+from srcdiff.residuals import PLAIN, attributes, is_open
 
 
 @dataclass

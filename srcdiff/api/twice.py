@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Callable as Function
 from srcdiff.analyses.kind_types import Kind, Object, is_active_kind
-from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import Options
 from srcdiff.api.repeated import check_repeatable
-from srcdiff.api.reprinted import as_call_of_gradient
+from srcdiff.api.reprinted import Gradient, as_call_of_gradient
 from srcdiff.assumed import kind_of_atom
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.memory import remembering
-from srcdiff.nested import SEED, is_derivative
+from srcdiff.nested import SEED
 from srcdiff.onecall import signature_of
 from srcdiff.request import Request
+from srcdiff.service import is_derivative
 from srcdiff.trees import hooked
 from srcdiff.twice import call_of, gradient_by, gradients_at, tangent_along
 
@@ -34,8 +34,12 @@ Make = Callable[[Any, Request, Kinds], T]
 OneCall = tuple[ir.Call, "int | tuple[int, ...]"]
 
 
-def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
+def derived(
+    make: Make[T], origin: Any, request: Request, kinds: Kinds, gradient: Gradient
+) -> T:
     """What `make` makes of a derivative; with gradients in it as calls where it refuses them.
+
+    `gradient` makes the gradient of a function by some inputs.
 
     Raises:
         TransformError: it is refused either way, with what was said of it at first.
@@ -44,7 +48,7 @@ def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
         with remembering():
             return make(origin, request, kinds)
     except UnsupportedError as error:
-        calls = _with_calls(error, origin, request, kinds)
+        calls = _with_calls(error, origin, request, kinds, gradient)
         if calls is None:
             raise
         refused = error
@@ -55,7 +59,9 @@ def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
         raise refused from None
 
 
-def _with_calls(error: TransformError, origin: Any, request: Request, kinds: Kinds) -> Any:
+def _with_calls(
+    error: TransformError, origin: Any, request: Request, kinds: Kinds, gradient: Gradient
+) -> Any:
     """What was refused as a function that calls gradients; None if it has no text of gradients.
 
     Free inputs are no arguments of a call.
@@ -67,7 +73,7 @@ def _with_calls(error: TransformError, origin: Any, request: Request, kinds: Kin
         return None
     if error.loc is not None and error.loc.file.startswith(ir.GENERATED):
         return origin
-    return as_call_of_gradient(origin, kinds)
+    return as_call_of_gradient(origin, kinds, gradient)
 
 
 def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:
@@ -97,7 +103,7 @@ def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:
 
 def _is_plain(made: Any, call: ir.Call) -> bool:
     """Whether a gradient has no options that a tangent knows nothing of."""
-    if type(made) is not Derivative or made.receiver or not call.args:
+    if made.receiver or not call.args:
         return False
     own = Options(made.options.inputs, allow_unused=made.options.allow_unused)
     options = replace(made.options, materialize_grads=False, create_graph=None)
@@ -108,7 +114,7 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
 
 
 def _goes_by_tangent(
-    made: Derivative, f: Any, inputs: tuple[int, ...], by_name: Kinds, found: list[Kind]
+    made: Any, f: Any, inputs: tuple[int, ...], by_name: Kinds, found: list[Kind]
 ) -> bool:
     """Whether a gradient is that of the tangent, after all was generated that the call needs.
 

@@ -26,8 +26,8 @@ from srcdiff.codes import all_codes, is_only_filled
 from srcdiff.columns import is_jacobian
 from srcdiff.free import Variable, WithFree
 from srcdiff.inline import is_foreign, is_user_function
-from srcdiff.nested import is_derivative
 from srcdiff.rules import user_rules
+from srcdiff.service import is_derivative
 
 Read = Callable[[], Any]
 Codes = tuple[types.CodeType, ...]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcdiff import fits, ir
+from srcdiff import fits, ir, service
 from srcdiff.backends import copies, cupy, imports, native
 from srcdiff.backends.constants import value_text
 from srcdiff.backends.copies import Chain
@@ -157,10 +157,21 @@ class Standalone:
             "Make it a parameter, or a number or a short array.",
         )
 
+    def _at_run_time(self) -> UnsupportedError:
+        return UnsupportedError(
+            "a function that is called is known only when the program runs, and its "
+            "derivative is generated then: that needs srcdiff itself",
+            self.place,
+            "Call functions by their names, with `if` to choose between them. Integrals have "
+            "gradients in files and no forward mode, solutions of equations neither.",
+        )
+
     # --- copies ----------------------------------------------------------------------------------
 
     def _copy(self, name: str, value: Any) -> None:
         """Copy a function or class, and whatever it needs."""
+        if value.__module__ == service.__name__:
+            raise self._at_run_time()
         if not _is_ours(value):
             self.copied.append((name, value))
         value = getattr(value, "__wrapped__", value)
@@ -202,14 +213,6 @@ class Standalone:
         """A copied definition with the names that its global names have in the file."""
         if own:
             text = copies.without_branches(copies.plain(text), self._is_impossible)
-        if any("srcdiff" in ast.unparse(n) for n in _imports_in(text)):
-            raise UnsupportedError(
-                "a function that is called is known only when the program runs, and its "
-                "derivative is generated then: that needs srcdiff itself",
-                self.place,
-                "Call functions by their names, with `if` to choose between them. Integrals have "
-                "gradients in files and no forward mode, solutions of equations neither.",
-            )
         free = frozenset(n for n in copies.free_names(text) if n in space and n != name)
         try:
             return copies.respelled(text, free, lambda chain: self._spelled(chain, space))

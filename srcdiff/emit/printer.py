@@ -13,7 +13,7 @@ import gast
 
 from .literals import docstring
 from .patterns import PatternText
-from .text import ATOM, OR, TEST, TUPLE, YIELD, ExpressionText
+from .text import ATOM, BINARY, OR, TEST, TUPLE, YIELD, ExpressionText
 from .wrap import wrap
 
 WIDTH = 100
@@ -153,8 +153,6 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         self.line(targets, self.text(tree.value, level))
 
     def _AugAssign(self, tree: Any) -> None:
-        from .text import BINARY
-
         op = BINARY[type(tree.op).__name__][0]
         self.line(f"{self.text(tree.target)} {op}= ", self.text(tree.value, YIELD))
 

@@ -16,6 +16,7 @@ from srcdiff.analyses.kind_types import Kind, is_float
 from srcdiff.analyses.links import takes_keys
 from srcdiff.errors import InternalError, MissingRuleError
 from srcdiff.facts import Facts
+from srcdiff.lower.template import differentiable, mentioned
 from srcdiff.rules import Bound, find, lookup
 
 from .contribute import Statement
@@ -48,14 +49,14 @@ def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
         bound = find(call, kinds)
     except MissingRuleError:
         return everything  # the error comes, with its place, if one of them is active
-    flowing = rule.differentiable | _forgotten(bound, kinds)
+    flowing = differentiable(rule) | _forgotten(bound, kinds)
     return tuple(atom for name, atom in bound.args.items() if name in flowing)
 
 
 def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
     """The parameters that a rule says nothing of, and that are given floats: an error."""
     rule = bound.rule
-    silent = (p for p in bound.args if p not in rule.mentioned and p != rule.mutates)
+    silent = (p for p in bound.args if p not in mentioned(rule) and p != rule.mutates)
     return frozenset(
         p for p in silent if any(is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)
     )

@@ -10,6 +10,7 @@ from srcdiff import ir, runtime
 from srcdiff.analyses.effects import is_pure
 from srcdiff.analyses.kind_types import Scalar, is_active_kind
 from srcdiff.facts import Facts
+from srcdiff.lower.template import mentioned, template_of
 from srcdiff.rules import Bound, notation
 
 from .contribute import Statement, Writer, adjoint_of
@@ -22,7 +23,7 @@ class Expander(Writer):
 
     def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
         super().__init__(bound, stmt, facts)
-        self.template = bound.rule.lowered
+        self.template = template_of(bound.rule)
         self.fixed: dict[str, ir.Name] = {}
         self.parts: dict[str, ir.Atom] = {}
         self.ignored: set[ir.Atom] = set()  # results from which no derivative flows
@@ -83,7 +84,7 @@ class Expander(Writer):
     def check_arguments(self) -> None:
         """Raise if an active argument is one that the template says nothing of."""
         for param, atom in self.bound.args.items():
-            silent = param not in self.rule.mentioned and param != self.rule.mutates
+            silent = param not in mentioned(self.rule) and param != self.rule.mutates
             if silent and any(self.active(n) for n in ir.names(atom)):
                 raise self.error(f"has no derivative for the argument `{param}`")
 

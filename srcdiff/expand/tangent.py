@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from srcdiff import ir, trees
 from srcdiff.facts import Facts
+from srcdiff.lower.template import tangent_template_of
 from srcdiff.rules import Bound, notation
 
 from .contribute import Statement, adjoint_of
@@ -113,7 +114,7 @@ class Tangent(Gathered):
 
     def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
         super().__init__(bound, stmt, facts)
-        self.template = bound.rule.lowered_tangent
+        self.template = tangent_template_of(bound.rule)
         self.env = dict(bound.args)
         self.parts.clear()
         self.moved: set[str] = set()  # what is made of tangents, in the names of the template

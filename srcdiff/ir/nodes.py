@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from srcdiff.ir.operators import OPERATORS
+
 
 @dataclass(frozen=True)
 class Loc:
@@ -194,8 +196,6 @@ def make_dict(*items: Any) -> dict[Any, Any]:
 
 def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
     """The callee of `base.name = value`, or `base.name op= value`."""
-    from srcdiff.ir.operators import OPERATORS
-
     if op is not None:
         in_place = getattr(operator, f"i{OPERATORS[op].__name__.strip('_')}")
         value = in_place(getattr(base, name), value)
@@ -204,8 +204,6 @@ def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
 
 def set_item(base: Any, key: Any, value: Any, op: str | None = None) -> None:
     """The callee of `base[key] = value` where the container is from outside; or of `op=`."""
-    from srcdiff.ir.operators import OPERATORS
-
     if op is not None:
         value = getattr(operator, f"i{OPERATORS[op].__name__.strip('_')}")(base[key], value)
     base[key] = value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir import (
@@ -13,6 +14,7 @@ from srcdiff.ir import (
     Atom,
     Block,
     Call,
+    Const,
     Demand,
     Effect,
     Loc,
@@ -22,11 +24,13 @@ from srcdiff.ir import (
     Rhs,
     SetItem,
     bound,
+    walk,
 )  # fmt: skip
 from srcdiff.lower import expressions, jumps, statements, targets
 from srcdiff.lower.builder import Adjoint, Builder, Node, Table
 from srcdiff.lower.functions import EXPRESSIONS, STATEMENTS, builder, params
-from srcdiff.parse import Source
+from srcdiff.parse import Source, parse
+from srcdiff.rules.rule import Rule
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,53 @@ class Template:
     def forward_names(self) -> frozenset[str]:
         """The names bound above the `yield`."""
         return bound(self.above)
+
+
+T = TypeVar("T")
+
+
+def template_of(rule: Rule) -> Template:
+    """The template of a rule, lowered at the first use."""
+    assert rule.template is not None, f"{rule.name} has no template"
+    source = rule.template
+    return _once(rule, "template", lambda: lower_template(parse(source), rule.mutates))
+
+
+def tangent_template_of(rule: Rule) -> Template:
+    """The template of a rule's tangent, lowered at the first use."""
+    assert rule.tangent is not None, f"{rule.name} has no tangent of its own"
+    source = rule.tangent
+    return _once(rule, "tangent", lambda: lower_template(parse(source), rule.mutates))
+
+
+def differentiable(rule: Rule) -> frozenset[str]:
+    """The parameters that a rule gives a derivative, not one that is zero on purpose."""
+    return _once(rule, "differentiable", lambda: _differentiable(rule))
+
+
+def mentioned(rule: Rule) -> frozenset[str]:
+    """The parameters whose adjoint the template of a rule writes."""
+    return _once(
+        rule, "mentioned", lambda: frozenset(s.like.id for s in walk(template_of(rule).below)
+        if isinstance(s, (Accum, Demand))),
+    )
+
+
+def _once(rule: Rule, key: str, make: Callable[[], T]) -> T:
+    """What is made of a rule once, and kept beside it."""
+    if key not in rule.lowered:
+        rule.lowered[key] = make()
+    found: T = rule.lowered[key]
+    return found
+
+
+def _differentiable(rule: Rule) -> frozenset[str]:
+    if rule.template is None:
+        return frozenset()
+    below = tuple(walk(template_of(rule).below))
+    zero = {s for s in below if isinstance(s, Accum) and isinstance(s.value, Const)}
+    found = (s for s in below if isinstance(s, (Accum, Demand)) and s not in zero)
+    return frozenset(s.like.id for s in found)
 
 
 def adjoint_name(name: str) -> Name:

@@ -18,12 +18,12 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.watch import watched
 from srcdiff.backends.numpy import compile_text
 from srcdiff.locate import definition, lines_of
-from srcdiff.nested import is_derivative
 from srcdiff.onecall import arguments
 from srcdiff.pipeline import Made, derive
 from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.report.warnings import warnings
 from srcdiff.request import spelled
+from srcdiff.service import is_derivative
 from srcdiff.tape.needs import exposed
 from srcdiff.texts import line_of
 

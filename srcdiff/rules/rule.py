@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from srcdiff.ir import Accum, Attr, Const, Demand, Method, walk
-
-if TYPE_CHECKING:
-    from srcdiff.lower.template import Template
+from srcdiff.ir import Attr, Method
 
 
 @dataclass(frozen=True)
@@ -57,41 +53,7 @@ class Rule:
     reason: str = ""  # why no derivative is given, where that is on purpose
     calls: tuple[str, ...] | None = None
     tangent: Callable[..., Any] | None = field(default=None, repr=False)
-
-    @functools.cached_property
-    def lowered(self) -> Template:
-        """The template in the intermediate representation, lowered at the first use."""
-        from srcdiff.lower.template import lower_template
-        from srcdiff.parse import parse
-
-        assert self.template is not None, f"{self.name} has no template"
-        return lower_template(parse(self.template), self.mutates)
-
-    @functools.cached_property
-    def lowered_tangent(self) -> Template:
-        """The tangent's template in the intermediate representation."""
-        from srcdiff.lower.template import lower_template
-        from srcdiff.parse import parse
-
-        assert self.tangent is not None, f"{self.name} has no tangent of its own"
-        return lower_template(parse(self.tangent), self.mutates)
-
-    @functools.cached_property
-    def differentiable(self) -> frozenset[str]:
-        """The parameters that the template gives a derivative, not one that is zero on purpose."""
-        if self.template is None:
-            return frozenset()
-        below = tuple(walk(self.lowered.below))
-        zero = {s for s in below if isinstance(s, Accum) and isinstance(s.value, Const)}
-        found = (s for s in below if isinstance(s, (Accum, Demand)) and s not in zero)
-        return frozenset(s.like.id for s in found)
-
-    @functools.cached_property
-    def mentioned(self) -> frozenset[str]:
-        """The parameters whose adjoint the template writes."""
-        return frozenset(
-            s.like.id for s in walk(self.lowered.below) if isinstance(s, (Accum, Demand))
-        )
+    lowered: dict[str, Any] = field(default_factory=dict, repr=False)  # `lower.template` keeps it
 
 
 def key_of(function: Any) -> Any:

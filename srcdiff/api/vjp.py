@@ -1,0 +1,49 @@
+"""`vjp`: one forward run, and a pullback that can be called any number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from srcdiff.analyses.kind_types import is_active_kind
+from srcdiff.analyses.kind_values import kind_of
+from srcdiff.api.derivative import Derivative
+from srcdiff.api.options import Options
+from srcdiff.api.pullback import Pullback, recorded
+from srcdiff.api.values import check_plain
+from srcdiff.frames import entry
+from srcdiff.onecall import signature_of
+from srcdiff.service import made_once
+
+
+@entry
+def vjp(
+    f: Callable[..., Any], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
+) -> tuple[Any, Pullback]:
+    """The value of a function and its pullback.
+
+    Args:
+        f: the function.
+        args, kwargs: its arguments.
+        inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
+            bare gradient for one, a tuple for several.
+        outputs: as in `grad`.
+
+    Returns:
+        `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients,
+        zeros for an input that no output depends on.
+
+    >>> import srcdiff
+    >>> value, pullback = srcdiff.vjp(lambda x: x * x, 3.0)
+    >>> value, pullback(), pullback(10.0)
+    (9.0, 6.0, 60.0)
+    """
+    if inputs is None:
+        names = list(signature_of(f).parameters)[: len(args)]
+        check_plain(dict(zip(names, args)))
+        found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
+        inputs = found[0] if len(found) == 1 else tuple(found)
+    options = Options(inputs, outputs, materialize_grads=True)
+    made = made_once(f, ("vjp", repr(options)), lambda: Derivative(f, options))
+    pair = made.pair(*args, **kwargs)
+    return recorded(pair, (*made.receiver, *args), kwargs)
