@@ -13,8 +13,6 @@ from srcdiff.api import (
     backward,
     detect_anomaly,
     differentiable,
-    generate,
-    generated,
     grad,
     gradcheck,
     gradgradcheck,
@@ -31,6 +29,8 @@ from srcdiff.api import (
     vhp,
     vjp,
 )
+from srcdiff.api.generate import generate
+from srcdiff.api.generated import generated
 from srcdiff.errors import (
     AnomalyError,
     CotangentError,

@@ -154,3 +154,8 @@ def _appended(
         made = fresh()
         yield ir.Assign(made, _result(key, item), loc)
         yield ir.Effect(ir.Call(ir.Method("append"), (base, made)), loc)
+
+
+def is_user_call(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is a marked call."""
+    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == "primal"

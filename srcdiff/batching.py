@@ -11,13 +11,15 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.batch import batch_backward, batch_forward, with_axis
 from srcdiff.forward import tangent_kinds
 from srcdiff.lent import returned
+from srcdiff.made import Made
 from srcdiff.modules import module_text
 from srcdiff.names import name
-from srcdiff.pipeline import Kinds, Made, pair_of, pair_state, run
+from srcdiff.pipeline import Kinds, pair_of, pair_state, run
 from srcdiff.polish import polished
 from srcdiff.request import Request
 from srcdiff.restore import residual_kinds
 from srcdiff.reusing import reused
+from srcdiff.simplify.dead import remove_dead
 from srcdiff.simplify.memory import Memory
 
 
@@ -41,7 +43,7 @@ def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     classes = [memory.find(n) for n in residuals]
     # A workspace hands out arrays row by row.
     columns = not request.workspace
-    batch = batch_backward(plain, infer(plain, seeds), shadows, classes, columns)
+    batch = remove_dead(batch_backward(plain, infer(plain, seeds), shadows, classes, columns))
     many = name(reused(batch, seeds, request))
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 
@@ -63,5 +65,6 @@ def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
     state = next(s for label, s in run(origin, request, params) if label == "simplify")
     assert state.facts is not None
     tangents = frozenset(tangent_kinds(state.facts, request))
-    many = returned(name(batch_forward(state.function, state.kinds, tangents)), state.outside)
+    batch = remove_dead(batch_forward(state.function, state.kinds, tangents))
+    many = returned(name(batch), state.outside)
     return Made(module_text([many], pair_of, origin, request), (), (), ())

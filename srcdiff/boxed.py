@@ -14,7 +14,7 @@ from srcdiff import ir
 from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind
 from srcdiff.errors import UnsupportedError
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 
 
 def check_boxed(

@@ -34,7 +34,7 @@ from srcdiff.lower.settled import definitions
 from srcdiff.namespaces import passes_modules, read_of_modules
 from srcdiff.objects import Members
 from srcdiff.places import has_objects, mentions_objects, stores
-from srcdiff.strange import refuse_receiver, refuse_strange
+from srcdiff.unknown_calls import refuse_receiver, refuse_strange
 
 Kinds = Mapping[str, Kind]
 Attributes = frozenset[tuple[type, str]]

@@ -15,17 +15,12 @@ from typing import Any
 from srcdiff import ir, layout, trees
 from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind, List, Scalar, Tuple, is_numeric
 from srcdiff.analyses.views import is_array
-from srcdiff.assumed import Key
+from srcdiff.assumed import Key, is_user_call
 from srcdiff.errors import UnsupportedError
 from srcdiff.facts import Facts
 from srcdiff.lower import Lifted
 from srcdiff.runtime import with_slope
 from srcdiff.together import kept_together
-
-
-def is_user_call(rhs: ir.Rhs) -> bool:
-    """Whether a right-hand side is a marked call."""
-    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == "primal"
 
 
 def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:

@@ -8,10 +8,11 @@ from typing import Any
 
 from srcdiff import entries, ir
 from srcdiff.analyses.activity import Edges, edges_of, reachable
+from srcdiff.analyses.effects import shares_entries
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_sparse import holds_sparse, shares_entries
+from srcdiff.analyses.kind_sparse import holds_sparse
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Sparse, is_container
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 from srcdiff.rules import lookup
 
 Kinds = Mapping[str, Kind]

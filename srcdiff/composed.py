@@ -23,7 +23,7 @@ from srcdiff.analyses.laid import laid_origins
 from srcdiff.analyses.typed import Typed
 from srcdiff.displays import displays, with_names
 from srcdiff.errors import MissingRuleError, UnsupportedError
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 from srcdiff.inline import inline, lowered, written_out
 from srcdiff.lower import Closure
 from srcdiff.met import met_calls

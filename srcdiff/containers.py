@@ -102,7 +102,11 @@ def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> i
             at = inner.item(places, k)
         elif start != ir.Const(0):
             at = inner.call(operator.add, k, start)
-        inner.add(d_base, at, inner.item(d_target, k), _holds_numbers(facts.kinds[base.id]))
+        value = inner.item(d_target, k)
+        if _holds_numbers(facts.kinds[base.id]):
+            inner.add(d_base, at, value)
+        else:  # leaf by leaf
+            inner.store(d_base, at, inner.call(add_tree, inner.item(d_base, at), value))
 
     lines.loop(lines.call(len, d_target), add)
     return tuple(lines.out)

@@ -39,7 +39,7 @@ from srcdiff.analyses.links import (
     written_params,
 )
 from srcdiff.analyses.shadowed import may_copy
-from srcdiff.calls import is_user_call
+from srcdiff.assumed import is_user_call
 from srcdiff.summaries import reshapes
 from srcdiff.webs import webs
 

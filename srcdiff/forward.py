@@ -28,11 +28,12 @@ from srcdiff.analyses.kind_types import (
 )
 from srcdiff.analyses.links import written_classes
 from srcdiff.analyses.shadowed import as_copies
-from srcdiff.calls import is_user_call, item_of, unmarked
+from srcdiff.assumed import is_user_call
+from srcdiff.calls import item_of, unmarked
 from srcdiff.cuts import cut_tangent
 from srcdiff.errors import UnsupportedError
-from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, sampled, with_alias
+from srcdiff.flow import flows
 from srcdiff.laying import laid_names, laid_tangent
 from srcdiff.request import Request
 from srcdiff.strange import check_callees

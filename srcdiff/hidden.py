@@ -21,7 +21,7 @@ from srcdiff.analyses.kind_types import (
     is_active_kind,
     sure,
 )
-from srcdiff.calls import is_user_call
+from srcdiff.assumed import is_user_call
 from srcdiff.errors import UnsupportedError
 from srcdiff.inline import is_user_function
 from srcdiff.looped import check_loops

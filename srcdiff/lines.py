@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from srcdiff import ir
-from srcdiff.trees import add_tree
 
 
 @dataclass
@@ -49,12 +48,9 @@ class Lines:
         """`base[key] = value`."""
         self.out.append(ir.SetItem(base, key, value, None, self.loc))
 
-    def add(self, base: ir.Name, key: ir.Atom, value: ir.Name, numbers: bool) -> None:
-        """`base[key] += value`, leaf by leaf where the items may be containers."""
-        if numbers:
-            self.out.append(ir.SetItem(base, key, value, "+", self.loc))
-        else:
-            self.store(base, key, self.call(add_tree, self.item(base, key), value))
+    def add(self, base: ir.Name, key: ir.Atom, value: ir.Atom) -> None:
+        """`base[key] += value`."""
+        self.out.append(ir.SetItem(base, key, value, "+", self.loc))
 
     def loop(self, count: ir.Atom, body: Callable[[Lines, ir.Name], None]) -> None:
         """`for k in range(count)`."""

@@ -16,9 +16,9 @@ from srcdiff.analyses.kind_types import UNKNOWN, Kind, Tuple
 from srcdiff.analyses.links import written_classes
 from srcdiff.analyses.typed import Typed
 from srcdiff.analyses.views import is_array
-from srcdiff.assumed import Key, Summary, calls_function, kind_of_atom
+from srcdiff.assumed import Key, Summary, calls_function, is_user_call, kind_of_atom
 from srcdiff.bind import bind
-from srcdiff.calls import is_user_call, item_of
+from srcdiff.calls import item_of
 from srcdiff.consistent import plain_kind
 from srcdiff.entangled import written_names
 from srcdiff.errors import UnsupportedError

@@ -16,7 +16,7 @@ from srcdiff.analyses.activity import edges, reachable
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.links import links_of
 from srcdiff.analyses.made_objects import makes_object
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 
 _HOLDING = (ir.make_list, ir.make_dict, ir.set_attr, operator.getitem, list, tuple, dict)
 

@@ -19,10 +19,6 @@ from srcdiff.analyses.kind_values import kind_of
 from srcdiff.runtime import stop_gradient
 from srcdiff.service import is_derivative
 
-SEED = "grad_outputs"
-TANGENT = "_tangent_of_"
-"""What the keywords of tangents in a call start with."""
-
 
 def is_transform(fn: Any) -> bool:
     """Whether a callee makes a derivative (`srcdiff.grad`)."""
@@ -109,8 +105,8 @@ def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
     signature: inspect.Signature = fn.unbound.call_signature()
-    call = replace(call, kwargs=tuple(kv for kv in call.kwargs if kv != (SEED, ir.NONE)))
-    asked = (kv for kv in call.kwargs if kv[0] != SEED or SEED in signature.parameters)
+    call = replace(call, kwargs=tuple(kv for kv in call.kwargs if kv != (ir.SEED, ir.NONE)))
+    asked = (kv for kv in call.kwargs if kv[0] != ir.SEED or ir.SEED in signature.parameters)
     kwargs = {str(k): v for k, v in asked}
     args = (*(ir.Ref(type(x).__name__.lower(), x) for x in fn.receiver), *call.args)
     call = replace(call, args=args)
@@ -142,19 +138,19 @@ def _items(atom: Any, kinds: Mapping[str, Kind]) -> tuple[Kind, ...] | None:
 
 def seed_free(function: ir.Function) -> ir.Function:
     """The function without a variable of the name of the cotangent, which is a parameter later."""
-    if SEED not in ir.bound(function.body):
+    if ir.SEED not in ir.bound(function.body):
         return function
-    new = ir.Fresh(ir.all_names(function))(SEED).id
-    return replace(function, body=ir.rename(function.body, {SEED: new}))
+    new = ir.Fresh(ir.all_names(function))(ir.SEED).id
+    return replace(function, body=ir.rename(function.body, {ir.SEED: new}))
 
 
 def without_seed(function: ir.Function) -> ir.Function:
     """A generated function with its cotangent left at the default."""
-    seed = next(p for p in function.params if p.name == SEED)
+    seed = next(p for p in function.params if p.name == ir.SEED)
     assert seed.default is not None
     local = ir.Fresh(ir.all_names(function))("_seed")
     start = ir.Assign(local, seed.default, function.loc)
     params = tuple(p for p in function.params if p is not seed)
-    body = (start, *ir.rename(function.body, {SEED: local.id}))
+    body = (start, *ir.rename(function.body, {ir.SEED: local.id}))
     # The inner comment `# backward` would stand in the middle of the outer forward part.
     return replace(function, params=params, body=body, comments={})

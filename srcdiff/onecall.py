@@ -17,7 +17,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.errors import TransformError
-from srcdiff.nested import SEED
+from srcdiff.ir import SEED
 from srcdiff.parse import describe
 from srcdiff.rules import Rule, find, is_builtin, lookup, of_class
 from srcdiff.rules.arguments import named_constant

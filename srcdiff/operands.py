@@ -29,7 +29,7 @@ from srcdiff.analyses.kind_types import (
     is_active_kind,
 )
 from srcdiff.analyses.views import is_array
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 from srcdiff.joined import as_array
 from srcdiff.rules import lookup
 

@@ -18,29 +18,31 @@ from srcdiff.analyses.typed import Typed
 from srcdiff.anomaly import checked
 from srcdiff.apart import apart
 from srcdiff.assemble import assemble, assemble_pair, consumes, seeds
+from srcdiff.assumed import is_user_call
 from srcdiff.bodies import with_bodies
-from srcdiff.calls import is_user_call, unmarked
+from srcdiff.calls import unmarked
 from srcdiff.changes import plain_containers
 from srcdiff.composed import compose
 from srcdiff.displays import displays
-from srcdiff.emit import Emitted
 from srcdiff.entry import entered, mirrored_memory, own_memory, said_to_be_written
 from srcdiff.entrywise import entrywise
-from srcdiff.expand import flows
 from srcdiff.facts import Facts, adjoint_names, sampled
 from srcdiff.fetched import fetched
 from srcdiff.fields import Fields
+from srcdiff.flow import flows
 from srcdiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.hidden import check_changes
 from srcdiff.idle_outs import without_idle_outs
 from srcdiff.inline import function_of
+from srcdiff.ir import SEED
 from srcdiff.lent import Variables, check_kept, lent, returned
 from srcdiff.lower import lower
+from srcdiff.made import Made
 from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
 from srcdiff.names import name
 from srcdiff.native import for_numba
-from srcdiff.nested import SEED, detached, is_detached, seed_free, without_seed
+from srcdiff.nested import detached, is_detached, seed_free, without_seed
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.outside import check_outside
@@ -356,20 +358,6 @@ def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, Sta
         yield label, state
 
 
-@dataclass(frozen=True)
-class Made:
-    """A generated text, the parameters that its primal writes into, and where that returns.
-
-    `functions` are those that it was printed from, with the kinds of their parameters; not those
-    of recursive functions.
-    """
-
-    emitted: Emitted
-    written: tuple[str, ...]
-    returns: tuple[ir.Loc, ...]
-    functions: tuple[tuple[ir.Function, Kinds], ...]
-    consumes: bool = False  # of a pair: the backward part uses its residuals up
-    put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
 
 
 def derive(origin: Any, request: Request, params: Kinds) -> Made:

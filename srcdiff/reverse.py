@@ -16,7 +16,8 @@ from srcdiff.analyses.effects import mutated_args
 from srcdiff.analyses.kind_types import is_container, is_numeric, is_scalar
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.scene import View
-from srcdiff.calls import call_adjoint, is_user_call
+from srcdiff.assumed import is_user_call
+from srcdiff.calls import call_adjoint
 from srcdiff.containers import (
     change_adjoint,
     check_items,

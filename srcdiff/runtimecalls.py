@@ -15,11 +15,11 @@ from srcdiff.analyses.activity import edges_of, reachable
 from srcdiff.analyses.kind_types import UNKNOWN, Callable, Kind, Object, Unknown
 from srcdiff.calls import gradients_taken, paired_parts
 from srcdiff.errors import UnsupportedError
-from srcdiff.expand import flows
 from srcdiff.facts import Facts
+from srcdiff.flow import flows
 from srcdiff.lower import Closure
-from srcdiff.strange import carries, declined
 from srcdiff.summaries import AT_RUN_TIME
+from srcdiff.unknown_calls import carries, declined
 
 Kinds = Mapping[str, Kind]
 

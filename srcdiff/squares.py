@@ -21,7 +21,7 @@ from srcdiff.analyses.effects import module_of
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_types import rank_of
 from srcdiff.analyses.typed import Typed
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 from srcdiff.outputs import selected_names
 from srcdiff.runtime import squared_modulus, with_slope
 from srcdiff.simplify.available import Available

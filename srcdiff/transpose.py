@@ -20,8 +20,9 @@ from srcdiff import ir, trees
 from srcdiff.analyses.kind_types import Array, Kind, Scalar, Tuple
 from srcdiff.composed import in_full
 from srcdiff.errors import InternalError, MissingRuleError
-from srcdiff.expand import expand, flows
+from srcdiff.expand import expand
 from srcdiff.facts import Facts
+from srcdiff.flow import flows
 from srcdiff.rules import Bound, find
 from srcdiff.specialise import inferred
 

@@ -26,7 +26,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import stored_names
 from srcdiff.analyses.made_objects import makes_object
 from srcdiff.errors import UnsupportedError
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 from srcdiff.inline import is_user_function
 from srcdiff.lower import Closure
 from srcdiff.modes import MODES, enable_grad, set_grad_enabled

@@ -8,7 +8,7 @@ from srcdiff.analyses.activity import activity, edges, reachable
 from srcdiff.analyses.aliases import Aliases, aliases
 from srcdiff.analyses.kind_values import kind_of
 from srcdiff.analyses.kinds import infer
-from srcdiff.expand import flows
+from srcdiff.flow import flows
 from srcdiff.lower import lower
 from srcdiff.parse import parse
 from srcdiff.webs import webs

@@ -11,8 +11,9 @@ from srcdiff import ir, ir_text, rules
 from srcdiff.analyses.aliases import Aliases
 from srcdiff.analyses.kind_types import NUMERIC, Array, List, NoneKind, Scalar, Sym, Tuple
 from srcdiff.errors import MissingRuleError
-from srcdiff.expand import expand, flows
+from srcdiff.expand import expand
 from srcdiff.facts import Facts
+from srcdiff.flow import flows
 from srcdiff.ir import NONE, Attr, Call, Const, Method, Name, Ref, Slice, Star, Tup
 
 from .check import check_gradient

@@ -22,7 +22,6 @@ from srcdiff import ir, joined, layout, trees
 from srcdiff.analyses.foreign import buffer_of, shares_memory
 from srcdiff.analyses.given_back import asks_no_copy, copies, may_give_back
 from srcdiff.analyses.item_copies import copies_items, is_array_or_number
-from srcdiff.analyses.kind_sparse import SPARSE_MUTATORS, shares_entries
 from srcdiff.analyses.kind_types import Kind, List, Object, Sparse, Tuple, is_mutable
 from srcdiff.analyses.made_objects import makes_object, object_parts
 from srcdiff.analyses.outs import outs, overwrites
@@ -375,3 +374,16 @@ def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an atom is a generator of random numbers, which returns new arrays."""
     kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
     return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
+
+
+SPARSE_MUTATORS = frozenset(
+    {"setdiag", "sum_duplicates", "eliminate_zeros", "sort_indices", "prune", "resize", "update",
+     "check_format", "clear", "pop", "popitem", "setdefault"}
+)  # fmt: skip
+"""The methods of sparse matrices that write into them."""
+
+
+def shares_entries(method: str) -> bool:
+    """Whether what a method of a sparse matrix returns may have the memory of its entries."""
+    dense = method in ("toarray", "todense")
+    return method in ("transpose", "conj", "conjugate") or (method[:2] == "to" and not dense)

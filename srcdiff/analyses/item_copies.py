@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_index import indexes_as_array
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, rank_of, sure
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, indexes_as_array, rank_of, sure
 from srcdiff.device import is_device_array, on_device
 
 Kinds = Mapping[str, Kind]

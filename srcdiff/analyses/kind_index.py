@@ -9,6 +9,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_join import join_all
 from srcdiff.analyses.kind_types import (
+    ELLIPSIS,
     UNKNOWN,
     Array,
     Dict,
@@ -16,7 +17,6 @@ from srcdiff.analyses.kind_types import (
     Kind,
     List,
     NoneKind,
-    Object,
     Range,
     Scalar,
     SliceKind,
@@ -30,7 +30,6 @@ from srcdiff.analyses.kind_types import (
     same_dim,
 )
 
-ELLIPSIS = Object("ellipsis")
 NAME_LIMIT = 48
 
 
@@ -94,20 +93,8 @@ def _dict_item(base: Dict, index: Kind) -> Kind:
     return join_all(contents(base)) or UNKNOWN
 
 
-def indexes_as_array(kind: Kind) -> bool:
-    """Whether an index of a kind certainly has an array, or a list, in it."""
-    if isinstance(kind, Tuple):
-        return any(map(indexes_as_array, kind.items or ()))
-    return isinstance(kind, (List, Dict)) or (isinstance(kind, Array) and not kind.maybe_scalar)
 
 
-def is_basic(kind: Kind) -> bool:
-    """Whether an index of a kind certainly selects by integers and slices alone."""
-    if isinstance(kind, Tuple):
-        return kind.items is not None and all(map(is_basic, kind.items))
-    if isinstance(kind, Scalar):
-        return kind.dtype is not None and "int" in kind.dtype
-    return isinstance(kind, (SliceKind, NoneKind)) or kind == ELLIPSIS
 
 
 # --- arrays ------------------------------------------------------------------------------------

@@ -33,17 +33,8 @@ _SUMS: tuple[Any, ...] = (operator.add, operator.sub, np.add, np.subtract)
 _SCALED: tuple[Any, ...] = (operator.mul, np.multiply, operator.truediv, np.divide)
 
 
-SPARSE_MUTATORS = frozenset(
-    {"setdiag", "sum_duplicates", "eliminate_zeros", "sort_indices", "prune", "resize", "update",
-     "check_format", "clear", "pop", "popitem", "setdefault"}
-)  # fmt: skip
-"""The methods of sparse matrices that write into them."""
 
 
-def shares_entries(method: str) -> bool:
-    """Whether what a method of a sparse matrix returns may have the memory of its entries."""
-    dense = method in ("toarray", "todense")
-    return method in ("transpose", "conj", "conjugate") or (method[:2] == "to" and not dense)
 
 
 def is_matrix(kind: Kind) -> bool:

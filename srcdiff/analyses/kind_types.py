@@ -315,3 +315,22 @@ def maybe(kind: Kind) -> Kind:
     """The kind of a value, or None."""
     plain = isinstance(kind, (NoneKind, Unknown))
     return kind if plain else Maybe(kind)
+
+
+ELLIPSIS = Object("ellipsis")
+
+
+def indexes_as_array(kind: Kind) -> bool:
+    """Whether an index of a kind certainly has an array, or a list, in it."""
+    if isinstance(kind, Tuple):
+        return any(map(indexes_as_array, kind.items or ()))
+    return isinstance(kind, (List, Dict)) or (isinstance(kind, Array) and not kind.maybe_scalar)
+
+
+def is_basic(kind: Kind) -> bool:
+    """Whether an index of a kind certainly selects by integers and slices alone."""
+    if isinstance(kind, Tuple):
+        return kind.items is not None and all(map(is_basic, kind.items))
+    if isinstance(kind, Scalar):
+        return kind.dtype is not None and "int" in kind.dtype
+    return isinstance(kind, (SliceKind, NoneKind)) or kind == ELLIPSIS

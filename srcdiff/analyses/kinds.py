@@ -49,8 +49,6 @@ Env = dict[str, Kind]
 ROUNDS = 12
 _TAKES = (operator.getitem, ir.Method("pop"))
 _ADDERS = (trees.add_into, trees.add_numbers, trees.put_back, joined.add_to_part)
-SEED = "grad_outputs"
-"""The cotangent of generated functions: a number where its default is 1.0."""
 
 
 def infer(function: ir.Function, params: Mapping[str, Kind], hope: bool = False) -> dict[str, Kind]:
@@ -100,7 +98,7 @@ class _Inference:
         return self.equal.kind(self.heap.resolve(self.seen.get(name, UNREACHED)))
 
     def _param(self, param: ir.Param) -> Kind:
-        plain = param.name == SEED and param.default == ir.Const(1.0)
+        plain = param.name == ir.SEED and param.default == ir.Const(1.0)
         seed = float_like(Scalar("float64"))  # of a number
         kind = self.params.get(param.name, seed if plain else NUMERIC)
         if param.style == "*" and not isinstance(kind, Tuple):

@@ -15,8 +15,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.effects import returns_view
 from srcdiff.analyses.given_back import asks_copy, gives_back
-from srcdiff.analyses.kind_index import is_basic
-from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, is_real, rank_of, sure
+from srcdiff.analyses.kind_types import UNKNOWN, Array, Kind, is_basic, is_real, rank_of, sure
 
 Kinds = Mapping[str, Kind]
 

@@ -8,8 +8,6 @@ from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.differentiable import Differentiable, differentiable
 from srcdiff.api.forward import jvp
-from srcdiff.api.generate import generate
-from srcdiff.api.generated import generated
 from srcdiff.api.inside import hvp, linearize, vhp, vjp
 from srcdiff.api.profile import profile
 from srcdiff.api.pullback import Pullback
@@ -18,7 +16,7 @@ from srcdiff.api.transforms import grad, source, stages, value_and_grad
 
 __all__ = [
     "callback", "Derivative", "Differentiable", "Pullback", "Run", "backward", "detect_anomaly",
-    "differentiable", "generate", "generated", "grad", "gradcheck", "gradgradcheck", "hessian",
+    "differentiable", "grad", "gradcheck", "gradgradcheck", "hessian",
     "hvp", "jacobian", "jvp", "linearize", "profile", "run", "source", "stages", "value_and_grad",
     "vhp", "vjp",
 ]  # fmt: skip

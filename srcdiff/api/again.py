@@ -9,7 +9,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.api.derivative import Derivative
 from srcdiff.backends.numpy import compile_text
-from srcdiff.nested import SEED
+from srcdiff.ir import SEED
 from srcdiff.onecall import signature_of
 
 

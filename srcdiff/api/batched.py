@@ -21,7 +21,7 @@ from srcdiff.api.reusing import Reusing
 from srcdiff.api.rows import rows_of
 from srcdiff.errors import CotangentError, UnsupportedError, placed
 from srcdiff.frames import entry
-from srcdiff.nested import SEED
+from srcdiff.ir import SEED
 from srcdiff.onecall import place_of
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from srcdiff.api.watch import Watch
 from srcdiff.device import array_module
-from srcdiff.pipeline import Made
+from srcdiff.made import Made
 
 _MOST = 64
 _NUMBERS = (bool, int, float, complex, str, type(None))

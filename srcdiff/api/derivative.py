@@ -31,8 +31,9 @@ from srcdiff.device import array_module, generating_for
 from srcdiff.errors import SrcdiffError, TransformError
 from srcdiff.frames import entry, is_whole, shortened
 from srcdiff.ir import Call
+from srcdiff.made import Made
 from srcdiff.onecall import arguments, leaves_out, module_of, signature_of
-from srcdiff.pipeline import Made, derive, derive_pair
+from srcdiff.pipeline import derive, derive_pair
 from srcdiff.request import spelled
 from srcdiff.service import made_once
 

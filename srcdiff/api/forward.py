@@ -21,7 +21,7 @@ from srcdiff.api.repeated import check_repeatable
 from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
 from srcdiff.frames import entry
-from srcdiff.nested import TANGENT
+from srcdiff.ir import TANGENT
 from srcdiff.residuals import copied
 from srcdiff.service import made_once
 from srcdiff.trees import check_leaf, items_like, like_sequence

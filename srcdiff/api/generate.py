@@ -51,9 +51,9 @@ def generate(
     >>> "def f_grad(x: float, grad_outputs=1.0):" in srcdiff.generate(f)
     True
     """
+    from srcdiff.api.accepted import accepted
     from srcdiff.api.files import write
     from srcdiff.api.job import Job
-    from srcdiff.api.native import accepted
     from srcdiff.api.targets import target
     from srcdiff.api.verify import verified
     from srcdiff.api.wanted import Wanted

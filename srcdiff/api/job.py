@@ -22,13 +22,14 @@ from srcdiff.api.wanted import Wanted, command, recorded
 from srcdiff.backends import cupy, native, specs
 from srcdiff.backends.numpy import compile_module
 from srcdiff.backends.occurring import holds_containers, holds_records
-from srcdiff.backends.standalone import Standalone
+from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.device import generating_for, on_device
 from srcdiff.emit.wrap import wrap
 from srcdiff.errors import TransformError
 from srcdiff.fits import apart, checked, like, scalar
+from srcdiff.made import Made
 from srcdiff.onecall import named, place_of, signature_of
-from srcdiff.pipeline import Made, derive, derive_pair
+from srcdiff.pipeline import derive, derive_pair
 from srcdiff.request import Input, spelled
 from srcdiff.version import VERSION
 
@@ -226,16 +227,6 @@ def _like(item: Input, tests: specs.Tests) -> str:
     return tests.call(like, f'"{item.param}"', *part)
 
 
-def spaces_of(f: Any) -> list[Mapping[str, Any]]:
-    """The namespaces of a function and of the modules that it uses."""
-    while hasattr(f, "primal"):
-        f = f.primal
-    f = inspect.unwrap(f) if callable(f) else f
-    own = getattr(getattr(f, "__func__", f), "__globals__", None)
-    modules = () if own is None else tuple(own.values())
-    users = [vars(m) for m in modules if inspect.ismodule(m) and hasattr(m, "__file__")]
-    others = [g for v in modules if (g := getattr(v, "__globals__", None)) is not None]
-    return [*([] if own is None else [own]), *users, *others]
 
 
 def _annotation_names(text: str) -> list[str]:

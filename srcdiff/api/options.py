@@ -8,7 +8,7 @@ from typing import Any
 
 from srcdiff.analyses.kind_types import UNKNOWN, Dict, Kind
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
-from srcdiff.nested import SEED
+from srcdiff.ir import SEED
 from srcdiff.onecall import named, place_of, signature_of
 from srcdiff.parse import of_ours
 from srcdiff.places import item_at

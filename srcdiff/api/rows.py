@@ -27,7 +27,7 @@ from srcdiff.api.again import heads_and_uses
 from srcdiff.api.derivative import Derivative
 from srcdiff.api.options import part_of
 from srcdiff.errors import CotangentError, UnsupportedError
-from srcdiff.nested import SEED
+from srcdiff.ir import SEED
 from srcdiff.onecall import place_of, signature_of
 from srcdiff.request import Input, spelled
 from srcdiff.solutions import with_source

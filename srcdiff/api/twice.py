@@ -20,8 +20,8 @@ from srcdiff.api.repeated import check_repeatable
 from srcdiff.api.reprinted import Gradient, as_call_of_gradient
 from srcdiff.assumed import kind_of_atom
 from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.ir import SEED
 from srcdiff.memory import remembering
-from srcdiff.nested import SEED
 from srcdiff.onecall import signature_of
 from srcdiff.request import Request
 from srcdiff.service import is_derivative

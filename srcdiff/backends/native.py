@@ -33,7 +33,7 @@ from srcdiff.analyses.kind_types import (
 from srcdiff.analyses.kinds import infer
 from srcdiff.errors import ExtraError, UnsupportedError
 from srcdiff.ir import Loc
-from srcdiff.pipeline import Made
+from srcdiff.made import Made
 
 DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
 """Without the check an index out of bounds reads whatever stands there."""

@@ -20,7 +20,7 @@ from srcdiff.analyses.kind_types import (
     inside,
 )
 from srcdiff.analyses.kinds import infer
-from srcdiff.pipeline import Made
+from srcdiff.made import Made
 
 
 def holds_containers(made: Made) -> bool:

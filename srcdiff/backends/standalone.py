@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 import types
 from collections.abc import Mapping
@@ -372,3 +373,15 @@ def _imports_in(text: str) -> list[ast.stmt]:
     """The import statements in a definition."""
     found = ast.walk(ast.parse(text))
     return [n for n in found if isinstance(n, (ast.Import, ast.ImportFrom))]
+
+
+def spaces_of(f: Any) -> list[Mapping[str, Any]]:
+    """The namespaces of a function and of the modules that it uses."""
+    while hasattr(f, "primal"):
+        f = f.primal
+    f = inspect.unwrap(f) if callable(f) else f
+    own = getattr(getattr(f, "__func__", f), "__globals__", None)
+    modules = () if own is None else tuple(own.values())
+    users = [vars(m) for m in modules if inspect.ismodule(m) and hasattr(m, "__file__")]
+    others = [g for v in modules if (g := getattr(v, "__globals__", None)) is not None]
+    return [*([] if own is None else [own]), *users, *others]

@@ -36,7 +36,6 @@ from srcdiff.batch.names import (
     written_into,
 )
 from srcdiff.batch.statements import block
-from srcdiff.simplify.dead import remove_dead
 
 SIZE = "batch"
 
@@ -117,7 +116,7 @@ def _context(
 
 def _finished(function: ir.Function, what: str) -> ir.Function:
     doc = f"{(function.doc or '').rstrip('.')}, for a batch of {what}."
-    return remove_dead(replace(function, name=f"{function.name}_batch", doc=doc))
+    return replace(function, name=f"{function.name}_batch", doc=doc)
 
 
 def _sharing(unpacked: Sequence[ir.Stmt], classes: Sequence[str]) -> Pairs:

@@ -9,8 +9,15 @@ import numpy as np
 from srcdiff import batches, ir
 from srcdiff.analyses.kind_atoms import atom_kind
 from srcdiff.analyses.kind_calls import call_kind
-from srcdiff.analyses.kind_index import indexes_as_array, is_basic
-from srcdiff.analyses.kind_types import Array, Kind, Scalar, Text, rank_of
+from srcdiff.analyses.kind_types import (
+    Array,
+    Kind,
+    Scalar,
+    Text,
+    indexes_as_array,
+    is_basic,
+    rank_of,
+)
 from srcdiff.batch.context import ALL, Context, NoBatchError
 
 

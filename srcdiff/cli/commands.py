@@ -8,11 +8,11 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from srcdiff.api.accepted import accepted
 from srcdiff.api.digest import meaning, read_head
 from srcdiff.api.files import current, write
 from srcdiff.api.inspect import all_stages
 from srcdiff.api.job import Job
-from srcdiff.api.native import accepted
 from srcdiff.api.targets import target
 from srcdiff.api.verify import verified
 from srcdiff.api.wanted import Wanted

@@ -8,22 +8,18 @@ arguments without a derivative are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind, is_float
-from srcdiff.analyses.links import takes_keys
-from srcdiff.errors import InternalError, MissingRuleError
+from srcdiff.errors import InternalError
 from srcdiff.facts import Facts
-from srcdiff.lower.template import differentiable, mentioned
-from srcdiff.rules import Bound, find, lookup
+from srcdiff.rules import Bound
 
 from .contribute import Statement
 from .expander import Expander
 from .tangent import Along, Tangent
 
-__all__ = ["Along", "Expansion", "Tangent", "expand", "flows"]
+__all__ = ["Along", "Expansion", "Tangent", "expand"]
 
 
 @dataclass(frozen=True)
@@ -33,33 +29,8 @@ class Expansion:
     adjoint: ir.Block
 
 
-def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
-    """The arguments of a call that a derivative flows from; all of them where no rule says."""
-    everything = (*call.args, *(v for _, v in call.kwargs))
-    if takes_keys(call, kinds):
-        return ()
-    rule = lookup(call.fn)
-    if rule is None or call.fn in (ir.make_list, ir.make_dict):
-        return everything
-    if rule.definition is not None or rule.reason:
-        return everything
-    if rule.template is None:
-        return ()
-    try:
-        bound = find(call, kinds)
-    except MissingRuleError:
-        return everything  # the error comes, with its place, if one of them is active
-    flowing = differentiable(rule) | _forgotten(bound, kinds)
-    return tuple(atom for name, atom in bound.args.items() if name in flowing)
 
 
-def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
-    """The parameters that a rule says nothing of, and that are given floats: an error."""
-    rule = bound.rule
-    silent = (p for p in bound.args if p not in mentioned(rule) and p != rule.mutates)
-    return frozenset(
-        p for p in silent if any(is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)
-    )
 
 
 def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:

@@ -31,6 +31,8 @@ from srcdiff.ir.nodes import (
     LOOP,
     NONE,
     NOWHERE,
+    SEED,
+    TANGENT,
     Accum,
     Assign,
     Atom,
@@ -88,7 +90,7 @@ from srcdiff.ir.text import rename_text
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Fresh", "Function",
-    "GENERATED", "If", "LOOP", "Loc", "Method", "NONE", "NOWHERE",
+    "GENERATED", "SEED", "TANGENT", "If", "LOOP", "Loc", "Method", "NONE", "NOWHERE",
     "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset",
     "Return", "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim",
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",

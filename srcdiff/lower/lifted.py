@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 from srcdiff.bind import bind, bind_displays
 from srcdiff.ir import (
+    SEED,
+    TANGENT,
     Assign,
     Atom,
     Block,
@@ -36,7 +38,6 @@ from srcdiff.ir import bound as bound_names
 from srcdiff.lower import local
 from srcdiff.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.lower.scope import Scan, parameters, scan_function
-from srcdiff.nested import SEED, TANGENT
 
 
 class Lifted:

@@ -18,8 +18,9 @@ from srcdiff.api.derivative import Derivative
 from srcdiff.api.watch import watched
 from srcdiff.backends.numpy import compile_text
 from srcdiff.locate import definition, lines_of
+from srcdiff.made import Made
 from srcdiff.onecall import arguments
-from srcdiff.pipeline import Made, derive
+from srcdiff.pipeline import derive
 from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.report.warnings import warnings
 from srcdiff.request import spelled

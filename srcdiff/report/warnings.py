@@ -10,7 +10,8 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analyses.kind_types import Kind, Scalar
 from srcdiff.api.derivative import Derivative
-from srcdiff.pipeline import Made, State, run
+from srcdiff.made import Made
+from srcdiff.pipeline import State, run
 from srcdiff.request import spelled
 
 _KINKS = (
