@@ -17,8 +17,8 @@ from .limits.table import LIMITS
 
 ROOT = Path(__file__).parent.parent
 RULES = ROOT / "docs" / "rules.md"
-LIMITS_PAGE = ROOT / "docs" / "limits.md"
-WRITTEN = {LIMITS_PAGE, RULES}
+REFUSALS = ROOT / "docs" / "refusals.md"
+WRITTEN = {REFUSALS, RULES}
 DOCUMENTS = (ROOT / "README.md", *sorted({*(ROOT / "docs").rglob("*.md")} - WRITTEN))
 
 _BLOCK = re.compile(
@@ -43,6 +43,16 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(found["code"], found.start("code"), found.end("code"), found["what"])
 
 
+def prose(text: str) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
+
+
+def anchors(text: str) -> set[str]:
+    """The names by which links lead to the headings of a document."""
+    return {limits.anchor(heading) for heading in re.findall(r"^#+ (.*)$", prose(text), re.M)}
+
+
 def run(text: str, folder: Path) -> list[tuple[Block, str]]:
     """Run the blocks; returns the generated ones with what they should show.
 
@@ -60,7 +70,7 @@ def run(text: str, folder: Path) -> list[tuple[Block, str]]:
             line += block.code.count("\n") + 1
         else:
             value = eval(block.what, {"srcdiff": srcdiff, **namespace})
-            shown.append((block, str(value).rstrip() + "\n"))
+            shown.append((block, str(value).replace(str(file), file.name).rstrip() + "\n"))
     return shown
 
 
@@ -72,7 +82,7 @@ def updated(text: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Rewrite the documents whose generated blocks have changed, and the table of rules."""
+    """Rewrite generated blocks of documents, the table of rules and the page of refusals."""
     RULES.write_text(rule_table.text())
     for path in DOCUMENTS:
         with tempfile.TemporaryDirectory() as folder:
@@ -81,9 +91,9 @@ def main() -> None:
             path.write_text(new)
             print(f"wrote {path.relative_to(ROOT)}")
     page = limits.page(LIMITS)
-    if not LIMITS_PAGE.exists() or LIMITS_PAGE.read_text() != page:
-        LIMITS_PAGE.write_text(page)
-        print(f"wrote {LIMITS_PAGE.relative_to(ROOT)}")
+    if not REFUSALS.exists() or REFUSALS.read_text() != page:
+        REFUSALS.write_text(page)
+        print(f"wrote {REFUSALS.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -16,11 +16,14 @@ def test_document(path, tmp_path):
         assert block.code == value, block.what
 
 
-@pytest.mark.parametrize("path", documents.DOCUMENTS, ids=lambda p: p.name)
+@pytest.mark.parametrize("path", [*documents.DOCUMENTS, *documents.WRITTEN], ids=lambda p: p.name)
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
+    text = documents.prose(path.read_text())
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):
         if not target.startswith(("http:", "https:")):
-            assert (path.parent / target).exists(), target
+            there = path.parent / target if target else path
+            assert there.exists(), target
+            assert not anchor or anchor in documents.anchors(there.read_text()), (target, anchor)
 
 
 def test_readme_shows_the_targets_of_the_makefile():

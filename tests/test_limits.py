@@ -1,15 +1,15 @@
-"""What `docs/limits.md` says is refused is refused, with the very message that stands there."""
+"""What `docs/refusals.md` says is refused is refused, with the very message that stands there."""
 
 import pytest
 
 import srcdiff
 
 from . import limits
-from .documents import LIMITS_PAGE
+from .documents import REFUSALS, ROOT
 from .limits.places import unreached
 from .limits.table import LIMITS
 
-PAGE = LIMITS_PAGE.read_text()
+PAGE = REFUSALS.read_text()
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.title)
@@ -27,6 +27,12 @@ def test_limit(limit):
 def test_the_page_lists_nothing_else():
     assert PAGE.count("\n### ") == len(LIMITS)
     assert PAGE.startswith(limits.HEAD)
+
+
+def test_the_page_in_plain_words_leads_to_every_topic():
+    plain = (ROOT / "docs" / "limits.md").read_text()
+    topics = {limit.topic for limit in LIMITS}
+    assert {t for t in topics if f"(refusals.md#{limits.anchor(t)})" not in plain} == set()
 
 
 UNREACHED = {

@@ -1,4 +1,4 @@
-"""What is refused: minimal programs by topic, which `docs/limits.md` shows with their messages."""
+"""What is refused: programs by topic, which `docs/refusals.md` shows with their messages."""
 
 from __future__ import annotations
 
@@ -61,38 +61,26 @@ def entry(limit: Limit) -> str:
 
 
 HEAD = """\
-# Limits
+# Refusals
 
-srcdiff differentiates a function rightly or refuses it. This page lists what is refused, with the
-messages; a test runs every program on it. In all of them stands above: `import numpy as np` and
-`import srcdiff`.
+This page is written by `python -m tests.documents` from the programs in `tests/limits/`; a test
+keeps it so. [Limits](limits.md) says the same in a few words, with what to write instead.
 
-What carries no derivative may use all of Python: most of this is refused only where a derivative
-would have to flow through it. Every error derives from `srcdiff.SrcdiffError`.
-
-Three things are neither right nor refused. A program does not say where it jumps: an integral by
-`scipy.integrate.quad` is differentiated under the integral sign, which leaves out what a jump of
-the integrand gives where the place of the jump depends on a parameter `p`. The gradient of the
-integral of `1.0 * (t > p)` is so 0 in place of -1, and that of `np.abs(t - p)`, a kink, is right,
-but its second derivative is 0 in place of 2. Integrate up to `p` and from `p` on, with what the
-integrand is on either side (`p - t` and `t - p`): derivatives with respect to the ends are exact.
-
-Nor does it say that it is smooth. At zero, norms, `abs` and `std` have the slope 0, and so has what
-is made of them; even powers, and products with themselves and their multiples (`np.exp(-d * d /
-h)`), have the derivatives of sums of squares, to every order. Of anything else the second
-derivative at zero is what follows from the slope 0: that of `np.cos(np.linalg.norm(x))` is 0 in
-place of -1, as it is of a square of norms that were put into a list or an array first. Write it
-with `np.sum(x * x)`.
-
-Of vectors to equal eigenvalues or singular values the adjoints are nan where something depends on
-them. Whether something does is seen by what they are given: where that is zero without a column
-being unused, as in the logarithm of the identity by `(v * np.log(w)) @ v.T`, so is the gradient.
+Every program ends with a call that is refused, with the message below it. In all of them stands
+above: `import numpy as np` and `import srcdiff`.
 """
 
 
 def page(limits: tuple[Limit, ...]) -> str:
     """The whole page."""
-    return "\n".join([HEAD, *_sections(limits)])
+    topics = dict.fromkeys(limit.topic for limit in limits)
+    contents = "".join(f"- [{topic}](#{anchor(topic)})\n" for topic in topics)
+    return "\n".join([HEAD, contents, *_sections(limits)])
+
+
+def anchor(heading: str) -> str:
+    """The name by which a link leads to a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def _sections(limits: tuple[Limit, ...]) -> Iterator[str]:
