@@ -21,7 +21,7 @@ from srcdiff.api.reprinted import Gradient, as_call_of_gradient
 from srcdiff.assumed import kind_of_atom
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.ir import SEED
-from srcdiff.memory import remembering
+from srcdiff.memory import remembering, uncollected
 from srcdiff.onecall import signature_of
 from srcdiff.request import Request
 from srcdiff.service import is_derivative
@@ -34,6 +34,7 @@ Make = Callable[[Any, Request, Kinds], T]
 OneCall = tuple[ir.Call, "int | tuple[int, ...]"]
 
 
+@uncollected()
 def derived(
     make: Make[T], origin: Any, request: Request, kinds: Kinds, gradient: Gradient
 ) -> T:
