@@ -89,7 +89,7 @@ def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
     if not any(_dtype(k) == "float64" for k in double):
         return False
     operands = (o for s in ir.walk(function.body) for o in ir.operands(s))
-    refs = (a for o in operands for a in ir.atoms(o) if isinstance(a, ir.Ref))
+    refs = (a for o in operands for a in ir.refs(o))
     met: Iterator[Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
     return any(_dtype(k) in _LOW for k in met)
 

@@ -68,7 +68,7 @@ def check_kept(written: tuple[str, ...], variables: Variables, loc: ir.Loc) -> N
 def _outside(stmt: ir.Stmt) -> Iterator[ir.Ref]:
     """What a statement mentions of the variables around a function, callees among them."""
     for operand in ir.operands(stmt):
-        yield from (a for a in ir.atoms(operand) if isinstance(a, ir.Ref))
+        yield from ir.refs(operand)
     call = ir.call_of(stmt)
     if call is not None and call.text:
         name = call.text.split(".")[0]

@@ -48,7 +48,7 @@ def check_outside(
         return ()
     put = _put_into(function, kinds)
     mentioned = (o for s in ir.walk(function.body) for o in ir.operands(s)) if put else ()
-    every = [*others, *(a for o in mentioned for a in ir.atoms(o) if isinstance(a, ir.Ref))]
+    every = [*others, *(a for o in mentioned for a in ir.refs(o))]
     for stmt, ref in put:
         rest = [r.value for r in every if r.value is not ref.value]
         if recursive or any(share(value, ref.value) for value in rest):
@@ -184,9 +184,7 @@ def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:
 
 
 def _mutable_in(rhs: ir.Rhs) -> Iterator[ir.Ref]:
-    for atom in ir.atoms(rhs):
-        if isinstance(atom, ir.Ref) and isinstance(atom.value, MUTABLE):
-            yield atom
+    return (ref for ref in ir.refs(rhs) if isinstance(ref.value, MUTABLE))
 
 
 def _counted(block: ir.Block, repeated: bool) -> Counter[int]:

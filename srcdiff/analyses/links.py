@@ -178,8 +178,8 @@ def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], f
 
 def _mentions(stmt: ir.Stmt) -> bool:
     """Whether a statement mentions an array or a container from outside."""
-    found = (a for o in ir.operands(stmt) for a in ir.atoms(o))
-    return any(isinstance(a, ir.Ref) and isinstance(a.value, MUTABLE) for a in found)
+    found = [a for o in ir.operands(stmt) for a in ir.refs(o)]
+    return any(isinstance(a.value, MUTABLE) for a in found) if found else False
 
 
 def _parts_of(rhs: ir.Rhs, kinds: Kinds) -> tuple[ir.Atom, ...]:

@@ -21,6 +21,7 @@ from srcdiff.ir.look import (
     operands,
     parts,
     reads,
+    refs,
     said,
     used,
     walk,
@@ -96,6 +97,6 @@ __all__ = [
     "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
     "itself_mentions", "make_dict", "make_function", "make_list", "map_atom", "map_blocks",
     "map_opaque", "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts",
-    "reads", "rebuilt", "rename", "rename_text", "said", "set_attr", "set_item", "used", "walk",
-    "without", "writes",
+    "reads", "rebuilt", "refs", "rename", "rename_text", "said", "set_attr", "set_item", "used",
+    "walk", "without", "writes",
 ]  # fmt: skip

@@ -85,6 +85,17 @@ def occurrences(node: Rhs | None) -> tuple[str, ...]:
     return found
 
 
+def refs(node: Rhs | None) -> tuple[Ref, ...]:
+    """The objects from outside that an atom or right-hand side mentions."""
+    kind = type(node)
+    if kind is Name or kind is Const or node is None:
+        return ()
+    found: tuple[Ref, ...] | None = node.__dict__.get("_refs")
+    if found is None:  # remembered beside the fields, as above
+        found = node.__dict__["_refs"] = tuple([a for a in atoms(node) if type(a) is Ref])
+    return found
+
+
 def names(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, each once."""
     found = occurrences(node)
