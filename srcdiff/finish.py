@@ -72,7 +72,7 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
 
     Of arrays only those that nobody else has are written into.
     """
-    own = functools.cache(lambda: OwnMemory(function, kinds))
+    own = functools.partial(OwnMemory.of, function, kinds)
 
     def block(inner: ir.Block) -> ir.Block:
         return tuple(stmt(s) for s in inner)

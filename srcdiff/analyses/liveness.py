@@ -46,20 +46,18 @@ class Live(Set[str]):
 
 def liveness(function: ir.Function) -> Mapping[int, Live]:
     """The names live after each statement, by the `id` of the statement (joined where shared)."""
-    found: dict[int, Live] = {}
-    whole = _Block(function.body, found, ir.used(function.body))
-    whole.after = lambda name: False
+    found: dict[int, Live] | None = function.__dict__.get("_liveness")
+    if found is None:
+        # Remembered beside the fields: a frozen function keeps its statements.
+        found = function.__dict__["_liveness"] = {}
+        whole = _Block(function.body, found, ir.used(function.body))
+        whole.after = lambda name: False
     return found
 
 
 def live_after(function: ir.Function, stmt: ir.Stmt) -> Live:
     """The names that are live after a statement of a function (the object itself)."""
-    found = function.__dict__.get("_liveness")
-    if found is None:
-        # Remembered beside the fields: a frozen function keeps its statements.
-        found = function.__dict__["_liveness"] = liveness(function)
-    after: Live = found[id(stmt)]
-    return after
+    return liveness(function)[id(stmt)]
 
 
 def live_before(block: ir.Block, live_out: Set[str]) -> Live:

@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 from srcdiff.ir.look import PLAIN, occurrences, parts
 from srcdiff.ir.nodes import (
@@ -19,6 +19,7 @@ from srcdiff.ir.nodes import (
     Demand,
     Effect,
     For,
+    Function,
     If,
     Name,
     Opaque,
@@ -38,7 +39,7 @@ from srcdiff.ir.nodes import (
 )
 from srcdiff.ir.text import rename_text
 
-S = TypeVar("S", bound=Stmt)
+S = TypeVar("S", bound=Union[Stmt, Function])
 
 _NO_WORD = re.compile(r"\W+")
 
@@ -179,9 +180,9 @@ def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
 
 
 def rebuilt(stmt: S, **fields: Any) -> S:
-    """A statement with other fields; the same object if they are what it has.
+    """A statement or function with other fields; the same object if they are what it has.
 
-    What is remembered beside the fields of a statement then stays known.
+    What is remembered beside its fields then stays known.
     """
     old = vars(stmt)
     for name, new in fields.items():

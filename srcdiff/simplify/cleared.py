@@ -63,7 +63,7 @@ class _Finder:
     @cached_property
     def sharers(self) -> Sharers:
         """Which names may share memory."""
-        return Sharers(self.function, self.kinds)
+        return Sharers.of(self.function, self.kinds)
 
     @cached_property
     def statements(self) -> tuple[ir.Stmt, ...]:

@@ -18,7 +18,7 @@ def coalesce(function: ir.Function) -> ir.Function:
     single = frozenset(
         n for n, count in bound.items() if count == 1 and is_temporary(n) and reads[n] == 1
     )
-    return replace(function, body=_block(function.body, single))
+    return ir.rebuilt(function, body=_block(function.body, single))
 
 
 def _block(block: ir.Block, single: frozenset[str]) -> ir.Block:
@@ -68,7 +68,7 @@ def with_one_name(function: ir.Function) -> ir.Function:
         return function
     mentions = _mentions(function.body)
     body = (*function.body[:cut], *_renamed(function.body[cut:], mentions))
-    return replace(function, body=body)
+    return ir.rebuilt(function, body=body)
 
 
 def _is_second(stmt: ir.Stmt) -> bool:

@@ -60,7 +60,7 @@ class _ReadAtOnce:
     @cached_property
     def sharers(self) -> Sharers:
         """Which names may share memory."""
-        return Sharers(self.function, self.kinds)
+        return Sharers.of(self.function, self.kinds)
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block without them."""
@@ -178,7 +178,7 @@ class _Taker:
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
-        self.own = OwnMemory(function, kinds)
+        self.own = OwnMemory.of(function, kinds)
         self.statements = {id(s): s for s in ir.walk(function.body)}
         self.bound = Counter(n for s in self.statements.values() for n in ir.writes(s))
 

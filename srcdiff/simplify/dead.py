@@ -38,14 +38,14 @@ def remove_dead(
     private = _private(function, kinds or {}, swapped)
     formed = _formed(function, private, kinds or {})
     needed: set[str] = set()
-    sharers = functools.cache(lambda: Sharers(function, kinds or {}))
+    sharers = functools.partial(Sharers.of, function, kinds or {})
     heads: dict[int, set[str]] = {}
     while True:
         sweep = _Sweep(private, formed, swapped, needed, sharers, heads)
         body = sweep.block(function.body, set())
         # Another sweep leaves out the same, unless what it wrote into has become needed.
         if sweep.needed.isdisjoint(sweep.refused.values()):
-            return replace(function, body=body)
+            return ir.rebuilt(function, body=body)
         needed = sweep.needed
 
 

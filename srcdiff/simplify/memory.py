@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from srcdiff import ir, trees
 from srcdiff.analyses.effects import mutated_args, returns_view
@@ -11,15 +12,31 @@ from srcdiff.analyses.links import kept_outside
 from srcdiff.analyses.liveness import names_in
 
 Kinds = Mapping[str, Kind]
+M = TypeVar("M", bound="Remembered")
 
 
-class Memory:
+class Remembered:
+    """What is found out about a function and the kinds of its names, which never change."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.kinds = kinds
+
+    @classmethod
+    def of(cls: type[M], function: ir.Function, kinds: Kinds) -> M:
+        """What was found out, remembered beside the fields of the function."""
+        found: M | None = vars(function).get(cls.__name__)
+        if found is None or found.kinds is not kinds:
+            found = vars(function)[cls.__name__] = cls(function, kinds)
+        return found
+
+
+class Memory(Remembered):
     """Classes of names that may share memory; flow-insensitive.  `leaving` are handed out."""
 
     def __init__(
         self, function: ir.Function, kinds: Kinds, leaving: Iterable[str] = ()
     ) -> None:
-        self.kinds = kinds
+        super().__init__(function, kinds)
         self.parent: dict[str, str] = {}
         written: list[str] = []
         _, put = kept_outside(function, kinds)

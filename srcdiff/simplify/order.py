@@ -24,7 +24,7 @@ WINDOW = 40
 
 def reorder(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
     """The function with the bindings of its generated part in a better order."""
-    return replace(function, body=_Order(function, kinds).body(function.body))
+    return ir.rebuilt(function, body=_Order(function, kinds).body(function.body))
 
 
 class _Order:
@@ -40,7 +40,7 @@ class _Order:
     @cached_property
     def memory(self) -> Memory:
         """Which names may share memory."""
-        return Memory(self.function, self.kinds)
+        return Memory.of(self.function, self.kinds)
 
     def body(self, body: ir.Block) -> ir.Block:
         """The body, in which only what follows the mark is ours."""

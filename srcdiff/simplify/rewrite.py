@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.analyses.effects import is_pure, mutated_args, returns_view
@@ -50,7 +50,7 @@ def rewrite(
     rewriter = Rewriter(function, kinds)
     products = Products(kinds, rewriter.signs, adjoints) if adjoints else None
     rewriter.products = products
-    new = replace(function, body=rewriter.block(function.body))
+    new = ir.rebuilt(function, body=rewriter.block(function.body))
     settled = rewriter.settled and not rewriter.algebra.others
     return Rewritten(new, settled, frozenset(products.shut if products else ()))
 
@@ -81,7 +81,7 @@ class Rewriter:
         fresh: ir.Fresh | None = None,
     ) -> None:
         self.kinds = kinds
-        self.memory = Memory(function, kinds, leaving)
+        self.memory = Memory(function, kinds, leaving) if leaving else Memory.of(function, kinds)
         self.laid = laid_origins(function, kinds, lent_names(function))
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)

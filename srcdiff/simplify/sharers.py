@@ -21,7 +21,7 @@ from srcdiff.analyses.effects import (
 )
 from srcdiff.analyses.kind_types import Kind
 from srcdiff.analyses.liveness import liveness
-from srcdiff.simplify.memory import Memory
+from srcdiff.simplify.memory import Memory, Remembered
 
 _VIEWS = (
     operator.getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
@@ -33,11 +33,12 @@ def gives_view(fn: ir.Callee) -> bool:
     return fn.name == "T" if isinstance(fn, ir.Attr) else fn in _VIEWS
 
 
-class Sharers:
+class Sharers(Remembered):
     """The names that may share memory anywhere in a function, and those that others may keep."""
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
-        self.memory = Memory(function, kinds)
+        super().__init__(function, kinds)
+        self.memory = Memory.of(function, kinds)
         params = {p.name for p in function.params}
         names = ir.bound(function.body) | ir.used(function.body) | params
         self.groups: dict[str, set[str]] = {}
@@ -76,12 +77,12 @@ def is_known(fn: ir.Callee) -> bool:
     return is_pure(fn) or is_ufunc_at(fn) or fn in IN_PLACE_FUNCTIONS
 
 
-class OwnMemory:
+class OwnMemory(Remembered):
     """Which arrays nobody else has, and can be written into, at which statements of a function."""
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
-        self.kinds = kinds
-        self.sharers = Sharers(function, kinds)
+        super().__init__(function, kinds)
+        self.sharers = Sharers.of(function, kinds)
         self.live = liveness(function)
         self.body = function.body
 

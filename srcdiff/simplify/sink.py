@@ -146,7 +146,7 @@ class _Sinking:
     @cached_property
     def sharers(self) -> Sharers:
         """Which names may share memory."""
-        return Sharers(self.function, self.kinds)
+        return Sharers.of(self.function, self.kinds)
 
     @cached_property
     def outside(self) -> frozenset[str]:
