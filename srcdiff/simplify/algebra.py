@@ -40,8 +40,10 @@ class Algebra:
         for _ in range(6):
             if not isinstance(rhs, ir.Call):
                 return rhs
+            done = len(self.signs.pending)
             new = self.step(target, rhs)
             if new is None:
+                del self.signs.pending[done:]  # made on a way that led nowhere
                 return rhs
             self.others += 1
             rhs = new
