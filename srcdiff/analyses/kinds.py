@@ -37,6 +37,7 @@ from srcdiff.analyses.kind_types import (
     Scalar,
     Text,
     Tuple,
+    Unknown,
     class_of,
     sure,
 )
@@ -247,8 +248,10 @@ class _Inference:
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
         """A name takes the kind of a right-hand side, as before where that reads the same."""
         reads = tuple([self.read(n, env) for n in ir.occurrences(stmt.rhs)])
+        if None in reads and not isinstance(stmt.rhs, ir.Opaque):
+            return
         known = self.known.get(id(stmt))
-        if known is not None and all(map(operator.is_, known[0], reads)):
+        if known is not None and known[0] == reads:
             self.bind(stmt.target.id, known[1], env)
             return
         kind = self.rhs(stmt.rhs, env)
@@ -257,7 +260,7 @@ class _Inference:
         label = self.labels.label(stmt.target.id, stmt)
         kind = self.heap.intern(self.labels.named(kind, label), label)
         self.bind(stmt.target.id, kind, env)
-        if _of_numbers(stmt.rhs, reads):
+        if _holds_nothing(stmt.rhs, reads):
             self.known[id(stmt)] = reads, kind
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
@@ -336,7 +339,7 @@ class _Inference:
     def _moved(self, changed: tuple[str, ...], head: Env, end: Env, level: int) -> Env:
         """The kinds at the head of a loop that another iteration changes."""
         moved: Env = {}
-        for name in changed:
+        for name in () if end is head else changed:
             old, kind = head.get(name), end.get(name)
             if kind is not None and old is not kind:
                 lasting = localless(kind, level)
@@ -371,12 +374,15 @@ class _Inference:
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
 
 
-def _of_numbers(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
-    """Whether a right-hand side is a call on numbers and arrays alone: no list has a part in it."""
+def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
+    """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
     if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, ir.Name):
         return False
     atoms = (*rhs.args, *(v for _, v in rhs.kwargs))
-    return all(type(k) in (Scalar, Array) for k in reads) and all(map(_is_plain, atoms))
+    return all(type(k) in _SIMPLE for k in reads) and all(map(_is_plain, atoms))
+
+
+_SIMPLE = (Scalar, Array, Unknown)
 
 
 def _is_plain(atom: ir.Atom) -> bool:
