@@ -76,6 +76,7 @@ class _Inference:
         self.branches = 0
         self.equal = Equal()
         self.labels = Labels(p.name for p in function.params)
+        self.heads: dict[int, tuple[Env, Env]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
         self.known: dict[int, tuple[tuple[Kind | None, ...], Kind]] = {}
 
@@ -323,7 +324,7 @@ class _Inference:
     def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
         """The kinds after a loop, found by repeating it until nothing changes at its head."""
         items = self.rhs(stmt.iter, env) if isinstance(stmt, ir.For) else None
-        head, level = env, self.labels.depth + 1
+        head, level = self._head(stmt, env), self.labels.depth + 1
         for count in range(ROUNDS):
             self.labels.depth = level
             tested, end = self._iteration(stmt, items, head)
@@ -332,9 +333,19 @@ class _Inference:
             moved = self._moved(changed, head, tested, level)
             moved |= self._moved(changed, {**head, **moved} if moved else head, end, level)
             if not moved:
+                self.heads[id(stmt)] = env, head
                 return head
             head = {**head, **{n: widened(head.get(n), k, count) for n, k in moved.items()}}
         return dict.fromkeys(head, UNKNOWN)
+
+    def _head(self, stmt: ir.For | ir.While, env: Env) -> Env:
+        """Where to start: when it is come to again, and nothing is narrower, from what was found."""
+        before, found = self.heads.get(id(stmt), ({}, {}))
+        again = [n for n in self._changed(stmt) if n in found]
+        if not all(n not in before or _is_wider(env.get(n), before[n]) for n in again):
+            return env
+        new = {n: self.heap.join(env[n], found[n]) if n in env else found[n] for n in again}
+        return {**env, **new}
 
     def _moved(self, changed: tuple[str, ...], head: Env, end: Env, level: int) -> Env:
         """The kinds at the head of a loop that another iteration changes."""
@@ -372,6 +383,11 @@ class _Inference:
         if isinstance(held, Range):
             kind = self.labels.named(Scalar("int64"), self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
+
+
+def _is_wider(kind: Kind | None, other: Kind) -> bool:
+    """Whether a kind describes all that another one does."""
+    return kind is not None and (kind == other or join(kind, other) == kind)
 
 
 def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
