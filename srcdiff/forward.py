@@ -61,7 +61,7 @@ def tangent_facts(
     check_objects(function, frozenset(inputs), kinds, request)
     check_callees(function, kinds, inputs, outputs)
     classes = written_classes(function, kinds)
-    shared = Aliases(classes, copies=as_copies(function, kinds, classes))
+    shared = Aliases(classes, copies=as_copies(function, kinds, classes, classes.keys()))
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found) | {*inputs}
     check_objects(function, active, kinds, request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from srcdiff import ir
@@ -50,6 +51,7 @@ def atom_kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind:
     return UNKNOWN
 
 
+@lru_cache(maxsize=1024, typed=True)
 def constant_kind(value: Any) -> Kind:
     """The kind of a literal."""
     if isinstance(value, (bool, int)):

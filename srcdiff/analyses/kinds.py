@@ -339,7 +339,7 @@ class _Inference:
         return dict.fromkeys(head, UNKNOWN)
 
     def _head(self, stmt: ir.For | ir.While, env: Env) -> Env:
-        """Where to start: when it is come to again, and nothing is narrower, from what was found."""
+        """Where to start: from what was found before, if nothing has become narrower."""
         before, found = self.heads.get(id(stmt), ({}, {}))
         again = [n for n in self._changed(stmt) if n in found]
         if not all(n not in before or _is_wider(env.get(n), before[n]) for n in again):

@@ -33,7 +33,7 @@ def laid(function: ir.Function, kinds: Kinds) -> frozenset[str]:
         return frozenset()
     function = _with_stores(function)
     classes = written_classes(function, kinds)
-    unseen = as_copies(function, kinds, classes)
+    unseen = as_copies(function, kinds, classes, {target for target, _ in made})
     seen = (classes.keys() - unseen) | _leaving(function, kinds)
     return frozenset(n for target, names in made if target in seen for n in names)
 

@@ -9,7 +9,7 @@ and only if their shadows do.  Where a statement cannot be repeated on shadows i
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,13 +76,16 @@ def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
     return read and not scene.overwritten(link, classes)
 
 
-def as_copies(function: ir.Function, kinds: Kinds, classes: Mapping[str, str]) -> frozenset[str]:
-    """The names that may be views of others, where nobody sees whether they are."""
-    if not classes:
+def as_copies(
+    function: ir.Function, kinds: Kinds, classes: Mapping[str, str], asked: Set[str]
+) -> frozenset[str]:
+    """Those of some names that may be views of others, where nobody sees whether they are."""
+    asked = asked & classes.keys()
+    if not asked:
         return frozenset()
     scene, found = Scene(function, kinds), dict[str, bool]()
     for link in links_of(function.body, kinds, False):
-        if link.how == "view" and link.target in classes:
+        if link.how == "view" and link.target in asked:
             unseen = _is_copy(link, dict(classes), scene) or _is_alone(link, classes, function)
             found[link.target] = unseen and found.get(link.target, True)
     return frozenset(n for n, unseen in found.items() if unseen)

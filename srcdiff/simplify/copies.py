@@ -181,6 +181,10 @@ class _Taker:
         self.own = OwnMemory.of(function, kinds)
         self.statements = {id(s): s for s in ir.walk(function.body)}
         self.bound = Counter(n for s in self.statements.values() for n in ir.writes(s))
+        copied = [(s, _copied(s, kinds)) for s in self.statements.values()]
+        self.copied = [(source.id, s) for s, source in copied if source is not None]
+        returns = [s for s in self.statements.values() if type(s) is ir.Return]
+        self.returned = {n for s in returns for n in ir.reads(s)}
 
     def may_take(self, key: int) -> bool:
         """Whether nobody needs the memory after it is copied, and it can be written into."""
@@ -231,15 +235,10 @@ class _Taker:
     def leaves(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
         """Whether the memory of a name, or a copy of it that may take it, may be returned."""
         group = self.own.sharers.group(name)
-        for stmt in self.statements.values():
-            if isinstance(stmt, ir.Return) and not group.isdisjoint(ir.reads(stmt)):
-                return True
-            source = _copied(stmt, self.kinds)
-            if source is None or source.id not in group or name in seen:
-                continue
-            if any(self.leaves(n, seen | {name}) for n in ir.writes(stmt)):
-                return True
-        return False
+        if not group.isdisjoint(self.returned):
+            return True
+        taken = [s for n, s in self.copied if n in group and name not in seen]
+        return any(self.leaves(n, seen | {name}) for s in taken for n in ir.writes(s))
 
 
 def _names_given(stmt: ir.Assign | ir.Permute) -> tuple[ir.Name, ...]:

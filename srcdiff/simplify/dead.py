@@ -9,7 +9,7 @@ an array does not look at what it holds.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from srcdiff import ir
@@ -286,9 +286,10 @@ class _Sweep:
                 inner.add(stmt.stop.id)
             body = self.block(stmt.body, inner)
             inner.discard(stmt.target.id)
-            if inner <= live:
+            more = inner - live
+            live |= more
+            if not more or more.isdisjoint(self.asked_in(stmt.body)):
                 break
-            live |= inner
         empty = _is_empty(body) or (stmt.stop is not None and _only_sets(body, stmt.stop.id, after))
         if empty and stmt.target.id not in after and _is_pure(stmt.iter):
             live.clear()
@@ -299,6 +300,11 @@ class _Sweep:
         for name in ir.names(stmt.iter):
             self.need(name, live)
         return ir.rebuilt(stmt, body=body)
+
+    def asked_in(self, block: ir.Block) -> Set[str]:
+        """The names of which it matters inside of a block whether they are live."""
+        bases = {stored_into(s) for s in ir.walk(block)} & self.private
+        return ir.bound(block).union(*(self.sharers().group(n) for n in bases if n is not None))
 
     def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
         """A `while`, which might never end: it stays."""
