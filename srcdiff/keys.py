@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from srcdiff import ir
@@ -36,22 +36,30 @@ def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ..
     other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
     own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
     given = [p.name for p in function.params if count[p.name] == 1]
-    return {**{n: k for p in given for n, k in _inner(function, p, params.get(p), other)}, **own}
+    items = list(_calls(function.body))
+    return {**{n: k for p in given for n, k in _inner(items, p, params.get(p), other)}, **own}
+
+
+def _calls(body: ir.Block) -> Iterator[tuple[str, str, ir.Call]]:
+    """The names of what calls bind, those of their first arguments, and the calls."""
+    for stmt in ir.walk(body):
+        call = ir.call_of(stmt)
+        base = call.args[0] if call is not None and call.args else None
+        if call is not None and isinstance(stmt, ir.Assign) and isinstance(base, ir.Name):
+            yield stmt.target.id, base.id, call
 
 
 def _inner(
-    function: ir.Function, param: str, kind: Kind | None, other: Container[str]
+    items: Iterable[tuple[str, str, ir.Call]],
+    param: str,
+    kind: Kind | None,
+    other: Container[str],
 ) -> list[tuple[str, tuple[str, ...]]]:
     """The dicts in a parameter, where nobody writes into it or into what comes out of it."""
     kinds: dict[str, Kind | None] = {param: kind}
-    for stmt in ir.walk(function.body):  # a name is bound before it is read
-        call = ir.call_of(stmt)
-        base = call.args[0] if call is not None and call.args else None
-        if not isinstance(stmt, ir.Assign) or not isinstance(base, ir.Name) or call is None:
-            continue
-        if base.id in kinds and looks(call) and call.fn not in (len, operator.contains):
-            again = stmt.target.id in kinds
-            kinds[stmt.target.id] = None if again else _taken(call, kinds[base.id])
+    for name, base, call in items:  # a name is bound before it is read
+        if base in kinds and looks(call) and call.fn not in (len, operator.contains):
+            kinds[name] = None if name in kinds else _taken(call, kinds[base])
     found: dict[str, tuple[str, ...]] = {}
     for name, inner in kinds.items():
         if name in other and not isinstance(inner, (Scalar, Array, Text, NoneKind)):

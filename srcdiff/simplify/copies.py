@@ -225,12 +225,14 @@ class _Taker:
 
     def owns(self, name: str) -> bool:
         """Whether a name is never a part of something else."""
-        return not any(
-            isinstance(s, ir.Assign) and s.target.id == name
-            and isinstance(s.rhs, ir.Call) and gives_view(s.rhs.fn)
-            and returns_view(s.rhs, self.kinds)
-            for s in self.statements.values()
-        )  # fmt: skip
+        return name not in self.views
+
+    @cached_property
+    def views(self) -> set[str]:
+        """The names that may be bound to parts of others."""
+        calls = [(s, c) for s in self.statements.values() if (c := ir.call_of(s)) is not None]
+        made = [s for s, c in calls if gives_view(c.fn) and returns_view(c, self.kinds)]
+        return {n for s in made for n in ir.writes(s)}
 
     def leaves(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
         """Whether the memory of a name, or a copy of it that may take it, may be returned."""

@@ -265,7 +265,7 @@ def _unchanged(
     """Whether no statement changes what an expression reads, and the contents that it looks at."""
     if set(ir.names(rhs)) & _bound_by_primal(between):
         return False
-    for stmt in ir.walk(between):
+    for stmt in ir.walk(between) if contents else ():
         if id(stmt) not in state.stable.safe and contents & written_contents(stmt, state.facts):
             return False
     return True
