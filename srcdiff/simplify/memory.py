@@ -42,9 +42,10 @@ class Memory(Remembered):
         _, put = kept_outside(function, kinds)
         leaving = [*leaving, *put]
         for stmt in ir.walk(function.body):
-            for name, source in self._shared(stmt):
+            _, shared, into = self._known(stmt)
+            for name, source in shared:
                 self._union(name, source)
-            written += self._written(stmt)
+            written += into
             if isinstance(stmt, ir.Return):
                 leaving += [n for n in names_in(stmt.value) if self.has_memory(n)]
         self.mutated = frozenset(map(self.find, written))
@@ -86,7 +87,7 @@ class Memory(Remembered):
 
     def written_by(self, stmt: ir.Stmt) -> tuple[str, ...]:
         """The classes that a statement itself writes into."""
-        written = self._written(stmt)
+        _, _, written = self._known(stmt)
         return tuple(dict.fromkeys(map(self.find, written))) if written else ()
 
     def note(self, stmt: ir.Stmt) -> None:
@@ -99,6 +100,14 @@ class Memory(Remembered):
         one, two = self.find(a), self.find(b)
         if one != two:
             self.parent[max(one, two)] = min(one, two)
+
+    def _known(self, stmt: ir.Stmt) -> tuple[Kinds, list[tuple[str, str]], list[str]]:
+        """What a statement shares and writes into, remembered beside its fields with the kinds."""
+        found: tuple[Kinds, list[tuple[str, str]], list[str]] | None = vars(stmt).get("_memory")
+        if found is None or found[0] is not self.kinds:
+            found = self.kinds, self._shared(stmt), self._written(stmt)
+            vars(stmt)["_memory"] = found
+        return found
 
     def _written(self, stmt: ir.Stmt) -> list[str]:
         """The names whose memory a statement itself writes into."""
