@@ -17,9 +17,10 @@ from srcdiff import ir
 from srcdiff.analyses.assigned import maybe_unbound
 from srcdiff.analyses.given_back import gives_back
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Kind, Scalar, is_float
+from srcdiff.analyses.kind_types import Array, Kind, Scalar, is_float
 from srcdiff.analyses.kinds import infer
 from srcdiff.analyses.links import definitions, near
+from srcdiff.errors import UnsupportedError
 
 Kinds = Mapping[str, Kind]
 
@@ -33,6 +34,21 @@ def for_numba(function: ir.Function, params: Kinds) -> ir.Function:
     function = replace(function, body=_Apart(function, kinds).block(function.body))
     unbound = maybe_unbound(function)
     return _Asked(function, unbound).function() if unbound else function
+
+
+def check_axes(function: ir.Function, params: Kinds) -> None:
+    """Refuse a recursive function of ever more axes, which Numba compiles for each number of them.
+
+    Raises:
+        UnsupportedError: the axes of a parameter are not known.
+    """
+    for name, kind in params.items():
+        if isinstance(kind, Array) and kind.dims is None:
+            raise UnsupportedError(
+                f"`{name}` is an array whose number of axes changes from call to call",
+                function.loc,
+                "Give it as many axes in every call, or leave out compile='numba' (--compile).",
+            )
 
 
 class _Apart:

@@ -41,7 +41,7 @@ from srcdiff.made import Made
 from srcdiff.marks import user_calls
 from srcdiff.modules import module_text
 from srcdiff.names import name
-from srcdiff.native import for_numba
+from srcdiff.native import check_axes, for_numba
 from srcdiff.nested import detached, is_detached, seed_free, without_seed
 from srcdiff.onecall import as_call, is_one_call
 from srcdiff.outputs import returned_kinds, select, selected_names, with_written
@@ -298,7 +298,11 @@ def name_pass(state: State) -> State:
 
 def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
     """A finished function for what compiles it."""
-    return for_numba(function, params) if request.native else function
+    if not request.native:
+        return function
+    if request.internal:
+        check_axes(function, params)
+    return for_numba(function, params)
 
 
 def pair_pass(state: State) -> State:

@@ -202,9 +202,9 @@ def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
         return
     code = _python(function).__code__
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = re.findall(rf'File "{re.escape(code.co_filename)}", line (\d+)', text)
-    found = [*map(int, lines), *_lines_at(error, code.co_filename)]
-    place = next((places[n] for n in found if n in places), None)
+    lines = re.findall(rf'{re.escape(code.co_filename)}(?:", line | \()(\d+)', text)
+    found = [*map(int, lines), *_lines_at(error, code.co_filename), min(places)]
+    place = next(places[n] for n in found if n in places)  # the last one is the function's
     raise UnsupportedError(
         f"Numba does not compile this: {_said(text) or type(error).__name__}", place, _REMEDY
     ) from None

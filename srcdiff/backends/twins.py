@@ -31,6 +31,23 @@ def like_tree(d: Any, x: Any) -> Any:
     return out
 
 
+def unbroadcast(d: Any, x: Any) -> Any:
+    """`d` summed over the axes along which `x` was broadcast, so that it has the shape of `x`."""
+    parts, shape = np.asarray(d), np.shape(x)
+    extra = parts.ndim - len(shape)
+    if extra < 0:
+        out = np.asarray(np.zeros(shape, parts.dtype) + parts).ravel()
+    else:
+        out = np.zeros(np.asarray(x).size, parts.dtype)
+        sizes = shape + (1,)  # with an item where Numba looks for the type of one
+        for index, part in np.ndenumerate(parts):
+            at = 0
+            for k in range(len(shape)):
+                at = at * sizes[k] + (index + (0,))[extra + k] % sizes[k]
+            out[at] += part
+    return out.reshape(shape)[()]
+
+
 def winners(x: Any, z: Any) -> Any:
     """The share of every element of `x` in its extreme value `z`."""
     hit = np.equal(x, z)
@@ -81,7 +98,8 @@ def cofactor(a: Any) -> Any:
 _TWINS = {
     id(helper): form
     for helper, form in (
-        (trees.cotangent, cotangent), (trees.like_tree, like_tree), (runtime.winners, winners),
+        (trees.cotangent, cotangent), (trees.like_tree, like_tree),
+        (runtime.unbroadcast, unbroadcast), (runtime.winners, winners),
         (runtime.scatter, scatter), (runtime.undiff, undiff), (runtime.others, others),
         (runtime.cofactor, cofactor),
     )
