@@ -11,13 +11,17 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
-from unittest import mock
 
 import numpy as np
+import pytest
 
 import srcdiff
+from srcdiff import pipeline
 from srcdiff.errors import UnsupportedError
+from srcdiff.pipeline import State
+from srcdiff.request import Request
 from tests import structures as st
 from tests.check import Problem, assert_form, assert_unchanged, positional
 from tests.programs import PROGRAMS, Program
@@ -38,11 +42,31 @@ def interpreted() -> Iterator[None]:
     """Texts for Numba are run by Python, where Numba need not be installed."""
     stand_in: Any = types.ModuleType("numba")
     stand_in.njit = njit
-    with mock.patch.dict(sys.modules, numba=stand_in):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", stand_in)
         yield
 
 
-def check(program: Program) -> str:
+@contextlib.contextmanager
+def shared_passes() -> Iterator[None]:
+    """A derivation for Numba is that for NumPy made just before, but for the last pass."""
+    known: list[Any] = []
+    run = pipeline.run
+
+    def shared(origin: Any, request: Request, params: Any) -> Iterator[tuple[str, State]]:
+        plain = replace(request, native=False)
+        if known[:1] != [origin] or known[1:3] != [plain, params]:
+            known[:] = origin, plain, params, next(
+                state for label, state in run(origin, plain, params) if label == "simplify"
+            )  # fmt: skip
+        yield "name", pipeline.name_pass(replace(known[3], request=request))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "run", shared)
+        yield
+
+
+def check(program: Program, transform: Callable[..., Any] = srcdiff.value_and_grad) -> str:
     """Ask a program for its value and gradient; why it was refused, empty if it was not.
 
     Raises:
@@ -52,21 +76,30 @@ def check(program: Program) -> str:
     problem = Problem(function, program.arguments(), **options)
     ct = st.random_like(np.random.default_rng(4), problem.output())
     pos, kw = positional(function, problem.arguments())
-    expected = srcdiff.value_and_grad(function, **options)(*pos, grad_outputs=ct, **kw)
+    expected = transform(function, **options)(*pos, grad_outputs=ct, **kw)
     names = problem.arguments()
     pos, kw = positional(function, names)
-    g = srcdiff.value_and_grad(function, **options, compile="numba")
+    g = transform(function, **options, compile="numba")
     try:
         found = g(*pos, grad_outputs=ct, **kw)
     except UnsupportedError as error:
+        assert error.loc is not None and len(str(error).splitlines()) > 1, error
         return str(error)
     assert_unchanged(problem.names, names)
-    assert_form(found[1], problem.at, st.arrays(names) + st.arrays(ct))
+    gradient = found if transform is srcdiff.grad else found[1]
+    assert_form(gradient, problem.at, st.arrays(names) + st.arrays(ct))
     for x, y in zip(st.leaves_as(expected, found), st.leaves(expected), strict=True):
         if st.is_numeric(y):
             assert np.shape(x) == np.shape(y)
             np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)
     return ""
+
+
+def check_text(program: Program) -> None:
+    """The text that Numba is given, run by Python, gives the gradient that NumPy does."""
+    with interpreted(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(program, srcdiff.grad)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff import runtime
+from srcdiff.backends import twins
 from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
 
 from . import rule_numba
@@ -162,6 +164,10 @@ def volume(x):
 # Their derivatives call helpers, which have a form for Numba; two elements are largest, one is 0.
 HELPED = [steps, others, highest, taken, turned, volume]
 TIES = np.array([0.3, 0.9, 0.0, 0.9])
+SHAPES = [
+    ((2, 3), (3,)), ((4, 2, 3), (2, 1)), ((0, 3), (1, 3)), ((2, 3), ()), ((), ()), ((), (2, 2)),
+]  # fmt: skip
+
 
 def shifted(u):
     u[1:] += u[:-1]
@@ -257,6 +263,26 @@ def apart_from_each_other(x):
     return np.sum(y)
 
 
+def stacked(a, n):
+    return a if n <= 0 else stacked(np.stack([a, 2.0 * a]), n - 1)
+
+
+def ever_more_axes(x):
+    return np.sum(stacked(x, 2))
+
+
+def some_unpacked(x):
+    first, *rest = list(x)
+    return first * sum(rest)
+
+
+def of_several_types(x):
+    state = {"u": x, "n": 2.0}
+    for _ in range(2):
+        state["n"] = state["n"] * np.sum(state["u"])
+    return state["n"]
+
+
 def by_columns(x):
     return np.sum(x.reshape(6, order="F") ** 2)
 
@@ -264,7 +290,7 @@ def by_columns(x):
 OVERLAPS = [(shifted, X), (through_a_name, X), (given_back, X), (symmetric, np.outer(X, X + 1.0))]
 
 REFUSED = [
-    (peaks, (np.ones((2, 3)),), r"test_native\.py:\d+:\d+: .*No implementation of function max"),
+    (peaks, (np.ones((2, 3)),), r"test_native\.py:\d+:\d+: the derivative calls `winners`"),
     (of_dict, ({"a": X},), r"test_native\.py:\d+:\d+: `p` is a dict: Numba takes numbers"),
     (doubled, (np.ones(3, np.float32),), r"`x` is of dtype float32, which Numba turns into"),
     (pair, (2.0,), r"test_native\.py:\d+:\d+: .*cotangents of several outputs"),
@@ -275,6 +301,9 @@ REFUSED = [
     ),
     (integer_power, (2.0, 3), r"test_native\.py:\d+:\d+: it is not known of which type the output"),
     (as_a_text, (X,), r"test_native\.py:\d+:\d+: the text of a value that is neither an integer"),
+    (ever_more_axes, (X,), r"test_native\.py:\d+:\d+: `a` is an array whose number of axes ch"),
+    (some_unpacked, (X,), r"test_native\.py:\d+:\d+: .*unsupported opcode \(UNPACK_EX\)"),
+    (of_several_types, (X,), r"test_native\.py:\d+:\d+: a dict whose values are of several types"),
     (as_str, (2.0,), r"test_native\.py:\d+:\d+: the text of a value that is neither an integer"),
 ]  # fmt: skip
 needs_numba = pytest.mark.skipif(
@@ -299,6 +328,16 @@ class TestNative:
         v = np.ones_like(f(TIES)) * 1.5
         expected = srcdiff.grad(f)(TIES, grad_outputs=v)
         same(srcdiff.grad(f, compile="numba")(TIES, grad_outputs=v), expected)
+
+    @pytest.mark.parametrize("given, shape", SHAPES)
+    def test_sums_over_broadcast_axes(self, given, shape):
+        numba = importlib.import_module("numba")
+        rng = np.random.default_rng(0)
+        d, x = rng.standard_normal(given), rng.standard_normal(shape)
+        found = numba.njit(twins.unbroadcast)(d, x if shape else 1.5)
+        expected = runtime.unbroadcast(d, x)
+        assert np.shape(found) == np.shape(expected)
+        same(found, expected)
 
     @pytest.mark.parametrize("f, x", OVERLAPS, ids=lambda v: getattr(v, "__name__", ""))
     def test_operands_that_overlap(self, f, x):

@@ -17,6 +17,7 @@ from .check import (
     positional,
     with_cotangent,
 )
+from .native_corpus import check_text, shared_passes
 from .part import part
 from .programs import PROGRAMS
 
@@ -30,16 +31,19 @@ PRINTED = part(NAMED, lambda n: n[0].name, 4, which=1)
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
 def test_gradient(program):
-    if program.gradient is not None:
-        check_by_hand(program)
-        return
-    check_gradient(
-        program.function,
-        program.arguments(),
-        program.inputs,
-        program.outputs,
-        tolerance=program.tolerance,
-    )
+    """It is right, and that for Numba is the same or is refused."""
+    with shared_passes():
+        if program.gradient is not None:
+            check_by_hand(program)
+        else:
+            check_gradient(
+                program.function,
+                program.arguments(),
+                program.inputs,
+                program.outputs,
+                tolerance=program.tolerance,
+            )
+        check_text(program)
 
 
 def check_by_hand(program):

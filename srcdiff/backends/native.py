@@ -31,6 +31,7 @@ from srcdiff.analyses.kind_types import (
     is_container,
 )
 from srcdiff.analyses.kinds import infer
+from srcdiff.backends.twins import twin
 from srcdiff.errors import ExtraError, UnsupportedError
 from srcdiff.ir import Loc
 from srcdiff.made import Made
@@ -82,8 +83,14 @@ def check(made: Made) -> None:
                 raise UnsupportedError(f"`{name}` is {reason}", function.loc, _OTHERS)
         for stmt in ir.walk(function.body):
             call = ir.call_of(stmt)
-            if call is not None and call.fn in helpers:
-                _check_helper(call, kinds, stmt.loc if stmt.loc.line else function.loc)
+            loc = stmt.loc if stmt.loc.line else function.loc
+            if call is not None and (call.fn in helpers or _is_beyond_form(call)):
+                _check_helper(call, kinds, loc)
+            if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
+                raise UnsupportedError(
+                    "a dict whose values are of several types is written, which Numba does not do",
+                    loc, "Use a name for each value, or leave out compile='numba' (--compile).",
+                )  # fmt: skip
             _check_texts(stmt, kinds)
             if isinstance(stmt, ir.Return) and any(map(_holds_keys, _returned(stmt, kinds))):
                 raise UnsupportedError(
@@ -91,6 +98,17 @@ def check(made: Made) -> None:
                     (*function.returns, function.loc)[0],
                     "Return numbers, arrays or tuples, or leave out compile='numba' (--compile).",
                 )
+
+
+def _is_beyond_form(call: ir.Call) -> bool:
+    """Whether a helper is called with more arguments than the form has that Numba compiles."""
+    form = twin(call.fn)
+    return form is not call.fn and len(call.args) > form.__code__.co_argcount
+
+
+def _is_mixed(kind: Kind | None) -> bool:
+    """Whether a value is a dict of values that are of several types."""
+    return isinstance(kind, Dict) and len({type(part) for part in inside(kind)}) > 1
 
 
 def _returned(stmt: ir.Return, kinds: Mapping[str, Kind]) -> list[Kind]:
@@ -206,7 +224,9 @@ def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
     found = [*map(int, lines), *_lines_at(error, code.co_filename), min(places)]
     place = next(places[n] for n in found if n in places)  # the last one is the function's
     raise UnsupportedError(
-        f"Numba does not compile this: {_said(text) or type(error).__name__}", place, _REMEDY
+        f"Numba does not compile this: {_said(text) or f'{type(error).__name__} of its own'}",
+        place,
+        _REMEDY,
     ) from None
 
 

@@ -56,11 +56,12 @@ def winners(x: Any, z: Any) -> Any:
 
 def scatter(d: Any, index: Any, x: Any) -> Any:
     """Zeros of the shape of `x` with `d` added at the flat positions `index`, repeats adding up."""
-    out = np.zeros(x.size, d.dtype)
-    places, parts = index.ravel(), np.broadcast_to(d, index.shape).ravel()
+    values, at, like = np.asarray(d), np.asarray(index), np.asarray(x)
+    out = np.zeros(like.size, values.dtype)
+    places, parts = at.ravel(), np.broadcast_to(values, at.shape).ravel()
     for k in range(places.size):
         out[places[k]] += parts[k]
-    return out.reshape(x.shape)
+    return out.reshape(like.shape)
 
 
 def undiff(d: Any, x: Any, n: int, axis: int) -> Any:
