@@ -11,6 +11,7 @@ from srcdiff.analyses.kinds import infer
 from srcdiff.backwards import items_in_reverse
 from srcdiff.facts import Facts
 from srcdiff.finish import finish, returned, spell
+from srcdiff.fitting import with_fitting
 from srcdiff.lengths import unpacked
 from srcdiff.placement import placed_calls
 from srcdiff.simplify import simplify
@@ -38,6 +39,7 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     function = sink(items_in_reverse(unpacked(function)), kinds)
     function = returned_at_once(read_at_once(function, kinds), kinds)
     function = with_first_names(function, kinds)
+    function = with_fitting(function, params, facts.kinds)
     function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
     return placed_calls(function, params)
 
