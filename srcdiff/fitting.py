@@ -37,7 +37,7 @@ def with_fitting(
     known = _Known(_arrays(function, kinds), needed)
     for call in filter(None, map(ir.call_of, function.body)):
         if call.fn is trees.like_tree:  # it raises an error where the shapes differ
-            known.equal.learn(operator.add, [atom_kind(a, kinds) for a in call.args])
+            known.equal.learn(operator.add, tuple(atom_kind(a, kinds) for a in call.args))
     checks = _Checks(ir.Fresh(ir.all_names(function)), function.loc)
     for pair in wanted:
         if known.may_differ(*pair):
@@ -66,7 +66,7 @@ def _held(kind: Kind | None, place: Place) -> Iterator[tuple[Place, Array]]:
     if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
         yield place, kind
     items: Iterable[tuple[object, Kind]] = ()
-    if isinstance(kind, Dict):
+    if isinstance(kind, Dict) and kind.cls is None:
         items = kind.items
     elif isinstance(kind, (List, Tuple)) and kind.items is not None:
         items = enumerate(kind.items)
@@ -118,11 +118,14 @@ class _Known:
     def asked(self, one: Axis, other: Axis | int) -> list[Axis | Place | int]:
         """The lengths or shapes that have to fit; from here on they do."""
         if not isinstance(other, int) and self._broadcast(one, other):
-            self.equal.learn(operator.add, [self.arrays[one[0]], self.arrays[other[0]]])
+            self.equal.learn(operator.add, (self.arrays[one[0]], self.arrays[other[0]]))
             return [one[0], other[0]]
-        lengths = [Array(None, (_dim(self.arrays, axis),)) for axis in (one, other)]
-        self.equal.learn(operator.add, lengths)
+        self.equal.learn(operator.add, tuple(map(self._alone, (one, other))))
         return [one, other]
+
+    def _alone(self, axis: Axis | int) -> Kind:
+        """An array with this axis alone."""
+        return Array(None, (_dim(self.arrays, axis),))
 
     def _broadcast(self, one: Axis, other: Axis) -> bool:
         """Whether two arrays need to fit each other, and these axes meet then."""
@@ -153,11 +156,11 @@ class _Checks:
         """A shape, the length of an axis, or a number."""
         if isinstance(what, int):
             return ir.Const(what)
-        place, axis = what if isinstance(what[0], tuple) else (what, None)
-        atom = self._bound(ir.Call(ir.Attr("shape"), (self._array(place),)))
-        if axis is None:
-            return atom
-        return self._bound(ir.Call(operator.getitem, (atom, ir.Const(axis))))
+        first, *rest = what
+        if not isinstance(first, tuple):
+            return self._bound(ir.Call(ir.Attr("shape"), (self._array(what),)))
+        shape = self._bound(ir.Call(ir.Attr("shape"), (self._array(first),)))
+        return self._bound(ir.Call(operator.getitem, (shape, ir.Const(rest[0]))))
 
     def _array(self, place: Place) -> ir.Atom:
         """What an argument is or holds."""

@@ -1,5 +1,7 @@
 """Bad input gets a located error: the message, the line and the caret."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,147 @@ def test_an_input_without_a_derivative_is_shown_where_it_is_a_parameter():
         srcdiff.grad(power, "n")(2.0, 3)
     line = power.__code__.co_firstlineno
     assert f"test_errors.py:{line}:5: def power(x, n):" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Polynomial", "Chebyshev", "Legendre", "HermiteE"])
+def test_polynomials_of_numpy_are_no_arguments(name):
+    def f(x, p):
+        return p(x) * x
+
+    p = getattr(np.polynomial, name)([1.0, 2.0])
+    with pytest.raises(srcdiff.MissingRuleError, match="the method `_val` has no rule") as caught:
+        srcdiff.grad(f)(2.0, p)
+    assert caught.value.loc.file.endswith("_polybase.py")
+    assert_located(str(caught.value), caught.value.loc.line, "return self._val(arg, self.coef)")
+    assert "Give it a rule with @srcdiff.rule" in caught.value.remedy
+    with pytest.raises(srcdiff.UnsupportedError, match="the function called here, `p`") as caught:
+        srcdiff.grad(f, "p")(2.0, p)
+    line = f.__code__.co_firstlineno + 1
+    assert caught.value.loc.file == __file__
+    assert_located(str(caught.value), line, "return p(x) * x", "p(x)")
+    assert caught.value.remedy.startswith("Call functions by their names")
+
+
+# --- where the function itself raises an error ---------------------------------------------------
+
+A3, A4, A23, A24, A33, A43 = map(np.ones, (3, 4, (2, 3), (2, 4), (3, 3), (4, 3)))
+RAISES = {
+    "np.sum(x + y)": (A3, A4),
+    "np.sum(x - y) * 2.0": (A23, A4),
+    "np.sum(x * 1 + y)": (A3, A4),
+    "np.mean(2.0 * (x + y))": (A23, A43),
+    "-np.sum(np.sum(-x - y, axis=0))": (A23, A43),
+    "np.sum(x[0] + y)": (A23, A4),
+    "np.sum(x.T + y)": (A23, A23),
+    "np.sum((x * y)[1:] + y)": (A3, A3),
+    "np.sum(x * x + y)": (A3, A4),
+    "np.sum(x) + 0 * np.sum(x * y)": (A3, A4),
+    "np.sum(np.ones(3) + y) + np.sum(x)": (A3, A4),
+    "np.sum(x + [1.0, 2.0]) + np.sum(y)": (A3, A3),
+    "np.sum(np.maximum(x, y))": (A3, A4),
+    "np.sum(np.clip(x, y, 3.0))": (A3, A4),
+    "np.sum(np.where(x > 2.0, x, y))": (A3, A4),
+    "np.sum(x @ y)": (A23, A43),
+    "np.sum(x @ A3 - y)": (A43, A3),
+    "np.sum(np.dot(x, y))": (A3, A4),
+    "np.sum(np.inner(x, y))": (A23, A24),
+    "np.sum(np.concatenate([x, y]))": (A23, A24),
+    "np.sum(np.stack([x, y]))": (A3, A4),
+    "np.sum(np.choose([0, 1, 0], [x, y]))": (A3, A4),
+    "sum([x, y])[0]": (A3, A4),
+    "np.sum(np.linalg.solve(x, y))": (A33, A4),
+    "np.sum(np.linalg.solve(x, y) * 0)": (A33, A3),
+    "np.einsum('ij,jk->', x, y)": (A23, A43),
+    "np.sum(x['w'] + y)": ({"w": A3}, A4),
+    "np.sum(x[0] + x[1]) + np.sum(y)": ([A3, A4], A3),
+}
+ALONE = {
+    "np.sum(np.where(y > 2.0, x, x))": (A3, A4),
+    "np.sum(x.reshape(2, 2))": (A3, 1.0),
+    "np.sum(np.broadcast_to(x, (2, 4)))": (A3, 1.0),
+    "x[3]": (A3, 1.0),
+    "np.sum(x[[0, 3]])": (A3, 1.0),
+    "np.sum(np.take(x, [0, 3]))": (A3, 1.0),
+    "x / y": (1.0, 0.0),
+    "x * math.sqrt(y)": (1.0, -1.0),
+}
+STORES = {
+    "a[1:] = y": (A3, A3),
+    "a += y": (A3, A4),
+    "a[:] = y": (A4, A4),
+    "z = x + y": (A3, A4),
+    "b, c = y": (A3, A3),
+    "assert y[0] > 1.0": (A3, A3),
+}
+
+
+def derivatives(f, args, inputs):
+    """Every way to a derivative, called with these arguments."""
+    yield lambda: srcdiff.grad(f, inputs)(*args)
+    yield lambda: srcdiff.value_and_grad(f, inputs)(*args)
+    yield lambda: srcdiff.vjp(f, *args, inputs=inputs)[1]()
+    ways = [srcdiff.trees.copy_tree(a) if k in inputs else None for k, a in enumerate(args)]
+    yield lambda: srcdiff.jvp(f, args, tuple(ways))
+
+
+def assert_raises(text, args, used):
+    """The function raises an error, and so do all its derivatives, of its own kind."""
+    f = define(text, "f", {"np": np, "math": math, "A3": A3})
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        f(*args)
+    assert not isinstance(caught.value, srcdiff.SrcdiffError)
+    for inputs in used:
+        for derivative in derivatives(f, args, inputs):
+            with pytest.raises((type(caught.value), ValueError)) as found:
+                derivative()
+            assert not isinstance(found.value, srcdiff.SrcdiffError)
+
+
+@pytest.mark.parametrize("expression", RAISES)
+def test_no_numbers_where_the_function_raises(expression):
+    text = f"def f(x, y):\n    return {expression}\n"
+    assert_raises(text, RAISES[expression], ((0,), (1,), (0, 1)))
+
+
+@pytest.mark.parametrize("expression", ALONE)
+def test_no_numbers_where_the_input_does_not_fit(expression):
+    assert_raises(f"def f(x, y):\n    return {expression}\n", ALONE[expression], ((0,),))
+
+
+@pytest.mark.parametrize("statement", STORES)
+def test_no_numbers_where_a_statement_raises(statement):
+    text = f"def f(x, y):\n    a = np.zeros(3)\n    {statement}\n    return np.sum(a) + np.sum(x)\n"
+    assert_raises(text, STORES[statement], ((0,),))
+
+
+FITS = {
+    "early": "if len(y) > 3:\n        return np.sum(x)\n    return np.sum(x + y)",
+    "loop": "for k in range(len(y) - 4):\n        x = x + y\n    return np.sum(x)",
+    "cut": "if len(y) > 3:\n        y = y[1:]\n    return np.sum(x + y)",
+    "bound again": "y = y[1:]\n    return np.sum(x + y)",
+    "stretched": "return np.sum(x + y[:1]) + np.sum(x + y[:, None])",
+    "zip": "return sum(a + b for a, b in zip(x, y))",
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_what_is_not_computed_need_not_fit(name):
+    f = define(f"def f(x, y):\n    {FITS[name]}\n", "f", {"np": np})
+    for inputs in ((0,), (1,)):
+        g = srcdiff.grad(f, inputs, allow_unused=True)
+        g(A3, A4)
+        assert "broadcast_shapes" not in g.source
+
+
+def test_what_is_used_is_not_checked_as_well():
+    def loss(w, x, y):
+        return np.mean((x @ w - y) ** 2)
+
+    assert "broadcast_shapes" not in srcdiff.source(loss, (0, 1), example=(A3, A43, A4))
+
+
+def test_a_check_is_one_line():
+    f = define("def f(x, y):\n    return np.sum(x + y)\n", "f", {"np": np})
+    lines = srcdiff.source(f, example=(A3, A3)).splitlines()
+    assert lines[2].strip() == "np.broadcast_shapes(x.shape, y.shape)"
+    assert lines[3].strip() == "# backward"

@@ -39,8 +39,8 @@ LAYERS = (
     ("entry", "bodies", "runtimecalls", "forward", "laying", "tangents", "transpose", "reverse")
     + ("shadows", "copied")
     + ("accumulate", "batch", "tape", "checkpoint")
-    + ("simplify", "anomaly", "assemble", "finish", "fitting", "tidy", "backwards", "polish", "modules")
-    + ("upwards", "squares", "native")
+    + ("simplify", "anomaly", "assemble", "finish", "tidy", "backwards", "polish", "modules")
+    + ("fitting", "upwards", "squares", "native")
     + ("primal", "fetched", "placement", "packing", "conform", "alone", "reusing", "returned"),
     ("pipeline", "batching"),
     ("backends",),

@@ -80,7 +80,7 @@ def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
             return into
         kwargs = tuple((k, v) for k, v in kwargs if k != "out")
         args = args[: fn.nin] if isinstance(fn, np.ufunc) else args
-    args = _with_arrays(fn, args)
+    args = with_arrays(fn, args)
     if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
         return _of_others(fn, args)
     if all(isinstance(a, Scalar) for a in args):
@@ -116,7 +116,7 @@ def meets_lists(fn: object, kind: Kind) -> bool:
     return fn in _NUMERIC
 
 
-def _with_arrays(fn: Any, args: Args) -> Args:
+def with_arrays(fn: Any, args: Args) -> Args:
     """The operands, arrays in the place of lists that are taken for arrays."""
     if List not in map(type, args) and Tuple not in map(type, args):
         return args

@@ -8,12 +8,11 @@ nothing.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_elementwise import is_elementwise
+from srcdiff.analyses.kind_elementwise import is_elementwise, with_arrays
 from srcdiff.analyses.kind_types import (
     BIG,
     Array,
@@ -35,14 +34,17 @@ class Equal:
     def __init__(self) -> None:
         self.first: dict[str, int | Sym] = {}
 
-    def learn(self, fn: Any, operands: Sequence[Kind]) -> None:
+    def learn(self, fn: Any, operands: tuple[Kind, ...]) -> None:
         """An operation on these operands has succeeded."""
         if fn in (operator.matmul, np.matmul, np.dot) and len(operands) == 2:
             x, y = map(dims_of, operands)
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
                 self._union(x[-1], y[0])
+        elif fn in (sum, np.choose):
+            held = [k for o in operands if isinstance(o, (List, Tuple)) for k in o.items or ()]
+            self._learn_broadcast([d for d in map(dims_of, held) if d])
         elif not isinstance(fn, str) and is_elementwise(fn):
-            self._learn_broadcast([d for d in map(dims_of, operands) if d])
+            self._learn_broadcast([d for d in map(dims_of, with_arrays(fn, operands)) if d])
 
     def _learn_broadcast(self, shapes: list[tuple[Dim, ...]]) -> None:
         """Lengths that are not 1 are equal where they meet."""

@@ -172,7 +172,7 @@ class _Inference:
         if self.hope and result == UNKNOWN and _is_open(call, held):
             return None
         if self.labels.depth == self.branches == 0:
-            self.equal.learn(call.fn, held)
+            self.equal.learn(call.fn, tuple(held))
         self._effects(call, args)
         return result
 
@@ -292,6 +292,9 @@ class _Inference:
             new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
             self.bind(stmt.base.id, new if isinstance(base, Scalar) else join(base, new), env)
+        elif isinstance(base, Array) and self.labels.depth == self.branches == 0:
+            part = base if index is None else call_kind(operator.getitem, (base, index))
+            self.equal.learn(operator.add, (part, self.heap.resolve(value)))
 
     def _adjoint(self, stmt: ir.Accum | ir.Demand, env: Env) -> None:
         """An adjoint has the kind of what it is the adjoint of, with a floating dtype."""
