@@ -97,12 +97,19 @@ def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Assi
     if like is None or not isinstance(kind, (List, Tuple)):
         return None
     items = kind.items if kind.items is not None else (kind.item,)
-    if not items or not all(isinstance(i, Scalar) and i.dtype == "float64" for i in items):
+    if not items or not all(map(_is_number, items)):
         return None
     zero = ir.Const(0.0)
     if kind.items is not None and len(items) <= _FEW:
         return replace(stmt, rhs=ir.Call(ir.make_list, (zero,) * len(items)))
     return replace(stmt, rhs=ir.Call(joined.zeros_of, (like,), text="zeros_of"))
+
+
+def _is_number(kind: Kind | None) -> bool:
+    """Whether a value is a number, or the sum of a list: on a device an array, or 0 of none."""
+    if isinstance(kind, Array):
+        return on_device() and kind.maybe_scalar and kind.dims == () and kind.dtype == "float64"
+    return isinstance(kind, Scalar) and kind.dtype == "float64"
 
 
 def returned(function: ir.Function) -> frozenset[str]:

@@ -16,7 +16,8 @@ from srcdiff import ir
 from srcdiff.analyses.kind_types import UNKNOWN, Kind, Scalar, dims_of
 from srcdiff.analyses.outs import argument as given_as
 from srcdiff.analyses.outs import named, parameters, takes_out
-from srcdiff.errors import MissingRuleError
+from srcdiff.device import on_device
+from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.rules import Rule, given, spelling
 from srcdiff.rules.arguments import as_atom, bind
 
@@ -155,6 +156,12 @@ class _Plain:
         """A call that draws as many random numbers as go into `out`."""
         if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
             return call
+        if on_device():
+            raise UnsupportedError(
+                f"`{call.fn.name}` draws into an array of CuPy, where generators are NumPy's",
+                self.loc,
+                "Draw with the functions of `np.random`, and store what was drawn.",
+            )
         if given_as(call, "size") not in (None, ir.NONE):
             return call
         shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))

@@ -44,6 +44,7 @@ OF_CUPY = (
     "functions-memoised_items", "linear-outer_inner", "published_images-im2col_convolution",
     "published_learning-scattering_self_energies", "published_sciences-render",
     "meeting-list_times_a_matrix_in_a_branch", "broadcasts-differences_of_sets",
+    "extremes-sums_of_lists_that_may_be_empty", "hidden-drawn_into",
 )  # fmt: skip
 for _called in (CALLED_CP, CALLED_NP):
     _called += [p for p in PROGRAMS if p.name.rstrip("2") in OF_CUPY and p not in _called]

@@ -19,6 +19,14 @@ def f(a, b):
 
 srcdiff.source(f, example=(np.eye(3), np.ones((2, 3, 2))), backend="cupy")
 """,
+    "Random numbers that are drawn into an array": """
+def f(x):
+    y = x * 1.0
+    np.random.default_rng(0).random(out=y[1:])
+    return np.sum(x * y)
+
+srcdiff.source(f, example=(np.ones(3),), backend="cupy")
+""",
     "A comparison of the modules of arrays": """
 def f(x):
     return np.sum(x) if np is np else 0.0

@@ -133,9 +133,22 @@ def _fill(module: types.ModuleType, ours: types.ModuleType, names: dict[str, str
             made: Any = Joiner(value) if name in ("r_", "c_") else value
         elif what == "ufunc" or isinstance(value, np.ufunc):
             made = Ufunc(value)
+        elif name == "default_rng":
+            made = Generator
         else:
             made = _function(value, name, module.__name__, what)
         setattr(module, name, made)
+
+
+class Generator:
+    """A generator of random numbers, which draws on the device: into arrays of it too."""
+
+    def __init__(self, seed: Any = None) -> None:
+        self.value = np.random.default_rng(seed)
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.value, name)
+        return lambda *args, **kwargs: computed(method, args, kwargs)
 
 
 class Joiner:
