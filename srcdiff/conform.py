@@ -17,7 +17,7 @@ import numpy as np
 
 from srcdiff import ir, repeats, trees
 from srcdiff.analyses.kind_atoms import atom_kind
-from srcdiff.analyses.kind_types import Dict, Kind, List, Maybe, Scalar, Tuple
+from srcdiff.analyses.kind_types import Array, Dict, Kind, List, Maybe, Scalar, Tuple, contents
 from srcdiff.errors import MissingRuleError
 
 Kinds = Mapping[str, Kind]
@@ -105,6 +105,14 @@ class Conformer:
         if not isinstance(kind, (Scalar, List, Tuple) if numbers else (List, Tuple)):
             return atom
         return self._made(np.asarray, (atom,), loc)
+
+    def listed(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """An index or operand with arrays in the place of lists of arrays."""
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(self.listed(a, loc) for a in atom.items))
+        kind = atom_kind(atom, self.kinds)
+        of_arrays = isinstance(kind, List) and any(isinstance(k, Array) for k in contents(kind))
+        return self.array(atom, loc) if of_arrays else atom
 
     def stacked(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
         """A tuple or list of arrays as one array."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir
+from srcdiff import ir, runtime
 from srcdiff.analyses.effects import is_ufunc_at, module_of
 from srcdiff.analyses.kind_atoms import atom_kind, kind_of_call
 from srcdiff.analyses.kind_device import is_host_call
@@ -71,6 +71,8 @@ def _placed(call: ir.Call, conformer: Conformer, loc: ir.Loc) -> ir.Call:
     if _is_number(call.fn) and len(operands) == 1 and is_array(operands[0]):
         dtype = ir.Ref(f"np.{call.fn.__name__}", call.fn)  # type: ignore[union-attr]
         return ir.Call(ir.Method("astype"), (call.args[0], dtype))
+    if call.fn in (operator.getitem, runtime.unbroadcast) and is_array(operands[0]):
+        return replace(call, args=(call.args[0], conformer.listed(call.args[1], loc)))
     check_known(call.fn, loc)
     if is_ufunc_at(call.fn):
         return conformer.at(call, loc)

@@ -45,6 +45,7 @@ OF_CUPY = (
     "published_learning-scattering_self_energies", "published_sciences-render",
     "meeting-list_times_a_matrix_in_a_branch", "broadcasts-differences_of_sets",
     "extremes-sums_of_lists_that_may_be_empty", "hidden-drawn_into",
+    "published_solvers-stiffness_of_triangles",
 )  # fmt: skip
 for _called in (CALLED_CP, CALLED_NP):
     _called += [p for p in PROGRAMS if p.name.rstrip("2") in OF_CUPY and p not in _called]

@@ -189,6 +189,7 @@ class Ufunc:
                 _check_scattered(self.__name__, *args[:2])
                 if self.__name__ in ("maximum", "minimum"):
                     return self._rounded_at(*args)
+                return computed(method, args, kwargs)
             return computed(method, tuple(map(_index, args)), kwargs)
 
         return call
