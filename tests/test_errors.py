@@ -326,6 +326,14 @@ def test_what_is_not_computed_need_not_fit(name):
         assert "broadcast_shapes" not in g.source
 
 
+def test_what_a_derivative_has_no_use_for_may_fail():
+    f = define("def f(x, y):\n    return x + 1.0 / y\n", "f", {})
+    assert srcdiff.grad(f)(2.0, 0.0) == 1.0  # as the page of limits says
+    checked = "def f(x, y):\n    if y == 0.0:\n        raise ValueError('y')\n    return x + 1.0 / y\n"
+    with pytest.raises(ValueError, match="y"):
+        srcdiff.grad(define(checked, "f", {}))(2.0, 0.0)
+
+
 def test_what_is_used_is_not_checked_as_well():
     def loss(w, x, y):
         return np.mean((x @ w - y) ** 2)
