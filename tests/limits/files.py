@@ -71,6 +71,24 @@ def f(x, k):
 
 srcdiff.generate(f, inputs="k", example=(np.ones((3, 2)), 0.5), order=2, compile="numba")
 """,
+    "Recursion over ever more axes in what Numba compiles": """
+def stacked(a, n):
+    return a if n <= 0 else stacked(np.stack([a, 2.0 * a]), n - 1)
+
+def f(x):
+    return np.sum(stacked(x, 2))
+
+srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+""",
+    "A dict of several types that is written in what Numba compiles": """
+def f(x):
+    state = {"u": x, "n": 2.0}
+    for _ in range(2):
+        state["n"] = state["n"] * np.sum(state["u"])
+    return state["n"]
+
+srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+""",
     "A name in an f-string that means something else in the file": """
 import linecache
 
