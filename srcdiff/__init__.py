@@ -4,33 +4,22 @@ from collections.abc import Mapping as _Mapping
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from srcdiff import autograd, testing
-from srcdiff.api import (
-    Derivative,
-    Differentiable,
-    Pullback,
-    Run,
-    backward,
-    detect_anomaly,
-    differentiable,
-    grad,
-    gradcheck,
-    gradgradcheck,
-    hessian,
-    hvp,
-    jacobian,
-    jvp,
-    linearize,
-    profile,
-    run,
-    source,
-    stages,
-    value_and_grad,
-    vhp,
-    vjp,
-)
-from srcdiff.api.generate import generate
-from srcdiff.api.generated import generated
+from srcdiff import autograd, rules, testing
+from srcdiff.aot.generate import generate
+from srcdiff.aot.generated import generated
+from srcdiff.api.backward import backward
+from srcdiff.api.callback import COMPILER as _COMPILER
+from srcdiff.api.dense import hessian, jacobian
+from srcdiff.api.differentiable import Differentiable, differentiable
+from srcdiff.api.grad import grad, source, stages, value_and_grad
+from srcdiff.api.gradcheck import gradcheck, gradgradcheck
+from srcdiff.api.inside import hvp, linearize, vhp, vjp
+from srcdiff.api.jvp import jvp
+from srcdiff.api.profile import profile
+from srcdiff.api.run import Run, run
+from srcdiff.driver.anomaly import detect_anomaly
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import (
     AnomalyError,
     CotangentError,
@@ -50,14 +39,22 @@ from srcdiff.errors import (
     UnsupportedError,
     UnusedInputError,
 )
-from srcdiff.modes import enable_grad, no_grad, set_grad_enabled
-from srcdiff.recompute import checkpoint
-from srcdiff.rules import elementwise, forward, linear, load_rules, nondifferentiable, rule
-from srcdiff.runtime import stop_gradient
-from srcdiff.saving import saved_hooks
-from srcdiff.schedules import checkpointed
-from srcdiff.solutions import fixed_point, implicit
-from srcdiff.trees import hook
+from srcdiff.primitives.registry import (
+    elementwise,
+    forward,
+    linear,
+    load_rules,
+    nondifferentiable,
+    rule,
+)
+from srcdiff.runtime.arrays import stop_gradient
+from srcdiff.runtime.checkpoint.recompute import checkpoint
+from srcdiff.runtime.checkpoint.schedules import checkpointed
+from srcdiff.runtime.hooks import saved_hooks
+from srcdiff.runtime.implicit import fixed_point, implicit
+from srcdiff.runtime.modes import enable_grad, no_grad, set_grad_enabled
+from srcdiff.runtime.service import install as _install
+from srcdiff.runtime.trees import hook
 from srcdiff.version import VERSION
 
 __version__ = VERSION
@@ -66,12 +63,13 @@ __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "ExtraError", "GradcheckError", "HeadError", "MissingRuleError", "Pullback",
     "ReleasedError", "Run", "SavedValueError", "SrcdiffError", "StaleError", "StaleWarning",
-    "TargetError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd", "backward",
-    "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise", "enable_grad",
-    "fixed_point", "forward", "generate", "generated", "grad", "gradcheck", "gradgradcheck",
-    "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear", "linearize", "load_rules",
-    "no_grad", "nondifferentiable", "profile", "rule", "run", "saved_hooks", "set_grad_enabled",
-    "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
+    "TargetError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
+    "backward", "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise",
+    "enable_grad", "fixed_point", "forward", "generate", "generated", "grad", "gradcheck",
+    "gradgradcheck", "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear",
+    "linearize", "load_rules", "no_grad", "nondifferentiable", "profile", "rule", "rules", "run",
+    "saved_hooks", "set_grad_enabled", "source", "stages", "stop_gradient", "testing",
+    "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
 
 
@@ -82,6 +80,7 @@ def _shown(derivative: Derivative, kinds: _Mapping[str, _Any]) -> str | None:
 
 
 Derivative.shown_in_notebooks = _shown
+_install(_COMPILER)
 
 
 def __dir__() -> list[str]:

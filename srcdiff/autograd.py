@@ -8,7 +8,7 @@ from typing import Any
 
 from srcdiff.api.run import Output, accumulate, gradients
 from srcdiff.errors import CotangentTypeError
-from srcdiff.frames import entry
+from srcdiff.runtime.tracebacks import entry
 
 __all__ = ["backward", "grad"]
 

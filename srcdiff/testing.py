@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.check import gradcheck, gradgradcheck
 from srcdiff.api.compare import inner, random_like
-from srcdiff.api.forward import jvp
+from srcdiff.api.gradcheck import gradcheck, gradgradcheck
+from srcdiff.api.jvp import jvp
 from srcdiff.api.point import leaves
 from srcdiff.api.run import active_parameters
 from srcdiff.api.vjp import vjp
 from srcdiff.backends.numpy import compile_text
 from srcdiff.errors import GradcheckError, MissingRuleError
-from srcdiff.frames import entry
-from srcdiff.rules import Rule, lookup
-from srcdiff.trees import kept
+from srcdiff.primitives.registry import Rule, lookup
+from srcdiff.runtime.tracebacks import entry
+from srcdiff.runtime.trees import kept
 
 __all__ = ["check_rule", "gradcheck", "gradgradcheck"]
 

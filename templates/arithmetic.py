@@ -16,7 +16,7 @@ from srcdiff.rules import (
     nondifferentiable,
     samples,
 )
-from srcdiff.runtime import divide_or_zero, log_or_zero, power_slope
+from srcdiff.runtime.arrays import divide_or_zero, log_or_zero, power_slope
 
 
 @elementwise(operator.pos, np.positive)

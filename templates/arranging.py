@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import d, isscalar, known, linear, refuse, rule, samples
-from srcdiff.runtime import along, inside, negated, positions, scatter, uncut
+from srcdiff.runtime.arrays import along, inside, negated, positions, scatter, uncut
 
 
 @linear(np.concatenate, np.concat)

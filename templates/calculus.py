@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import composed, conj, d, iscomplex, linear, refuse, rule, samples
-from srcdiff.runtime import axis_size, scatter, spread, unbroadcast
+from srcdiff.runtime.arrays import axis_size, scatter, spread, unbroadcast
 
 
 @linear(np.average)

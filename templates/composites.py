@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from srcdiff.factors import all_axes, i0_slope
 from srcdiff.rules import composed, conj, d, elementwise, known, linear, refuse, rule, samples
+from srcdiff.runtime.linalg import all_axes, i0_slope
 
 
 @composed(np.ediff1d)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import composed, d, discrete, iscomplex, isscalar, linear, samples
-from srcdiff.runtime import other_axes, scatter, unbroadcast, uncut
+from srcdiff.runtime.arrays import other_axes, scatter, unbroadcast, uncut
 
 
 @linear(np.array, np.asarray, np.asanyarray, view="object")

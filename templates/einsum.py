@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import conj, d, isarray, known, refuse, rule, samples, stretchable
-from srcdiff.runtime import einsum_back, einsum_plain, einsum_subscripts, unbroadcast
+from srcdiff.runtime.arrays import einsum_back, einsum_plain, einsum_subscripts, unbroadcast
 
 
 @rule(np.einsum)

@@ -6,7 +6,8 @@ elements of the Hermitian matrix that it stands for.
 
 import numpy as np
 
-from srcdiff.factors import (
+from srcdiff.rules import composed, d, forward, ignored, iscomplex, known, refuse, rule, samples
+from srcdiff.runtime.linalg import (
     cholesky_back,
     eig_back,
     eigh_back,
@@ -25,17 +26,6 @@ from srcdiff.factors import (
     to_triangle,
     values_along,
     vectors_along,
-)
-from srcdiff.rules import (
-    composed,
-    d,
-    forward,
-    ignored,
-    iscomplex,
-    known,
-    refuse,
-    rule,
-    samples,
 )
 
 

@@ -3,9 +3,20 @@
 
 import numpy as np
 
-from srcdiff import factors
-from srcdiff.cofactors import cofactor_curve, cofactor_slope, regular
-from srcdiff.factors import (
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    elementwise,
+    forward,
+    linear,
+    nondifferentiable,
+    rule,
+    samples,
+)
+from srcdiff.runtime import linalg
+from srcdiff.runtime.cofactors import cofactor_curve, cofactor_slope, regular
+from srcdiff.runtime.linalg import (
     alike,
     all_axes,
     along_axis,
@@ -48,88 +59,77 @@ from srcdiff.factors import (
     unlike,
     unreduced,
     whole,
-)  # fmt: skip
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    elementwise,
-    forward,
-    linear,
-    nondifferentiable,
-    rule,
-    samples,
 )
 
-composed(factors.diagonal)(samples("A(3)", "A(2, 3)")(factors.diagonal))
-composed(factors.half_diagonal)(samples("A(3, 3)", "C(3, 3)")(factors.half_diagonal))
-composed(factors.gaps)(samples("A(3)", "C(2, 3)")(factors.gaps))
-composed(factors.eigh_back)(
+composed(linalg.diagonal)(samples("A(3)", "A(2, 3)")(linalg.diagonal))
+composed(linalg.half_diagonal)(samples("A(3, 3)", "C(3, 3)")(linalg.half_diagonal))
+composed(linalg.gaps)(samples("A(3)", "C(2, 3)")(linalg.gaps))
+composed(linalg.eigh_back)(
     samples("A(3), A(3, 3), A(3), A(3, 3)", "A(2, 3), A(2, 3, 3), A(2, 3), A(2, 3, 3)")(
-        factors.eigh_back
+        linalg.eigh_back
     )
 )
-composed(factors.eig_back)(
-    samples("C(3), C(3, 3), C(3), C(3, 3)", "A(3), A(3, 3), A(3), A(3, 3)")(factors.eig_back)
+composed(linalg.eig_back)(
+    samples("C(3), C(3, 3), C(3), C(3, 3)", "A(3), A(3, 3), A(3), A(3, 3)")(linalg.eig_back)
 )
-composed(factors._leading)(samples("A(4, 4), A(4, 4), 2")(factors._leading))
-composed(factors.svd_back)(
-    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 2), A(2), A(2, 3)")(factors.svd_back)
+composed(linalg._leading)(samples("A(4, 4), A(4, 4), 2")(linalg._leading))
+composed(linalg.svd_back)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 2), A(2), A(2, 3)")(linalg.svd_back)
 )
-composed(factors.qr_back)(
+composed(linalg.qr_back)(
     samples("A(4, 3), S(3), A(4, 3), A(3, 3)", "A(3, 3), A(3, 5), A(3, 3), A(3, 5)")(
-        factors.qr_back
+        linalg.qr_back
     )
 )
-composed(factors.qr_along)(
+composed(linalg.qr_along)(
     samples("A(4, 3), S(3), A(4, 3)", "A(3, 3), A(3, 5), A(3, 5)", "C(3, 3), C(3, 4), C(3, 4)")(
-        factors.qr_along
+        linalg.qr_along
     )
 )
-composed(factors.cholesky_back)(samples("S(3), A(3, 3)")(factors.cholesky_back))
-composed(factors.lu_back)(
+composed(linalg.cholesky_back)(samples("S(3), A(3, 3)")(linalg.cholesky_back))
+composed(linalg.lu_back)(
     samples(
         "S(3), S(3), A(3, 3), A(3, 3)", "S(4)[:, :2], S(2), A(4, 2), A(2, 2)",
         "S(2), S(4)[:2], A(2, 2), A(2, 4)",
-    )(factors.lu_back)
+    )(linalg.lu_back)
 )  # fmt: skip
-composed(factors.block_triangular)(samples("A(2, 2), A(2, 2)")(factors.block_triangular))
-composed(factors.band_product)(
-    samples("A(4, 5), A(5), 1, 2", "A(3, 4), A(4, 2), 2, 0")(factors.band_product)
+composed(linalg.block_triangular)(samples("A(2, 2), A(2, 2)")(linalg.block_triangular))
+composed(linalg.band_product)(
+    samples("A(4, 5), A(5), 1, 2", "A(3, 4), A(4, 2), 2, 0")(linalg.band_product)
 )
-composed(factors.band_products)(
-    samples("A(4), A(4), 1, 2", "A(4, 2), A(4, 2), 2, 0")(factors.band_products)
+composed(linalg.band_products)(
+    samples("A(4), A(4), 1, 2", "A(4, 2), A(4, 2), 2, 0")(linalg.band_products)
 )
-composed(factors.pinv_back)(samples("A(4, 3), A(3, 4), A(3, 4)")(factors.pinv_back))
-composed(factors.lstsq_right)(
+composed(linalg.pinv_back)(samples("A(4, 3), A(3, 4), A(3, 4)")(linalg.pinv_back))
+composed(linalg.lstsq_right)(
     samples(
         "A(4, 2), A(4), A(2), A(2, 4), A(2), A(1)",
         "A(2, 4), A(2, 3), A(4, 3), A(4, 2), A(4, 3), A(0)",
-    )(factors.lstsq_right)
+    )(linalg.lstsq_right)
 )
-composed(factors.lstsq_left)(
+composed(linalg.lstsq_left)(
     samples(
         "A(4, 2), A(4), A(2), A(2, 4), A(2), A(4)",
         "A(2, 4), A(2, 3), A(4, 3), A(4, 2), A(4, 3), A(2, 3)",
-    )(factors.lstsq_left)
+    )(linalg.lstsq_left)
 )
 
 
-composed(factors._largest)(samples("A(3)", "A(2, 3)")(factors._largest))
-composed(factors.divided)(samples("A(3), A(3)", "A(2, 3), A(2, 3)")(factors.divided))
+composed(linalg._largest)(samples("A(3)", "A(2, 3)")(linalg._largest))
+composed(linalg.divided)(samples("A(3), A(3)", "A(2, 3), A(2, 3)")(linalg.divided))
 composed(eigvalsh_back_turn)(samples("A(3), A(3), A(3, 3)")(eigvalsh_back_turn))
 composed(eigvalsh_back_along)(
     samples("A(3), A(3, 3), A(3), S(3), A(3)", "A(3), C(3, 3), A(3), H(3), A(3)")(
         eigvalsh_back_along
     )
 )
-composed(factors.values_along)(samples("A(3), A(3, 3), S(3)")(factors.values_along))
-composed(factors.vectors_along)(samples("A(3), A(3, 3), S(3)")(factors.vectors_along))
+composed(linalg.values_along)(samples("A(3), A(3, 3), S(3)")(linalg.values_along))
+composed(linalg.vectors_along)(samples("A(3), A(3, 3), S(3)")(linalg.vectors_along))
 
 
-composed(factors._sums)(samples("A(3)", "A(2, 3)")(factors._sums))
-composed(factors._scaled)(
-    samples("A(3), A(3), P(3)", "C(3, 3), P(3, 3), P(3, 3)")(factors._scaled)
+composed(linalg._sums)(samples("A(3)", "A(2, 3)")(linalg._sums))
+composed(linalg._scaled)(
+    samples("A(3), A(3), P(3)", "C(3, 3), P(3, 3), P(3, 3)")(linalg._scaled)
 )
 composed(svdvals_back_along)(
     samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(2), A(4, 3), A(2)")(svdvals_back_along)
@@ -142,23 +142,23 @@ composed(svdvals_back_part)(
 composed(svdvals_back_turn)(
     samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(2), A(4, 3)")(svdvals_back_turn)
 )
-composed(factors._svdvals_back_curve)(
+composed(linalg._svdvals_back_curve)(
     samples(
         "A(4, 2), P(2) + np.arange(2.0), A(3, 2), A(2), A(4, 3), A(2, 2), A(2, 2)",
         "A(3, 3), P(3) + np.arange(3.0), A(3, 3), A(3), A(3, 3), A(3, 3), A(3, 3)",
-    )(factors._svdvals_back_curve)
+    )(linalg._svdvals_back_curve)
 )
-composed(factors._turned_pair)(
-    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 3)")(factors._turned_pair)
+composed(linalg._turned_pair)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 3)")(linalg._turned_pair)
 )
-composed(factors.singular_along)(
-    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 3)")(factors.singular_along)
+composed(linalg.singular_along)(
+    samples("A(4, 2), P(2) + np.arange(2.0), A(2, 3), A(4, 3)")(linalg.singular_along)
 )
-composed(factors.left_along)(
-    samples("A(4, 4), P(2) + np.arange(2.0), A(2, 2), A(4, 2)")(factors.left_along)
+composed(linalg.left_along)(
+    samples("A(4, 4), P(2) + np.arange(2.0), A(2, 2), A(4, 2)")(linalg.left_along)
 )
-composed(factors.right_along)(
-    samples("A(2, 2), P(2) + np.arange(2.0), A(4, 4), A(2, 4)")(factors.right_along)
+composed(linalg.right_along)(
+    samples("A(2, 2), P(2) + np.arange(2.0), A(4, 4), A(2, 4)")(linalg.right_along)
 )
 
 

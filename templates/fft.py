@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from srcdiff.factors import fitted, last_axes, mirrored, swapped_norm
 from srcdiff.rules import composed, d, iscomplex, linear, samples
+from srcdiff.runtime.linalg import fitted, last_axes, mirrored, swapped_norm
 
 
 @linear(np.fft.fft)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import conj, d, forward, iscomplex, isscalar, known, rank
-from srcdiff.runtime import (
+from srcdiff.runtime.arrays import (
     axis_size,
     before,
     cofactor,
@@ -14,7 +14,7 @@ from srcdiff.runtime import (
     others,
     recur,
     winners,
-)  # fmt: skip
+)
 
 # --- reductions --------------------------------------------------------------------------------
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from srcdiff.factors import last_axes
-from srcdiff.pieces import axes_from, conditions
 from srcdiff.rules import composed, refuse, samples, unsupported
-from srcdiff.vectorized import each, each_of_four, each_of_one, each_of_three, each_of_two
+from srcdiff.runtime.linalg import last_axes
+from srcdiff.runtime.pieces import axes_from, conditions
+from srcdiff.runtime.vectorized import each, each_of_four, each_of_one, each_of_three, each_of_two
 
 
 @composed(np.piecewise, early=True)

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from srcdiff.cofactors import cofactor_slope
 from srcdiff.rules import conj, d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
-from srcdiff.runtime import (
+from srcdiff.runtime.arrays import (
     after,
     along,
     axis_size,
@@ -45,7 +44,8 @@ from srcdiff.runtime import (
     unrows,
     winners,
     with_slope,
-)  # fmt: skip
+)
+from srcdiff.runtime.cofactors import cofactor_slope
 
 
 @linear(unbroadcast, view="g")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from srcdiff.factors import extremes
 from srcdiff.rules import composed, d, ignored, isarray, linear, rank, refuse, rule, samples
+from srcdiff.runtime.linalg import extremes
 
 
 @linear(np.bincount)

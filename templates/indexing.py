@@ -4,7 +4,6 @@ import operator
 
 import numpy as np
 
-from srcdiff.factors import diagonal_places
 from srcdiff.rules import (
     Store,
     basic,
@@ -20,7 +19,8 @@ from srcdiff.rules import (
     rule,
     samples,
 )
-from srcdiff.runtime import along, last_writes, positions, scatter, unbroadcast
+from srcdiff.runtime.arrays import along, last_writes, positions, scatter, unbroadcast
+from srcdiff.runtime.linalg import diagonal_places
 
 
 @linear(operator.getitem, view="x")

@@ -4,8 +4,6 @@ import operator
 
 import numpy as np
 
-from srcdiff.factors import kron_shapes
-from srcdiff.pieces import cross_back
 from srcdiff.rules import (
     conj,
     d,
@@ -17,7 +15,7 @@ from srcdiff.rules import (
     rule,
     samples,
 )
-from srcdiff.runtime import (
+from srcdiff.runtime.arrays import (
     cofactor,
     dot_left,
     dot_right,
@@ -28,7 +26,9 @@ from srcdiff.runtime import (
     tensordot_left,
     tensordot_right,
     unbroadcast,
-)  # fmt: skip
+)
+from srcdiff.runtime.linalg import kron_shapes
+from srcdiff.runtime.pieces import cross_back
 
 
 @rule(operator.matmul, np.matmul)

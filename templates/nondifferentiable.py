@@ -8,9 +8,9 @@ import operator
 
 import numpy as np
 
-from srcdiff.attempts import succeeds
-from srcdiff.joined import repeats
 from srcdiff.rules import nondifferentiable, unsupported
+from srcdiff.runtime.attempts import succeeds
+from srcdiff.runtime.sequences import repeats
 
 
 def of(module, *names):

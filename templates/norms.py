@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import composed, d, refuse, rule, samples
-from srcdiff.runtime import divide_or_zero, keep_axes, winners
+from srcdiff.runtime.arrays import divide_or_zero, keep_axes, winners
 
 
 @rule(np.linalg.norm)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import composed, conj, iscomplex, known, refuse, samples
-from srcdiff.runtime import axis_size
+from srcdiff.runtime.arrays import axis_size
 
 from ._starts import start_of
 

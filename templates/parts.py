@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from srcdiff.factors import along_axis, put_places
-from srcdiff.pieces import nonzero_ends
 from srcdiff.rules import composed, iscomplex, samples
+from srcdiff.runtime.linalg import along_axis, put_places
+from srcdiff.runtime.pieces import nonzero_ends
 
 
 @composed(np.partition)

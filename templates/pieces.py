@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from srcdiff import pieces
-from srcdiff.pieces import axes_from, conditions, nonzero_ends, paired, unsplit
 from srcdiff.rules import composed, d, iscomplex, isscalar, linear, nondifferentiable, samples
+from srcdiff.runtime import pieces
+from srcdiff.runtime.pieces import axes_from, conditions, nonzero_ends, paired, unsplit
 
 
 @linear(np.split, np.array_split, view="ary")

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from srcdiff.factors import leading_zeros
-from srcdiff.pieces import paired
 from srcdiff.rules import composed, conj, d, iscomplex, rank, refuse, rule, samples
-from srcdiff.runtime import unbroadcast
+from srcdiff.runtime.arrays import unbroadcast
+from srcdiff.runtime.linalg import leading_zeros
+from srcdiff.runtime.pieces import paired
 
 
 @rule(np.polyval)

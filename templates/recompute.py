@@ -1,6 +1,7 @@
 """Rules of calls that run again in the backward part."""
 
-from srcdiff.recompute import (
+from srcdiff.rules import d, forward, nondifferentiable, rule, samples, unsupported
+from srcdiff.runtime.checkpoint.recompute import (
     Before,
     again,
     gradients_again,
@@ -9,8 +10,7 @@ from srcdiff.recompute import (
     tangent_again,
     tangent_by,
 )
-from srcdiff.rules import d, forward, nondifferentiable, rule, samples, unsupported
-from srcdiff.schedules import (
+from srcdiff.runtime.checkpoint.schedules import (
     Slots,
     has_run,
     pushed_steps,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import conj, d, isarray, known, linear, nondifferentiable, rank, rule, samples
-from srcdiff.runtime import (
+from srcdiff.runtime.arrays import (
     axis_size,
     before,
     divide_or_zero,
@@ -14,7 +14,7 @@ from srcdiff.runtime import (
     unbroadcast,
     undiff,
     winners,
-)  # fmt: skip
+)
 
 
 @linear(np.sum, np.ndarray.sum)

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from srcdiff.factors import polygamma
 from srcdiff.rules import composed, conj, d, divisor, linear, nondifferentiable, rule, samples
-from srcdiff.runtime import others
+from srcdiff.runtime.arrays import others
+from srcdiff.runtime.linalg import polygamma
 
 
 @rule(math.hypot)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples
-from srcdiff.runtime import real_like, unbroadcast, uncut
+from srcdiff.runtime.arrays import real_like, unbroadcast, uncut
 
 
 @elementwise(np.where)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff.rules import d, linear, refuse, samples
-from srcdiff.runtime import inverse_axes, positions, scatter, unbroadcast
+from srcdiff.runtime.arrays import inverse_axes, positions, scatter, unbroadcast
 
 
 @linear(np.reshape, np.ndarray.reshape, view="a", gather="shape")

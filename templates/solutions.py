@@ -14,7 +14,7 @@ from srcdiff.rules import (
     samples,
     unsupported,
 )
-from srcdiff.solutions import (
+from srcdiff.runtime.implicit import (
     as_reals,
     basis_of,
     fixed_adjoint,
@@ -28,7 +28,7 @@ from srcdiff.solutions import (
     solve_tangent,
     solved,
     units_of,
-)  # fmt: skip
+)
 
 SQUARES = "lambda a, b: np.sqrt(a * b), lambda x, a, b: x * x - a * b"
 

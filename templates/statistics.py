@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from srcdiff.factors import last_axes, unique_places
 from srcdiff.rules import composed, conj, d, isscalar, rank, refuse, rule, samples
-from srcdiff.runtime import keep_axes, rows, scatter, unrows
+from srcdiff.runtime.arrays import keep_axes, rows, scatter, unrows
+from srcdiff.runtime.linalg import last_axes, unique_places
 
 # Whether a number of NumPy, too, is as precise as the data: later versions say no.
 NUMBERS_ARE_AS_DATA = np.quantile(np.zeros(1, np.float32), np.float64(0.5)).dtype == np.float32

@@ -2,19 +2,6 @@
 
 import copy
 
-from srcdiff.joined import (
-    add_to_part,
-    as_array,
-    as_items,
-    first_greatest,
-    first_least,
-    numbers,
-    of_items,
-    one_value,
-    same_length,
-    zeros_of,
-)
-from srcdiff.layout import laid_copy, laid_like, view_like
 from srcdiff.rules import (
     composed,
     d,
@@ -26,9 +13,22 @@ from srcdiff.rules import (
     nondifferentiable,
     rule,
     samples,
-)  # fmt: skip
-from srcdiff.together import kept_together
-from srcdiff.trees import (
+)
+from srcdiff.runtime.layout import laid_copy, laid_like, view_like
+from srcdiff.runtime.sequences import (
+    add_to_part,
+    as_array,
+    as_items,
+    first_greatest,
+    first_least,
+    numbers,
+    of_items,
+    one_value,
+    same_length,
+    zeros_of,
+)
+from srcdiff.runtime.together import kept_together
+from srcdiff.runtime.trees import (
     add_at,
     add_into,
     add_numbers,
@@ -50,7 +50,7 @@ from srcdiff.trees import (
     where_nonzero,
     zero_tree,
     zeros_like,
-)  # fmt: skip
+)
 
 nondifferentiable(
     check_adjoint, first_greatest, first_least, note_value, nothing_seen, order, same_length,

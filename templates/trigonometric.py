@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcdiff.rules import conj, d, divisor, elementwise, samples
-from srcdiff.runtime import divide_or_zero, sinc_slope
+from srcdiff.runtime.arrays import divide_or_zero, sinc_slope
 
 
 @elementwise(np.sin, math.sin)

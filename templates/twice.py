@@ -1,8 +1,8 @@
 """Rules of gradients whose own derivative goes by the tangent."""
 
-from srcdiff.recompute import gradients_again, tangent_again
 from srcdiff.rules import d, forward, nondifferentiable, rule, samples
-from srcdiff.twice import (
+from srcdiff.runtime.checkpoint.recompute import gradients_again, tangent_again
+from srcdiff.runtime.second_order import (
     along_by,
     back_by,
     gradients_along,

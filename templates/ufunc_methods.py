@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from srcdiff.factors import latest, unreduced
-from srcdiff.repeats import leads, segments
 from srcdiff.rules import (
     composed,
     conj,
@@ -15,7 +13,9 @@ from srcdiff.rules import (
     samples,
     unsupported,
 )
-from srcdiff.runtime import keep_axes, recur_back, winners
+from srcdiff.runtime.arrays import keep_axes, recur_back, winners
+from srcdiff.runtime.linalg import latest, unreduced
+from srcdiff.runtime.ufunc_methods import leads, segments
 
 
 @composed(np.multiply.reduce)

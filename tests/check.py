@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff import runtime, trees
+from srcdiff.runtime import arrays, trees
 
 from . import structures as st
 
@@ -255,7 +255,7 @@ def check_second_order(
 def namespace_of(function: Callable[..., Any]) -> dict[str, Any]:
     """What generated source may refer to: the primal's names, NumPy and the helpers."""
     names: dict[str, Any] = {"np": np, "numpy": np}
-    for module in (runtime, trees):
+    for module in (arrays, trees):
         names.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
     target = inspect.unwrap(function)
     names.update(getattr(target, "__globals__", {}))

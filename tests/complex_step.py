@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import rules
+from srcdiff.primitives import registry
 from tests.sample_checks import close, in_single, inner, is_complex, leaves
 from tests.samples import Program, Sample, moved, slope
 
@@ -34,7 +34,7 @@ def candidates(samples: Sequence[Sample]) -> list[Sample]:
 
 def _has_loop(function: Any) -> bool:
     """Whether a function is a ufunc from complex numbers to complex numbers."""
-    if isinstance(function, rules.Given):
+    if isinstance(function, registry.Given):
         return _has_loop(function.function)
     if not isinstance(function, np.ufunc):
         return False

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, records
-from srcdiff.analyses.kind_join import join_all
-from srcdiff.analyses.kind_types import (
+from srcdiff import ir
+from srcdiff.ir.kinds import (
     Array,
     Callable,
     Dict,
@@ -25,6 +24,8 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     sure,
 )
+from srcdiff.kinds.lattice import join_all
+from srcdiff.runtime import records
 
 from . import ir_interpreter
 

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import pipeline
+from srcdiff.driver import pipeline
+from srcdiff.driver.pipeline import State
 from srcdiff.errors import UnsupportedError
-from srcdiff.pipeline import State
-from srcdiff.request import Request
+from srcdiff.frontend.request import Request
 from tests import structures as st
 from tests.check import Problem, assert_form, assert_unchanged, positional
 from tests.programs import PROGRAMS, Program

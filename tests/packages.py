@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 from types import ModuleType
 
-from srcdiff import rules
+from srcdiff.primitives import registry
 
 NAMES = tuple(
     f"scipy.{name}"
@@ -19,5 +19,5 @@ def installed() -> dict[str, ModuleType]:
     """The packages that are there, by their names, with their rules read."""
     there = [n for n in NAMES if importlib.util.find_spec(n.split(".")[0])]
     found = {n: importlib.import_module(n) for n in there}
-    rules.read_extras()
+    registry.read_extras()
     return found

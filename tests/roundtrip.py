@@ -6,11 +6,11 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.backends.numpy import compile_text
-from srcdiff.emit import emit
-from srcdiff.lower import Closure, Lifted, lower
-from srcdiff.names import name
-from srcdiff.nested import is_transform
-from srcdiff.parse import parse
+from srcdiff.codegen.emit import emit
+from srcdiff.codegen.naming import name
+from srcdiff.frontend.lowering import Closure, Lifted, lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.specialize.nested.calls import is_transform
 
 from .programs import PROGRAMS
 

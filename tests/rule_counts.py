@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from srcdiff import rules
+from srcdiff.primitives import registry
 
 COLUMNS = {
     "rule": "templates", "definition": "definitions", "zero": "zero on purpose",
@@ -23,7 +23,7 @@ COLUMNS = {
 
 def kind_of(function: Any) -> str:
     """How a function is decided."""
-    rule = rules.builtin().find(function)
+    rule = registry.builtin().find(function)
     if rule is None or rule.definition is not None:
         return "definition"
     if rule.reason:
@@ -48,7 +48,7 @@ def _line(title: str, count: Counter[str]) -> str:
 
 def lengths() -> list[int]:
     """The lines of every template: from `def` on, without empty ones and comments."""
-    found = {id(r.template): r.template for r in rules.builtin().rules if r.template is not None}
+    found = {id(r.template): r.template for r in registry.builtin().rules if r.template is not None}
     return [_length(template) for template in found.values()]
 
 

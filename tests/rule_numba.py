@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff import rules
 from srcdiff.errors import SrcdiffError
+from srcdiff.primitives import registry
 from tests.sample_checks import copies, gradient, in_single, is_complex, leaves, weighted
 from tests.samples import Sample, collected
 
@@ -43,7 +43,7 @@ def samples_of(function: Any, samples: list[Sample]) -> list[Sample]:
 
 
 def _key(function: Any) -> Any:
-    return function.function if isinstance(function, rules.Given) else function
+    return function.function if isinstance(function, registry.Given) else function
 
 
 def _size(sample: Sample) -> tuple[bool, int, int]:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff import rules
-from srcdiff.distributions import distribution
+from srcdiff.backends.cupy.placement import check_known
 from srcdiff.ir import NOWHERE, Attr, Method
-from srcdiff.placement import check_known
+from srcdiff.primitives import registry
+from srcdiff.primitives.distributions import distribution
 from tests import packages, rule_counts, rule_numba, rule_orders
 from tests.samples import Sample, collected
 
@@ -111,29 +111,29 @@ def _named(prefix: str, space: Any) -> Iterator[tuple[str, Any]]:
         value = vars(space)[name]
         if name.startswith("_") or not callable(value) or id(value) in seen or name in GONE:
             continue
-        rule = rules.builtin().find(value)
-        if rule is not None or rules.given(value):
+        rule = registry.builtin().find(value)
+        if rule is not None or registry.given(value):
             seen.add(id(value))
             yield (f"{prefix}.{name}" if prefix else name), value
 
 
 def _distributions(module: str) -> Iterator[tuple[str, Any]]:
     """The methods of the distributions of `scipy.stats`."""
-    for key in rules.builtin().by_key:
+    for key in registry.builtin().by_key:
         base = distribution(getattr(key, "__self__", None))
         if module == "scipy.stats" and base is not None:
             yield f"{module}.{base}.{key.__name__}", key
 
 
 def _ufunc_methods() -> Iterator[tuple[str, Any]]:
-    for key in rules.builtin().by_key:
+    for key in registry.builtin().by_key:
         ufunc = getattr(key, "__self__", None)
         if isinstance(ufunc, np.ufunc):
             yield f"np.{ufunc.__name__}.{key.__name__}", key
 
 
 def _members() -> Iterator[tuple[str, Any]]:
-    for key in rules.builtin().by_key:
+    for key in registry.builtin().by_key:
         if isinstance(key, Method):
             yield f"x.{key.name}()", key
         elif isinstance(key, Attr):
@@ -144,7 +144,7 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
     """The tables of one group of functions."""
     rows, zero, refused = [], [], []
     for name, function in sorted(found.items()):
-        rule = rules.builtin().find(function)
+        rule = registry.builtin().find(function)
         if rule is not None and rule.reason:
             refused.append(f"| `{name}` | {rule.reason} |")
         elif rule is not None and rule.flavour == "nondifferentiable":
@@ -161,9 +161,9 @@ def _section(title: str, found: dict[str, Any]) -> list[str]:
     return out
 
 
-def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
+def _row(name: str, function: Any, rule: registry.Rule | None) -> str:
     """The line of one function."""
-    options = rules.given(function)
+    options = registry.given(function)
     defined = rule is None or rule.definition is not None
     found = [*options.values(), *(() if rule is None else (rule,))]
     calls = [s for r in found for s in r.samples]
@@ -183,7 +183,7 @@ def _row(name: str, function: Any, rule: rules.Rule | None) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _forward(rule: rules.Rule | None) -> str:
+def _forward(rule: registry.Rule | None) -> str:
     """Where the tangent of a function comes from."""
     if rule is None or rule.definition is not None:
         return "its steps"
@@ -204,7 +204,7 @@ def _samples() -> dict[Any, list[Sample]]:
     found: dict[Any, list[Sample]] = {}
     for sample in collected():
         key = sample.function
-        key = key.function if isinstance(key, rules.Given) else key
+        key = key.function if isinstance(key, registry.Given) else key
         found.setdefault(key, []).append(sample)
     return found
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff import rules
 from srcdiff.ir import Attr, Method
+from srcdiff.primitives import registry
 from tests import packages
 
 # What the source of a sample may call: each makes an argument to differentiate with respect to.
@@ -87,7 +87,7 @@ class _Parameters(ast.NodeTransformer):
 class Sample:
     """One function of a rule with one of its sample calls."""
 
-    rule: rules.Rule
+    rule: registry.Rule
     function: Any
     call: str
 
@@ -95,7 +95,7 @@ class Sample:
     def id(self) -> str:
         """The name of the test."""
         key = self.function
-        if isinstance(key, rules.Given):
+        if isinstance(key, registry.Given):
             return f"{self.rule.name}({self.call})"
         name = getattr(key, "name", None) or getattr(key, "__name__", None) or f"store{key.op}"
         mark = "." if isinstance(key, (Method, Attr)) else ""
@@ -142,11 +142,11 @@ class Program:
     args: tuple[Any, ...]
 
 
-def _body(rule: rules.Rule, function: Any, args: list[str], kwargs: list[str]) -> list[str]:
+def _body(rule: registry.Rule, function: Any, args: list[str], kwargs: list[str]) -> list[str]:
     """The lines that make the call."""
-    if isinstance(function, rules.Given):
+    if isinstance(function, registry.Given):
         return _body(rule, function.function, args, kwargs)
-    if isinstance(function, rules.Store):
+    if isinstance(function, registry.Store):
         return _store(function, args)
     rest = ", ".join((*args[1:], *kwargs))
     if rule.mutates is not None:
@@ -160,7 +160,7 @@ def _body(rule: rules.Rule, function: Any, args: list[str], kwargs: list[str]) -
     return [f"return fn({', '.join((*args, *kwargs))})"]
 
 
-def _store(function: rules.Store, args: list[str]) -> list[str]:
+def _store(function: registry.Store, args: list[str]) -> list[str]:
     """The lines that make a store."""
     target = "x" if function.whole else f"x[{args[1]}]"
     return [f"x = 1.0 * {args[0]}", f"{target} {function.op or ''}= {args[-1]}", "return x"]
@@ -171,7 +171,7 @@ def _compiled(name: str, params: Sequence[str], body: list[str], function: Any) 
     text = f"def program({', '.join(params)}):\n" + "".join(f"    {line}\n" for line in body)
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    function = function.function if isinstance(function, rules.Given) else function
+    function = function.function if isinstance(function, registry.Given) else function
     namespace = {**_modules(), "fn": function, "operator": operator, "__name__": "samples"}
     exec(compile(text, file, "exec"), namespace)
     return namespace["program"]
@@ -181,8 +181,8 @@ def collected() -> list[Sample]:
     """Every function of every rule with every sample call that fits it."""
     out = []
     packages.installed()
-    for key in rules.builtin().by_key:
-        rule = rules.lookup(key)
+    for key in registry.builtin().by_key:
+        rule = registry.lookup(key)
         assert rule is not None
         if rule.template is not None or rule.definition is not None:
             out += [s for call in rule.samples if _fits(s := Sample(rule, key, call))]

@@ -3,7 +3,7 @@
 import numpy as np
 
 import srcdiff
-from srcdiff.rules import d
+from srcdiff.primitives.registry import d
 
 
 def twice(x):

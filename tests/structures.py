@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-import srcdiff
+from srcdiff.runtime import records
 
 
 def is_number(value: Any) -> bool:
@@ -33,7 +33,7 @@ def children(value: Any) -> list[tuple[Any, Any]] | None:
     if isinstance(value, (list, tuple)):
         return list(enumerate(value))
     if is_record(value):
-        return list(srcdiff.records.attributes(value).items())
+        return list(records.attributes(value).items())
     return None
 
 
@@ -61,7 +61,7 @@ def rebuilt(value: Any, items: list[Any]) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(items)
     new = copy.copy(value)
-    for key, item in zip(srcdiff.records.attributes(value), items, strict=True):
+    for key, item in zip(records.attributes(value), items, strict=True):
         object.__setattr__(new, key, item)
     return new
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from srcdiff import ir
-from srcdiff.analyses.activity import activity, edges, reachable
-from srcdiff.analyses.aliases import Aliases, aliases
-from srcdiff.analyses.kind_values import kind_of
-from srcdiff.analyses.kinds import infer
-from srcdiff.flow import flows
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.webs import webs
+from srcdiff.analysis.activity import activity, edges, reachable
+from srcdiff.analysis.aliases import Aliases, aliases
+from srcdiff.frontend.flow import flows
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.of_values import kind_of
+from srcdiff.normalize.live_ranges import webs
 
 X = np.ones(3)
 

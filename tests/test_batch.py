@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api import matrices, pullback
+from srcdiff.api import matrices
 from srcdiff.api.batch import batched, item, stacked
-from srcdiff.api.many import CANNOT
-from srcdiff.api.options import Options
 from srcdiff.api.point import Point, leaves, with_leaves
+from srcdiff.driver import pullback
+from srcdiff.driver.many import CANNOT
+from srcdiff.driver.options import Options
 
 from . import structures as st
 from .check import define

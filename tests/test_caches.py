@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.driver import derivative
 from srcdiff.ir import GENERATED
 
 from . import caches_model as model
@@ -226,7 +227,7 @@ def test_a_rule_that_is_written_anew():
         yield z
         d[x] += 2.0 * d[z]
 
-    from srcdiff.rules import d
+    from srcdiff.primitives.registry import d
 
     def wrong(x):
         z = doubled(x)
@@ -248,9 +249,9 @@ def test_generated_once(monkeypatch):
         return x * x
 
     made = []
-    derive = srcdiff.api.derivative.derive
+    derive = derivative.derive
     monkeypatch.setattr(
-        srcdiff.api.derivative, "derive", lambda *a: made.append(a[-1]) or derive(*a)
+        derivative, "derive", lambda *a: made.append(a[-1]) or derive(*a)
     )
     for _ in range(3):
         assert srcdiff.grad(f)(3.0) == 6.0
@@ -278,7 +279,7 @@ def test_a_wrapper_has_specialisations_of_its_own():
 
 def test_very_many_kinds_are_forgotten():
     g = srcdiff.grad(lambda x, name: x * x)
-    from srcdiff.api import compiled
+    from srcdiff.driver import compiled
 
     for k in range(compiled._MOST + 2):
         compiled.keep(g._cache, ("made up", k), None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.rules import d, rule
+from srcdiff.primitives.registry import d, rule
 
 from . import models
 
@@ -103,15 +103,15 @@ def test_gradients_that_are_not_the_same_again():
 
 
 def test_a_batch_that_is_wrong_is_found(monkeypatch):
-    from srcdiff.api import check
+    from srcdiff.api import gradcheck
 
     assert srcdiff.gradcheck(models.vector, (X,), check_batched_grad=True)
-    right = check.batched
+    right = gradcheck.batched
 
     def wrong(*args):
         return tuple(g + 1e-9 for g in right(*args))
 
-    monkeypatch.setattr(check, "batched", wrong)
+    monkeypatch.setattr(gradcheck, "batched", wrong)
     with pytest.raises(srcdiff.GradcheckError, match="the batched gradient of x differs"):
         srcdiff.gradcheck(models.vector, (X,), check_batched_grad=True)
     assert srcdiff.gradcheck(models.vector, (X,))
@@ -140,7 +140,7 @@ def test_an_array_stands_for_itself_alone():
 def test_a_batch_of_tangents_that_is_wrong_is_found(monkeypatch):
     options = {"check_forward_ad": True, "check_batched_forward_grad": True}
     assert srcdiff.gradcheck(lambda x: np.sin(x) * x, (X,), **options)
-    monkeypatch.setattr("srcdiff.api.check.pushed", lambda point, t, *rest: 2.0 * t[0])
+    monkeypatch.setattr("srcdiff.api.gradcheck.pushed", lambda point, t, *rest: 2.0 * t[0])
     with pytest.raises(srcdiff.GradcheckError, match="batched tangent of the output differs"):
         srcdiff.gradcheck(lambda x: np.sin(x) * x, (X,), **options)
 

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.digest import meaning
+from srcdiff.aot.digest import meaning
 from srcdiff.cli import main
 from srcdiff.cli.options import parser
+from srcdiff.primitives import registry
 
 ROOT = Path(__file__).parent.parent
 MODEL = '''import numpy as np
@@ -412,7 +413,7 @@ def test_wrong_gradients_are_found(model, capsys):
     changed(model, "class Model", TRIPLE + "\n\nclass Model")
     Path("wrong.py").write_text(RULE.format(model=model, factor=4.0))
     f = f"{model}:tripled"
-    before = srcdiff.rules._user
+    before = registry._user
     try:
         command = ["generate", f, "--rules", "wrong.py", "--example", "np.ones(2)", "--verify"]
         assert main([*command, "-o", "g.py"]) == 1
@@ -427,8 +428,8 @@ def test_wrong_gradients_are_found(model, capsys):
         assert main([*command[:-1], "-o", "g.py"]) == 0
         assert main(["check", "g.py", "--rules", "wrong.py", "--verify"]) == 1
     finally:
-        srcdiff.rules._user = before
-        srcdiff.rules.registry.cache_clear()
+        registry._user = before
+        registry.registry.cache_clear()
 
 
 # --- projects -------------------------------------------------------------------------------------

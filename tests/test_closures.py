@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-import srcdiff.api.derivative
-from srcdiff.api import closures
+from srcdiff.driver import closures, derivative
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -19,14 +18,14 @@ def counted(monkeypatch):
     closures._kept.clear()
     made = []
     for name in ("derive", "derive_pair"):
-        real = getattr(srcdiff.api.derivative, name)
+        real = getattr(derivative, name)
 
         def derive(*args, real=real):
             made.append(args)
             return real(*args)
 
         derive.__name__ = name
-        monkeypatch.setattr(srcdiff.api.derivative, name, derive)
+        monkeypatch.setattr(derivative, name, derive)
     return made
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.lower.collected import plain_collections
-from srcdiff.parse import parse
+from srcdiff.frontend.desugar.collected import plain_collections
+from srcdiff.frontend.source.parse import parse
 
 
 def after(f):

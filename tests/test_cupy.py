@@ -9,8 +9,8 @@ import pytest
 import scipy.special
 
 import srcdiff
+from srcdiff.backends.cupy.placement import KNOWN, MISSING
 from srcdiff.errors import CotangentTypeError, DtypeError, MissingRuleError, UnsupportedError
-from srcdiff.placement import KNOWN, MISSING
 
 from . import test_gpu
 from .check import difference

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.forward import forward_of
+from srcdiff.api.jvp import forward_of
 
 from . import models
 from .check import close

@@ -3,17 +3,17 @@
 import numpy as np
 
 import srcdiff
-from srcdiff import ir_text
-from srcdiff.displays import displays
-from srcdiff.lower import lower
-from srcdiff.parse import parse
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir import printer
+from srcdiff.normalize.displays import displays
 
 from .check import check_gradient
 
 
 def text(f):
     """The function after the pass, without its first and last line."""
-    return ir_text.show(displays(lower(parse(f)))).splitlines()[1:-1]
+    return printer.show(displays(lower(parse(f)))).splitlines()[1:-1]
 
 
 def test_a_list_of_variables_goes_into_the_call():

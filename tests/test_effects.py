@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.analyses.effects import is_pure
-from srcdiff.analyses.purity import may_be_run
+from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.purity import may_be_run
 
 X = np.array([1.0, 2.0, 3.0])
 FILES = {}

@@ -11,7 +11,7 @@ import pytest
 
 import srcdiff
 from srcdiff.backends.numpy import compile_module, compile_text
-from srcdiff.emit import emit
+from srcdiff.codegen.emit import emit
 from srcdiff.ir import (
     NONE,
     Assign,

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import ir, ir_text, rules
-from srcdiff.analyses.aliases import Aliases
-from srcdiff.analyses.kind_types import NUMERIC, Array, List, NoneKind, Scalar, Sym, Tuple
+from srcdiff import ir
+from srcdiff.analysis.aliases import Aliases
+from srcdiff.analysis.facts import Facts
+from srcdiff.autodiff.expand.template import expand
 from srcdiff.errors import MissingRuleError
-from srcdiff.expand import expand
-from srcdiff.facts import Facts
-from srcdiff.flow import flows
-from srcdiff.ir import NONE, Attr, Call, Const, Method, Name, Ref, Slice, Star, Tup
+from srcdiff.frontend.flow import flows
+from srcdiff.ir import NONE, Attr, Call, Const, Method, Name, Ref, Slice, Star, Tup, printer
+from srcdiff.ir.kinds import NUMERIC, Array, List, NoneKind, Scalar, Sym, Tuple
+from srcdiff.primitives import registry
 
 from .check import check_gradient
 
@@ -41,13 +42,13 @@ def adjoint(call, kinds=None, active="xy", target="z"):
     facts = Facts(kinds, Aliases(), frozenset({*active, target}), adjoints, ir.Fresh(taken))
     stmt = ir.Assign(Name(target), call, HERE) if target else ir.Effect(call, HERE)
     if isinstance(call, ir.SetItem):
-        rule = rules.lookup(rules.Store(call.op, call.index is None))
+        rule = registry.lookup(registry.Store(call.op, call.index is None))
         stmt, args = call, {"x": call.base, "i": call.index, "v": call.value}
-        bound = rules.Bound(rule, {p.name: args[p.name] for p in rule.params}, "the store")
+        bound = registry.Bound(rule, {p.name: args[p.name] for p in rule.params}, "the store")
     else:
-        bound = rules.find(call, kinds, HERE)
+        bound = registry.find(call, kinds, HERE)
     block = expand(bound, stmt, facts).adjoint
-    text = ir_text.show(ir.Function("f", (), block))
+    text = printer.show(ir.Function("f", (), block))
     return [line[4:] for line in text.splitlines()[1:]]
 
 
@@ -248,15 +249,15 @@ def factor_and_scale(a, x):
 @pytest.fixture
 def user_rules():
     """Rules declared here are forgotten after the test."""
-    saved = rules._user
+    saved = registry._user
 
-    @rules.rule(two_results)
+    @registry.rule(two_results)
     def two(x):
         s, c = two_results(x)
         yield s, c
         d[x] += d[s] * c - d[c] * s  # noqa: F821
 
-    @rules.rule(factor_and_scale)
+    @registry.rule(factor_and_scale)
     def scale(a, x):
         root = np.sqrt(a)
         z = x / root
@@ -265,8 +266,8 @@ def user_rules():
         d[a] += -0.5 * d[z] * z / (root * root)  # noqa: F821
 
     yield
-    rules._user = saved
-    rules.registry.cache_clear()
+    registry._user = saved
+    registry.registry.cache_clear()
 
 
 def test_templates_with_several_results(user_rules):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.forward import forward_of, tangent_like
+from srcdiff.api.jvp import forward_of, tangent_like
 
 from . import structures as st
 from .check import (

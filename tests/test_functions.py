@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.lower.flatten import flattened
-from srcdiff.parse import parse
+from srcdiff.frontend.desugar.flatten import flattened
+from srcdiff.frontend.source.parse import parse
 
 from .check import check_gradient, check_second_order, define, with_cotangent
 from .programs.functions import callbacks

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.solutions import gmres
+from srcdiff.runtime.implicit import gmres
 
 from .check import close
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import pipeline
+from srcdiff.driver import pipeline
 
 from . import models
 from . import structures as st

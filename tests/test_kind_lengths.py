@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from srcdiff.analyses.kind_dims import Sym
-from srcdiff.analyses.kind_types import Array
-from srcdiff.analyses.kinds import infer, kind_of
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.prepare import prepare
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.dims import Sym
+from srcdiff.ir.kinds import Array
+from srcdiff.kinds.interpreter import infer, kind_of
+from srcdiff.normalize.prepare import prepare
 
 from .check import define
 

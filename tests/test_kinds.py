@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from srcdiff.analyses.kind_calls import call_kind
-from srcdiff.analyses.kind_join import join
-from srcdiff.analyses.kind_types import (
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.kinds import (
     BIG,
     UNKNOWN,
     Array,
@@ -23,12 +23,12 @@ from srcdiff.analyses.kind_types import (
     broadcasts_to_itself,
     same_shape,
 )
-from srcdiff.analyses.kinds import infer, key_of, kind_of
-from srcdiff.filters import gaussian_weights
-from srcdiff.iterate import iterated
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.webs import webs
+from srcdiff.kinds.calls import call_kind
+from srcdiff.kinds.interpreter import infer, key_of, kind_of
+from srcdiff.kinds.lattice import join
+from srcdiff.normalize.iterate import iterated
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.runtime.scipy.filters import gaussian_weights
 
 from .kind_checker import run_checked
 from .roundtrip import WHOLE

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from srcdiff import ir
-from srcdiff.analyses.kinds import infer, kind_of
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.simplify.copies import returned_at_once
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.kinds.interpreter import infer, kind_of
+from srcdiff.optimize.copies import returned_at_once
 
 X = np.ones(3)
 

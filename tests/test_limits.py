@@ -36,11 +36,11 @@ def test_the_page_in_plain_words_leads_to_every_topic():
 
 
 UNREACHED = {
-    "api/bound.py": "an object of Numba's, which need not be installed",
-    "backends/native.py": "what Numba says, which need not be installed",
-    "lower/builder.py": "an expression that only later versions of Python have",
-    "overlaps.py": "a NumPy before 2.3 (`test_overlaps.py` sets it so)",
-    "workspaces.py": "a Python without reference counts, or without its global lock",
+    "driver/bound.py": "an object of Numba's, which need not be installed",
+    "backends/numba/compiled.py": "what Numba says, which need not be installed",
+    "frontend/lower/builder.py": "an expression that only later versions of Python have",
+    "normalize/overlaps.py": "a NumPy before 2.3 (`test_overlaps.py` sets it so)",
+    "runtime/workspace.py": "a Python without reference counts, or without its global lock",
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.rules import elementwise
+from srcdiff.primitives.registry import elementwise
 
 from .check import define
 

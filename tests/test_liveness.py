@@ -3,9 +3,9 @@
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.liveness import live_after, live_before, liveness, uses
-from srcdiff.lower import lower
-from srcdiff.parse import parse
+from srcdiff.analysis.liveness import live_after, live_before, liveness, uses
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
 
 
 def lowered(function):

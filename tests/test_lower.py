@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from srcdiff import ir
-from srcdiff.analyses.kinds import infer, kind_of
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import (
     NONE,
     Assign,
@@ -31,10 +32,9 @@ from srcdiff.ir import (
     While,
     make_list,
 )
-from srcdiff.iterate import iterated
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.verify import verify
+from srcdiff.ir.verifier import verify
+from srcdiff.kinds.interpreter import infer, kind_of
+from srcdiff.normalize.iterate import iterated
 from tests import ir_interpreter
 from tests.check import define
 from tests.lowering_loops import ALL

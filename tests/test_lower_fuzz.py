@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.verify import verify
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.verifier import verify
 from tests import ir_interpreter
 from tests.check import define
 

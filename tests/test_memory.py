@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 
 import srcdiff
-from srcdiff import summaries
-from srcdiff.memory import once, remembering
+from srcdiff.analysis.manager import once, remembering
+from srcdiff.normalize.summaries import induction
 
 
 def test_once_in_a_compilation():
@@ -35,13 +35,13 @@ def rest(x, n):
 def test_summaries_are_found_once(monkeypatch):
     """A gradient and its forward and backward parts ask for them; each is found for its kinds."""
     found = Counter()
-    settled = summaries._Induction.settled
+    settled = induction._Induction.settled
 
     def counted(self, fn, kinds):
         found[fn, tuple(kinds.items())] += 1
         return settled(self, fn, kinds)
 
-    monkeypatch.setattr(summaries._Induction, "settled", counted)
+    monkeypatch.setattr(induction._Induction, "settled", counted)
     x = np.array([0.3, 0.7, 1.1])
     gradient = srcdiff.grad(lambda x: product(x, 3))(x)
     step = 1e-200j

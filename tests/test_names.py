@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 import srcdiff
-from srcdiff import pipeline
-from srcdiff.emit import emit, renamed, shown
+from srcdiff.codegen.emit import emit, renamed, shown
+from srcdiff.codegen.naming import name, new_names
+from srcdiff.driver import pipeline
 from srcdiff.ir import (
     Assign,
     Call,
@@ -26,7 +27,6 @@ from srcdiff.ir import (
     While,
     make_list,
 )
-from srcdiff.names import name, new_names
 
 from .check import check_gradient
 from .programs import PROGRAMS

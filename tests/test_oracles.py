@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import rules
+from srcdiff.primitives import registry
 
 from .check import define, with_cotangent
 from .oracle_functions import FUNCTIONS, NONE, WITHOUT
@@ -345,9 +345,9 @@ def test_every_function_that_they_have_is_compared():
 
 def has_derivative(function):
     """Whether a function has a rule that says more than that it is zero, or refused."""
-    rule = rules.builtin().find(function)
+    rule = registry.builtin().find(function)
     if rule is None:
-        return bool(rules.given(function))
+        return bool(registry.given(function))
     return not rule.reason and rule.flavour != "nondifferentiable"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import overlaps
+from srcdiff.normalize import overlaps
 
 from .programs.found import AT_ITSELF, active_set
 

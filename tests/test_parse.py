@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from srcdiff.errors import TransformError
-from srcdiff.lower import lower
-from srcdiff.parse import EmptyCellError, parse
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import EmptyCellError, parse
 from tests import ir_interpreter
 from tests.check import define
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import ir, pipeline
-from srcdiff.analyses.kind_values import kind_of
-from srcdiff.api.options import Options, request_of
-from srcdiff.verify import verify
+from srcdiff import ir
+from srcdiff.driver import pipeline
+from srcdiff.driver.options import Options, request_of
+from srcdiff.ir.verifier import verify
+from srcdiff.kinds.of_values import kind_of
 
 from . import structures as st
 from .part import part

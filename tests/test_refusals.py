@@ -7,8 +7,8 @@ import pytest
 import scipy.linalg
 
 from srcdiff import errors, ir
-from srcdiff.lower import lower, lower_template
-from srcdiff.parse import parse
+from srcdiff.frontend.lowering import lower, lower_template
+from srcdiff.frontend.source.parse import parse
 from tests.check import define
 
 TABLE = np.array([1.0, 2.0])

@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 import srcdiff
-from srcdiff.lower import lower
-from srcdiff.parse import parse
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
 from tests.check import define
 from tests.lowering_loops import ALL
 from tests.part import part

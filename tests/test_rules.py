@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import rules
-from srcdiff.analyses.kind_types import Array, List, Scalar
 from srcdiff.errors import MissingRuleError
+from srcdiff.frontend.lower.template import differentiable, mentioned, template_of
 from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
-from srcdiff.lower.template import differentiable, mentioned, template_of
+from srcdiff.ir.kinds import Array, List, Scalar
+from srcdiff.primitives import registry
 
 from .check import define
 
@@ -26,16 +26,16 @@ X, Y = Name("x"), Name("y")
 
 def bound(fn, *args, kinds=None, **kwargs):
     """The arguments of a call by parameter."""
-    return rules.find(Call(fn, args, tuple(kwargs.items())), kinds or {}, HERE).args
+    return registry.find(Call(fn, args, tuple(kwargs.items())), kinds or {}, HERE).args
 
 
 def test_functions_operators_methods_and_attributes_share_rules():
-    assert rules.find(np.sum) is rules.find(Method("sum"))
-    assert rules.find(np.multiply) is rules.find(operator.mul)
-    assert rules.find(np.sin) is rules.find(math.sin)
-    assert rules.find(np.real) is rules.find(Attr("real"))
-    assert rules.find(np.add.at).name == "add_at"
-    assert rules.find(abs).name == "absolute"
+    assert registry.find(np.sum) is registry.find(Method("sum"))
+    assert registry.find(np.multiply) is registry.find(operator.mul)
+    assert registry.find(np.sin) is registry.find(math.sin)
+    assert registry.find(np.real) is registry.find(Attr("real"))
+    assert registry.find(np.add.at).name == "add_at"
+    assert registry.find(abs).name == "absolute"
 
 
 def test_unknown_and_unhashable_functions_have_no_rule():
@@ -45,9 +45,9 @@ def test_unknown_and_unhashable_functions_have_no_rule():
         def __call__(self):
             return 1
 
-    assert rules.find(Callable()) is None
-    assert rules.find(print).flavour == "nondifferentiable"
-    assert rules.find(lambda x: x) is None
+    assert registry.find(Callable()) is None
+    assert registry.find(print).flavour == "nondifferentiable"
+    assert registry.find(lambda x: x) is None
 
 
 def test_defaults_are_filled_in():
@@ -90,7 +90,7 @@ def test_neutral_keywords_are_ignored():
 )
 def test_refusals_are_located(call, reason):
     with pytest.raises(MissingRuleError) as caught:
-        rules.find(call, {}, HERE)
+        registry.find(call, {}, HERE)
     assert reason in caught.value.reason
     assert caught.value.loc == HERE
     assert "@srcdiff.rule" in caught.value.remedy
@@ -111,63 +111,63 @@ def test_an_argument_that_a_rule_forgets_is_refused_where_it_matters():
 def test_methods_of_containers_are_not_those_of_arrays():
     kinds = {"x": List(Scalar("float64"))}
     with pytest.raises(MissingRuleError):
-        rules.find(Call(Method("copy"), (X,)), kinds, HERE)
-    assert rules.find(Call(Method("copy"), (X,)), {"x": Array("float64", None)}, HERE)
+        registry.find(Call(Method("copy"), (X,)), kinds, HERE)
+    assert registry.find(Call(Method("copy"), (X,)), {"x": Array("float64", None)}, HERE)
 
 
 def test_every_parameter_of_a_template_has_an_adjoint_or_is_no_number():
-    for rule in rules.registry().rules:
+    for rule in registry.registry().rules:
         if rule.template is not None:
             assert mentioned(rule), rule.name
 
 
 def test_zero_on_purpose_is_not_differentiable():
-    assert differentiable(rules.find(np.copysign)) == {"x"}
-    assert differentiable(rules.find(np.arange)) == {"start", "step"}
-    assert differentiable(rules.find(np.argmax)) == frozenset()
+    assert differentiable(registry.find(np.copysign)) == {"x"}
+    assert differentiable(registry.find(np.arange)) == {"start", "step"}
+    assert differentiable(registry.find(np.argmax)) == frozenset()
 
 
 def test_templates_are_loaded_once_and_lowered_one_at_a_time():
-    assert rules.registry() is rules.registry()
-    assert template_of(rules.find(np.sinh)) is template_of(rules.find(np.sinh))
+    assert registry.registry() is registry.registry()
+    assert template_of(registry.find(np.sinh)) is template_of(registry.find(np.sinh))
 
 
 def test_a_template_needs_functions_and_a_yield():
     with pytest.raises(TypeError, match="needs the functions"):
-        rules.rule()
+        registry.rule()
     with pytest.raises(TypeError, match="has no `yield`"):
-        rules.rule(np.sin)(lambda x: x)
+        registry.rule(np.sin)(lambda x: x)
 
 
 def test_d_means_nothing_when_run():
     with pytest.raises(TypeError, match="has a meaning only in the source of a template"):
-        rules.d[1]
+        registry.d[1]
 
 
 @pytest.fixture
 def own_rules():
     """Rules declared by a test are forgotten after it."""
-    saved = rules._user
+    saved = registry._user
     yield
-    rules._user = saved
-    rules.registry.cache_clear()
+    registry._user = saved
+    registry.registry.cache_clear()
 
 
 def test_a_user_rule_lies_above_the_others(own_rules):
-    before = rules.registry()
+    before = registry.registry()
 
-    @rules.rule(np.sinh)
+    @registry.rule(np.sinh)
     def mine(x):
         z = np.sinh(x)
         yield z
         d[x] += d[z]  # noqa: F821
 
-    assert rules.find(np.sinh) is mine
+    assert registry.find(np.sinh) is mine
     assert before.find(np.sinh) is not mine
 
 
 def test_rules_with_a_tangent_are_the_projects_own_too():
-    assert all(map(rules.is_builtin, rules.builtin().by_key.values()))
+    assert all(map(registry.is_builtin, registry.builtin().by_key.values()))
 
 
 def test_load_rules_reads_a_file_and_a_folder(own_rules, tmp_path):
@@ -176,8 +176,8 @@ def test_load_rules_reads_a_file_and_a_folder(own_rules, tmp_path):
         "@rule(np.i0)\ndef i0(x):\n    z = np.i0(x)\n    yield z\n    d[x] += d[z]\n"
     )
     (tmp_path / "mine.py").write_text(text)
-    assert [r.name for r in rules.load_rules(tmp_path)] == ["i0"]
-    assert rules.find(np.i0).name == "i0"
+    assert [r.name for r in registry.load_rules(tmp_path)] == ["i0"]
+    assert registry.find(np.i0).name == "i0"
 
 
 @pytest.mark.parametrize("slope", [2.0, 3.0])
@@ -198,7 +198,7 @@ def test_ref_arguments_are_kept():
 
 
 def test_readme_examples(own_rules):
-    path = Path(rules.files.folder()) / "README.md"
+    path = Path(registry.files.folder()) / "README.md"
     result = doctest.testfile(str(path), module_relative=False)
     assert result.attempted and not result.failed
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.options import Options
 from srcdiff.api.point import Point
+from srcdiff.driver.options import Options
 
 from . import models
 from . import structures as st

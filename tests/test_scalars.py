@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.analyses.kind_values import kind_of
-from srcdiff.emit import emit
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.simplify import simplify
-from srcdiff.simplify.rewrite import rewrite
-from srcdiff.webs import webs
+from srcdiff.codegen.emit import emit
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.kinds.of_values import kind_of
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.optimize.rewrite import rewrite
+from srcdiff.optimize.simplify import simplify
 
 from .check import check_gradient
 

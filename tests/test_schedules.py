@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.revolve import fewest_steps
-from srcdiff.schedules import (
+from srcdiff.runtime.checkpoint.binomial import fewest_steps
+from srcdiff.runtime.checkpoint.schedules import (
     Slots,
     reversed_steps,
     run_steps,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.curves import interpolant
+from srcdiff.runtime.scipy.curves import interpolant
 
 from .check import close, define
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import ir, runtime
-from srcdiff.analyses.kind_types import Array, Scalar, Sym
-from srcdiff.analyses.kinds import infer, kind_of
-from srcdiff.emit import emit
-from srcdiff.iterate import iterated
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.simplify import simplify, simplify_pairs
-from srcdiff.webs import webs
+from srcdiff import ir
+from srcdiff.codegen.emit import emit
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.kinds import Array, Scalar, Sym
+from srcdiff.kinds.interpreter import infer, kind_of
+from srcdiff.normalize.iterate import iterated
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.optimize.simplify import simplify, simplify_pairs
+from srcdiff.runtime import arrays
 
 from . import ir_interpreter
 from . import structures as st
@@ -191,11 +192,11 @@ def test_what_is_written_later_is_no_copy():
 def test_unbroadcast_by_kinds():
     def before(x, w, b):
         d = x @ w
-        same = runtime.unbroadcast(d, d)
-        d_b = runtime.unbroadcast(same, b)
-        d_s = runtime.unbroadcast(d, 1.0)
-        d_c = runtime.unbroadcast(d, x[:, :1])
-        d_e = runtime.unbroadcast(d, x[:, :9])
+        same = arrays.unbroadcast(d, d)
+        d_b = arrays.unbroadcast(same, b)
+        d_s = arrays.unbroadcast(d, 1.0)
+        d_c = arrays.unbroadcast(d, x[:, :1])
+        d_e = arrays.unbroadcast(d, x[:, :9])
         return d_b, d_s, d_c, d_e
 
     assert simplified(before, x=X, w=W, b=B) == [
@@ -210,7 +211,7 @@ def test_unbroadcast_by_kinds():
 
 def test_unbroadcast_to_a_column():
     def before(x, c):
-        return runtime.unbroadcast(x * 2.0, c)
+        return arrays.unbroadcast(x * 2.0, c)
 
     after = simplified(before, x=X, c=np.ones((5, 1)))
     assert after == ["return np.sum(x * 2.0, axis=1, keepdims=True)"]
@@ -238,7 +239,7 @@ def test_tuples_of_displays():
 
 def test_unbroadcast_stays_where_nothing_is_known():
     def before(x, y):
-        return runtime.unbroadcast(x * y, y)
+        return arrays.unbroadcast(x * y, y)
 
     lowered = lower(parse(before))
     assert "unbroadcast" in emit(simplify(lowered, {})).text
@@ -248,7 +249,7 @@ def test_spreading_before_a_product():
     def before(x, g):
         d = np.broadcast_to(g, x.shape)
         a = d * x
-        b = runtime.spread(g, x) * x
+        b = arrays.spread(g, x) * x
         return a, b
 
     # The two results are equal, but must not be one array.
@@ -393,7 +394,7 @@ def test_shapes_are_asked_of_parameters():
 def test_nothing_is_spread_before_a_product():
     steps = [
         ir.Assign(name_("_g"), ir.Const(2.0)),
-        ir.Assign(name_("_t"), ir.Call(runtime.spread, (name_("_g"), name_("t")))),
+        ir.Assign(name_("_t"), ir.Call(arrays.spread, (name_("_g"), name_("t")))),
         ir.Assign(name_("d_t"), ir.Call(operator.mul, (name_("_t"), name_("t")))),
         ir.SetItem(name_("d_x"), ir.NONE, name_("d_t"), "+"),
     ]

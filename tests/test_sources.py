@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import rules
 from srcdiff.ir import Const
 from srcdiff.ir.text import rename_text
-from srcdiff.rules import d
+from srcdiff.primitives import registry
+from srcdiff.primitives.registry import d
 
 X = np.array([0.3, 0.7, 1.1])
 A = np.arange(12.0).reshape(3, 4)
@@ -164,7 +164,7 @@ def test_rules_take_arguments_where_their_functions_do():
     """Else `np.sum(x, 0, np.float32)` would be read as `keepdims=np.float32`."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     other = {("a_min", "min"), ("a_max", "max"), ("y", "exp")}
-    for function, rule in rules.registry().by_key.items():
+    for function, rule in registry.registry().by_key.items():
         name = getattr(function, "name", None)
         plain = getattr(np.ndarray, name, None) if isinstance(name, str) else function
         try:

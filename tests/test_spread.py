@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from srcdiff import ir
-from srcdiff.analyses.kinds import infer, kind_of
-from srcdiff.lower import lower
-from srcdiff.parse import parse
-from srcdiff.simplify.copies import read_at_once
-from srcdiff.webs import webs
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.kinds.interpreter import infer, kind_of
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.optimize.copies import read_at_once
 
 from .test_simplify import simplified
 

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.digest import read_head
+from srcdiff.aot.digest import read_head
 from srcdiff.errors import HeadError
-from srcdiff.rules import d
+from srcdiff.primitives import registry
+from srcdiff.primitives.registry import d
 
 from . import standalone_models as models
 from . import structures as st
@@ -637,7 +638,7 @@ def rules_line(f):
 def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):
     """Which other modules are loaded, with their rules, makes no difference to a file."""
     before = rules_line(unruled), rules_line(tabled)
-    monkeypatch.setattr(srcdiff.rules, "_user", srcdiff.rules._user)
+    monkeypatch.setattr(registry, "_user", registry._user)
 
     @srcdiff.rule(ruled)
     def _ruled(x):
@@ -649,4 +650,4 @@ def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):
         assert rules_line(unruled) == before[0] and rules_line(tabled) != before[1]
     finally:
         monkeypatch.undo()
-        srcdiff.rules.registry.cache_clear()
+        registry.registry.cache_clear()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import schedules
-from srcdiff.revolve import Places, fewest_steps, worth_keeping
+from srcdiff.runtime.checkpoint import schedules
+from srcdiff.runtime.checkpoint.binomial import Places, fewest_steps, worth_keeping
 
 from .check import define
 from .standin import Device
@@ -346,7 +346,7 @@ def test_ten_thousand_steps_through_grad(monkeypatch, rate):
             super().__init__(*args)
             made.append(self)
 
-    monkeypatch.setattr("srcdiff.lower.steps.Slots", Counted)
+    monkeypatch.setattr("srcdiff.frontend.desugar.steps.Slots", Counted)
     n = 10_000
     found = srcdiff.grad(lambda x: decay(x, rate, n))(1.0)
     (held,) = made

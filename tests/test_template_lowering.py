@@ -4,10 +4,10 @@ import operator
 
 import numpy as np
 
+from srcdiff.frontend.lower.template import adjoint_name, adjoint_of
+from srcdiff.frontend.lowering import lower_template
+from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import NONE, Accum, Assign, Call, Const, Demand, Effect, If, Name, SetItem, Slice
-from srcdiff.lower import lower_template
-from srcdiff.lower.template import adjoint_name, adjoint_of
-from srcdiff.parse import parse
 
 X, Y, Z, II = (Name(n) for n in "xyzi")
 DX, DY, DZ, DV = (Name(f"d[{n}]") for n in "xyzv")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import joined, rules, trees
 from srcdiff.errors import UnsupportedError
+from srcdiff.primitives import registry
+from srcdiff.runtime import sequences, trees
 from tests import rule_counts, rule_orders
 from tests.part import part
 from tests.sample_checks import (
@@ -66,7 +67,7 @@ def makes_object(rule):
     return rule.name in ELSEWHERE or rule.name.startswith("frozen_")
 
 
-@pytest.mark.parametrize("rule", rules.builtin().rules, ids=lambda r: r.name)
+@pytest.mark.parametrize("rule", registry.builtin().rules, ids=lambda r: r.name)
 def test_every_rule_has_samples(rule):
     made = rule.template is None and rule.definition is None
     assert made or rule.samples or makes_object(rule)
@@ -74,14 +75,14 @@ def test_every_rule_has_samples(rule):
 
 # They write into containers, which no sample holds; the programs of `aliases` differentiate them.
 IN_CONTAINERS = {
-    joined.add_to_part, trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back,
+    sequences.add_to_part, trees.add_into, trees.add_numbers, trees.add_shared, trees.put_back,
 }  # fmt: skip
 
 
 def test_every_function_has_a_sample_that_fits():
     have = {id(s.function) for s in SAMPLES} | {repr(s.function) for s in SAMPLES}
-    for key in rules.builtin().by_key:
-        rule = rules.lookup(key)
+    for key in registry.builtin().by_key:
+        rule = registry.lookup(key)
         made = rule.template is None and rule.definition is None
         known = made or key in IN_CONTAINERS or makes_object(rule)
         assert known or id(key) in have or repr(key) in have, key
@@ -293,7 +294,7 @@ def test_definitions_are_as_precise_as_the_function(sample):
 
 def _helpers():
     """The functions of srcdiff's own that have a rule: generated code may call them."""
-    made = [r for r in rules.builtin().rules if r.flavour not in ("unsupported", "composed")]
+    made = [r for r in registry.builtin().rules if r.flavour not in ("unsupported", "composed")]
     pairs = [(r, f) for r in made for f in r.functions if isinstance(f, types.FunctionType)]
     ours = [(r, f) for r, f in pairs if f.__module__.startswith("srcdiff.")]
     return [pytest.param(r, id=f"{f.__module__}.{f.__name__}") for r, f in ours]

@@ -30,8 +30,8 @@ from srcdiff.ir import (
     Star,
     Tup,
     While,
-)  # fmt: skip
-from srcdiff.verify import verify
+)
+from srcdiff.ir.verifier import verify
 
 X, Y, T = Name("x"), Name("y"), Name("t")
 GET = Call(operator.getitem, (X, Slice(Const(1), NONE, NONE)))

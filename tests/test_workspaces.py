@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff import allocating, workspaces
-from srcdiff.allocating import Memory
+from srcdiff.runtime import allocating, workspace
+from srcdiff.runtime.allocating import Memory
 
 from . import structures as st
 from .check import Problem
@@ -62,7 +62,7 @@ def assert_same(found, wanted):
 def tiny(monkeypatch):
     """Arrays of every size are used again."""
     monkeypatch.setattr(allocating, "_SMALL", 1)
-    monkeypatch.setattr(workspaces, "_BYTES", 0)
+    monkeypatch.setattr(workspace, "_BYTES", 0)
 
 
 # --- the same gradients ------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_programs_have_the_same_gradients(start, tiny):
 
 
 def test_what_is_tested_fails_where_arrays_in_use_are_handed_out(tiny, monkeypatch):
-    monkeypatch.setattr(workspaces, "_counted", lambda: 4)
+    monkeypatch.setattr(workspace, "_counted", lambda: 4)
     g = kept()
     first = g(*vectors(0))
     before = copy.deepcopy(first)
@@ -263,7 +263,7 @@ def test_never_twice_what_is_in_use(keep_every):
 
 
 def test_shapes_that_change_from_call_to_call(monkeypatch):
-    monkeypatch.setattr(workspaces, "_FLOOR", 0)
+    monkeypatch.setattr(workspace, "_FLOOR", 0)
     g, plain = kept(), srcdiff.grad(chain, ("x", "y"))
     one = 0
     for size in range(SIZE, SIZE + 90):
@@ -623,6 +623,6 @@ def test_only_where_reference_counts_tell(monkeypatch):
     with pytest.raises(srcdiff.UnsupportedError, match="global lock"):
         srcdiff.grad(chain, workspace=True)
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: True, raising=False)
-    monkeypatch.setattr(workspaces, "getrefcount", lambda x: 3)
+    monkeypatch.setattr(workspace, "getrefcount", lambda x: 3)
     with pytest.raises(srcdiff.UnsupportedError, match="CPython"):
         srcdiff.grad(chain, workspace=True)

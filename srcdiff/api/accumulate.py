@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.device import is_any_array
 from srcdiff.errors import CotangentError, CotangentTypeError
-from srcdiff.trees import kept
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.trees import kept
 
 Addition = tuple[Any, Any, Any, str]  # container, key, gradient, path
 

@@ -7,10 +7,10 @@ from collections.abc import Container
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.api.derivative import Derivative
 from srcdiff.backends.numpy import compile_text
+from srcdiff.driver.derivative import Derivative
+from srcdiff.frontend.onecall import signature_of
 from srcdiff.ir import SEED
-from srcdiff.onecall import signature_of
 
 
 def with_cotangent(made: Derivative, given: Container[str]) -> tuple[Any, str]:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from srcdiff.api.accumulate import add_into
-from srcdiff.api.bound import Bound, found_as
-from srcdiff.api.completion import offers
-from srcdiff.api.declared import with_keywords
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.options import Options, parameter_names
-from srcdiff.api.pickled import parts
-from srcdiff.frames import entry
-from srcdiff.onecall import signature_of
-from srcdiff.request import Input, spelled
+from srcdiff.driver.bound import Bound, found_as
+from srcdiff.driver.completion import offers
+from srcdiff.driver.declared import with_keywords
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options, parameter_names
+from srcdiff.driver.pickled import parts
+from srcdiff.frontend.onecall import signature_of
+from srcdiff.frontend.request import Input, spelled
+from srcdiff.runtime.tracebacks import entry
 
 
 @offers("primal", "source")

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.chosen import Path, at
-from srcdiff.api.many import CANNOT
 from srcdiff.api.point import leaves, with_leaves, zeros
-from srcdiff.api.pullback import Pullback
-from srcdiff.batches import by_attribute, rows
-from srcdiff.device import is_device_array
+from srcdiff.driver.chosen import Path, at
+from srcdiff.driver.many import CANNOT
+from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import CotangentError
+from srcdiff.runtime.batched import by_attribute, rows
+from srcdiff.runtime.devices import is_device_array
 
 _HELD = 1 << 21
 """More numbers than these do not stay with the process: they get memory of their own each time."""

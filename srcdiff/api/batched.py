@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff.analyses.kind_types import Kind, NoneKind
 from srcdiff.api.batch import batched
-from srcdiff.api.completion import offers
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.options import Options
-from srcdiff.api.pickled import parts
 from srcdiff.api.point import Point
 from srcdiff.api.reach import reached
-from srcdiff.api.repeated import check_repeatable
-from srcdiff.api.reusing import Reusing
 from srcdiff.api.rows import rows_of
+from srcdiff.driver.completion import offers
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options
+from srcdiff.driver.pickled import parts
+from srcdiff.driver.repeated import check_repeatable
+from srcdiff.driver.reusing import Reusing
 from srcdiff.errors import CotangentError, UnsupportedError, placed
-from srcdiff.frames import entry
+from srcdiff.frontend.onecall import place_of
 from srcdiff.ir import SEED
-from srcdiff.onecall import place_of
+from srcdiff.ir.kinds import Kind, NoneKind
+from srcdiff.runtime.tracebacks import entry
 
 
 @offers("primal", "release_workspace", "source")

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_types import Callable, Object, is_active_kind
-from srcdiff.analyses.kind_values import kind_of
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.forward import jvp
-from srcdiff.api.options import Options
-from srcdiff.api.pullback import recorded
-from srcdiff.device import is_any_array
+from srcdiff.api.jvp import jvp
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options
+from srcdiff.driver.pullback import recorded
 from srcdiff.errors import UnsupportedError
-from srcdiff.onecall import place_of
-from srcdiff.residuals import copied
-from srcdiff.service import Inputs, install, made_once
+from srcdiff.frontend.onecall import place_of
+from srcdiff.ir.kinds import Callable, Object, is_active_kind
+from srcdiff.kinds.of_values import kind_of
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.residuals import copied
+from srcdiff.runtime.service import Inputs, made_once
 
 
 class _Compiler:
@@ -70,4 +70,4 @@ class _Compiler:
         return tuple(k for k, is_active in enumerate(plain) if is_active)
 
 
-install(_Compiler())
+COMPILER = _Compiler()

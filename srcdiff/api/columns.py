@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.forward import jvp_again
-from srcdiff.columns import is_jacobian
-from srcdiff.onecall import signature_of
-from srcdiff.request import parse_path
-from srcdiff.service import made_once
-from srcdiff.solutions import basis_of, with_source
+from srcdiff.api.jvp import jvp_again
+from srcdiff.frontend.onecall import signature_of
+from srcdiff.frontend.request import parse_path
+from srcdiff.runtime.implicit import basis_of, with_source
+from srcdiff.runtime.service import made_once
+from srcdiff.specialize.nested.columns import is_jacobian
 
 _BODY = """\
 {columns} = [{jvp}({f}, ({primals},), ({tangents},))[1] for {e} in {basis_of}({x})]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.chosen import Path, at
-from srcdiff.api.options import Options
 from srcdiff.api.point import Point, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.api.run import active_parameters
-from srcdiff.request import spelled
+from srcdiff.driver.chosen import Path, at
+from srcdiff.driver.options import Options
+from srcdiff.frontend.request import spelled
 
 
 @dataclass(frozen=True)

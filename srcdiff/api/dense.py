@@ -6,20 +6,20 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from srcdiff.api.bound import Bound, found_as
 from srcdiff.api.columns import columns_of
-from srcdiff.api.completion import offers
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.forward import Forward, forward_of
+from srcdiff.api.jvp import Forward, forward_of
 from srcdiff.api.matrices import by_columns, by_rows, count, real, units
-from srcdiff.api.options import Options
-from srcdiff.api.pickled import parts
 from srcdiff.api.point import Point
 from srcdiff.api.sparse import Sparse
+from srcdiff.driver.bound import Bound, found_as
+from srcdiff.driver.completion import offers
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options
+from srcdiff.driver.pickled import parts
 from srcdiff.errors import CotangentError
-from srcdiff.frames import entry
-from srcdiff.onecall import signature_of
-from srcdiff.service import made_once
+from srcdiff.frontend.onecall import signature_of
+from srcdiff.runtime.service import made_once
+from srcdiff.runtime.tracebacks import entry
 
 MODES = (None, "reverse", "forward")
 

@@ -6,14 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from srcdiff.api.bound import Bound, found_as
-from srcdiff.api.completion import offers
 from srcdiff.api.dense import hessian, jacobian
-from srcdiff.api.forward import jvp
-from srcdiff.api.pickled import parts
-from srcdiff.api.transforms import grad, value_and_grad
+from srcdiff.api.grad import grad, value_and_grad
+from srcdiff.api.jvp import jvp
 from srcdiff.api.vjp import vjp
-from srcdiff.frames import entry
+from srcdiff.driver.bound import Bound, found_as
+from srcdiff.driver.completion import offers
+from srcdiff.driver.pickled import parts
+from srcdiff.runtime.tracebacks import entry
 
 
 @offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")

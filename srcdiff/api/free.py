@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff.api.completion import offers
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.options import Options
-from srcdiff.api.pickled import parts
-from srcdiff.api.reusing import Reusing
+from srcdiff.driver.completion import offers
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options
+from srcdiff.driver.pickled import parts
+from srcdiff.driver.reusing import Reusing
 from srcdiff.errors import UnsupportedError
-from srcdiff.frames import entry
-from srcdiff.free import PREFIX, WithFree
-from srcdiff.onecall import place_of, signature_of
+from srcdiff.frontend.free import PREFIX, WithFree
+from srcdiff.frontend.onecall import place_of, signature_of
+from srcdiff.runtime.tracebacks import entry
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:

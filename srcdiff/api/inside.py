@@ -12,18 +12,18 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind, is_active_kind
 from srcdiff.api.dense import gradient, hvp, vhp
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.forward import jvp, jvp_again, linearize
-from srcdiff.api.options import Options, parameter_names
-from srcdiff.api.repeated import check_repeatable
-from srcdiff.api.transforms import grad
+from srcdiff.api.grad import grad
+from srcdiff.api.jvp import jvp, jvp_again, linearize
 from srcdiff.api.vjp import vjp
-from srcdiff.known import constant, is_constant
-from srcdiff.service import made_once
-from srcdiff.solutions import with_source
-from srcdiff.trees import as_now
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options, parameter_names
+from srcdiff.driver.repeated import check_repeatable
+from srcdiff.ir.kinds import Kind, is_active_kind
+from srcdiff.runtime.implicit import with_source
+from srcdiff.runtime.service import made_once
+from srcdiff.runtime.trees import as_now
+from srcdiff.specialize.known import constant, is_constant
 
 # --- what a pullback computes --------------------------------------------------------------------
 

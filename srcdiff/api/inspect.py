@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff.api.derivative import Derivative
-from srcdiff.emit import emit
-from srcdiff.ir_text import show
-from srcdiff.pipeline import run
+from srcdiff.codegen.emit import emit
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.pipeline import run
+from srcdiff.ir.printer import show
 
 
 def all_stages(made: Derivative, example: Any) -> dict[str, str]:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.batch import batched, hold_memory, item, stacked
-from srcdiff.api.chosen import Path, at
-from srcdiff.api.many import CANNOT
 from srcdiff.api.point import Point, leaves, with_leaves, zeros
-from srcdiff.api.pullback import Pullback
-from srcdiff.device import is_any_array, is_device_array
+from srcdiff.driver.chosen import Path, at
+from srcdiff.driver.many import CANNOT
+from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import DtypeError
-from srcdiff.recompute import Before
-from srcdiff.request import spelled
+from srcdiff.frontend.request import spelled
+from srcdiff.runtime.checkpoint.recompute import Before
+from srcdiff.runtime.devices import is_any_array, is_device_array
 
 Blocks = dict[Path, dict[Path, Any]]
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import records
-from srcdiff.api.chosen import Path, at, is_object, names_parameter, opened, selected, tangent_of
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.forward import Forward, forward_of, tangent_like
-from srcdiff.api.many import CANNOT
-from srcdiff.api.options import Options
-from srcdiff.api.pullback import Pullback, recorded
-from srcdiff.api.same import same
-from srcdiff.batches import repeated
-from srcdiff.device import is_any_array
+from srcdiff.api.jvp import Forward, forward_of, tangent_like
+from srcdiff.driver.chosen import Path, at, is_object, names_parameter, opened, selected, tangent_of
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.many import CANNOT
+from srcdiff.driver.options import Options
+from srcdiff.driver.pullback import Pullback, recorded
+from srcdiff.driver.same import same
 from srcdiff.errors import UnsupportedError
-from srcdiff.onecall import arguments, place_of, signature_of
-from srcdiff.service import made_once
-from srcdiff.trees import like_sequence
+from srcdiff.frontend.onecall import arguments, place_of, signature_of
+from srcdiff.runtime import records
+from srcdiff.runtime.batched import repeated
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.service import made_once
+from srcdiff.runtime.trees import like_sequence
 
 
 class Point:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.derivative import Derivative
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.pipeline import run
 from srcdiff.errors import InternalError
-from srcdiff.pipeline import run
+from srcdiff.ir.kinds import Kind
 
 
 def reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import (
+from srcdiff.api.again import heads_and_uses
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import part_of
+from srcdiff.errors import CotangentError, UnsupportedError
+from srcdiff.frontend.onecall import place_of, signature_of
+from srcdiff.frontend.request import Input, spelled
+from srcdiff.ir import SEED
+from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,
     Kind,
@@ -23,14 +30,7 @@ from srcdiff.analyses.kind_types import (
     is_active_kind,
     rank_of,
 )
-from srcdiff.api.again import heads_and_uses
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.options import part_of
-from srcdiff.errors import CotangentError, UnsupportedError
-from srcdiff.ir import SEED
-from srcdiff.onecall import place_of, signature_of
-from srcdiff.request import Input, spelled
-from srcdiff.solutions import with_source
+from srcdiff.runtime.implicit import with_source
 
 
 def rows_of(

@@ -9,23 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.analyses.kind_types import is_active_kind
-from srcdiff.analyses.kind_values import kind_of
 from srcdiff.api.accumulate import add_into
 from srcdiff.api.again import with_cotangent
 from srcdiff.api.backward import store_key
 from srcdiff.api.batch import as_arrays, batch_size, in_parts, item, stacked, widest
 from srcdiff.api.batched import Batched
-from srcdiff.api.chosen import Path, at
-from srcdiff.api.completion import offers
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.options import Options, check_unused_options
 from srcdiff.api.point import Point, leaves, zeros, zeros_of_batch
 from srcdiff.api.reach import reached
-from srcdiff.api.shared import Held
-from srcdiff.api.values import check_plain
-from srcdiff.batches import cotangents
-from srcdiff.device import is_any_array
+from srcdiff.driver.chosen import Path, at
+from srcdiff.driver.completion import offers
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options, check_unused_options
+from srcdiff.driver.shared import Held
+from srcdiff.driver.values import check_plain
 from srcdiff.errors import (
     CotangentError,
     DtypeError,
@@ -34,11 +30,15 @@ from srcdiff.errors import (
     UnsupportedError,
     UnusedInputError,
 )
-from srcdiff.frames import entry
-from srcdiff.onecall import arguments, place_of, signature_of
-from srcdiff.request import Nested, parse_path, spelled
-from srcdiff.service import made_once
-from srcdiff.trees import add_tree, cotangent, like_tree
+from srcdiff.frontend.onecall import arguments, place_of, signature_of
+from srcdiff.frontend.request import Nested, parse_path, spelled
+from srcdiff.ir.kinds import is_active_kind
+from srcdiff.kinds.of_values import kind_of
+from srcdiff.runtime.batched import cotangents
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.service import made_once
+from srcdiff.runtime.tracebacks import entry
+from srcdiff.runtime.trees import add_tree, cotangent, like_tree
 
 Place = tuple[str, Path]
 """A parameter, and the keys that lead to a part of its argument."""

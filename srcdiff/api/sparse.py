@@ -12,7 +12,7 @@ import numpy as np
 from srcdiff.api.batch import batched
 from srcdiff.api.matrices import chunks, count, pushed, real, units
 from srcdiff.api.point import Point, leaves
-from srcdiff.api.pullback import Pullback
+from srcdiff.driver.pullback import Pullback
 
 Vectors = np.ndarray[Any, Any]
 Products = Callable[[Vectors], Vectors]

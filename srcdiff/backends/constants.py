@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.emit.literals import literal
+from srcdiff.codegen.literals import literal
 
 LARGEST = 64
 """Arrays of more elements are not written out."""

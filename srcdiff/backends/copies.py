@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from srcdiff.emit.wrap import wrap
-from srcdiff.locate import definition, lines_of
+from srcdiff.codegen.wrap import wrap
+from srcdiff.frontend.source.locate import definition, lines_of
 
 Chain = tuple[str, ...]
 Spell = Callable[[Chain], "str | None"]

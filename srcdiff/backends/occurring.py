@@ -6,8 +6,9 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from srcdiff import ir, records, runtime, trees
-from srcdiff.analyses.kind_types import (
+from srcdiff import ir
+from srcdiff.codegen.made import Made
+from srcdiff.ir.kinds import (
     Array,
     Dict,
     Kind,
@@ -19,8 +20,8 @@ from srcdiff.analyses.kind_types import (
     Unknown,
     inside,
 )
-from srcdiff.analyses.kinds import infer
-from srcdiff.made import Made
+from srcdiff.kinds.interpreter import infer
+from srcdiff.runtime import arrays, records, trees
 
 
 def holds_containers(made: Made) -> bool:
@@ -65,7 +66,7 @@ def _gives_others(
 ) -> bool:
     calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
     sure = {n for n, k in kinds.items() if known(k)}
-    made = (s.target.id for s, c in calls if isinstance(s, ir.Assign) and _is_of(c.fn, runtime))
+    made = (s.target.id for s, c in calls if isinstance(s, ir.Assign) and _is_of(c.fn, arrays))
     sure.update(made)  # arrays of any rank
     tuples = known(Tuple(()))
     for _, call in calls:

@@ -1,4 +1,4 @@
-"""Kinds as a generated file states and checks them (see `srcdiff.fits`)."""
+"""Kinds as a generated file states and checks them (see `srcdiff.runtime.guards`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from srcdiff import fits
-from srcdiff.analyses.kind_types import (
+from srcdiff.codegen.literals import literal
+from srcdiff.ir.kinds import (
     Array,
     Callable,
     Dict,
@@ -27,7 +27,7 @@ from srcdiff.analyses.kind_types import (
     Tuple,
     inside,
 )
-from srcdiff.emit.literals import literal
+from srcdiff.runtime import guards
 
 Name = _Function[[Any, str], str]
 """Gives the name of something in a file, where it is put if it is not there."""
@@ -38,7 +38,7 @@ _NUMBERS = {"float64": "float", "int64": "int", "complex128": "complex", "bool":
 
 @dataclass(frozen=True)
 class Tests:
-    """Writes the tests of `srcdiff.fits` for kinds.
+    """Writes the tests of `srcdiff.runtime.guards` for kinds.
 
     `place` gives the dotted name of a function that is passed.
     `mixed`: the text is right for complex numbers, too, where no dtype is known.
@@ -57,21 +57,21 @@ class Tests:
         if isinstance(kind, (Tuple, List)) and kind.items is not None:
             return self._sequence("tuple" if isinstance(kind, Tuple) else "list", kind.items)
         if isinstance(kind, (Tuple, Dict)) and kind.item is not None:
-            return self.call(fits.each, self._any(kind.item))
+            return self.call(guards.each, self._any(kind.item))
         if isinstance(kind, Dict):
             return self._dict(kind)
         if isinstance(kind, Callable):
-            return self.call(fits.called, *(f'"{self.place(f)}"' for f, _ in kind.choices))
+            return self.call(guards.called, *(f'"{self.place(f)}"' for f, _ in kind.choices))
         if isinstance(kind, Module):
-            return self.call(fits.exactly, self.name(sys.modules[kind.name], _last(kind.name)))
+            return self.call(guards.exactly, self.name(sys.modules[kind.name], _last(kind.name)))
         if isinstance(kind, Object):
             return self._object(kind)
         if isinstance(kind, NoneKind):
-            return self.call(fits.typed, "type(None)")
-        return self.call(fits.typed, _TYPES[type(kind)]) if type(kind) in _TYPES else ""
+            return self.call(guards.typed, "type(None)")
+        return self.call(guards.typed, _TYPES[type(kind)]) if type(kind) in _TYPES else ""
 
     def call(self, function: Any, *args: str) -> str:
-        """A call of one of the functions of `srcdiff.fits`."""
+        """A call of one of the functions of `srcdiff.runtime.guards`."""
         return f"{self.name(function, function.__name__)}({', '.join(args)})"
 
     def _number(self, kind: Scalar) -> str:
@@ -81,33 +81,33 @@ class Tests:
         if kind.python is not True:
             numpy = self.name(sys.modules["numpy"], "np")
             found.append(f"{numpy}.{'bool_' if kind.dtype == 'bool' else kind.dtype}")
-        return self.call(fits.typed, *found)
+        return self.call(guards.typed, *found)
 
     def _array(self, kind: Array, is_input: bool) -> str:
         if kind.dtype is None or kind.dims is None or kind.maybe_scalar:
             return self._numeric("f" if is_input else "biuf")
-        return self.call(fits.array, *(f'"{a}"' for a in (kind.dtype, *map(_axis, kind.dims))))
+        return self.call(guards.array, *(f'"{a}"' for a in (kind.dtype, *map(_axis, kind.dims))))
 
     def _numeric(self, kinds: str) -> str:
-        return self.call(fits.numeric, f'"{kinds}{"c" * self.mixed}"')
+        return self.call(guards.numeric, f'"{kinds}{"c" * self.mixed}"')
 
     def _sequence(self, kind: str, items: tuple[Kind, ...]) -> str:
-        return self.call(fits.sequence, kind, *(self._any(k) for k in items))
+        return self.call(guards.sequence, kind, *(self._any(k) for k in items))
 
     def _dict(self, kind: Dict) -> str:
         items = [(k, self._any(v)) for k, v in kind.items]
         if kind.cls is None:
             pairs = (f"{literal(k)}: {text}" for k, text in items)
-            return self.call(fits.mapping, "{" + ", ".join(pairs) + "}")
+            return self.call(guards.mapping, "{" + ", ".join(pairs) + "}")
         cls = f'"{kind.cls.__module__}.{kind.cls.__qualname__}"'
-        return self.call(fits.record, cls, *(f"{k}={text}" for k, text in items))
+        return self.call(guards.record, cls, *(f"{k}={text}" for k, text in items))
 
     def _object(self, kind: Object) -> str:
         """An object of which the class is known, or a dtype."""
         if kind.value is None:
-            return self.call(fits.record, f'"{kind.type}"')
+            return self.call(guards.record, f'"{kind.type}"')
         numpy = self.name(sys.modules["numpy"], "np")
-        return self.call(fits.exactly, f'{numpy}.dtype("{kind.value.name}")')
+        return self.call(guards.exactly, f'{numpy}.dtype("{kind.value.name}")')
 
     def _any(self, kind: Kind) -> str:
         """The test of an item."""

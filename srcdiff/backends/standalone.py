@@ -10,16 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcdiff import fits, ir, service
-from srcdiff.backends import copies, cupy, imports, native
+from srcdiff import ir
+from srcdiff.backends import copies, imports
 from srcdiff.backends.constants import value_text
 from srcdiff.backends.copies import Chain
+from srcdiff.backends.cupy import helpers as cupy
 from srcdiff.backends.imports import Import
-from srcdiff.backends.twins import twin
-from srcdiff.device import OnHost, on_device
-from srcdiff.emit.wrap import wrap
+from srcdiff.backends.numba import compiled as native
+from srcdiff.backends.numba.twins import twin
+from srcdiff.codegen.wrap import wrap
 from srcdiff.errors import InternalError, UnsupportedError
-from srcdiff.inline import is_foreign
+from srcdiff.runtime import guards, service
+from srcdiff.runtime.devices import OnHost, on_device
+from srcdiff.specialize.inline import is_foreign
 
 _MISSING = object()
 
@@ -186,7 +189,7 @@ class Standalone:
         if own and on_device():
             text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)
-        if self.native and value.__module__ != fits.__name__:
+        if self.native and value.__module__ != guards.__name__:
             text = native.decorated(text)
         if isinstance(value, type):  # below its bases
             self.classes.append(text)

@@ -8,18 +8,18 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.accepted import accepted
-from srcdiff.api.digest import meaning, read_head
-from srcdiff.api.files import current, write
+from srcdiff.aot.accepted import accepted
+from srcdiff.aot.digest import meaning, read_head
+from srcdiff.aot.files import current, write
+from srcdiff.aot.job import Job
+from srcdiff.aot.targets import target
+from srcdiff.aot.verify import verified
+from srcdiff.aot.wanted import Wanted
 from srcdiff.api.inspect import all_stages
-from srcdiff.api.job import Job
-from srcdiff.api.targets import target
-from srcdiff.api.verify import verified
-from srcdiff.api.wanted import Wanted
 from srcdiff.cli.project import Project, Task, found_project, import_as_project
 from srcdiff.cli.terminal import near, say, show_diff, show_source
 from srcdiff.errors import SrcdiffError, TargetError
-from srcdiff.rules import load_rules
+from srcdiff.primitives.registry import load_rules
 
 
 class UsageError(SrcdiffError, ValueError):

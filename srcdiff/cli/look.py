@@ -15,7 +15,7 @@ from typing import Any
 from srcdiff.cli.commands import UsageError, loaded, options_of
 from srcdiff.cli.terminal import say, show_source
 from srcdiff.errors import TargetError
-from srcdiff.rules import Rule, builtin, is_builtin, load_rules, lookup, registry
+from srcdiff.primitives.registry import Rule, builtin, is_builtin, load_rules, lookup, registry
 from srcdiff.version import VERSION
 
 # --- rules ---------------------------------------------------------------------------------------

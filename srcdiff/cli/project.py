@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from srcdiff.api.job import Job
-from srcdiff.api.targets import target
-from srcdiff.api.wanted import Wanted
+from srcdiff.aot.job import Job
+from srcdiff.aot.targets import target
+from srcdiff.aot.wanted import Wanted
 from srcdiff.errors import SrcdiffError
 
 

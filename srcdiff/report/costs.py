@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff import ir, runtime, trees
-from srcdiff.analyses.kind_types import Array, Dim, Kind, List, Range, Scalar, Sym, Tuple
-from srcdiff.analyses.kinds import infer
-from srcdiff.rules import lookup
+from srcdiff import ir
+from srcdiff.ir.kinds import Array, Dim, Kind, List, Range, Scalar, Sym, Tuple
+from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.registry import lookup
+from srcdiff.runtime import arrays, trees
 
 Count = Counter[tuple[str, ...]]
 """Products of lengths (their names, sorted) and how often each is to be added."""
@@ -30,7 +31,7 @@ _PRODUCTS = (operator.matmul, np.matmul, np.dot, np.inner, np.vdot, np.tensordot
 _FREE = (
     np.shape, np.ndim, np.size, len, range, np.zeros, np.ones, np.empty, np.full, np.zeros_like,
     np.ones_like, np.empty_like, np.full_like, np.copy, np.array, np.asarray, np.broadcast_to,
-    np.expand_dims, np.arange, float, int, list, tuple, operator.getitem, runtime.keep_axes,
+    np.expand_dims, np.arange, float, int, list, tuple, operator.getitem, arrays.keep_axes,
 )  # fmt: skip
 
 
@@ -152,9 +153,9 @@ class Costs:
             return Counter()
         if fn in _PRODUCTS:
             return self._matrix_product(result, args[0])
-        if fn in (runtime.matmul_left, runtime.dot_left):
+        if fn in (arrays.matmul_left, arrays.dot_left):
             return self._matrix_product(result, args[0])
-        if fn in (runtime.matmul_right, runtime.dot_right):
+        if fn in (arrays.matmul_right, arrays.dot_right):
             return self._matrix_product(result, args[0], -2)
         if getattr(fn, "__module__", "").endswith("linalg") and args:
             return self._cubed(args[0])

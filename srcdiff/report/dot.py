@@ -7,11 +7,11 @@ import subprocess
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.api.job import Job
-from srcdiff.api.wanted import Wanted
+from srcdiff.aot.job import Job
+from srcdiff.aot.wanted import Wanted
+from srcdiff.driver.pipeline import State
 from srcdiff.errors import ExtraError
-from srcdiff.ir_text import show
-from srcdiff.pipeline import State
+from srcdiff.ir.printer import show
 from srcdiff.report.warnings import analysed
 
 

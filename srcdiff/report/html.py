@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.job import Job
-from srcdiff.api.wanted import Wanted
+from srcdiff.aot.job import Job
+from srcdiff.aot.wanted import Wanted
+from srcdiff.driver.derivative import Derivative
 from srcdiff.errors import ExtraError, TransformError
+from srcdiff.ir.kinds import Kind
 from srcdiff.report.view import Source, View, view
 from srcdiff.version import VERSION
 

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind
-from srcdiff.api.derivative import Derivative
-from srcdiff.api.watch import watched
+from srcdiff.autodiff.tape.needs import exposed
 from srcdiff.backends.numpy import compile_text
-from srcdiff.locate import definition, lines_of
-from srcdiff.made import Made
-from srcdiff.onecall import arguments
-from srcdiff.pipeline import derive
+from srcdiff.codegen.made import Made
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.pipeline import derive
+from srcdiff.driver.watch import watched
+from srcdiff.frontend.onecall import arguments
+from srcdiff.frontend.request import spelled
+from srcdiff.frontend.source.locate import definition, lines_of
+from srcdiff.ir.kinds import Kind
 from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.report.warnings import warnings
-from srcdiff.request import spelled
-from srcdiff.service import is_derivative
-from srcdiff.tape.needs import exposed
+from srcdiff.runtime.service import is_derivative
 from srcdiff.texts import line_of
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analyses.kind_types import Kind, Scalar
-from srcdiff.api.derivative import Derivative
-from srcdiff.made import Made
-from srcdiff.pipeline import State, run
-from srcdiff.request import spelled
+from srcdiff.codegen.made import Made
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.pipeline import State, run
+from srcdiff.frontend.request import spelled
+from srcdiff.ir.kinds import Kind, Scalar
 
 _KINKS = (
     np.abs, np.fabs, np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.clip, np.sort,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from srcdiff.overlaps import INDEX_IS_READ_LATE
+from srcdiff.normalize.overlaps import INDEX_IS_READ_LATE
 from tests.fuzz.blocks import Blocks
 from tests.fuzz.kinds import INT, LONG, NUMBER, vector
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff import rules
+from srcdiff.primitives import registry
 
 FILE = "model.py"
 
@@ -36,7 +36,7 @@ class AcceptedError(Exception):
 
 def run(limit: Limit) -> srcdiff.SrcdiffError:
     """The error of a program; the rules that it writes are forgotten."""
-    text, before = limit.text, rules._user
+    text, before = limit.text, registry._user
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     namespace: dict[str, Any] = {"np": np, "srcdiff": srcdiff, "__name__": "model"}
     try:
@@ -45,8 +45,8 @@ def run(limit: Limit) -> srcdiff.SrcdiffError:
         return error
     finally:
         del linecache.cache[FILE]
-        rules._user = before
-        rules.registry.cache_clear()
+        registry._user = before
+        registry.registry.cache_clear()
     raise AcceptedError(f"{limit.topic}: {limit.title} is accepted")
 
 

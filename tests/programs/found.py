@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 import srcdiff
-from srcdiff.overlaps import INDEX_IS_READ_LATE
+from srcdiff.normalize.overlaps import INDEX_IS_READ_LATE
 
 from .registry import sample
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff.backends.cupy import for_cupy
-from srcdiff.device import is_device_array
+from srcdiff.backends.cupy.helpers import for_cupy
 from srcdiff.errors import SrcdiffError
+from srcdiff.runtime.devices import is_device_array
 from tests import structures as st
 from tests.check import Problem, positional
 from tests.programs import PROGRAMS, Program

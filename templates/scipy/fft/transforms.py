@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import fft
 
-from srcdiff.factors import back_type, last_axes, scaled_ends, swapped_norm
 from srcdiff.rules import composed, d, linear, nondifferentiable, refuse, samples
+from srcdiff.runtime.linalg import back_type, last_axes, scaled_ends, swapped_norm
 
 
 @composed(fft.fft)

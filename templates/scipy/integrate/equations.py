@@ -3,7 +3,19 @@
 import numpy as np
 from scipy import integrate
 
-from srcdiff.odes import (
+from srcdiff.rules import (
+    active,
+    composed,
+    d,
+    forward,
+    known,
+    nondifferentiable,
+    refuse,
+    rule,
+    samples,
+)
+from srcdiff.runtime.implicit import vjp_by
+from srcdiff.runtime.scipy.odes import (
     along_of,
     at_rows,
     ivp_adjoint,
@@ -15,19 +27,7 @@ from srcdiff.odes import (
     ode_values,
     slope_of,
     widened,
-)  # fmt: skip
-from srcdiff.rules import (
-    active,
-    composed,
-    d,
-    forward,
-    known,
-    nondifferentiable,
-    refuse,
-    rule,
-    samples,
-)  # fmt: skip
-from srcdiff.solutions import vjp_by
+)
 
 DECAY = "lambda y, t, k, c: -k * y + c * np.cos(t)"
 LOGISTIC = "lambda t, y, k: k * y - y * y * t"

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import integrate
 
-from srcdiff.integrals import ACCURACY, integral, integral_along
 from srcdiff.rules import d, forward, nondifferentiable, refuse, rule, samples, unsupported
-from srcdiff.solutions import jvp_by, vjp_by
+from srcdiff.runtime.implicit import jvp_by, vjp_by
+from srcdiff.runtime.scipy.integrals import ACCURACY, integral, integral_along
 
 WAVE = "lambda t, k, c: np.sin(k * t) + c * t"
 

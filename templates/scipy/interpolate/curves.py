@@ -7,9 +7,9 @@ values, with the curves through unit vectors as the matrix.
 import numpy as np
 from scipy import interpolate
 
-from srcdiff.curves import interpolant, spline
-from srcdiff.factors import all_axes, last_axes
 from srcdiff.rules import composed, conj, d, rank, refuse, rule, samples, unsupported
+from srcdiff.runtime.linalg import all_axes, last_axes
+from srcdiff.runtime.scipy.curves import interpolant, spline
 
 KNOTS = "np.array([0.0, 0.4, 1.0, 1.7, 2.0])"
 

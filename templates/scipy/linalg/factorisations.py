@@ -7,7 +7,8 @@ elements of the Hermitian matrix that it stands for.
 import numpy as np
 from scipy import linalg
 
-from srcdiff.factors import (
+from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
+from srcdiff.runtime.linalg import (
     cholesky_back,
     eigh_back,
     eigvalsh_back,
@@ -27,7 +28,6 @@ from srcdiff.factors import (
     values_along,
     vectors_along,
 )
-from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
 
 
 @rule(linalg.cholesky)

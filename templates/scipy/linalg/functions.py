@@ -7,8 +7,8 @@ The derivative of an analytic function `f` at `a` along `e` is a block of `f([[a
 import numpy as np
 from scipy import linalg
 
-from srcdiff.factors import block_triangular, off_the_cut
 from srcdiff.rules import composed, conj, d, iscomplex, rule, samples
+from srcdiff.runtime.linalg import block_triangular, off_the_cut
 
 
 @rule(linalg.expm)

@@ -13,7 +13,7 @@ from srcdiff.rules import (
     refuse,
     samples,
     unsupported,
-)  # fmt: skip
+)
 
 
 @linear(linalg.block_diag)

@@ -3,17 +3,6 @@
 import numpy as np
 from scipy import linalg
 
-from srcdiff.factors import (
-    band_product,
-    band_products,
-    band_transposed,
-    half_diagonal,
-    lstsq_left,
-    lstsq_right,
-    pinv_back,
-    pivot_order,
-    to_triangle,
-)
 from srcdiff.rules import (
     composed,
     conj,
@@ -26,7 +15,18 @@ from srcdiff.rules import (
     rule,
     samples,
 )
-from srcdiff.runtime import cofactor
+from srcdiff.runtime.arrays import cofactor
+from srcdiff.runtime.linalg import (
+    band_product,
+    band_products,
+    band_transposed,
+    half_diagonal,
+    lstsq_left,
+    lstsq_right,
+    pinv_back,
+    pivot_order,
+    to_triangle,
+)
 
 
 @rule(linalg.inv)

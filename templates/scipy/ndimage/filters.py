@@ -3,8 +3,6 @@
 import numpy as np
 from scipy import ndimage, signal
 
-from srcdiff.factors import pad_mode, pad_widths
-from srcdiff.filters import gaussian_weights
 from srcdiff.rules import (
     composed,
     conj,
@@ -17,8 +15,10 @@ from srcdiff.rules import (
     refuse,
     rule,
     samples,
-)  # fmt: skip
-from srcdiff.runtime import other_axes, positions, scatter
+)
+from srcdiff.runtime.arrays import other_axes, positions, scatter
+from srcdiff.runtime.linalg import pad_mode, pad_widths
+from srcdiff.runtime.scipy.filters import gaussian_weights
 
 nondifferentiable(gaussian_weights)
 

@@ -2,16 +2,16 @@
 
 from scipy import optimize
 
-from srcdiff.roots import found_root, found_root_scalar
 from srcdiff.rules import composed, d, forward, known, refuse, rule, samples, unsupported
-from srcdiff.solutions import (
+from srcdiff.runtime.implicit import (
     fixed_adjoint,
     fixed_tangent,
     pulled,
     pushed,
     solve_adjoint,
     solve_tangent,
-)  # fmt: skip
+)
+from srcdiff.runtime.scipy.roots import found_root, found_root_scalar
 
 EQUATION = "lambda x, a, b: x * x * x + a * x - b"
 SLOPE = "lambda x, a, b: 3.0 * x * x + a"

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import signal
 
-from srcdiff.factors import as_full
 from srcdiff.rules import composed, conj, d, iscomplex, isscalar, known, refuse, rule, samples
+from srcdiff.runtime.linalg import as_full
 
 
 @rule(signal.convolve)

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import ndimage, signal
 
-from srcdiff.filters import analytic, edge_weights, lagged
 from srcdiff.rules import (
     composed,
     conj,
@@ -15,7 +14,8 @@ from srcdiff.rules import (
     refuse,
     rule,
     samples,
-)  # fmt: skip
+)
+from srcdiff.runtime.scipy.filters import analytic, edge_weights, lagged
 
 nondifferentiable(analytic, edge_weights)
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from srcdiff.entries import (
+from srcdiff.rules import conj, d, linear, nondifferentiable, rule, samples
+from srcdiff.runtime.scipy.sparse import (
     axis_entries,
     axis_sums,
     entries_at,
@@ -15,7 +16,6 @@ from srcdiff.entries import (
     summed_entries,
     with_entries,
 )
-from srcdiff.rules import conj, d, linear, nondifferentiable, rule, samples
 
 CSR = "sparse.csr_array(np.array([[2.0, 0.0, 1.0], [0.5, 3.0, 0.0]]))"
 COO = "sparse.coo_array((np.ones(4), ([0, 1, 1, 0], [2, 0, 0, 1])), shape=(2, 3))"

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from srcdiff.factors import sparse_adjoint
 from srcdiff.rules import d, linear, samples, unsupported
+from srcdiff.runtime.linalg import sparse_adjoint
 
 
 @linear(linalg.spsolve)

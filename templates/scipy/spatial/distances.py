@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial import distance
 
 from srcdiff.rules import composed, d, refuse, rule, samples
-from srcdiff.runtime import divide_or_zero
+from srcdiff.runtime.arrays import divide_or_zero
 
 
 @rule(distance.cdist)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from srcdiff.rules import composed, conj, d, divisor, elementwise, nondifferentiable, samples
-from srcdiff.runtime import log_or_zero, power_slope
+from srcdiff.runtime.arrays import log_or_zero, power_slope
 
 
 @elementwise(special.expit)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from srcdiff.rules import conj, d, elementwise, rule, samples
-from srcdiff.runtime import unbroadcast
+from srcdiff.runtime.arrays import unbroadcast
 
 
 @elementwise(special.hyp0f1)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import special
 
 from srcdiff.rules import composed, conj, d, iscomplex, refuse, rule, samples
-from srcdiff.runtime import keep_axes, stop_gradient
+from srcdiff.runtime.arrays import keep_axes, stop_gradient
 
 
 @rule(special.logsumexp)

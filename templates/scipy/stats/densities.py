@@ -5,8 +5,8 @@ import math
 import numpy as np
 from scipy import linalg, special, stats
 
-from srcdiff.normal import on_simplex
 from srcdiff.rules import composed, d, known, rank, refuse, rule, samples
+from srcdiff.runtime.scipy.normal import on_simplex
 
 
 def _each(density, x):

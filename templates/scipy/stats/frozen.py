@@ -7,7 +7,7 @@ in nothing but names, and are written by `_frozen`.
 from scipy import stats
 
 from srcdiff.rules import composed
-from srcdiff.solutions import with_source
+from srcdiff.runtime.implicit import with_source
 
 _CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 _DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")

@@ -9,9 +9,9 @@ version and on the number of variables.
 import numpy as np
 from scipy import stats
 
-from srcdiff import normal
-from srcdiff.normal import below
 from srcdiff.rules import composed, d, forward, known, rank, refuse, rule, samples
+from srcdiff.runtime.scipy import normal
+from srcdiff.runtime.scipy.normal import below
 
 composed(normal.density_at)(samples("A(2, 3), S(3), 1")(normal.density_at))
 composed(normal.others_given)(samples("A(2, 3), S(3), 1")(normal.others_given))

@@ -1,0 +1,96 @@
+"""Which names carry a derivative from the selected inputs to the selected outputs.
+
+Takes a function, the kinds of its names and its aliases; returns the names that depend
+differentiably on an input (varied) and influence an output (useful).  Flow-insensitive, on webs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from srcdiff import ir
+from srcdiff.analysis.aliases import Aliases
+from srcdiff.analysis.links import written_memory
+from srcdiff.ir.kinds import Kind, is_active_kind
+from srcdiff.primitives.effects import mutated_args
+
+Edges = list[tuple[str, str, ir.Stmt]]
+Flows = Callable[[ir.Call, Mapping[str, Kind]], tuple[ir.Atom, ...]]
+
+
+def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: Flows) -> Edges:
+    """(source, target, statement) wherever a derivative may flow from source to target."""
+    found: Edges = []
+    for stmt in ir.walk(block):
+        for source, target in _flows(stmt, kinds, flows):
+            if _carries(source, kinds) and _carries(target, kinds):
+                found.append((source, target, stmt))
+    for name, rep in aliases.classes.items():
+        if name != rep:
+            nothing = ir.Comment("shared memory")
+            found += [(name, rep, nothing), (rep, name, nothing)]
+    return found
+
+
+def edges_of(function: ir.Function, kinds: Mapping[str, Kind], flows: Flows) -> Edges:
+    """The same of a function whose aliases are not known yet: whatever may share memory does."""
+    return edges(function.body, kinds, Aliases(written_memory(function, kinds)), flows)
+
+
+def _carries(name: str, kinds: Mapping[str, Kind]) -> bool:
+    return name not in kinds or is_active_kind(kinds[name])
+
+
+def _flows(
+    stmt: ir.Stmt, kinds: Mapping[str, Kind], flows: Flows
+) -> Iterator[tuple[str, str]]:
+    """The (source, target) names of one statement."""
+    if isinstance(stmt, ir.Assign):
+        targets = [stmt.target.id, *_mutated(stmt.rhs, kinds)]
+        yield from ((s, t) for s in _sources(stmt.rhs, kinds, flows) for t in targets)
+    elif isinstance(stmt, ir.Permute):
+        yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
+    elif isinstance(stmt, ir.SetItem):
+        yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
+    elif isinstance(stmt, ir.Effect):
+        for target in _mutated(stmt.rhs, kinds):
+            yield from ((s, target) for s in _sources(stmt.rhs, kinds, flows))
+
+
+def _mutated(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> list[str]:
+    if not isinstance(rhs, ir.Call):
+        return []
+    return [n for a in mutated_args(rhs, kinds) for n in ir.names(a)]
+
+
+def _sources(rhs: ir.Rhs, kinds: Mapping[str, Kind], flows: Flows) -> tuple[str, ...]:
+    """The names that a right-hand side depends on differentiably."""
+    if isinstance(rhs, ir.Opaque) and rhs.harmless:
+        return ()
+    if isinstance(rhs, ir.Call):
+        callee = (rhs.fn.id,) if isinstance(rhs.fn, ir.Name) else ()
+        return (*callee, *(n for a in flows(rhs, kinds) for n in ir.names(a)))
+    return ir.names(rhs)
+
+
+def reachable(start: Iterable[str], found: Edges, backward: bool = False) -> frozenset[str]:
+    """The names reached from `start` along the edges (or against them)."""
+    nexts: dict[str, list[str]] = {}
+    for source, target, _ in found:
+        a, b = (target, source) if backward else (source, target)
+        nexts.setdefault(a, []).append(b)
+    seen = set(start)
+    todo = list(seen)
+    while todo:
+        for other in nexts.get(todo.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return frozenset(seen)
+
+
+def activity(
+    inputs: Iterable[str], outputs: Iterable[str], found: Edges
+) -> frozenset[str]:
+    """The names on a path from an input to an output."""
+    return reachable(inputs, found) & reachable(outputs, found, backward=True)

@@ -1,0 +1,80 @@
+"""What the passes after the analyses know of a function."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from srcdiff import ir
+from srcdiff.analysis.aliases import Aliases
+from srcdiff.ir.kinds import UNKNOWN, Kind
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Kinds, aliases and active names of one function, and the names of its adjoints."""
+
+    kinds: Mapping[str, Kind]
+    aliases: Aliases
+    active: frozenset[str]
+    adjoints: Mapping[str, str]
+    fresh: ir.Fresh
+    seed: str = "grad_outputs"
+    theirs: frozenset[str] = frozenset()  # the names that the user gave
+    complex: bool = False  # what has no known dtype may be complex
+    sampled: bool = False  # some parameter's kind is known
+    strong: bool = False  # a zero cotangent stays zero
+    made: dict[str, tuple[str, str]] = field(default_factory=dict)  # by `reverse`, for itself
+    uses: Counter[str] = field(default_factory=Counter)  # how often each name occurs
+    parts: Mapping[int, str] = field(default_factory=dict)  # of a result that is unpacked at once
+    laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
+
+    @cached_property
+    def shadowed(self) -> frozenset[str]:
+        """The active names whose adjoints are shadows: variables of the forward part."""
+        return self.aliases.shadows & self.active
+
+    @cached_property
+    def shadows(self) -> frozenset[str]:
+        """The adjoints that are variables of the forward part."""
+        return frozenset(self.adjoints[n] for n in self.shadowed)
+
+    @cached_property
+    def value_adjoints(self) -> frozenset[str]:
+        """The adjoints that the backward part makes."""
+        return frozenset(a for n, a in self.adjoints.items() if n not in self.shadowed)
+
+    def adjoint(self, name: str) -> ir.Name:
+        """The name of the adjoint of a primal name."""
+        return ir.Name(self.adjoints[name])
+
+
+def sampled(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+    """Whether anything is known of the arguments."""
+    return any(kinds.get(p.name, UNKNOWN) != UNKNOWN for p in function.params)
+
+
+def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:
+    """The facts with one more name, of the same value and memory as an old one."""
+    kinds = {**facts.kinds, new: facts.kinds[old]} if old in facts.kinds else facts.kinds
+    shared = facts.aliases
+    if old in shared.classes:
+        shared = replace(shared, classes={**shared.classes, new: shared.classes[old]})
+    laid = facts.laid | {new} if old in facts.laid else facts.laid
+    facts = replace(facts, kinds=kinds, aliases=shared, laid=laid)
+    if old not in facts.active:
+        return facts
+    name = adjoint or facts.fresh(f"d_{new.lstrip('_')}").id
+    return replace(facts, active=facts.active | {new}, adjoints={**facts.adjoints, new: name})
+
+
+def adjoint_names(
+    function: ir.Function, active: frozenset[str], fresh: ir.Fresh, prefix: str = "d_"
+) -> dict[str, str]:
+    """`d_` + name for every active name, in the order of appearance."""
+    order = [p.name for p in function.params]
+    for stmt in ir.walk(function.body):
+        order += [*ir.writes(stmt), *ir.reads(stmt)]
+    return {n: fresh(f"{prefix}{n}").id for n in dict.fromkeys(order) if n in active}

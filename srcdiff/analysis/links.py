@@ -1,0 +1,406 @@
+"""Every way in which two names may come to share memory, and what is written into.
+
+A `Link` is one such way at one statement.  `classes_of` joins what is linked, without regard to the
+order of statements, and keeps the classes that something writes into.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    MutableSet,
+    Set,
+)
+from dataclasses import dataclass
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Key,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+    is_container,
+)
+from srcdiff.primitives.effects import mutated_args, returns_view
+from srcdiff.primitives.made_objects import makes_object, object_parts
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class Link:
+    """`target` may share memory with `source` after the statement `stmt`; `how` it comes about."""
+
+    target: str
+    source: str
+    how: str  # "alias", "view", "element", "stored"
+    stmt: ir.Stmt
+    rest: ir.Block  # what follows the statement in its block
+    inside: bool  # in a loop
+    span: int  # how much of `rest` there is to the last use of the target
+
+
+def linked_names(
+    function: ir.Function, kinds: Kinds, others: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The names that may share memory with another name, or with what somebody else holds."""
+    links = links_of(function.body, kinds, False)
+    found = {*others, *(n for k in links for n in (k.target, k.source))}
+    # What an operator in place on a shared array gives is that array.
+    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_marked(s.rhs)]
+    while True:
+        more = {s.target.id for s in marks if found & set(ir.names(s.rhs.args[0]))} - found  # type: ignore[union-attr]
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def in_place(function: ir.Function) -> Iterator[Link]:
+    """What operators in place give may be the array that they write into."""
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and is_marked(stmt.rhs):
+            for name in ir.names(stmt.rhs.args[0]):  # type: ignore[union-attr]
+                yield Link(stmt.target.id, name, "alias", stmt, (), False, 0)
+
+
+def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+    """Name -> the first name of all that it may share memory with, operators in place included."""
+    return groups((*links_of(function.body, kinds, False), *in_place(function)))
+
+
+def is_marked(rhs: ir.Rhs) -> bool:
+    """Whether an expression stands for an operator in place on a name (see `prepare`)."""
+    marked = isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+    return marked and isinstance(rhs.args[0], ir.Name)  # type: ignore[union-attr]
+
+
+def named_container(name: str, kinds: Kinds) -> bool:
+    """Whether a name is certainly a list, tuple or dict."""
+    return name in kinds and is_container(kinds[name])
+
+
+def _arrays(rhs: ir.Rhs | None, kinds: Kinds) -> list[str]:
+    """The names in an expression that may have memory to share."""
+    return [n for n in ir.names(rhs) if not _has_no_memory(kinds.get(n))]
+
+
+def _has_no_memory(kind: Kind | None) -> bool:
+    return isinstance(kind, (Scalar, Text, Key))
+
+
+def _holds_only_values(kind: Kind | None) -> bool:
+    """Whether a container certainly holds nothing that has memory to share."""
+    items = _items(kind)
+    return bool(items) and all(map(_has_no_memory, items))
+
+
+def _items(kind: Kind | None) -> tuple[Kind, ...]:
+    """The kinds of what a container may hold."""
+    if isinstance(kind, Tuple):
+        return kind.items if kind.items is not None else (kind.item or UNKNOWN,)
+    return contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
+
+
+def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
+    """Every way in which a statement lets two names share memory."""
+    last: Mapping[str, int] | None = None
+    for k, stmt in enumerate(block):
+        for target, source, how in shares(stmt, kinds):
+            # A list of the numbers of an array or a list holds nothing of that.
+            numbers = (how == "stored" or is_copy(stmt)) and _holds_only_values(kinds.get(target))
+            if not numbers and not _has_no_memory(kinds.get(target)):
+                last = _last_uses(block) if last is None else last
+                span = max(0, last.get(target, 0) - k)
+                yield Link(target, source, how, stmt, block[k + 1 :], inside, span)
+        for inner in ir.blocks(stmt):
+            yield from links_of(inner, kinds, inside or isinstance(stmt, (ir.For, ir.While)))
+
+
+def _last_uses(block: ir.Block) -> dict[str, int]:
+    """The last statement of a block that uses each name."""
+    return {n: k for k, stmt in enumerate(block) for n in ir.used((stmt,))}
+
+
+def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+    """(target, source, how) of one statement."""
+    if isinstance(stmt, ir.Assign):
+        yield from _assign_shares(stmt, kinds)
+    elif isinstance(stmt, ir.Permute):
+        for other in stmt.sources[1:]:
+            yield other.id, stmt.sources[0].id, "permute"
+    elif isinstance(stmt, ir.SetItem) and stmt.op is None and _container(stmt.base, kinds):
+        for name in _arrays(stmt.value, kinds):
+            yield stmt.base.id, name, "stored"
+    elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+        call = stmt.rhs
+        if isinstance(call.fn, ir.Method) and call.args and _container(call.args[0], kinds):
+            for atom in call.args[-1:] if call.fn.name == "insert" else call.args[1:]:
+                for name in _arrays(atom, kinds):
+                    yield ir.names(call.args[0])[0], name, "stored"
+
+
+def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of what is from outside, and those of what is put into that."""
+    own: set[str] = set()
+    put: set[str] = set()
+    before = -1 if any(map(_mentions, ir.walk(function.body))) else 0
+    while before != len(own) + len(put):
+        before = len(own) + len(put)
+        for stmt in ir.walk(function.body):
+            known = own | put
+            numbers = is_copy(stmt) and _holds_only_values(kinds.get(ir.writes(stmt)[0]))
+            if isinstance(stmt, ir.Assign) and not numbers:
+                if _is_outside(_parts_of(stmt.rhs, kinds), known):
+                    own.add(stmt.target.id)
+            call = ir.call_of(stmt)
+            if call is not None and _is_outside(mutated_args(call, kinds), known):
+                put.update(_arrays(call, kinds))
+            if isinstance(stmt, ir.SetItem) and stmt.base.id in known and stmt.op is None:
+                put.update(_arrays(stmt.value, kinds))
+    return frozenset(own), frozenset(put)
+
+
+def _mentions(stmt: ir.Stmt) -> bool:
+    """Whether a statement mentions an array or a container from outside."""
+    found = [a for o in ir.operands(stmt) for a in ir.refs(o)]
+    return any(isinstance(a.value, MUTABLE) for a in found) if found else False
+
+
+def _parts_of(rhs: ir.Rhs, kinds: Kinds) -> tuple[ir.Atom, ...]:
+    """What a value may be, or may be a part of; a new container is a part of nothing."""
+    if isinstance(rhs, ir.Call):
+        return () if rhs.fn in _MAKERS else returns_view(rhs, kinds)
+    return () if isinstance(rhs, (ir.Opaque, ir.Tup)) else (rhs,)
+
+
+def _is_outside(atoms: Iterable[ir.Atom], names: Set[str]) -> bool:
+    """Whether one of some values is from outside and can be written into, or has such a name."""
+    return any(
+        isinstance(a.value, MUTABLE) if isinstance(a, ir.Ref) else not names.isdisjoint(ir.names(a))
+        for a in atoms
+    )
+
+
+_MAKERS = (ir.make_list, ir.make_dict, list, tuple, dict)
+
+MUTABLE = (np.ndarray, MutableSequence, MutableMapping, MutableSet)
+"""The classes of arrays and containers."""
+
+
+def _container(atom: ir.Atom, kinds: Kinds) -> bool:
+    return isinstance(atom, ir.Name) and atom.id in kinds and is_container(kinds[atom.id])
+
+
+def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+    """What the target of an assignment may share memory with."""
+    rhs, target = stmt.rhs, stmt.target.id
+    if isinstance(rhs, ir.Name):
+        if not _has_no_memory(kinds.get(rhs.id)):
+            yield target, rhs.id, "alias"
+    elif isinstance(rhs, ir.Tup):
+        yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
+    elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
+        if makes_object(rhs.fn):
+            yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
+        elif rhs.fn in _DISPLAYS or (rhs.fn in _JOINS and _joins(rhs, kinds)):
+            yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
+        elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
+            yield target, ir.names(rhs.args[0])[0], "element"
+        else:
+            for atom in returns_view(rhs, kinds):
+                yield from ((target, n, "view") for n in _arrays(atom, kinds))
+
+
+def takes_keys(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
+    if call.fn not in (list, tuple, sorted, reversed, set, iter) or not call.args:
+        return False
+    first = call.args[0]
+    return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), Dict)
+
+
+_DISPLAYS = (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted)
+_JOINS = (operator.add, operator.mul, operator.or_)
+
+
+def _joins(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether an operator joins containers: the new one holds what they hold."""
+    return any(isinstance(a, ir.Tup) or _container(a, kinds) for a in call.args)
+
+
+def returns_fresh(call: ir.Call) -> bool:
+    """Whether a call on a container returns new memory (`len(xs)`, `np.stack(xs)`)."""
+    element = call.fn is operator.getitem or (
+        isinstance(call.fn, ir.Method) and call.fn.name in ("pop", "get", "copy", "items", "values")
+    )
+    return not element
+
+
+def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+    """The arrays and the containers that some statement writes into."""
+    found: set[str] = set()
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            found.add(stmt.base.id)
+        call = ir.call_of(stmt)
+        if call is not None:
+            found.update(n for a in mutated_args(call, kinds) for n in ir.names(a))
+    found = {n for n in found if not isinstance(kinds.get(n), Object)}  # random generators
+    containers = {n for n in found if named_container(n, kinds)}
+    return frozenset(found - containers), frozenset(containers)
+
+
+def classes_of(links: Iterable[Link], stored: frozenset[str]) -> dict[str, str]:
+    """Name -> representative, for the classes that are written."""
+    first = groups(links)
+    first.update((n, n) for n in stored if n not in first)
+    written = {first[n] for n in stored}
+    return {n: first[n] for n in sorted(first) if first[n] in written}
+
+
+def groups(links: Iterable[Link]) -> dict[str, str]:
+    """Name -> the first name of all that it may share memory with, written or not."""
+    parent: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for link in links:
+        one, two = sorted((find(link.target), find(link.source)))
+        parent[two] = one
+    return {n: find(n) for n in parent}
+
+
+def definitions(function: ir.Function) -> dict[str, int]:
+    """How many statements bind each name (a parameter counts as one)."""
+    count = {p.name: 1 for p in function.params}
+    for stmt in ir.walk(function.body):
+        for name in ir.writes(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def use_counts(block: ir.Block) -> dict[str, int]:
+    """How many statements read each name."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        for name in ir.reads(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def until_last_use(link: Link) -> ir.Block:
+    """The statements of the block from the link to the last one that uses its target."""
+    return link.rest[: link.span]
+
+
+def refusal(link: Link) -> UnsupportedError:
+    """The refusal of memory whose owner the source does not decide."""
+    target, source = _made(link), ir.said(link.source)
+    if source == ir.said("_") and link.how == "view":
+        source = "its argument"
+    into, of = (
+        "a container" if n.startswith("_") else f"the container {ir.said(n)}"
+        for n in (link.target, link.source)
+    )
+    what = {
+        "alias": f"{target} and {source} may name the same array",
+        "view": f"{target} may be a view of {source}",
+        "element": f"{target} is an element of {of}",
+        "stored": f"{source} is stored in {into}",
+    }[link.how]
+    return UnsupportedError(
+        f"{what}, and its memory is written in place",
+        link.stmt.loc,
+        remedy="Make a copy here with `.copy()`, or write through one name only.",
+    )
+
+
+def _made(link: Link) -> str:
+    """What a link makes, as the user knows it: where it has no name, by what gives it."""
+    call = ir.call_of(link.stmt)
+    if not link.target.startswith("_") or call is None:
+        return ir.said(link.target)
+    if call.fn is operator.getitem:
+        return "a part that is taken here"
+    if isinstance(call.fn, (ir.Method, ir.Attr)):
+        return f"what `.{call.fn.name}` gives"
+    return f"what `{call.text}` gives" if call.text else ir.said(link.target)
+
+
+def between(links: list[Link], kinds: Kinds) -> list[Link]:
+    """The links of containers of which one may be the other, or a part of it."""
+    return [
+        k
+        for k in links
+        if named_container(k.target, kinds)
+        and named_container(k.source, kinds)
+        and not (is_copy(k.stmt) and not holds_containers(kinds[k.source]))
+    ]
+
+
+_COPIES = (list, tuple, dict, sorted, reversed, operator.add, operator.mul, operator.or_)
+
+
+def is_copy(stmt: ir.Stmt) -> bool:
+    """Whether a statement makes a new container that holds the same items as an old one."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn is operator.getitem:
+        return isinstance(rhs.args[1], ir.Slice)
+    return rhs.fn in _COPIES or rhs.fn == ir.Method("copy")
+
+
+def holds_containers(kind: Kind) -> bool:
+    """Whether a container may hold other containers."""
+    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in _items(kind))
+
+
+def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
+    """The parameters whose memory the function writes into, by their own name or another."""
+    written = written_classes(function, kinds)
+    return tuple(p.name for p in function.params if p.name in written)
+
+
+def written_classes(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+    """The class of every name that may share memory with one that the function writes into."""
+    links = list(links_of(function.body, kinds, False))
+    stored, resized = stored_names(function.body, kinds)
+    return {**classes_of(between(links, kinds), resized), **classes_of(links, stored)}
+
+
+def written_memory(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+    """Name -> representative, for names through which one may see what another one writes.
+
+    Containers that are changed count as the memory of all that they hold, and what an operator in
+    place stands on as written into if it shares memory.
+    """
+    stored = frozenset().union(*stored_names(function.body, kinds))
+    marks = list(in_place(function))
+    if marks:
+        linked = linked_names(function, kinds)
+        marks = [k for k in marks if k.source in linked and not _has_no_memory(kinds.get(k.source))]
+        stored |= {k.source for k in marks}
+    if not stored:
+        return {}
+    return classes_of((*links_of(function.body, kinds, False), *marks), stored)

@@ -1,0 +1,1 @@
+"""Ahead of time: derivatives as files that need NumPy alone, and whether they are up to date."""

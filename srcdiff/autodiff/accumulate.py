@@ -1,0 +1,376 @@
+"""Decide how every adjoint is added to: bound first, added in place where it owns its memory.
+
+Takes the `Pair` tree of `reverse`; returns it with every `Accum`, `Demand` and `Reset` replaced by
+plain statements.  The walk follows the run order of the backward part.  The invariant: an adjoint
+that is absent is zero and has no memory; one that is written in place owns its memory.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.liveness import reads_of
+from srcdiff.autodiff.ownership import Resolved, State, States, join, loop_join
+from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
+from srcdiff.primitives.effects import is_pure, makes_new, returns_view
+from srcdiff.primitives.views import is_array, is_reshaping
+from srcdiff.runtime import trees
+from srcdiff.runtime.devices import on_device
+
+_WHOLE_VIEWS = (np.reshape, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, ir.Attr("T"))
+"""Views of all that an array holds, in its memory or in new memory."""
+
+
+def accumulate(
+    function: ir.Function, facts: Facts, wanted: Mapping[str, ir.Name]
+) -> tuple[ir.Function, ir.Block]:
+    """The function with plain adjoints, and the statements that make the wanted ones present.
+
+    `wanted` maps adjoints that are returned to their primals: at the end each owns its memory.
+    """
+    pass_ = _Accumulate(facts, frozenset(wanted))
+    done = pass_.block(function.body, {})
+    final: list[ir.Stmt] = []
+    for target, like in wanted.items():
+        final += pass_.demand(ir.Name(target), like, done.states, ir.NOWHERE)
+    return replace(function, body=done.block), tuple(final)
+
+
+class _Accumulate:
+    """The pass over a Pair tree, backwards."""
+
+    def __init__(self, facts: Facts, wanted: frozenset[str]) -> None:
+        self.facts, self.wanted = facts, wanted
+        # The adjoint of a reshaped array is reshaped as a view only if it lies in C order as well.
+        views = facts.aliases.views
+        self.in_c_order = {facts.aliases.owner(v) for v in views if is_reshaping(views[v].rhs)}
+        self.viewed = {facts.aliases.owner(v) for v in views}
+        self.like = {a: ir.Name(n) for n, a in facts.adjoints.items()}
+
+    def block(self, block: ir.Block, states: States) -> Resolved:
+        """A block, its last statement first."""
+        out: list[ir.Stmt] = []
+        now = dict(states)
+        for stmt in reversed(block):
+            done = self.stmt(stmt, now)
+            out += reversed(done.block)
+            now = done.states
+        return Resolved(tuple(reversed(out)), now)
+
+    def stmt(self, stmt: ir.Stmt, states: dict[str, State]) -> Resolved:
+        """One statement of the Pair tree."""
+        if isinstance(stmt, ir.Pair):
+            adjoint, after = self.adjoint(stmt.adjoint, states)
+            return Resolved((replace(stmt, adjoint=adjoint),), after)
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, states)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, states)
+        return Resolved((stmt,), states)
+
+    def branch(self, stmt: ir.If, states: dict[str, State]) -> Resolved:
+        """Both branches; an adjoint that only one of them makes is made zero in the other.
+
+        One that is returned is copied in that branch in which it shares memory.
+        """
+        one, two = self.block(stmt.body, states), self.block(stmt.orelse, states)
+        first = self.copies(one.states, two.states, stmt.loc)
+        second = self.copies(two.states, one.states, stmt.loc)
+        joined = join(one.states, two.states)
+        body = (*self.zeros(one.states, joined, stmt.loc), *first, *one.block)
+        orelse = (*self.zeros(two.states, joined, stmt.loc), *second, *two.block)
+        return Resolved((replace(stmt, body=body, orelse=orelse),), joined)
+
+    def loop(self, stmt: ir.For | ir.While, states: dict[str, State]) -> Resolved:
+        """A loop to a fixpoint of the states at the start of its backward body."""
+        start, copies = self.owned_before(stmt, states)
+        outside = dict(start)
+        while True:
+            body = self.block(stmt.body, start)
+            cond = self.block(stmt.cond if isinstance(stmt, ir.While) else (), body.states)
+            new = loop_join(start, cond.states)
+            if new == start:
+                break
+            start = new
+        before = (*copies, *self.zeros(outside, start, stmt.loc))
+        tail = self.zeros(cond.states, start, stmt.loc)
+        new_stmt: ir.Stmt = replace(stmt, body=(*tail, *body.block))
+        return Resolved((new_stmt, *before), start)
+
+    def owned_before(
+        self, stmt: ir.For | ir.While, states: dict[str, State]
+    ) -> tuple[dict[str, State], ir.Block]:
+        """Shared adjoints that the loop writes into are copied once, before it."""
+        demanded = {s.target.id for s in ir.walk((stmt,)) if isinstance(s, ir.Demand)}
+        now = dict(states)
+        out: list[ir.Stmt] = []
+        for name in sorted(n for n in demanded if states.get(n) == State.SHARED):
+            copy = self.demand(ir.Name(name), self.like[name], now, stmt.loc)
+            out.append(ir.Pair(None, tuple(copy), stmt.loc))
+        return now, tuple(out)
+
+    def zeros(self, have: States, want: States, loc: ir.Loc) -> ir.Block:
+        """Pairs that make zero adjoints for the names that are present only in `want`."""
+        missing = [n for n in want if want[n] and not have.get(n, State.ABSENT)]
+        return tuple(
+            ir.Pair(None, (ir.Assign(ir.Name(n), self.zero(self.like[n]), loc),), loc)
+            for n in sorted(missing)
+        )
+
+    def copies(self, have: dict[str, State], other: States, loc: ir.Loc) -> ir.Block:
+        """Pairs that copy the wanted adjoints that share memory only in this branch."""
+        shared = [n for n in self.wanted if have.get(n) == State.SHARED != other.get(n)]
+        return tuple(
+            ir.Pair(None, tuple(self.demand(ir.Name(n), self.like[n], have, loc)), loc)
+            for n in sorted(shared)
+        )
+
+    def zero(self, like: ir.Name) -> ir.Rhs:
+        """A zero adjoint for a primal."""
+        kind = self.facts.kinds.get(like.id)
+        if kind is not None and is_scalar(kind):
+            return ir.Const(0.0)
+        if kind is not None and is_array(kind) and is_float(kind):
+            return ir.Call(np.zeros_like, (like,))
+        if kind is not None and is_numeric(kind):
+            return ir.Call(trees.zeros_like, (like,))  # that of whole numbers has fractions
+        return ir.Call(trees.zero_tree, (like,))
+
+    def adjoint(
+        self, block: ir.Block, states: dict[str, State]
+    ) -> tuple[ir.Block, dict[str, State]]:
+        """The adjoint statements of one pair; `states` become those before it."""
+        now = states
+        if self.nothing_flows(block, now):
+            return (), now
+        block = _doubled(block, self.facts.fresh)
+        self.uses = Counter(chain.from_iterable(map(reads_of, ir.walk(block))))
+        self.fresh_temps: set[str] = set()
+        self.cotangents: set[str] = set()
+        self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            out += self.adjoint_stmt(stmt, now)
+        for name in ir.bound(block):
+            if name not in self.like:
+                now.pop(name, None)
+        return tuple(out), now
+
+    def nothing_flows(self, block: ir.Block, states: States) -> bool:
+        """Whether every adjoint that a pair starts from is absent, so that it adds nothing.
+
+        To an item of a container the cotangent is added by reading it, absent as it is.
+        """
+        if any(self.facts.seed in ir.reads(s) for s in ir.walk(block)):
+            return False
+        sources = {n for s in ir.walk(block) for n in self.sources(s)}
+        return bool(sources) and all(self.absent(n, states) for n in sources)
+
+    def sources(self, stmt: ir.Stmt) -> list[str]:
+        """The adjoints whose value a statement passes on (not those that it adds to)."""
+        if isinstance(stmt, (ir.Demand, ir.Reset)):
+            return []
+        target = stmt.target.id if isinstance(stmt, ir.Assign) else ""
+        if target in self.like and self.is_view(target):
+            return []
+        if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.base.id in self.like:
+            return [n for n in ir.names(stmt.value) if n in self.like]
+        return [n for n in ir.reads(stmt) if n in self.like]
+
+    def absent(self, adjoint: str, states: States) -> bool:
+        """Whether an adjoint (or the one that it is a view of) is absent."""
+        owner = self.facts.aliases.owner(self.like[adjoint].id)
+        if owner in self.facts.shadowed:
+            return False
+        return states.get(self.facts.adjoints[owner], State.ABSENT) == State.ABSENT
+
+    def adjoint_stmt(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
+        """One adjoint statement, with its effect on the states."""
+        if isinstance(stmt, ir.Accum):
+            return self.accum(stmt, now)
+        if isinstance(stmt, ir.Demand):
+            return self.demand(stmt.target, stmt.like, now, stmt.loc)
+        if isinstance(stmt, ir.Reset):
+            now.pop(stmt.target.id, None)
+        if isinstance(stmt, (ir.Reset, ir.Comment)):
+            return []
+        if isinstance(stmt, ir.If):
+            return self.inner_if(stmt, now)
+        if isinstance(stmt, ir.For):
+            return self.inner_for(stmt, now)
+        if isinstance(stmt, ir.Assign):
+            self.note_fresh(stmt, now)
+        return [*self.present(stmt, now), stmt]
+
+    def present(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
+        """Zeros for the adjoints that a plain statement reads and that are absent."""
+        out: list[ir.Stmt] = []
+        for name in ir.reads(stmt):
+            if name in self.like and name not in now and not self.is_elsewhere(name):
+                out += self.demand(ir.Name(name), self.like[name], now, ir.NOWHERE)
+        return out
+
+    def is_elsewhere(self, adjoint: str) -> bool:
+        """Whether an adjoint is a view, or a shadow that the forward part makes."""
+        return self.is_view(adjoint) or self.like[adjoint].id in self.facts.shadowed
+
+    def is_view(self, adjoint: str) -> bool:
+        """Whether an adjoint is a view of another one, made where it is used."""
+        return self.like[adjoint].id in self.facts.aliases.views
+
+    def inner_if(self, stmt: ir.If, now: dict[str, State]) -> list[ir.Stmt]:
+        """A run-time `if` of a template."""
+        branches, results = [], []
+        for block in (stmt.body, stmt.orelse):
+            state = dict(now)
+            out: list[ir.Stmt] = []
+            for s in block:
+                out += self.adjoint_stmt(s, state)
+            branches.append(out)
+            results.append(state)
+        joined = join(*results)
+        for out, state in zip(branches, results):
+            for name in sorted(n for n in joined if n not in state):
+                out.append(ir.Assign(ir.Name(name), self.zero(self.like[name]), stmt.loc))
+        now.clear()
+        now.update(joined)
+        return [replace(stmt, body=tuple(branches[0]), orelse=tuple(branches[1]))]
+
+    def inner_for(self, stmt: ir.For, now: dict[str, State]) -> list[ir.Stmt]:
+        """A run-time loop of a template; what it adds to is there before it."""
+        out: list[ir.Stmt] = []
+        for inner in ir.walk(stmt.body):
+            if isinstance(inner, ir.Accum):
+                out += self.demand(inner.target, inner.like, now, stmt.loc)
+            out += self.present(inner, now)
+        body = tuple(s for inner in stmt.body for s in self.adjoint_stmt(inner, now))
+        return [*out, replace(stmt, body=body)]
+
+    def note_fresh(self, stmt: ir.Assign, now: States) -> None:
+        """Remember a temporary that holds new memory."""
+        rhs, name = stmt.rhs, stmt.target.id
+        if not isinstance(rhs, ir.Call):
+            return
+        # A cotangent is a copy all through; each of its items is taken once.
+        item = rhs.fn is operator.getitem and set(ir.names(rhs.args[0])) & self.cotangents
+        if item or rhs.fn is trees.cotangent:
+            self.cotangents.add(name)
+        new = makes_new(rhs.fn) and not returns_view(rhs, self.facts.kinds)
+        if item or new or (rhs.fn in _WHOLE_VIEWS and self.owns_alone(rhs.args[0], now)):
+            self.fresh_temps.add(name)
+
+    def owns_alone(self, value: ir.Atom, now: States) -> bool:
+        """Whether a value has memory of its own, and nobody uses it once more."""
+        if not isinstance(value, ir.Name) or self.uses.get(value.id) != 1:
+            return False
+        given_up = value.id in self.resets and now.get(value.id) == State.OWNED
+        return given_up or value.id in self.fresh_temps
+
+    def accum(self, stmt: ir.Accum, now: dict[str, State]) -> list[ir.Stmt]:
+        """`target += value`, in the form that the target's state allows."""
+        target = stmt.target.id
+        assert target not in self.like or not self.is_view(target), f"{target} is a view"
+        state = now.get(target, State.ABSENT)
+        value = stmt.value
+        if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):
+            return []
+        if stmt.like.id in self.facts.shadowed:
+            return [self.added_into(stmt)]
+        if stmt.like.id in self.in_c_order or self.is_zero_dimensional(stmt.like):
+            made = self.demand(stmt.target, stmt.like, now, stmt.loc)
+            return [*made, ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+        if state == State.ABSENT:
+            now[target] = self.state_of(value, now)
+            return [ir.Assign(stmt.target, value, stmt.loc)]
+        kind = self.facts.kinds.get(stmt.like.id)
+        # Where there are views of it, they show what is added.
+        stays = state == State.OWNED and stmt.like.id in self.viewed
+        if kind is None or not is_numeric(kind):
+            if stays:
+                return [self.added_into(stmt)]
+            now[target] = State.OWNED
+            total = ir.Call(trees.add_tree, (stmt.target, value))
+            return [ir.Assign(stmt.target, total, stmt.loc)]
+        if stays or (state == State.OWNED and is_array(kind)):
+            return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+        now[target] = State.OWNED
+        return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
+
+    def added_into(self, stmt: ir.Accum) -> ir.Stmt:
+        """`target += value` in the memory of a shadow, or of what has views."""
+        if is_array(self.facts.kinds.get(stmt.like.id)):
+            return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
+        return ir.Effect(ir.Call(trees.add_into, (stmt.target, stmt.value)), stmt.loc)
+
+    def is_zero_dimensional(self, like: ir.Name) -> bool:
+        """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
+        kind = self.facts.kinds.get(like.id)
+        array = isinstance(kind, Array) and not kind.maybe_scalar and kind.dims == ()
+        return array and not on_device()
+
+    def state_of(self, value: ir.Atom, now: States) -> State:
+        """Who owns the memory of a contribution that is the first one."""
+        if not isinstance(value, ir.Name):
+            return State.OWNED
+        if self.uses.get(value.id, 0) > 1:
+            return State.SHARED
+        if value.id in self.fresh_temps:
+            return State.OWNED
+        return now.get(value.id, State.SHARED) if value.id in self.resets else State.SHARED
+
+    def demand(
+        self, target: ir.Name, like: ir.Name, now: dict[str, State], loc: ir.Loc
+    ) -> list[ir.Stmt]:
+        """Statements after which `target` is present and owns its memory."""
+        if like.id in self.facts.shadowed:
+            return []
+        state = now.get(target.id, State.ABSENT)
+        now[target.id] = State.OWNED
+        if state == State.OWNED:
+            return []
+        if state == State.ABSENT:
+            return [ir.Assign(target, self.zero(like), loc)]
+        return [ir.Assign(target, self.copied(target, like), loc)]
+
+    def copied(self, target: ir.Name, like: ir.Name) -> ir.Rhs:
+        """A copy of an adjoint that may share memory."""
+        kind = self.facts.kinds.get(like.id)
+        if kind is not None and is_scalar(kind):
+            return target
+        if isinstance(kind, Array) and not kind.maybe_scalar:
+            return ir.Call(np.copy, (target,))
+        return ir.Call(trees.copy_tree, (target,))
+
+
+def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
+    """A block in which two equal contributions to one adjoint (of `x * x`) are one, doubled."""
+    values = {s.target.id: s.rhs for s in block if isinstance(s, ir.Assign)}
+    last: dict[tuple[str, ir.Rhs], int] = {}
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        value = (
+            stmt.value.id if isinstance(stmt, ir.Accum) and isinstance(stmt.value, ir.Name) else ""
+        )
+        made = values.get(value)
+        if not isinstance(stmt, ir.Accum) or not isinstance(made, ir.Call) or not is_pure(made.fn):
+            out.append(stmt)
+            continue
+        key = (stmt.target.id, made)
+        if key in last:
+            out[last.pop(key)] = ir.Comment("")
+            twice = fresh()
+            double = ir.Call(operator.mul, (ir.Const(2.0), stmt.value))
+            out.append(ir.Assign(twice, double, stmt.loc))
+            stmt = replace(stmt, value=twice)
+        else:
+            last[key] = len(out)
+        out.append(stmt)
+    return tuple(out)

@@ -1,0 +1,373 @@
+"""The seeds of the adjoints, and the finished derivative."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.autodiff.containers import resized
+from srcdiff.autodiff.returned import kept_value
+from srcdiff.autodiff.reverse import through_views
+from srcdiff.autodiff.tape.needs import exposed
+from srcdiff.autodiff.tape.split import Parts
+from srcdiff.frontend.request import Input, Request
+from srcdiff.ir.kinds import Array, Dict, Kind, List, Scalar, Tuple, dims_of, is_float, is_real
+from srcdiff.kinds.atoms import atom_kind
+from srcdiff.primitives.effects import MUTATORS
+from srcdiff.primitives.views import is_array
+from srcdiff.runtime import layout, trees
+from srcdiff.runtime.devices import on_device
+from srcdiff.specialize.objects.places import item_at
+from srcdiff.specialize.objects.restore import step
+
+# --- seeds -------------------------------------------------------------------------------------
+
+
+def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
+    """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
+    kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
+    number = isinstance(kind, Scalar) or (on_device() and is_array(kind) and _is_single(kind))
+    return number and kind is not None and is_float(kind) and is_real(kind)
+
+
+def _is_single(kind: Kind | None) -> bool:
+    """Whether a value surely has no axes."""
+    return kind is not None and dims_of(kind) == ()
+
+
+def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
+    """The paired function with the adjoints of its outputs started, and of its lists made."""
+    body = function.body[:-1]
+    last = function.body[-1]
+    pair = last.primal if isinstance(last, ir.Pair) else last
+    assert isinstance(pair, ir.Return) and isinstance(pair.value, ir.Tup)
+    value = pair.value.items[1]
+    start: list[ir.Stmt] = []
+    source = ir.Name(facts.seed)
+    if not is_plain_scalar(value, facts) and not request.internal:
+        checked = facts.fresh("_g")
+        start.append(ir.Assign(checked, ir.Call(trees.cotangent, (source, value)), pair.loc))
+        source = checked
+    elif on_device() and not request.internal:
+        source = _on_device(value, source, facts, pair.loc, start)
+    elif not request.internal and _mixes_precisions(function, facts):
+        # A number of Python would take the precision of what it meets.
+        strong = facts.fresh("_g")
+        call = ir.Call(np.float64, (source,), text="np.float64")
+        start.append(ir.Assign(strong, call, pair.loc))
+        source = strong
+    start += _seed(value, source, facts, pair.loc)
+    lists = sorted(n for n in _resized_active(function, facts))
+    demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
+    made = (ir.Pair(None, demands, pair.loc),) if demands else ()
+    seed = ir.Pair(None, through_views(tuple(start), facts, pair.loc), pair.loc)
+    return replace(function, body=(*body, *made, seed, pair))
+
+
+_LOW = ("float16", "float32")
+
+
+def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
+    """Whether something active has double precision, and something that it may meet has less."""
+    double = (facts.kinds.get(n) for n in facts.active)
+    if not any(_dtype(k) == "float64" for k in double):
+        return False
+    operands = (o for s in ir.walk(function.body) for o in ir.operands(s))
+    refs = (a for o in operands for a in ir.refs(o))
+    met: Iterator[Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
+    return any(_dtype(k) in _LOW for k in met)
+
+
+def _dtype(kind: Kind | None) -> str | None:
+    """The dtype of a number or array of NumPy."""
+    if isinstance(kind, Scalar):
+        return None if kind.python else kind.dtype
+    return kind.dtype if isinstance(kind, Array) else None
+
+
+def _on_device(
+    value: ir.Atom, seed: ir.Name, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
+) -> ir.Name:
+    """The cotangent of one number as an array: it may be given, and returned, as a number."""
+    kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
+    if not isinstance(kind, (Array, Scalar)):
+        return seed
+    array = facts.fresh("_g")
+    dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
+    out.append(ir.Assign(array, ir.Call(np.array, (seed, dtype)), loc))
+    return array
+
+
+def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
+    """The lists whose adjoints start with the items that there are in the end.
+
+    Not those of a loop or branch, nor those that have gone into another name or container.
+    """
+    there = {p.name for p in function.params}
+    for stmt in function.body:
+        if isinstance(stmt, ir.Pair) and stmt.primal is not None:
+            there.update(ir.writes(stmt.primal))
+    found = {n for n in resized(function.body) if n in facts.active}
+    return (found & there) - facts.aliases.moved
+
+
+def _seed(value: ir.Atom, source: ir.Name, facts: Facts, loc: ir.Loc) -> list[ir.Stmt]:
+    """Give the names in an output their parts of the cotangent."""
+    if isinstance(value, ir.Name):
+        if value.id not in facts.active:
+            return []
+        return [ir.Accum(facts.adjoint(value.id), source, value, loc)]
+    out: list[ir.Stmt] = []
+    if isinstance(value, ir.Tup):
+        # A cotangent that has been checked has as many items as there are outputs.
+        text = f"item of {len(value.items)}" if source.id != facts.seed else None
+        for k, item in enumerate(value.items):
+            if any(n in facts.active for n in ir.names(item)):
+                piece = facts.fresh("_g")
+                get = ir.Call(operator.getitem, (source, ir.Const(k)), text=text)
+                out.append(ir.Assign(piece, get, loc))
+                out += _seed(item, piece, facts, loc)
+    return out
+
+
+# --- the finished function ---------------------------------------------------------------------
+
+
+def assemble(
+    function: ir.Function, parts: Parts, facts: Facts, request: Request, final: ir.Block
+) -> ir.Function:
+    """One function that runs forwards, then backwards, and returns the gradients."""
+    last = parts.forward[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    out: list[ir.Stmt] = list(parts.forward[:-1])
+    value = last.value.items[0]
+    if request.value:
+        value = kept_value(value, parts, facts, last.loc, out, ())
+    out += [ir.Comment("backward"), *parts.backward, *final]
+    grads = _result(request, facts, out, last.loc)
+    result = ir.Tup((value, grads)) if request.value else grads
+    plain = is_plain_scalar(last.value.items[1], facts)
+    params = _with_seed(function.params, facts.seed, ir.Const(1.0) if plain else ir.NONE)
+    return replace(
+        function,
+        name=request.name,
+        params=params,
+        doc=_doc(function, request),
+        body=(*out, ir.Return(result, last.loc)),
+    )
+
+
+def _with_seed(
+    params: tuple[ir.Param, ...], seed: str, default: ir.Atom
+) -> tuple[ir.Param, ...]:
+    """The parameters with `grad_outputs` behind the positional ones."""
+    at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
+    style = "kw" if at < len(params) else "any"
+    if style == "kw":
+        at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
+    return (*params[:at], ir.Param(seed, default, style), *params[at:])
+
+
+def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
+    """The gradients in the form that was asked for."""
+    grads: list[ir.Atom] = []
+    for k, item in enumerate(request.inputs):
+        again = any(other.param == item.param for other in request.inputs[:k])
+        grads.append(_gradient(item, request, facts, out, loc, again))
+    if request.form == "bare":
+        return grads[0]
+    if request.form == "tuple":
+        return ir.Tup(tuple(grads))
+    target = facts.fresh("_grads")
+    items = [a for key, g in zip(request.form, grads) for a in (ir.Const(key), g)]
+    out.append(ir.Assign(target, ir.Call(ir.make_dict, tuple(items)), loc))
+    return target
+
+
+def _gradient(
+    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc, again: bool
+) -> ir.Atom:
+    """One gradient, in the structure of its input; a copy if it was asked for before."""
+    param = ir.Name(item.param)
+    if item.parts:
+        return _object_gradient(item, request, facts, out, loc)
+    if item.param not in facts.adjoints:
+        if not request.materialize:
+            return ir.NONE
+        for key in item.path:
+            part = facts.fresh("_like")
+            out.append(ir.Assign(part, step(param, key), loc))
+            param = part
+        zero = facts.fresh("_zero")
+        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (param,)), loc))
+        return zero
+    if request.internal:
+        return facts.adjoint(item.param)
+    grad: ir.Name = facts.fresh("_grad")
+    adjoint = facts.adjoint(item.param)
+    for key in item.path:  # the adjoint of an object is a dict
+        part, like = facts.fresh("_grad"), facts.fresh("_like")
+        index = ir.Const(str(key) if isinstance(key, str) else key)
+        out.append(ir.Assign(part, ir.Call(operator.getitem, (adjoint, index)), loc))
+        out.append(ir.Assign(like, step(param, key), loc))
+        adjoint, param = part, like
+    out.append(ir.Assign(grad, ir.Call(trees.like_tree, (adjoint, param)), loc))
+    if again:
+        copy = facts.fresh("_grad")
+        out.append(ir.Assign(copy, _copied(grad, facts.kinds.get(item.param)), loc))
+        grad = copy
+    return grad
+
+
+def _object_gradient(
+    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc
+) -> ir.Atom:
+    """The gradient of an object: one like it, with the gradients that there are."""
+    wanted = replace(request, materialize=False)
+    found = {p: _gradient(part, wanted, facts, out, loc, False) for p, part in item.parts}
+    found = {path: grad for path, grad in found.items() if grad != ir.NONE}
+    return _like(ir.Name(item.param), facts.kinds[item.param], found, facts, out, loc)
+
+
+def _like(
+    base: ir.Name,
+    kind: Kind | None,
+    found: Mapping[tuple[Any, ...], ir.Atom],
+    facts: Facts,
+    out: list[ir.Stmt],
+    loc: ir.Loc,
+) -> ir.Atom:
+    """Something like `base` with the gradients found at some paths, zeros elsewhere."""
+    if () in found:
+        return found[()]
+    made = facts.fresh("_grad")
+    if not found:
+        zero = facts.fresh("_zero")
+        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (base,)), loc))
+        out.append(ir.Assign(made, ir.Call(trees.like_tree, (zero, base)), loc))
+        return made
+    parts: dict[Any, ir.Atom] = {}
+    for key in _keys(kind, found):
+        inner = {path[1:]: grad for path, grad in found.items() if path[0] == key}
+        part = facts.fresh("_part")
+        if () not in inner:
+            out.append(ir.Assign(part, step(base, key), loc))
+        parts[key] = _like(part, item_at(kind, key), inner, facts, out, loc)
+    if isinstance(kind, Tuple):
+        return ir.Tup(tuple(parts.values()))
+    out.append(ir.Assign(made, _display(base, kind, parts), loc))
+    return made
+
+
+def _keys(kind: Kind | None, found: Mapping[tuple[Any, ...], ir.Atom]) -> list[Any]:
+    """What a gradient like a value has to be given: all items of a container."""
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return list(range(len(kind.items)))
+    if isinstance(kind, Dict) and kind.cls is None:
+        return [key for key, _ in kind.items]
+    return list(dict.fromkeys(path[0] for path in found))
+
+
+def _display(base: ir.Name, kind: Kind | None, parts: Mapping[Any, ir.Atom]) -> ir.Call:
+    """A list, dict or object like `base` that holds these gradients."""
+    if isinstance(kind, List):
+        return ir.Call(ir.make_list, tuple(parts.values()))
+    if isinstance(kind, Dict) and kind.cls is None:
+        items = (a for k, v in parts.items() for a in (ir.Const(k), v))
+        return ir.Call(ir.make_dict, tuple(items))
+    kwargs = tuple((str(k), v) for k, v in parts.items())
+    return ir.Call(trees.like_object, (base,), kwargs)
+
+
+def _copied(grad: ir.Name, like: Kind | None) -> ir.Rhs:
+    """A copy of the gradient of an input of a kind."""
+    if isinstance(like, Scalar):
+        return grad
+    if isinstance(like, Array) and not like.maybe_scalar:
+        return ir.Call(ir.Method("copy"), (grad,))
+    return ir.Call(trees.kept, (grad,))
+
+
+def _doc(function: ir.Function, request: Request, forward: bool = False) -> str:
+    names = ", ".join(f"`{i.param}`" for i in request.inputs)
+    file = function.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+    place = f"{file}:{function.loc.line}"
+    if file.startswith(ir.GENERATED):
+        place = f"the generated `{function.name}`"
+    what = "Value and gradient" if request.value else "Gradient"
+    if forward:
+        what = "Forward part of the gradient"
+    source = f" from {place}" if function.loc.line else ""
+    return f"{what} of `{function.name}` with respect to {names}. Generated by srcdiff{source}."
+
+
+def assemble_pair(
+    function: ir.Function, parts: Parts, facts: Facts, request: Request, final: ir.Block
+) -> tuple[ir.Function, ir.Function]:
+    """The forward part, which returns the value and the residuals, and the backward part."""
+    last = parts.forward[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    down: list[ir.Stmt] = [*parts.backward, *final]
+    result = _result(request, facts, down, last.loc)
+    there = ir.bound(parts.forward) | {p.name for p in function.params}
+    up, _ = exposed((*down, ir.Return(result)))
+    kept = tuple(ir.Name(n) for n in sorted(up & there))
+    out: list[ir.Stmt] = list(parts.forward[:-1])
+    value = last.value.items[0]
+    written = value.items[1:] if request.internal and request.written else ()  # type: ignore[union-attr]
+    # The caller's next reshape of an array is a view or a copy as it lies in memory.
+    copied = layout.laid_copy if request.internal else np.copy
+    value = kept_value(value, parts, facts, last.loc, out, written, copied)
+    both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
+    # A residual of a branch that is not taken is None, or a number as where it is taken.
+    sure = exposed(tuple(out))[1] | {p.name for p in function.params}
+    unsure = [n for n in kept if n.id not in sure]
+    out = [*(ir.Assign(n, _unset(facts.kinds.get(n.id)), last.loc) for n in unsure), *out]
+    base = request.name
+    plain_params = tuple(ir.Param(p.name) for p in function.params)
+    given = plain_params if request.internal else function.params  # called by position
+    doc = _doc(function, request, True)
+    forward = replace(function, name=f"{base}_forward", params=given, doc=doc, body=(*out, both))
+    plain = is_plain_scalar(last.value.items[1], facts)
+    residuals = facts.fresh("residuals")
+    params = (ir.Param(residuals.id), ir.Param(facts.seed, ir.Const(1.0) if plain else ir.NONE))
+    unpack = tuple(
+        ir.Assign(n, ir.Call(operator.getitem, (residuals, ir.Const(k))), last.loc)
+        for k, n in enumerate(kept)
+    )
+    body = (*unpack, *down, ir.Return(result, last.loc))
+    backward = ir.Function(
+        f"{base}_backward", params, body, f"Backward part of `{base}_forward`.", function.loc
+    )
+    return forward, backward
+
+
+def _unset(kind: Kind | None) -> ir.Const:
+    """What stands for a residual that is not computed."""
+    number = isinstance(kind, Scalar) and kind.dtype == "float64"
+    return ir.Const(0.0) if number else ir.NONE
+
+
+def consumes(function: ir.Function, facts: Facts) -> bool:
+    """Whether a backward part uses its residuals up: it can run once on the same ones."""
+    if facts.shadows & ir.all_names(function):
+        return True  # they are added into, by whatever name
+    adjoints = facts.value_adjoints
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
+            return True
+        call = ir.call_of(stmt)
+        if call is None:
+            continue
+        changes = isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
+        primal = changes and not adjoints & set(ir.names(call.args[0]))
+        if primal or isinstance(call.fn, ir.Derived):
+            return True
+    return False

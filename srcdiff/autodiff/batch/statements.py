@@ -1,0 +1,330 @@
+"""Statements with a batch axis."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.autodiff.batch.context import ALL, Context, NoBatchError
+from srcdiff.autodiff.batch.forms import form_of
+from srcdiff.autodiff.batch.index import index_behind, stored
+from srcdiff.autodiff.batch.names import is_question
+from srcdiff.autodiff.batch.shapes import shape_behind
+from srcdiff.ir.kinds import Array, Scalar, rank_of
+from srcdiff.kinds.indexing import item_kind
+from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view
+from srcdiff.runtime import batched, trees
+
+
+def block(b: Context, statements: ir.Block) -> ir.Block:
+    """A block with a batch axis."""
+    out: list[ir.Stmt] = []
+    outside = b.out
+    for stmt in statements:
+        b.out, b.loc = [], stmt.loc
+        new = statement(b, stmt)
+        out += [*b.out, *new]
+        _remember(b, stmt)
+    b.out = outside
+    return tuple(out)
+
+
+def _remember(b: Context, stmt: ir.Stmt) -> None:
+    """Which names are transposed matrices, as long as neither is bound anew."""
+    changed = ir.bound((stmt,))
+    for name, matrix in list(b.transposed.items()):
+        if name in changed or matrix.id in changed:
+            del b.transposed[name]
+    call = ir.call_of(stmt)
+    if isinstance(stmt, ir.Assign) and call is not None and call.fn == ir.Attr("T"):
+        base = call.args[0]
+        if isinstance(base, ir.Name) and b.rank(base) == 2 and not b.has(base):
+            b.transposed[stmt.target.id] = base
+
+
+def statement(b: Context, stmt: ir.Stmt) -> ir.Block:
+    """A statement with a batch axis; what has to run before it goes to the context."""
+    if isinstance(stmt, ir.Assign):
+        return _assign(b, stmt)
+    if isinstance(stmt, ir.SetItem):
+        return _set_item(b, stmt)
+    if isinstance(stmt, ir.Effect):
+        return _effect(b, stmt)
+    if isinstance(stmt, ir.Return):
+        return (ir.Return(_returned(b, stmt.value), stmt.loc),)
+    if isinstance(stmt, (ir.If, ir.For, ir.While)):
+        return _nested(b, stmt)
+    if isinstance(stmt, ir.Permute):
+        return (stmt,)
+    if b.names.intersection((*ir.reads(stmt), *ir.writes(stmt))):
+        raise NoBatchError("a statement that is kept as text reads an adjoint", stmt.loc)
+    return (stmt,)
+
+
+def _nested(b: Context, stmt: ir.If | ir.For | ir.While) -> ir.Block:
+    """Control flow, which is the same for every item of the batch."""
+    asked = stmt.iter if isinstance(stmt, ir.For) else stmt.test
+    stop = None if isinstance(stmt, ir.If) else stmt.stop
+    if b.has(asked) or b.has(stop):
+        raise NoBatchError("control flow depends on an adjoint", stmt.loc)
+    b.transposed.clear()
+    return (ir.map_blocks(stmt, lambda inner: block(b, inner)),)
+
+
+# --- assignments ---------------------------------------------------------------------------------
+
+
+def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
+    """An assignment of something with the axis, or to a name that has it elsewhere."""
+    target, rhs = stmt.target, stmt.rhs
+    if not b.has(rhs):
+        if target.id in b.names:
+            rhs = _lifted(b, rhs, target)
+        return (replace(stmt, rhs=rhs),)
+    if isinstance(rhs, ir.Opaque):
+        raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
+    if not isinstance(rhs, ir.Call):
+        return (replace(stmt, rhs=b.completed(rhs)),)
+    if target.id not in b.names and not is_question(rhs):
+        raise NoBatchError("a value without adjoint depends on one", stmt.loc)
+    method = _container_method(b, rhs)
+    if method is not None:
+        return (replace(stmt, rhs=method),)
+    if rhs.fn in (ir.make_list, ir.make_dict):
+        return (replace(stmt, rhs=_display(b, rhs)),)
+    if rhs.fn is trees.cotangent and target.id not in b.written:
+        return (replace(stmt, rhs=ir.Call(batched.given_cotangents, (*rhs.args, b.size))),)
+    form = form_of(rhs)
+    new = None if form is None else form(b, rhs)
+    if new is None:
+        viewed = {n for a in returns_view(rhs, b.kinds) for n in ir.names(a)}
+        if {target.id, *viewed} & b.written & b.names and viewed & b.names:
+            raise NoBatchError("a view that is written into, or of what is", stmt.loc)
+        new = _each(b, rhs)
+    return (replace(stmt, rhs=new),)
+
+
+def _display(b: Context, call: ir.Call) -> ir.Call:
+    """A list or dict of adjoints, all with the axis."""
+    keys = call.fn is ir.make_dict
+    args = (a if keys and k % 2 == 0 else b.completed(a) for k, a in enumerate(call.args))
+    return replace(call, args=tuple(args))
+
+
+def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
+    """What a name with the axis is bound to, where that has none."""
+    if isinstance(rhs, ir.Const) and isinstance(rhs.value, (int, float, complex)):
+        zero = rhs.value == 0 and isinstance(rhs.value, float)
+        return ir.Call(np.zeros, (b.size,)) if zero else ir.Call(np.full, (b.size, rhs))
+    if isinstance(rhs, ir.Call):
+        made = _made(b, rhs)
+        if made is not None:
+            return made
+    if isinstance(rhs, ir.Opaque):
+        raise NoBatchError("an adjoint is kept as text", b.loc)
+    if isinstance(rhs, ir.Name) and target.id in b.written and rhs.id in b.written:
+        raise NoBatchError("an adjoint is a view of a value without one", b.loc)
+    if rhs == ir.NONE:
+        return rhs
+    return ir.Call(batched.repeated, (b.emit(rhs), b.size))
+
+
+def _made(b: Context, call: ir.Call) -> ir.Call | None:
+    """Zeros with the axis."""
+    if call.fn is np.zeros_like and len(call.args) == 1 and not call.kwargs:
+        like = call.args[0]
+        kind = b.kind(like)
+        if not isinstance(kind, Array) or not isinstance(like, ir.Name):
+            return None
+        shape = ir.Star(b.emit(ir.Call(ir.Attr("shape"), (like,))))
+        dtype = () if kind.dtype == "float64" else (b.emit(ir.Call(ir.Attr("dtype"), (like,))),)
+        return ir.Call(np.zeros, (ir.Tup((b.size, shape)), *dtype))
+    if call.fn is np.zeros and call.args and not any(k == "shape" for k, _ in call.kwargs):
+        shape_ = shape_behind(b, call.args[0])
+        return None if shape_ is None else replace(call, args=(shape_, *call.args[1:]))
+    if call.fn in (trees.zeros_like, trees.zero_tree) and not call.kwargs:
+        fn: Any = batched.zero_tree_each if call.fn is trees.zero_tree else batched.zeros_each
+        return ir.Call(fn, (*call.args, b.size))
+    return None
+
+
+def _returned(b: Context, value: ir.Atom) -> ir.Atom:
+    """The gradients, all with the axis; behind the value that comes before a tangent."""
+    if b.owned:
+        return b.completed(value)
+    assert isinstance(value, ir.Tup)
+    primal, tangent = value.items
+    return ir.Tup((primal, b.completed(tangent)))
+
+
+# --- item by item --------------------------------------------------------------------------------
+
+
+def _each(b: Context, call: ir.Call) -> ir.Rhs:
+    """A call that is made for each item of the batch, in a loop."""
+    if isinstance(call.fn, ir.Derived) or not is_pure(call.fn) or mutated_args(call, b.kinds):
+        raise NoBatchError("a call has to be made once for all adjoints", b.loc)
+    names = [n for n in dict.fromkeys(ir.names(call)) if n in b.names]
+    for n in names:
+        if not isinstance(b.kinds.get(n), (Array, Scalar)) and b.is_container(ir.Name(n)):
+            raise NoBatchError("a call takes adjoints in a container", b.loc)
+    items = b.call(ir.make_list)
+    k, result = b.fresh("k"), b.fresh()
+    body, new = _taken(b, names, k)
+    made = ir.map_rhs(lambda n: new.get(n.id, n), call)
+    append = ir.Effect(ir.Call(ir.Method("append"), (items, result)), b.loc)
+    body += [ir.Assign(result, made, b.loc), append]
+    b.out.append(ir.For(k, ir.Call(range, (b.size,)), tuple(body), None, b.loc))
+    return ir.Call(batched.stacked, (items,))
+
+
+def _taken(
+    b: Context, names: list[str], k: ir.Name
+) -> tuple[list[ir.Stmt], dict[str, ir.Name]]:
+    """The statements that take one item of each name, and what they are called."""
+    body: list[ir.Stmt] = []
+    new: dict[str, ir.Name] = {}
+    for n in names:
+        new[n] = b.fresh()
+        known = isinstance(b.kinds.get(n), (Array, Scalar))  # else its parts may have the axis
+        item = operator.getitem if known else batched.taken
+        body.append(ir.Assign(new[n], ir.Call(item, (ir.Name(n), k)), b.loc))
+    return body, new
+
+
+def _each_store(b: Context, stmt: ir.SetItem | ir.Effect) -> ir.Block:
+    """A statement that writes into arrays, for each item of the batch."""
+    k = b.fresh("k")
+    names = [n for n in ir.reads(stmt) if n in b.names]
+    if not all(b.is_array(ir.Name(n)) or b.is_number(ir.Name(n)) for n in names):
+        raise NoBatchError("a store into adjoints of unknown kind", stmt.loc)
+    body, new = _taken(b, names, k)
+    single = ir.map_stmt(stmt, lambda n: new.get(n.id, n), lambda n: n, lambda inner: inner)
+    return (ir.For(k, ir.Call(range, (b.size,)), (*body, single), None, b.loc),)
+
+
+# --- stores --------------------------------------------------------------------------------------
+
+
+def _set_item(b: Context, stmt: ir.SetItem) -> ir.Block:
+    """A store into an adjoint."""
+    base, value = stmt.base, stmt.value
+    if base.id not in b.names:
+        if b.has(value) or b.has(stmt.index):
+            raise NoBatchError("an adjoint is stored into a value without one", stmt.loc)
+        return (stmt,)
+    if b.has(stmt.index):
+        raise NoBatchError("a store at a place that depends on an adjoint", stmt.loc)
+    if stmt.index is None:
+        return _whole(b, stmt)
+    if b.is_container(base):
+        return _into_container(b, stmt)
+    if not b.is_array(base):
+        raise NoBatchError("a store into an adjoint of unknown kind", stmt.loc)
+    index = index_behind(b, stmt.index)
+    if index is None:
+        return _each_store(b, stmt)
+    return (replace(stmt, index=index, value=stored(b, base, stmt.index, value)),)
+
+
+def _whole(b: Context, stmt: ir.SetItem) -> ir.Block:
+    """`d += t`: in place for arrays; a number takes a new value, which its other names have not."""
+    base = stmt.base
+    if b.is_container(base):
+        raise NoBatchError("an operator in place on a container of adjoints", stmt.loc)
+    value = b.beside(stmt.value, (base,)) if b.has(stmt.value) else stmt.value
+    if b.is_array(base) and b.rank(base) is not None:
+        return (replace(stmt, value=value),)
+    if not b.is_number(base) and not b.owned:
+        raise NoBatchError("an operator in place on a tangent of unknown kind", stmt.loc)
+    alone = base.id not in b.numbers and base.id not in b.renamed
+    if not b.is_number(base) and alone:
+        return (replace(stmt, value=value),)
+    if not b.is_number(base) and base.id in b.shadows:
+        raise NoBatchError("an operator in place on a shadow of unknown kind", stmt.loc)
+    call = ir.Call(ir.OPERATORS[stmt.op or "+"], b.aligned((base, stmt.value)))
+    return (ir.Assign(base, call, stmt.loc),)
+
+
+def _into_container(b: Context, stmt: ir.SetItem) -> ir.Block:
+    """A store into a list or dict: numbers take new values, arrays are written into."""
+    assert stmt.index is not None
+    if stmt.op is None:
+        return (replace(stmt, value=b.completed(stmt.value)),)
+    found = item_kind(b.kind(stmt.base), b.kind(stmt.index))
+    if isinstance(found, Array) and not found.maybe_scalar:
+        return (replace(stmt, value=_beside_item(b, stmt, rank_of(found))),)
+    if not isinstance(found, Scalar):
+        raise NoBatchError("an operator in place on an adjoint of unknown kind", stmt.loc)
+    new = b.call(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
+    return (replace(stmt, value=new, op=None),)
+
+
+def _beside_item(b: Context, stmt: ir.SetItem, rank: int | None) -> ir.Atom:
+    """What is added to an item of a container, an array of this rank."""
+    value, given = stmt.value, b.rank(stmt.value)
+    if not b.has(value):
+        return value
+    if rank is not None and given is not None:
+        return b.widened(value, rank - given)
+    assert stmt.index is not None
+    return b.call(batched.beside, value, b.item(b.item(stmt.base, stmt.index), ir.Const(0)))
+
+
+# --- effects -------------------------------------------------------------------------------------
+
+_CONTAINER_METHODS = frozenset({"append", "insert", "pop", "reverse", "clear", "get", "copy"})
+
+
+def _container_method(b: Context, call: ir.Call) -> ir.Call | None:
+    """A method of a list or dict of adjoints; what goes in has the axis."""
+    if not isinstance(call.fn, ir.Method) or call.fn.name not in _CONTAINER_METHODS:
+        return None
+    if not b.is_container(call.args[0]) or not b.has(call.args[0]):
+        return None
+    if call.fn.name in ("append", "insert"):
+        return replace(call, args=(*call.args[:-1], b.completed(call.args[-1])))
+    return None if any(map(b.has, call.args[1:])) else call
+
+
+def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
+    """A call for its effect."""
+    call = stmt.rhs
+    if not b.has(call):
+        return (stmt,)
+    if isinstance(call, ir.Opaque):
+        raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
+    method = _container_method(b, call)
+    if method is not None:
+        return (replace(stmt, rhs=method),)
+    if call.fn is trees.check_adjoint:
+        return (stmt,)
+    if is_ufunc_at(call.fn) or (call.fn is trees.add_at and b.is_array(call.args[0])):
+        return _added_at(b, stmt, call)
+    raise NoBatchError("a call is made for its effect on adjoints", stmt.loc)
+
+
+def _added_at(b: Context, stmt: ir.Effect, call: ir.Call) -> ir.Block:
+    """`np.add.at(d, i, v)`, in which `i` may have the same place twice."""
+    base, index, *values = call.args
+    if b.has(index) or not isinstance(base, ir.Name) or base.id not in b.names:
+        raise NoBatchError("an adjoint is added to a value without one", stmt.loc)
+    behind = index_behind(b, index) if b.is_array(base) else None
+    if behind is None:
+        return _each_store(b, stmt)
+    new = (stored(b, base, index, v) for v in values)
+    fn = call.fn if is_ufunc_at(call.fn) else np.add.at
+    if isinstance(behind, ir.Tup):
+        behind = ir.Tup(tuple(_outside_brackets(b, i) for i in behind.items))
+    return (ir.Effect(ir.Call(fn, (base, behind, *new)), stmt.loc),)
+
+
+def _outside_brackets(b: Context, item: ir.Atom) -> ir.Atom:
+    """An item of an index, a slice as a call."""
+    if not isinstance(item, ir.Slice):
+        return item
+    return b.call(slice, *ir.parts(item)[: 1 if item == ALL else 3])

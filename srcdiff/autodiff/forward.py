@@ -1,0 +1,389 @@
+"""Forward mode: beside every value stands its tangent.
+
+Takes a function (after `inplace`) and the facts about it, whose `adjoints` are the names of the
+tangents; returns the function that computes the value and its tangent.  The invariant: the memory
+of tangents mirrors that of the primal, statement by statement.  A view of an array has for tangent
+the same view of the array's tangent, two names of one array are two names of one tangent, a store
+is a store.  So nothing about memory has to be proved.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analysis.activity import activity, edges
+from srcdiff.analysis.aliases import Aliases
+from srcdiff.analysis.facts import Facts, adjoint_names, sampled, with_alias
+from srcdiff.analysis.links import written_classes
+from srcdiff.analysis.shadowed import as_copies
+from srcdiff.autodiff.calls import item_of, unmarked
+from srcdiff.autodiff.cuts import cut_tangent
+from srcdiff.autodiff.laying import laid_names, laid_tangent
+from srcdiff.autodiff.tangents import (
+    Scribe,
+    call_tangent,
+    check_objects,
+    check_own_memory,
+    effect_tangent,
+    joined_tangent,
+    joins,
+)
+from srcdiff.check.strange import check_callees
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.flow import flows
+from srcdiff.frontend.request import Request
+from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Tuple, is_container, is_numeric, is_scalar
+from srcdiff.normalize.summaries.assumed import is_user_call
+from srcdiff.normalize.summaries.induction import computes_complex
+from srcdiff.primitives.effects import mutated_args
+
+
+def tangent_facts(
+    function: ir.Function,
+    kinds: Mapping[str, Kind],
+    request: Request,
+    outputs: tuple[str, ...],
+    theirs: frozenset[str],
+) -> Facts:
+    """What forward mode knows of a function: the names that carry a derivative, their tangents."""
+    inputs = tuple(i.param for i in request.inputs)
+    check_objects(function, frozenset(inputs), kinds, request)
+    check_callees(function, kinds, inputs, outputs)
+    classes = written_classes(function, kinds)
+    shared = Aliases(classes, copies=as_copies(function, kinds, classes, classes.keys()))
+    found = edges(function.body, kinds, shared, flows)
+    active = activity(inputs, outputs, found) | {*inputs}
+    check_objects(function, active, kinds, request)
+    fresh = ir.Fresh(ir.all_names(function))
+    plain = frozenset(n for n in active if not n.startswith("_"))
+    names = adjoint_names(function, plain, fresh, "t_")
+    names.update((n, fresh().id) for n in sorted(active - plain))
+    mixed = request.mixed or computes_complex(function, kinds)
+    known = sampled(function, kinds)
+    laid = laid_names(function, kinds, classes)
+    return Facts(kinds, shared, active, names, fresh, "", theirs, mixed, known, laid=laid)
+
+
+def tangent_kinds(facts: Facts, request: Request) -> dict[str, Kind]:
+    """The kinds of the tangents of the inputs: those of the inputs."""
+    found: dict[str, Kind] = {}
+    for item in request.inputs:
+        kind = facts.kinds.get(item.param, UNKNOWN)
+        plain = Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
+        found[facts.adjoints[item.param]] = plain
+    return found
+
+
+def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
+    """The function with tangents: it takes those of the inputs, and returns `(value, tangent)`."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    value, outputs = last.value.items
+    scribe = Scribe(facts, last.loc)
+    tangent = scribe.tangent(outputs)
+    body = (*_constants(function, facts, request), *_block(function.body[:-1], facts))
+    end = ir.Return(ir.Tup((value, tangent)), last.loc)
+    return replace(
+        function,
+        name=request.name,
+        params=_with_tangents(function.params, facts, request),
+        doc=_doc(function, request),
+        body=unmarked((*body, *scribe.out, end)),
+    )
+
+
+def _constants(function: ir.Function, facts: Facts, request: Request) -> ir.Block:
+    """Zero for the parameters that are no inputs, and are bound again to something active."""
+    scribe, inputs = Scribe(facts, function.loc), {i.param for i in request.inputs}
+    for param in function.params:
+        if param.name in facts.active and param.name not in inputs:
+            zero = scribe.zero(ir.Name(param.name))
+            scribe.out.append(ir.Assign(facts.adjoint(param.name), zero, function.loc))
+    return tuple(scribe.out)
+
+
+def _with_tangents(
+    params: tuple[ir.Param, ...], facts: Facts, request: Request
+) -> tuple[ir.Param, ...]:
+    """The parameters with the tangents of the inputs behind them."""
+    names = [facts.adjoints[i.param] for i in request.inputs]
+    if request.internal:  # called with all arguments, by position
+        return tuple(ir.Param(n) for n in (*(p.name for p in params), *names))
+    plain = all(p.style in ("pos", "any") and p.default is None for p in params)
+    more = tuple(ir.Param(n, None, "any" if plain else "kw") for n in names)
+    at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
+    return (*params[:at], *more, *params[at:])
+
+
+def _doc(function: ir.Function, request: Request) -> str:
+    names = ", ".join(f"`{i.param}`" for i in request.inputs)
+    file = function.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+    place = f"{file}:{function.loc.line}"
+    if file.startswith(ir.GENERATED):
+        place = f"the generated `{function.name}`"
+    return (
+        f"Value of `{function.name}` and its derivative along a direction of {names}. "
+        f"Generated by srcdiff from {place}."
+    )
+
+
+# --- statements --------------------------------------------------------------------------------
+
+
+def _block(block: ir.Block, facts: Facts) -> ir.Block:
+    return tuple(s for stmt in block for s in _stmt(stmt, facts))
+
+
+def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """A statement with what happens to the tangents; control flow keeps its shape."""
+    if isinstance(stmt, ir.If):
+        body, orelse = _block(stmt.body, facts), _block(stmt.orelse, facts)
+        return (replace(stmt, body=body, orelse=orelse),)
+    if isinstance(stmt, ir.For):
+        return (replace(stmt, body=_block(stmt.body, facts)),)
+    if isinstance(stmt, ir.While):
+        cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
+        return (replace(stmt, cond=cond, body=body),)
+    if isinstance(stmt, ir.Assign):
+        return _assign(stmt, facts)
+    if isinstance(stmt, ir.Permute):
+        return (stmt, *_permute(stmt, facts))
+    if isinstance(stmt, ir.SetItem):
+        return _set_item(stmt, facts)
+    if isinstance(stmt, ir.Effect):
+        return _effect(stmt, facts)
+    return (stmt,)
+
+
+def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
+    """The tangents of permuted names are permuted as well."""
+    pairs = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in facts.active]
+    if not pairs:
+        return ()
+    targets = tuple(facts.adjoint(t.id) for t, _ in pairs)
+    sources = tuple(facts.adjoint(s.id) for _, s in pairs)
+    return (ir.Permute(targets, sources, stmt.loc),)
+
+
+def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
+    """A store, and the same store into the tangent."""
+    if stmt.base.id not in facts.active:
+        return (stmt,)
+    scribe = Scribe(facts, stmt.loc)
+    active = any(n in facts.active for n in ir.names(stmt.value))
+    if stmt.op in ("*", "/"):
+        return (*_scaled(stmt, active, scribe), stmt)
+    if stmt.op is not None and not active:
+        return (stmt,)
+    value = scribe.tangent(stmt.value) if active or _in_container(stmt, facts) else ir.Const(0.0)
+    store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
+    stored = () if stmt.op is not None else ir.names(stmt.value)
+    cut = cut_tangent(stmt.base, stmt.index, stored, facts, stmt.loc)
+    return (stmt, *scribe.out, store, *cut)
+
+
+def _scaled(stmt: ir.SetItem, active: bool, scribe: Scribe) -> ir.Block:
+    """What `x[i] *= v` and `x[i] /= v` do to the tangent, before they are done."""
+    tangent = scribe.facts.adjoint(stmt.base.id)
+    scale = replace(stmt, base=tangent)
+    if not active:
+        return (scale,)
+    at = ir.Const(...) if stmt.index is None else stmt.index
+    old: ir.Atom = scribe.temp(ir.Call(operator.getitem, (stmt.base, at)))
+    for _ in range(2 if stmt.op == "/" else 0):
+        old = scribe.temp(ir.Call(operator.truediv, (old, stmt.value)))
+    change = scribe.temp(ir.Call(operator.mul, (old, scribe.tangent(stmt.value))))
+    # The tangent of v may be a view of that of x; real items take the real part of either term.
+    return (*scribe.out, scale, replace(scale, value=change, op="-" if stmt.op == "/" else "+"))
+
+
+def _in_container(stmt: ir.SetItem, facts: Facts) -> bool:
+    """Whether a store may be one into a container, whose tangent has the structure of its item."""
+    kind = facts.kinds.get(stmt.base.id)
+    return kind is None or not is_numeric(kind)
+
+
+def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
+    """A call for its effect, and the same effect on the tangent."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or not any(n in facts.active for n in ir.names(call)):
+        return (stmt,)
+    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    if is_user_call(call) or not facts.active.intersection(written):
+        return (stmt,)  # what a user's function writes into is stored behind it
+    scribe = Scribe(facts, stmt.loc)
+    if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
+        same = ir.Effect(_on_container(call, scribe), stmt.loc)
+        return (stmt, *scribe.out, same)
+    first, lines = effect_tangent(stmt, call, scribe)
+    cuts = (cut_tangent(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
+    after = tuple(s for cut in cuts for s in cut)
+    return (*lines, stmt, *after) if first else (stmt, *lines, *after)
+
+
+_CONTENTS = frozenset({"append", "extend", "pop", "clear", "reverse", "update"})
+
+
+def _on_container(call: ir.Call, scribe: Scribe) -> ir.Call:
+    """A method of a list or dict, on its tangent."""
+    assert isinstance(call.fn, ir.Method)
+    base, *rest = call.args
+    if call.fn.name == "insert":
+        args = (scribe.tangent(base), rest[0], *map(scribe.tangent, rest[1:]))
+    elif call.fn.name in _CONTENTS and not call.kwargs:
+        keys = call.fn.name == "pop"
+        args = (scribe.tangent(base), *(rest if keys else map(scribe.tangent, rest)))
+    else:
+        raise UnsupportedError(
+            f"the method `{call.fn.name}` of a container of active values has no tangent",
+            scribe.loc,
+            remedy="Use append, extend, insert, pop, clear, reverse or update.",
+        )
+    return ir.Call(call.fn, args, (), call.text)
+
+
+def _is_container(atom: ir.Atom, facts: Facts) -> bool:
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return isinstance(atom, ir.Tup) or (kind is not None and is_container(kind))
+
+
+# --- assignments -------------------------------------------------------------------------------
+
+
+def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """`z = ...` and its tangent."""
+    target, rhs = stmt.target, stmt.rhs
+    if target.id not in facts.active:
+        return (stmt, *_dropped(stmt, facts))
+    if is_user_call(rhs):
+        return _user_call(stmt, facts)
+    if target.id in ir.names(rhs):
+        return _self_assign(stmt, facts)
+    return (stmt, *_tangent_lines(stmt, facts.adjoint(target.id), facts))
+
+
+def _dropped(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """An item that is taken off a list without use has its tangent taken off as well."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or call.fn != ir.Method("pop"):
+        return ()
+    scribe = Scribe(facts, stmt.loc)
+    if not any(n in facts.active for n in ir.names(call.args[0])):
+        return ()
+    return (ir.Effect(_on_container(call, scribe), stmt.loc),)
+
+
+def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """`z = f(z)`: the tangent reads the old z, the new one, or both."""
+    result = facts.fresh("_" + stmt.target.id.lstrip("_"))
+    tangent = facts.adjoint(stmt.target.id)
+    inner = with_alias(facts, result.id, stmt.target.id, tangent.id)
+    new = replace(stmt, target=result)
+    lines = _tangent_lines(new, tangent, inner)
+    if result.id not in ir.used(lines):
+        return (*lines, stmt)
+    held = facts.fresh("_" + tangent.id)
+    lines = _tangent_lines(new, held, inner)
+    return (
+        new,
+        *lines,
+        ir.Assign(stmt.target, result, stmt.loc),
+        ir.Assign(tangent, held, stmt.loc),
+    )
+
+
+def _tangent_lines(stmt: ir.Assign, tangent: ir.Name, facts: Facts) -> ir.Block:
+    """The statements that bind the tangent of the target of an assignment."""
+    scribe = Scribe(facts, stmt.loc)
+    rhs = laid_tangent(stmt, _tangent(stmt, scribe), scribe)
+    if rhs is None:
+        if isinstance(stmt.rhs, ir.Call) and stmt.target.id in facts.aliases.classes:
+            check_own_memory(stmt, stmt.rhs, facts)
+        rhs = scribe.zero(stmt.rhs if isinstance(stmt.rhs, ir.Const) else stmt.target)
+    return (*scribe.out, ir.Assign(tangent, rhs, stmt.loc))
+
+
+def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:
+    """The tangent of a right-hand side, None for zero."""
+    rhs, facts = stmt.rhs, scribe.facts
+    if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list and not rhs.args:
+        return rhs  # what it is filled with will have tangents
+    if not any(n in facts.active for n in ir.names(rhs)) and not isinstance(rhs, ir.Tup):
+        return None
+    if isinstance(rhs, ir.Opaque):
+        if rhs.harmless:
+            return None
+        raise UnsupportedError(
+            f"no derivative flows through the expression `{rhs.text}`",
+            stmt.loc,
+            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
+            "srcdiff.stop_gradient.",
+        )
+    return _call(stmt, rhs, scribe) if isinstance(rhs, ir.Call) else scribe.tangent(rhs)
+
+
+def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
+    """The tangent of a call: on containers here, everything else by its rule."""
+    facts = scribe.facts
+    if call.fn is ir.make_dict:
+        args = tuple(scribe.tangent(a) if k % 2 else a for k, a in enumerate(call.args))
+        return replace(call, args=args)
+    if call.fn is ir.make_list or _copies_container(call, facts):
+        return replace(call, args=tuple(map(scribe.tangent, call.args)))
+    if joins(call, facts):
+        return joined_tangent(call, scribe)
+    if call.fn == ir.Method("pop"):
+        return _on_container(call, scribe)
+    if call.fn is operator.getitem and _is_number(call.args[0], facts):
+        return scribe.tangent(call.args[0])
+    if call.fn is operator.getitem and not _is_numeric(call.args[0], facts):
+        return _element(call, scribe)
+    written = stmt.target.id in facts.aliases.classes
+    return call_tangent(stmt, call, scribe, written)
+
+
+def _copies_container(call: ir.Call, facts: Facts) -> bool:
+    """`list(xs)`, `dict(xs)`, `xs.copy()`: the items are the same."""
+    copies = call.fn in (list, tuple, dict, reversed) or call.fn == ir.Method("copy")
+    return copies and len(call.args) == 1 and _is_container(call.args[0], facts)
+
+
+def _element(call: ir.Call, scribe: Scribe) -> ir.Rhs:
+    """`xs[k]`."""
+    base, key = call.args
+    if isinstance(base, ir.Tup) and isinstance(key, ir.Const):
+        return scribe.tangent(base.items[key.value])
+    return replace(call, args=(scribe.tangent(base), key))
+
+
+def _is_number(atom: ir.Atom, facts: Facts) -> bool:
+    return isinstance(atom, ir.Name) and is_scalar(facts.kinds.get(atom.id, UNKNOWN))
+
+
+def _is_numeric(atom: ir.Atom, facts: Facts) -> bool:
+    """Whether a value is certainly a number or an array; else it may be a container."""
+    return isinstance(atom, ir.Name) and is_numeric(facts.kinds.get(atom.id, UNKNOWN))
+
+
+def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """A call of a recursive function: of its own forward-mode function."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
+    scribe, key = Scribe(facts, stmt.loc), call.fn.key.within(facts.complex)
+    names = [name for name, _ in key.kinds]
+    pairs = list(zip(names, call.args))
+    active = [(p, a) for p, a in pairs if any(n in facts.active for n in ir.names(a))]
+    if not active:
+        return (stmt, *_tangent_lines(stmt, facts.adjoint(stmt.target.id), facts))
+    key = replace(key, active=tuple(p for p, _ in active), result=Tuple((key.result, UNKNOWN)))
+    args = (*call.args, *(scribe.tangent(a) for _, a in active))
+    both = scribe.temp(ir.Call(ir.Derived(call.fn.name, "jvp", key), args))
+    tangent = facts.adjoint(stmt.target.id)
+    return (
+        *scribe.out,
+        ir.Assign(stmt.target, item_of(both, 0), stmt.loc),
+        ir.Assign(tangent, item_of(both, 1), stmt.loc),
+    )

@@ -1,0 +1,388 @@
+"""Reverse mode: every statement of the primal is paired with its adjoint.
+
+Takes a function and the facts about it; returns the same function with a body of `Pair`s, nested in
+the same control flow.  The invariant: run backwards, the adjoint of a statement adds to the
+adjoints of what it read, and leaves the adjoint of what it bound absent.  Adjoints read primal
+names as they are after the statement, or, behind an `Undo`, as they were before it.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts, with_alias
+from srcdiff.analysis.scene import View
+from srcdiff.autodiff.calls import call_adjoint
+from srcdiff.autodiff.containers import (
+    change_adjoint,
+    check_items,
+    checked_sum,
+    concatenation_adjoint,
+    display_adjoint,
+    element_adjoint,
+    pop_adjoint,
+    store_adjoint,
+)
+from srcdiff.autodiff.cuts import cut_adjoint
+from srcdiff.autodiff.expand.template import expand
+from srcdiff.autodiff.runtimecalls import is_at_run_time, run_time_adjoint
+from srcdiff.autodiff.shadows import shadow_pairs, touches_shadows
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import is_container, is_numeric, is_scalar
+from srcdiff.normalize.summaries.assumed import is_user_call
+from srcdiff.normalize.unpackings import Unpacking, counts, unpacking
+from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.made_objects import makes_object, object_parts
+from srcdiff.primitives.registry import Store, find
+from srcdiff.runtime.trees import add_tree
+
+
+def reverse(function: ir.Function, facts: Facts) -> tuple[ir.Function, Facts]:
+    """The function with every statement paired with its adjoint, and what is known of it now."""
+    made: dict[str, tuple[str, str]] = {}
+    body = _block(function.body, replace(facts, made=made, uses=counts(function)))
+    for new, (old, adjoint) in made.items():
+        facts = with_alias(facts, new, old, adjoint)
+    return replace(function, body=body), facts
+
+
+def _block(block: ir.Block, facts: Facts) -> ir.Block:
+    out: list[ir.Stmt] = []
+    at = 0
+    while at < len(block):
+        found = unpacking(block, at, facts, facts.uses)
+        out += _stmt(block[at], facts) if found is None else _unpacked(found, facts)
+        at += 1 if found is None else 1 + len(found.rest)
+    return tuple(out)
+
+
+def _unpacked(found: Unpacking, facts: Facts) -> ir.Block:
+    """A result unpacked at once: the adjoint of the call stands with the last name."""
+    *front, last = (found.call, *found.rest)
+    block = _contributions(found.call, found.facts(facts))
+    ends = sorted(facts.adjoints[n] for n in found.names.values() if n in facts.active)
+    resets = tuple(ir.Reset(ir.Name(n), last.loc) for n in ends)
+    adjoint = through_views((*block, *resets), facts, found.call.loc)
+    return (*(ir.Pair(s, (), s.loc) for s in front), ir.Pair(last, adjoint, last.loc))
+
+
+def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """A statement as pairs; control flow keeps its shape."""
+    if isinstance(stmt, ir.If):
+        body, orelse = _block(stmt.body, facts), _block(stmt.orelse, facts)
+        return (replace(stmt, body=body, orelse=orelse),)
+    if isinstance(stmt, ir.For):
+        return (replace(stmt, body=_block(stmt.body, facts)),)
+    if isinstance(stmt, ir.While):
+        assert ir.bound(stmt.cond).isdisjoint(ir.used(stmt.body)), "it does more than decide"
+        return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)
+    if touches_shadows(stmt, facts):
+        pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
+        return tuple(_pair_through_views(p, facts) for p in pairs)
+    if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
+        return tuple(_pair_through_views(p, facts) for p in run_time_adjoint(stmt, facts))
+    if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
+        return tuple(_pair_through_views(p, facts) for p in call_adjoint(stmt, facts))
+    if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
+        return _self_assign(stmt, facts)
+    return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
+
+
+def _deciding(block: ir.Block) -> ir.Block:
+    """The condition of a loop as pairs: it does nothing but decide, so nothing flows back.
+
+    A view in it of an array that has an adjoint has none for that.
+    """
+    return tuple(
+        ir.Pair(s, (), s.loc) if type(s) in ir.PLAIN else ir.map_blocks(s, _deciding) for s in block
+    )
+
+
+def _made(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """The adjoint of a statement, or the pairs of a call."""
+    if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
+        return run_time_adjoint(stmt, facts)
+    if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
+        return call_adjoint(stmt, facts)
+    return _adjoint(stmt, facts)
+
+
+def _pair_through_views(stmt: ir.Stmt, facts: Facts) -> ir.Stmt:
+    """A pair whose adjoint goes through the adjoints of views."""
+    assert isinstance(stmt, ir.Pair)
+    return replace(stmt, adjoint=through_views(stmt.adjoint, facts, stmt.loc))
+
+
+def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """`z = f(z)`: the result and the argument share a name; their values must not be confused."""
+    result = facts.fresh("_" + stmt.target.id.lstrip("_"))
+    inner = with_alias(facts, result.id, stmt.target.id)
+    adjoint = _adjoint(replace(stmt, target=result), inner)
+    read = ir.used(adjoint)
+    if stmt.target.id in read and result.id in read:
+        copy = ir.Assign(stmt.target, result, stmt.loc)
+        facts.made[result.id] = stmt.target.id, inner.adjoints.get(result.id, "")
+        return (*_stmt(replace(stmt, target=result), inner), *_stmt(copy, inner))
+    # The adjoint of the result is moved aside before that of the argument is added to.
+    held = inner.adjoint(result.id) if stmt.target.id in facts.active else None
+    moved: ir.Block = ()
+    if held is not None:
+        target = facts.adjoint(stmt.target.id)
+        moved = (ir.Accum(held, target, stmt.target, stmt.loc), ir.Reset(target, stmt.loc))
+    if result.id in read:
+        body = (*moved, *ir.rename(adjoint, {result.id: stmt.target.id}))
+    else:
+        body = (*moved, ir.Undo(stmt.loc), *adjoint)
+    return (ir.Pair(stmt, through_views(body, facts, stmt.loc), stmt.loc),)
+
+
+def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """The adjoint statements of one statement."""
+    if isinstance(stmt, ir.Assign):
+        return _assign(stmt, facts)
+    if isinstance(stmt, ir.SetItem):
+        return _set_item(stmt, facts)
+    if isinstance(stmt, ir.Permute):
+        return _permute(stmt, facts)
+    if isinstance(stmt, ir.Effect):
+        return _effect(stmt, facts)
+    return ()
+
+
+def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """The adjoint of `target = rhs`; the adjoint of the target ends there."""
+    target, rhs = stmt.target, stmt.rhs
+    pop = isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+    if target.id in facts.aliases.views:
+        return ()
+    if target.id not in facts.active:
+        return pop_adjoint(stmt, facts) if pop else ()
+    if pop:
+        return pop_adjoint(stmt, facts)
+    reset = ir.Reset(facts.adjoint(target.id), stmt.loc)
+    return (*_contributions(stmt, facts), reset)
+
+
+def _contributions(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """What the adjoint of the target adds to the adjoints of what was read."""
+    target, rhs = stmt.target, stmt.rhs
+    if isinstance(rhs, ir.Name):
+        if rhs.id not in facts.active:
+            return ()
+        return (ir.Accum(facts.adjoint(rhs.id), facts.adjoint(target.id), rhs, stmt.loc),)
+    if isinstance(rhs, ir.Tup):
+        return display_adjoint(target, rhs.items, range(len(rhs.items)), facts, stmt.loc)
+    if isinstance(rhs, ir.Call):
+        return _call(stmt, rhs, facts)
+    if isinstance(rhs, ir.Opaque) and not rhs.harmless and _reads_active(rhs, facts):
+        raise UnsupportedError(
+            f"no derivative flows through the expression `{rhs.text}`",
+            stmt.loc,
+            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
+            "srcdiff.stop_gradient.",
+        )
+    return ()
+
+
+def _reads_active(rhs: ir.Rhs, facts: Facts) -> bool:
+    return any(n in facts.active for n in ir.names(rhs))
+
+
+def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """The adjoint of a call: containers here, everything else by its rule."""
+    if not _reads_active(call, facts):
+        return ()
+    if call.fn is ir.make_list:
+        return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
+    if call.fn is ir.make_dict:
+        return _dict_adjoint(stmt, call, facts)
+    if makes_object(call.fn):
+        names, values = object_parts(call)
+        return display_adjoint(stmt.target, values, map(ir.Const, names), facts, stmt.loc)
+    if _copies_container(call, facts):
+        return _copied_container(stmt, call, facts)
+    if call.fn is operator.add and any(_is_container(a, facts) for a in call.args):
+        return concatenation_adjoint(stmt, call, facts)
+    if call.fn is operator.getitem and _is_scalar(call.args[0], facts):
+        base = call.args[0]
+        assert isinstance(base, ir.Name)
+        return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
+    if call.fn is operator.getitem and not _is_numeric(call.args[0], facts):
+        return element_adjoint(stmt, call, facts)
+    bound = find(call, facts.kinds, stmt.loc)
+    return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts).adjoint)
+
+
+def _copies_container(call: ir.Call, facts: Facts) -> bool:
+    """Whether a call makes a container of the same items."""
+    plain = call.fn in (list, tuple, dict) or call.fn == ir.Method("copy")
+    return plain and len(call.args) == 1 and not call.kwargs and _is_container(call.args[0], facts)
+
+
+def _copied_container(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """`list(xs)`: the items are the same."""
+    base = call.args[0]
+    if isinstance(base, ir.Tup):
+        return display_adjoint(stmt.target, base.items, range(len(base.items)), facts, stmt.loc)
+    assert isinstance(base, ir.Name)
+    return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
+
+
+def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+    """The adjoint of a dict display."""
+    keys, values = call.args[::2], call.args[1::2]
+    return display_adjoint(stmt.target, values, keys, facts, stmt.loc)
+
+
+def _is_scalar(atom: ir.Atom, facts: Facts) -> bool:
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return kind is not None and is_scalar(kind)
+
+
+def _is_numeric(atom: ir.Atom, facts: Facts) -> bool:
+    """Whether a value is certainly a number or an array; else it may be a container."""
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return kind is not None and is_numeric(kind)
+
+
+def _is_container(atom: ir.Atom, facts: Facts) -> bool:
+    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return isinstance(atom, ir.Tup) or (kind is not None and is_container(kind))
+
+
+def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
+    """The adjoint of a store: what was stored takes the adjoint of its place, which is cleared."""
+    base = stmt.base.id
+    if base not in facts.active:
+        return ()
+    if _is_container(stmt.base, facts):
+        return store_adjoint(stmt, facts)
+    check_items(stmt, facts)
+    whole = stmt.index is None
+    args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
+    call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
+    block = expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+    stored = () if stmt.op is not None else ir.names(stmt.value)  # `+=` with fractions fails
+    cut = cut_adjoint(stmt.base, stmt.index, stored, facts, stmt.loc)
+    if not _may_hold_itself(stmt, facts):
+        return (*cut, *block)
+    # What was stored may be a part of the same memory: it takes its adjoint after the clearing.
+    return (
+        *cut,
+        *(s for s in block if not isinstance(s, ir.Accum)),
+        *(s for s in block if isinstance(s, ir.Accum)),
+    )
+
+
+def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
+    """Whether what is stored may be a part of the memory that it is stored into."""
+    classes = facts.aliases.classes
+    mine = classes.get(stmt.base.id)
+    return mine is None or any(classes.get(n) == mine for n in ir.names(stmt.value))
+
+
+def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
+    """The adjoints of permuted names are permuted back."""
+    pairs = [
+        (t, s)
+        for t, s in zip(stmt.targets, stmt.sources)
+        if t.id in facts.active or s.id in facts.active
+    ]
+    if not pairs:
+        return ()
+    names = [ir.Name(n) for n in sorted({n.id for pair in pairs for n in pair})]
+    demands = tuple(ir.Demand(facts.adjoint(n.id), n, stmt.loc) for n in names)
+    targets = tuple(facts.adjoint(s.id) for _, s in pairs)
+    sources = tuple(facts.adjoint(t.id) for t, _ in pairs)
+    return (*demands, ir.Permute(targets, sources, stmt.loc))
+
+
+def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
+    """The adjoint of a call for its effect."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or not _reads_active(call, facts):
+        return ()
+    if is_user_call(call):
+        return ()  # what it writes into is stored behind it
+    if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
+        return change_adjoint(stmt, call, facts)
+    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    if not facts.active.intersection(written):
+        return ()  # no output depends on what is written into
+    bound = find(call, facts.kinds, stmt.loc)
+    cuts = (cut_adjoint(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
+    return (*(s for cut in cuts for s in cut), *expand(bound, stmt, facts).adjoint)
+
+
+def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
+    """Adjoints of views are made from the adjoint of their owner, and written through."""
+    views = facts.aliases.views
+    touched = {s.like.id for s in ir.walk(block) if isinstance(s, (ir.Accum, ir.Demand))}
+    by_adjoint = {facts.adjoints[v]: v for v in views if v in facts.adjoints}
+    touched |= {by_adjoint[n] for n in ir.used(block) if n in by_adjoint}
+    mine = [v for v in sorted(touched) if v in views]
+    if not mine:
+        return block
+    prefix: list[ir.Stmt] = []
+    made: set[str] = set()
+    for name in mine:
+        _make_view(name, facts, loc, prefix, made)
+    return (*prefix, *(t for s in block for t in _written_through(s, made, facts)))
+
+
+def _make_view(
+    name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: set[str]
+) -> None:
+    """Statements that make the adjoint of a view from that of its base."""
+    if name in made:
+        return
+    view = facts.aliases.views[name]
+    if view.base in facts.aliases.views:
+        _make_view(view.base, facts, loc, out, made)
+    else:
+        out.append(ir.Demand(facts.adjoint(view.base), ir.Name(view.base), loc))
+    made.add(name)
+
+    def swap(n: ir.Name) -> ir.Atom:
+        return facts.adjoint(n.id) if n.id == view.base else n
+
+    out.append(ir.Assign(facts.adjoint(name), ir.map_rhs(swap, view.rhs), loc))
+
+
+def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
+    """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
+    if isinstance(stmt, ir.If):
+        one, two = (
+            tuple(t for s in b for t in _written_through(s, made, facts)) for b in ir.blocks(stmt)
+        )
+        return (replace(stmt, body=one, orelse=two),)
+    if isinstance(stmt, ir.Accum) and stmt.like.id in made:
+        view = facts.aliases.views[stmt.like.id]
+        if isinstance(view.rhs, ir.Call) and view.rhs.fn is operator.getitem:
+            return _added_at(stmt, view, facts)
+        if isinstance(view.rhs, ir.Name):
+            base = ir.Accum(facts.adjoint(view.base), stmt.value, view.rhs, stmt.loc)
+            return _written_through(base, made, facts)
+        return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
+    if isinstance(stmt, (ir.Demand, ir.Reset)) and stmt.target.id in {
+        facts.adjoints[m] for m in made
+    }:
+        return ()
+    return (stmt,)
+
+
+def _added_at(stmt: ir.Accum, view: View, facts: Facts) -> ir.Block:
+    """`d_base[index] += value`, leaf by leaf where that is a container."""
+    assert isinstance(view.rhs, ir.Call)
+    base, index = facts.adjoint(view.base), view.rhs.args[1]
+    kind = facts.kinds.get(stmt.like.id)
+    if kind is not None and is_numeric(kind):
+        return (ir.SetItem(base, index, stmt.value, "+", stmt.loc),)
+    old, new = facts.fresh(), facts.fresh()
+    return (
+        ir.Assign(old, ir.Call(operator.getitem, (base, index)), stmt.loc),
+        ir.Assign(new, ir.Call(add_tree, (old, stmt.value)), stmt.loc),
+        ir.SetItem(base, index, new, None, stmt.loc),
+    )

@@ -1,0 +1,377 @@
+"""Statements on memory that nobody can follow, repeated on its shadows.
+
+Takes a statement that binds, or stores, names with shadows; returns it as pairs, beside the same
+statement on the shadows.  The invariant: after every pair the shadow of each name is aliased with
+other shadows exactly as the name is with their names, and new memory has a shadow of zeros.
+A shadow is a variable of the forward part; the backward part adds to what it refers to.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.shadowed import is_mirrored, may_copy
+from srcdiff.autodiff.containers import take
+from srcdiff.autodiff.copied import check_part, copied_numbers
+from srcdiff.errors import InternalError
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Dict,
+    Kind,
+    List,
+    Tuple,
+    inside,
+    is_active_kind,
+    is_container,
+    is_float,
+    is_scalar,
+    sure,
+)
+from srcdiff.kinds.trees import tree_kind
+from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.views import is_array, is_array_if_any
+from srcdiff.runtime import layout, trees
+
+Adjoint = Callable[[ir.Stmt], ir.Block]
+
+_CHANGES = ("append", "insert", "reverse")
+"""The methods of containers, beside `pop`, that are repeated on shadows."""
+
+
+def with_shadows(facts: Facts) -> Facts:
+    """The facts with the kinds and the classes of the shadows, which are memory of their own."""
+    shared = facts.aliases
+    if not shared.shadows:
+        return facts
+    kinds, classes, unclear = dict(facts.kinds), dict(shared.classes), set(shared.unclear)
+    for name in shared.shadows & facts.active:
+        shadow = facts.adjoints[name]
+        kinds[shadow] = _shadow_kind(kinds[name])
+        classes[shadow] = f"shadows of {classes[name]}"
+        unclear.add(classes[shadow])
+    shared = replace(shared, classes=classes, unclear=frozenset(unclear))
+    return replace(facts, kinds=kinds, aliases=shared)
+
+
+def _shadow_kind(kind: Kind) -> Kind:
+    """The kind of a shadow; its dicts are made in places of their own."""
+    made = tree_kind(kind)
+    if isinstance(kind, Dict) and isinstance(made, Dict):
+        items = tuple((k, _shadow_kind(v)) for k, v in kind.items)
+        return Dict(items, made.item, f"shadow of {kind.site}")
+    return made
+
+
+def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
+    """Whether a statement binds a shadowed name, or changes what a shadowed container holds."""
+    mine = facts.shadowed
+    if not mine:
+        return False
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base.id in mine and not is_array_if_any(facts.kinds.get(stmt.base.id))
+    if isinstance(stmt, ir.Effect):
+        call = stmt.rhs
+        method = isinstance(call, ir.Call) and isinstance(call.fn, ir.Method)
+        return method and bool(mine & set(ir.names(call.args[0])) - _arrays(facts))  # type: ignore[union-attr]
+    if isinstance(stmt, ir.Assign) and _is_pop(stmt.rhs):
+        return bool(mine & set(ir.names(stmt.rhs)))
+    return bool(mine & set(ir.writes(stmt)))
+
+
+def _arrays(facts: Facts) -> set[str]:
+    return {n for n in facts.shadowed if is_array_if_any(facts.kinds.get(n))}
+
+
+def _is_pop(rhs: ir.Rhs) -> bool:
+    return isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+
+
+def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
+    """A statement and what it does to the shadows, as pairs."""
+    work = _Mirror(facts, stmt.loc)
+    if isinstance(stmt, ir.Assign):
+        return work.assign(stmt, adjoint)
+    if isinstance(stmt, ir.SetItem):
+        return work.store(stmt)
+    if isinstance(stmt, ir.Permute):
+        return work.permute(stmt, adjoint)
+    assert isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call)
+    return work.change(stmt, stmt.rhs)
+
+
+_LAID = (layout.laid_copy, layout.laid_like)
+
+
+@dataclass
+class _Mirror:
+    """The shadows of one statement."""
+
+    facts: Facts
+    loc: ir.Loc
+
+    def pair(self, primal: ir.Stmt | None, adjoint: ir.Block = ()) -> ir.Pair:
+        """A pair at the place of the statement."""
+        return ir.Pair(primal, adjoint, self.loc)
+
+    def pairs(self, block: ir.Block) -> ir.Block:
+        """Forward statements without adjoints."""
+        return tuple(self.pair(s) for s in block)
+
+    def has_shadow(self, name: str) -> bool:
+        """Whether a name has a shadow in the forward part."""
+        return name in self.facts.shadowed
+
+    # --- binding ---
+
+    def assign(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+        """`x = ...`: a shadow of the same origin, or one of zeros for new memory."""
+        if _is_pop(stmt.rhs):
+            return self.pop(stmt, adjoint)
+        if not self.is_shared(stmt):
+            zero = ir.Assign(self.facts.adjoint(stmt.target.id), self.zero(stmt), self.loc)
+            *first, last = self.as_pairs(stmt, adjoint(stmt))
+            assert isinstance(last, ir.Pair)
+            return (*first, replace(last, adjoint=()), self.pair(zero, last.adjoint))
+        out: list[ir.Stmt] = []
+        mirrored = self.mirrored(stmt.rhs, out)
+        out.append(ir.Assign(self.facts.adjoint(stmt.target.id), mirrored, self.loc))
+        if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
+            back = self.if_copied(stmt, adjoint)
+        else:
+            back = self.from_display(stmt) or copied_numbers(stmt, self.facts)
+        if back:
+            return (self.pair(stmt), *self.pairs(tuple(out[:-1])), self.pair(out[-1], back))
+        return (*self.pairs(tuple(out)), self.pair(stmt))
+
+    def as_pairs(self, stmt: ir.Stmt, made: ir.Block) -> ir.Block:
+        """What `adjoint` gave: pairs already, or the adjoint of the statement."""
+        if made and isinstance(made[-1], ir.Pair):
+            return made
+        return (self.pair(stmt, made),)
+
+    def is_shared(self, stmt: ir.Assign) -> bool:
+        """Whether the target's memory is that of names with shadows."""
+        if stmt.target.id in self.facts.aliases.copies or not is_mirrored(stmt):
+            return False
+        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (operator.add, operator.mul):
+            return not is_array_if_any(self.facts.kinds.get(stmt.target.id))
+        if not isinstance(stmt.rhs, ir.Call):
+            return True
+        if stmt.rhs.fn == ir.Method("copy") and not self.is_container(stmt.rhs.args[0]):
+            return False
+        if stmt.rhs.fn in (ir.make_list, ir.make_dict):
+            return True
+        # What a tuple holds cannot change, but for its shadow.
+        held = tuple(a for a in stmt.rhs.args[:1] if self.is_container(a))
+        viewed = held or returns_view(stmt.rhs, self.facts.kinds)
+        return any(self.has_memory(n) for a in viewed for n in ir.names(a))
+
+    def is_container(self, atom: ir.Atom) -> bool:
+        """Whether something is certainly a list, tuple or dict, or None."""
+        kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        return is_container(sure(kind))
+
+    def has_memory(self, name: str) -> bool:
+        """Whether a name has a shadow, kept or made where it is used."""
+        return name in self.facts.active and self.facts.aliases.is_unclear(name)
+
+    def zero(self, stmt: ir.Assign) -> ir.Rhs:
+        """A shadow for new memory."""
+        name = stmt.target
+        kind = self.facts.kinds.get(name.id, UNKNOWN)
+        if is_array(kind) and is_float(kind) and self.may_have_gaps(stmt.rhs):
+            return ir.Call(layout.laid_like, (ir.Const(0.0), name))
+        if is_array(kind) and not is_float(kind):
+            return ir.Call(trees.zeros_like, (name,))  # that of whole numbers has fractions
+        return ir.Call(np.zeros_like if is_array(kind) else trees.zero_tree, (name,))
+
+    def may_have_gaps(self, rhs: ir.Rhs) -> bool:
+        """Whether new memory may lie otherwise than what NumPy makes: views depend on that."""
+        if not isinstance(rhs, ir.Call):
+            return False
+        base = rhs.args[0] if rhs.args else None
+        item = rhs.fn is operator.getitem and isinstance(base, ir.Name)
+        held = item and not is_array_if_any(self.facts.kinds.get(base.id))  # type: ignore[union-attr]
+        return held or rhs.fn in _LAID or isinstance(rhs.fn, (ir.Derived, ir.Name))
+
+    def if_copied(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+        """The adjoint of what turns out to be a copy and no view."""
+        base = stmt.rhs.args[0]  # type: ignore[union-attr]
+        assert isinstance(base, ir.Name)
+        both = (self.facts.adjoint(stmt.target.id), self.facts.adjoint(base.id))
+        shared, apart = self.facts.fresh(), self.facts.fresh()
+        return (
+            ir.Assign(shared, ir.Call(np.may_share_memory, both), self.loc),
+            ir.Assign(apart, ir.Call(operator.not_, (shared,)), self.loc),
+            ir.If(apart, adjoint(stmt), (), self.loc),
+        )
+
+    # --- expressions ---
+
+    def mirrored(self, rhs: ir.Rhs, out: list[ir.Stmt]) -> ir.Rhs:
+        """An expression on names as the same one on their shadows."""
+        if isinstance(rhs, ir.Tup):
+            return ir.Call(ir.make_list, tuple(self.item(a, out) for a in rhs.items))
+        if not isinstance(rhs, ir.Call):
+            return self.item(rhs, out)  # type: ignore[arg-type]
+        if rhs.fn is ir.make_list:
+            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+        if rhs.fn is ir.make_dict:
+            pairs = zip(rhs.args[::2], rhs.args[1::2])
+            return replace(rhs, args=tuple(x for k, v in pairs for x in (k, self.item(v, out))))
+        if rhs.fn is tuple:
+            rhs = replace(rhs, fn=list, text=None)
+        if rhs.fn is operator.add:
+            args = tuple(self.item(a, out) for a in rhs.args)
+            if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
+                # Which is a sum for nobody: a write into an item is one into both lists.
+                return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
+            return replace(rhs, args=args)
+        if rhs.fn is layout.view_like:
+            base, x, old, other = rhs.args
+            return replace(rhs, args=(self.item(base, out), x, old, self.item(other, out)))
+        return replace(rhs, args=(self.item(rhs.args[0], out), *rhs.args[1:]))
+
+    def item(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+        """The shadow of what a container holds: zero for a number, None where nothing is active."""
+        if isinstance(atom, ir.Tup):
+            items = [self.item(a, out) for a in atom.items]
+            return self.made(ir.Call(ir.make_list, tuple(items)), out)
+        if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
+            return self.constant(atom, out)
+        if self.has_shadow(atom.id):
+            return self.facts.adjoint(atom.id)
+        kind = self.facts.kinds.get(atom.id, UNKNOWN)
+        if is_scalar(kind):
+            return ir.Const(0.0)
+        owner = self.facts.aliases.owner(atom.id)
+        if atom.id in self.facts.aliases.views and self.has_shadow(owner):
+            return self.view(atom, out)
+        if isinstance(kind, (List, Tuple)) and inside(kind) and all(map(is_scalar, inside(kind))):
+            return self.constant(atom, out)
+        raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
+
+    def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+        """The shadow of a constant, beside which something active may come to stand."""
+        if isinstance(atom, ir.Const):
+            return ir.Const(0.0) if isinstance(atom.value, (float, complex)) else ir.NONE
+        kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        # A list is as long there as here: it may be joined with one that has a shadow.
+        if not is_active_kind(kind) and not self.is_container(atom):
+            return ir.NONE
+        number = is_scalar(kind)
+        return ir.Const(0.0) if number else self.made(ir.Call(trees.zero_tree, (atom,)), out)
+
+    def made(self, call: ir.Call, out: list[ir.Stmt]) -> ir.Name:
+        """A name for what a call makes."""
+        out.append(ir.Assign(self.facts.fresh("_d"), call, self.loc))
+        return out[-1].target  # type: ignore[union-attr]
+
+    def view(self, name: ir.Name, out: list[ir.Stmt]) -> ir.Name:
+        """The shadow of a view, made here."""
+        found = self.facts.aliases.views[name.id]
+        base = self.item(ir.Name(found.base), out)
+        made = self.facts.fresh(f"_{self.facts.adjoints[name.id]}")
+
+        def swap(n: ir.Name) -> ir.Atom:
+            return base if n.id == found.base else n
+
+        out.append(ir.Assign(made, ir.map_rhs(swap, found.rhs), self.loc))
+        return made
+
+    # --- containers ---
+
+    def from_display(self, stmt: ir.Assign) -> ir.Block:
+        """The adjoint of a display: its numbers take the adjoints of their places."""
+        rhs = stmt.rhs
+        source = self.facts.adjoint(stmt.target.id)
+        if isinstance(rhs, ir.Tup):
+            return self.numbers(rhs, source, ())
+        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list:
+            return self.numbers(ir.Tup(rhs.args), source, ())
+        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_dict:
+            pairs = zip(rhs.args[::2], rhs.args[1::2])
+            return tuple(s for k, v in pairs for s in self.numbers(v, source, (k,)))
+        return ()
+
+    def numbers(self, atom: ir.Atom, source: ir.Name, path: tuple[ir.Atom, ...]) -> ir.Block:
+        """The active numbers in a display take what stands at their place."""
+        if isinstance(atom, ir.Tup):
+            items = enumerate(atom.items)
+            return tuple(
+                s for k, a in items for s in self.numbers(a, source, (*path, ir.Const(k)))
+            )
+        if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
+            return ()
+        if self.facts.aliases.is_unclear(atom.id):
+            return ()
+        return tuple(take(source, path, atom, self.facts, self.loc))
+
+    def store(self, stmt: ir.SetItem) -> ir.Block:
+        """`c[k] = v`."""
+        assert stmt.index is not None and stmt.op is None
+        check_part(stmt, self.facts)
+        base = self.facts.adjoint(stmt.base.id)
+        out: list[ir.Stmt] = []
+        value = self.item(stmt.value, out)
+        mirrored = ir.SetItem(base, stmt.index, value, None, self.loc)
+        taken = self.numbers(stmt.value, base, (stmt.index,))
+        return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
+
+    def change(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
+        """`xs.append(v)`, `xs.insert(k, v)`, `xs.reverse()`."""
+        assert isinstance(call.fn, ir.Method)
+        if call.fn.name not in _CHANGES:
+            raise InternalError("a container with a shadow changes in no plain way", stmt)
+        base, *rest = call.args
+        assert isinstance(base, ir.Name)
+        shadow = self.facts.adjoint(base.id)
+        if not rest:
+            mirrored = ir.Effect(replace(call, args=(shadow,)), self.loc)
+            return (self.pair(stmt), self.pair(mirrored))
+        *place, item = rest
+        out: list[ir.Stmt] = []
+        value = self.item(item, out)
+        mirrored = ir.Effect(replace(call, args=(shadow, *place, value)), self.loc)
+        taken = self.numbers(item, shadow, (*place,) or (ir.Const(-1),))
+        return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
+
+    def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+        """`v = xs.pop()`: a number gives its adjoint back to the place that it came from."""
+        call = stmt.rhs
+        assert isinstance(call, ir.Call)
+        base = call.args[0]
+        assert isinstance(base, ir.Name)
+        if not self.has_shadow(base.id):
+            return self.as_pairs(stmt, adjoint(stmt))
+        place = call.args[1] if len(call.args) > 1 else ir.Const(-1)
+        shadow = self.facts.adjoint(base.id)
+        target = stmt.target
+        shadowed = self.has_shadow(target.id)
+        name = self.facts.adjoint(target.id) if shadowed else self.facts.fresh("_gone")
+        mirrored = ir.Assign(name, replace(call, args=(shadow, *call.args[1:])), self.loc)
+        back: ir.Block = ()
+        if target.id in self.facts.active and not shadowed:
+            value = self.facts.adjoint(target.id)
+            add = ir.SetItem(shadow, place, value, "+", self.loc)
+            back = (add, ir.Reset(value, self.loc))
+        return (self.pair(stmt, back), self.pair(mirrored))
+
+    def permute(self, stmt: ir.Permute, adjoint: Adjoint) -> ir.Block:
+        """`a, b = b, a`; what has no shadow changes places among its like."""
+        both = list(zip(stmt.targets, stmt.sources))
+        shadowed = [(t, s) for t, s in both if self.has_shadow(t.id)]
+        plain = [(t, s) for t, s in both if not self.has_shadow(t.id)]
+        if any(self.has_shadow(t.id) != self.has_shadow(s.id) for t, s in both):
+            raise InternalError("a name with a shadow and one without change places", stmt)
+        targets = tuple(self.facts.adjoint(t.id) for t, _ in shadowed)
+        sources = tuple(self.facts.adjoint(s.id) for _, s in shadowed)
+        mirrored = ir.Permute(targets, sources, self.loc)
+        rest = replace(stmt, targets=tuple(t for t, _ in plain), sources=tuple(s for _, s in plain))
+        return (self.pair(stmt, adjoint(rest)), self.pair(mirrored))

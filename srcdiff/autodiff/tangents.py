@@ -1,0 +1,373 @@
+"""The tangent of one call, by its rule.
+
+A function that is linear is its own tangent.  The backward lines of an elementwise function are
+`d[x] += d[z] * e`; they multiply element by element, so that `t_x * e` is the tangent.  Where a
+rule says its tangent (`@forward`), that is it; of any other the backward lines are transposed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Union
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.autodiff.containers import may_join
+from srcdiff.autodiff.expand.template import Along, Tangent, expand
+from srcdiff.autodiff.transpose import TANGENT_REMEDY, summed, transposed
+from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.frontend.lower.template import differentiable, template_of
+from srcdiff.frontend.request import Request
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Kind,
+    NoneKind,
+    Scalar,
+    SliceKind,
+    Text,
+    broadcasts_to_itself,
+    is_container,
+    is_float,
+    is_numeric,
+    is_scalar,
+)
+from srcdiff.kinds.atoms import atom_kind
+from srcdiff.primitives.arguments import ALIASES
+from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.registry import Bound, Rule, find, spelling
+from srcdiff.runtime import arrays, trees
+from srcdiff.specialize.folding import Folder
+from srcdiff.specialize.objects.places import has_objects
+
+Lines = list[ir.Stmt]
+
+
+class Scribe:
+    """The statements written so far, at one place."""
+
+    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
+        self.facts, self.loc = facts, loc
+        self.out: Lines = []
+
+    def temp(self, rhs: ir.Rhs) -> ir.Name:
+        """A new name for a value."""
+        name = self.facts.fresh()
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    def kind(self, name: str) -> Kind | None:
+        """What is known of a name."""
+        return self.facts.kinds.get(name)
+
+    def tangent(self, atom: ir.Atom) -> ir.Atom:
+        """The tangent of an atom: zero where it carries no derivative."""
+        if isinstance(atom, ir.Name) and atom.id in self.facts.active:
+            return self.facts.adjoint(atom.id)
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(map(self.tangent, atom.items)))
+        if isinstance(atom, ir.Star):
+            return ir.Star(self.tangent(atom.value))
+        return self.zero(atom)
+
+    def zero(self, atom: ir.Atom) -> ir.Atom:
+        """The tangent of something constant."""
+        if isinstance(atom, ir.Const):
+            number = isinstance(atom.value, (int, float, complex))
+            return ir.Const(0.0) if number else ir.NONE
+        kind = self.kind(atom.id) if isinstance(atom, ir.Name) else None
+        if isinstance(kind, Scalar):
+            return ir.Const(0.0)
+        if isinstance(kind, (NoneKind, Text, Callable, SliceKind)):
+            return ir.NONE
+        plain = isinstance(kind, Array) and not kind.maybe_scalar
+        return self.temp(ir.Call(np.zeros_like if plain else trees.zeros_like, (atom,)))
+
+
+def joins(call: ir.Call, facts: Facts) -> bool:
+    """`xs + ys` and `xs * 3`: whether an operand is a list or tuple, or `+` may be of two."""
+    if call.fn not in (operator.add, operator.mul, operator.or_):
+        return False
+    kinds = [atom_kind(a, facts.kinds) for a in call.args]
+    if any(map(is_container, kinds)):
+        return not any(_makes_array(call.fn, k) for k in kinds)
+    constant = any(not set(ir.names(a)) & facts.active for a in call.args)
+    return call.fn is operator.add and constant and facts.sampled and may_join(call, facts.kinds)
+
+
+def _makes_array(fn: object, kind: Kind) -> bool:
+    """Whether `+` or `*` of a list and something of this kind is an array."""
+    if isinstance(kind, Scalar):
+        return fn is operator.add or (is_float(kind) and not kind.python)
+    return isinstance(kind, Array)
+
+
+def joined_tangent(call: ir.Call, scribe: Scribe) -> ir.Call:
+    """The tangents of lists or tuples joined, a count as it is."""
+    kinds = scribe.facts.kinds
+    args = (a if is_numeric(atom_kind(a, kinds)) else scribe.tangent(a) for a in call.args)
+    return replace(call, args=tuple(args))
+
+
+def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:
+    """The tangent of a call's result, None for zero; `written`: it must be memory of its own."""
+    facts, start = scribe.facts, len(scribe.out)
+    bound = find(call, facts.kinds, stmt.loc)
+    if bound.rule.template is None:
+        return None
+    if bound.rule.tangent is not None or bound.rule.flavour == "linear":
+        here = lines_here(bound, stmt, facts)
+        if not here:
+            return None
+        if bound.rule.tangent is not None:
+            total = written_tangent(bound, stmt, scribe)
+            return _apart(total, stmt, call, scribe, start, written)
+        if not any(map(_cuts, ir.walk(here))):
+            return mirrored(call, bound.rule, scribe)
+    several = isinstance(template_of(bound.rule).result, ir.Tup)
+    elementwise = bound.rule.flavour == "elementwise" and not several
+    if elementwise:
+        _check_displays(call, scribe)
+    if elementwise and not _is_complex(stmt, call, facts):
+        total = _elementwise(bound, stmt, call, scribe)
+    else:
+        lines, total = transposed(bound, stmt, facts)
+        scribe.out += lines
+    if written and isinstance(total, ir.Name):
+        check_own_memory(stmt, call, facts)
+        return ir.Call(np.array, (total,), text="np.array")
+    return _apart(total, stmt, call, scribe, start, written)
+
+
+def _check_displays(call: ir.Call, scribe: Scribe) -> None:
+    """Refuse displays of values with tangents where a rule has none but for arrays."""
+    shown = {n for a in call.args if isinstance(a, ir.Tup) for n in ir.names(a)}
+    if shown & scribe.facts.active:
+        raise UnsupportedError(
+            f"a list or tuple is an operand of {spelling(call)}, whose tangent is known of arrays",
+            scribe.loc,
+            remedy="Make an array of it first: `np.array([x, y])`.",
+        )
+
+
+def _apart(
+    total: ir.Atom | None, stmt: ir.Assign, call: ir.Call, scribe: Scribe, start: int, written: bool
+) -> ir.Rhs | None:
+    """The tangent of `z = x + 1`, which is that of x: a copy where something writes into x or z.
+
+    The lines of the call begin at `start`.
+    """
+    facts, kind = scribe.facts, scribe.kind(stmt.target.id)
+    active = {n for n in ir.names(call) if n in facts.active}
+    names = active if written else active & facts.aliases.classes.keys()
+    if total is None or (kind and is_scalar(kind)) or names & _may_share(call, facts):
+        return total  # as the value is a view
+    shared = {facts.adjoint(n).id for n in names}
+    for line in scribe.out[start:]:
+        if isinstance(line, ir.Assign) and _may_share(line.rhs, facts) & shared:
+            shared.add(line.target.id)
+    if isinstance(total, ir.Tup):
+        items = (scribe.temp(_copied(a)) if shared & {*ir.names(a)} else a for a in total.items)
+        return ir.Tup(tuple(items))
+    copied = isinstance(total, ir.Name) and total.id in shared
+    return _copied(total) if copied and not (kind and is_container(kind)) else total
+
+
+def _copied(atom: ir.Atom) -> ir.Call:
+    """Memory of its own for a tangent."""
+    return ir.Call(np.array, (atom,), text="np.array")
+
+
+def _may_share(rhs: ir.Rhs, facts: Facts) -> set[str]:
+    """The names whose memory a value may be, or be a view of."""
+    if not isinstance(rhs, ir.Call):
+        return {*ir.names(rhs)}
+    return {n for atom in returns_view(rhs, facts.kinds) for n in ir.names(atom)}
+
+
+def check_own_memory(stmt: ir.Assign, call: ir.Call, facts: Facts) -> None:
+    """Refuse a tangent of its own for what may be a part of an array that is written into."""
+    viewed = [n for a in returns_view(call, facts.kinds) for n in ir.names(a) if n in facts.active]
+    if viewed and stmt.target.id not in facts.aliases.copies:
+        raise UnsupportedError(
+            f"{ir.said(stmt.target.id)} may be a view of {ir.said(viewed[0])}, and its memory is "
+            "written in place",
+            stmt.loc,
+            remedy="Make a copy here with `.copy()`, or write through one name only.",
+        )
+
+
+def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
+    """Whether a complex number may be involved: backward lines conjugate its factors."""
+    folder = Folder(facts.kinds, lambda rhs: ir.Name("_"), mixed=facts.complex)
+    return any(folder.is_complex(ir.Name(n)) for n in (stmt.target.id, *ir.names(call)))
+
+
+def _cuts(stmt: ir.Stmt) -> bool:
+    """Whether a backward line is for what may be cut off to whole numbers, as a tangent may not."""
+    call = ir.call_of(stmt)
+    return call is not None and call.fn is arrays.uncut
+
+
+def lines_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> ir.Block:
+    """The backward lines of the rule for this call (it may refuse it), none on purpose."""
+    names = {n for o in ir.operands(stmt) for n in ir.names(o) if n in facts.active}
+    names |= {*ir.writes(stmt)}
+    own = {n: facts.fresh("_d").id for n in sorted(names)}
+    inner = replace(facts, active=frozenset(names), adjoints=own)
+    return expand(bound, stmt, inner).adjoint
+
+
+# --- a function that is its own tangent --------------------------------------------------------
+
+
+def mirrored(call: ir.Call, rule: Rule, scribe: Scribe) -> ir.Call:
+    """A call with tangents in the places in which it is linear."""
+    places = differentiable(rule) | ({rule.mutates} if rule.mutates else set())
+
+    def one(atom: ir.Atom, role: str) -> ir.Atom:
+        here = role in places or ALIASES.get(role) in places
+        return scribe.tangent(atom) if here else atom
+
+    args = tuple(one(a, role) for a, role in zip(call.args, _roles(call, rule)))
+    kwargs = tuple((k, one(v, k or "")) for k, v in call.kwargs)
+    return ir.Call(call.fn, args, kwargs, call.text)
+
+
+def _roles(call: ir.Call, rule: Rule) -> list[str]:
+    """The parameter of the template that each positional argument belongs to."""
+    roles: list[str] = []
+    for param in rule.params:
+        if param.kind is param.VAR_POSITIONAL or param.name == rule.gather:
+            roles += [param.name] * (len(call.args) - len(roles))
+            break
+        roles.append(param.name)
+    return roles[: len(call.args)]
+
+
+# --- elementwise functions ---------------------------------------------------------------------
+
+
+def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Atom | None:
+    """The sum of the tangents of the operands, each times its derivative."""
+    facts = scribe.facts
+    operands = list(dict.fromkeys(n for n in ir.names(call) if n in facts.active))
+    values: list[ir.Atom] = []
+    start = len(scribe.out)
+    for name in operands:
+        tangent = facts.adjoint(name).id
+        both = frozenset({name, stmt.target.id})
+        inner = replace(facts, active=both, adjoints={stmt.target.id: tangent, name: "_d"})
+        along = Along(bound, stmt, inner)
+        values += along.values()
+        scribe.out += along.out
+    total = summed(values, scribe.temp)
+    if total is None:
+        return None
+    covered = _covered(scribe.out[start:], total, operands, facts)
+    if stmt.target.id in covered or _has_result_shape(stmt, call, covered, facts):
+        return total
+    shape = scribe.temp(ir.Call(np.shape, (stmt.target,), text="np.shape"))
+    return scribe.temp(ir.Call(np.broadcast_to, (total, shape), text="np.broadcast_to"))
+
+
+Operand = Union[str, Kind]  # a name, or the kind of an array or list from outside
+
+
+def _covered(lines: Lines, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[Operand]:
+    """The operands, some primal ones among them, whose shapes are part of the tangent's."""
+    primal = {facts.adjoint(n).id: n for n in names if n in facts.active}
+    wanted: set[Operand] = {*ir.names(total)}
+    for stmt in reversed(lines):
+        if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
+            wanted |= {o for a in ir.atoms(stmt.rhs) for o in _operands(a)}
+    return wanted | {n for t, n in primal.items() if t in wanted}
+
+
+def _has_result_shape(stmt: ir.Assign, call: ir.Call, covered: set[Operand], facts: Facts) -> bool:
+    """Whether operands whose shapes take part in the tangent have that of the result."""
+    given = [*call.args, *(v for _, v in call.kwargs)]
+    operands = dict.fromkeys(o for a in given for o in _operands(a))
+    missing = [o for o in operands if o not in covered and not _is_scalar(o, facts)]
+    if not missing:
+        return True
+    z = facts.kinds.get(stmt.target.id)
+    kinds = {o: facts.kinds.get(o) if isinstance(o, str) else o for o in operands}
+    for name in operands:
+        kind = kinds[name]
+        if name not in covered or kind is None or z is None or not is_numeric(kind):
+            continue
+        rest = [k for o, k in kinds.items() if o != name and k is not None]
+        whole = len(rest) == len(kinds) - 1
+        if broadcasts_to_itself(kind, z, rest if whole else None):
+            return True
+    return False
+
+
+def _operands(atom: ir.Atom) -> tuple[Operand, ...]:
+    """The names in an operand, or its kind where it is an array or list from outside."""
+    kind = atom_kind(atom, {}) if isinstance(atom, (ir.Ref, ir.Const)) else UNKNOWN
+    return (kind,) if isinstance(kind, Array) or is_container(kind) else ir.names(atom)
+
+
+def _is_scalar(operand: Operand, facts: Facts) -> bool:
+    kind = facts.kinds.get(operand) if isinstance(operand, str) else operand
+    return kind is not None and (is_scalar(kind) or isinstance(kind, NoneKind))
+
+
+# --- tangents that are written -----------------------------------------------------------------
+
+
+def written_tangent(
+    bound: Bound, stmt: ir.Assign | ir.Effect | ir.SetItem, scribe: Scribe
+) -> ir.Atom | None:
+    """The tangent by the lines of a `@forward` template."""
+    tangent = Tangent(bound, stmt, scribe.facts)
+    found = tangent.values()
+    scribe.out += tangent.out
+    kind = scribe.facts.kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
+    several = kind is not None and is_container(kind)  # `+` would put them behind each other
+    return summed(found, scribe.temp, trees.add_tree if several else operator.add)
+
+
+def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool, ir.Block]:
+    """What a call that writes into memory does to its tangent; whether that comes first."""
+    bound = find(call, scribe.facts.kinds, stmt.loc)
+    rule = bound.rule
+    if rule.template is None:
+        return False, ()
+    lines_here(bound, stmt, scribe.facts)
+    if rule.tangent is not None:
+        written_tangent(bound, stmt, scribe)
+        return True, tuple(scribe.out)
+    if rule.flavour != "linear" or rule.mutates is None:
+        raise MissingRuleError(
+            f"{bound.name} has no tangent",
+            stmt.loc,
+            TANGENT_REMEDY,
+        )
+    effect = ir.Effect(mirrored(call, rule, scribe), stmt.loc)
+    return False, (*scribe.out, effect)
+
+
+def check_objects(
+    function: ir.Function, active: frozenset[str], kinds: Mapping[str, Kind], request: Request
+) -> None:
+    """Refuse active objects: their attributes have no tangents.
+
+    Raises:
+        UnsupportedError: a value that carries a derivative is an object, or holds one.
+    """
+    whole = [item.param for item in request.inputs if item.parts]
+    objects = whole or sorted(n for n in active if n in kinds and has_objects(kinds[n]))
+    if objects:
+        raise UnsupportedError(
+            f"forward mode does not follow the attributes of objects such as {ir.said(objects[0])}",
+            function.loc,
+            remedy="Use reverse mode (`grad`, `vjp`), or pass the arrays themselves.",
+        )

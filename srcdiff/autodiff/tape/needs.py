@@ -1,0 +1,224 @@
+"""What an adjoint reads of the primal: names, and the contents of arrays and lists."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.shadowed import may_copy
+from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
+from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.devices import is_transfer
+from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.runtime import arrays, implicit, trees
+from srcdiff.runtime.scipy import odes
+
+_SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
+_SHAPE_ATTRS = ("shape", "ndim", "size", "dtype")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The contents of the memory of an alias class, as something that can be needed."""
+
+    name: str
+
+
+Item = str | Contents
+
+
+def halves(adjoint: ir.Block) -> tuple[ir.Block, ir.Block]:
+    """The adjoint statements that run before the primal statement is undone, and after."""
+    for k, stmt in enumerate(adjoint):
+        if isinstance(stmt, ir.Undo):
+            return adjoint[:k], adjoint[k + 1 :]
+    return adjoint, ()
+
+
+def primal_reads(
+    block: ir.Block,
+    adjoint_names: frozenset[str],
+    facts: Facts,
+    local: frozenset[str] = frozenset(),
+    parts: frozenset[str] = frozenset(),
+) -> frozenset[Item]:
+    """The primal names that adjoint statements read, and the contents that they look at.
+
+    `parts` are names that are no primal ones but stand for memory of the primal.
+    """
+    local |= ir.bound(block)
+    found: set[Item] = {n for n in ir.used(block) - local if n not in adjoint_names}
+    for stmt in ir.walk(block):
+        for operand in ir.operands(stmt):
+            for name in contents_read(operand, facts):
+                if name not in local and (name in parts or name not in adjoint_names):
+                    found |= contents_of(name, facts)
+    return frozenset(found)
+
+
+def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
+    """The names whose contents, not only their shape, an expression looks at."""
+    if isinstance(rhs, ir.Call):
+        fn = rhs.fn
+        if fn.name in _SHAPE_ATTRS if isinstance(fn, ir.Attr) else fn in _SHAPE_ONLY_FIRST:
+            return ()
+        if rhs.fn is trees.zero_tree:  # what a container holds is its shape
+            return tuple(n for n in ir.names(rhs) if _changes_structure(n, facts))
+        if rhs.fn is arrays.unbroadcast:
+            return ir.names(rhs.args[0])
+    return ir.names(rhs)
+
+
+def _changes_structure(name: str, facts: Facts) -> bool:
+    """Whether a container has another number of items, or items of other shapes, at times."""
+    return facts.aliases.classes.get(name) in facts.aliases.reshaped
+
+
+def contents_of(name: str, facts: Facts) -> frozenset[Item]:
+    """The contents behind a name, and those of the items of a result that is taken apart.
+
+    Those that something writes into.
+    """
+    names = (name, *facts.aliases.taken.get(name, ()))
+    found = (facts.aliases.classes.get(n) for n in names)
+    return frozenset(Contents(rep) for rep in found if rep is not None)
+
+
+def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
+    """The contents that a statement writes into."""
+    found: set[Item] = set()
+    if isinstance(stmt, ir.SetItem):
+        found |= contents_of(stmt.base.id, facts)
+    call = ir.call_of(stmt)
+    if call is not None:
+        for atom in mutated_args(call, facts.kinds):
+            for name in ir.names(atom):
+                found |= contents_of(name, facts)
+    return frozenset(found)
+
+
+def exposed(
+    block: ir.Block, seen: frozenset[str] = frozenset()
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a block may read before it binds them, and those that it surely binds.
+
+    Of the names `seen` the adjoints in it read what the forward part has bound.
+    """
+    up: set[str] = set()
+    sure: set[str] = set()
+    for stmt in block:
+        _expose(stmt, up, sure, seen)
+    return frozenset(up), frozenset(sure)
+
+
+def _expose(stmt: ir.Stmt, up: set[str], sure: set[str], seen: frozenset[str]) -> None:
+    """The effect of one statement on the exposed and the surely bound names."""
+    if isinstance(stmt, ir.Pair):
+        if stmt.primal is not None:
+            _expose(stmt.primal, up, sure, seen)
+        if seen:
+            up.update((seen & ir.used(stmt.adjoint)) - sure)
+        return
+    up.update(n for n in ir.reads(stmt) if n not in sure)
+    if isinstance(stmt, ir.If):
+        (up1, sure1), (up2, sure2) = exposed(stmt.body, seen), exposed(stmt.orelse, seen)
+        up.update((up1 | up2) - sure)
+        sure.update(sure1 & sure2)
+    elif isinstance(stmt, (ir.For, ir.While)):
+        _expose_loop(stmt, up, sure, seen)
+    else:
+        sure.update(ir.writes(stmt))
+
+
+def _expose_loop(
+    stmt: ir.For | ir.While, up: set[str], sure: set[str], seen: frozenset[str]
+) -> None:
+    """A loop may run not at all; the condition of a `while` runs at least once."""
+    inner = set(sure)
+    if isinstance(stmt, ir.For):
+        inner.add(stmt.target.id)
+    else:
+        for s in stmt.cond:
+            _expose(s, up, sure, seen)
+        up.update(n for n in ir.names(stmt.test) if n not in sure)
+        inner |= sure
+    for s in stmt.body:
+        _expose(s, up, inner, seen)
+    if stmt.stop is not None and stmt.stop.id not in inner:
+        up.add(stmt.stop.id)
+
+
+def count_uses(block: ir.Block) -> Mapping[str, int]:
+    """How many statements, adjoint ones included, mention each name."""
+    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
+
+
+_CHEAP = {
+    operator.getitem, operator.add, operator.sub, operator.mul, operator.truediv,
+    operator.floordiv, operator.mod, operator.neg, operator.lt, operator.le, operator.gt,
+    operator.ge, operator.eq, operator.ne, operator.not_, operator.is_, operator.is_not, len, range,
+    operator.pow,
+}  # fmt: skip
+
+
+_KEPT = (range, implicit.vjp_by, odes.slope_of, odes.along_of)
+"""What makes a range, or looks up a function that is made once."""
+
+
+def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
+    """Whether computing a value again costs no more than saving it: reads, views, indices."""
+    if target in facts.shadows and _is_new(rhs, facts, target):
+        return False  # what it has collected is in it alone
+    if not isinstance(rhs, ir.Call):
+        return isinstance(rhs, (ir.Name, ir.Const, ir.Ref, ir.Tup))
+    if isinstance(rhs.fn, ir.Attr):
+        return True
+    if not is_pure(rhs.fn):
+        return False
+    if rhs.fn is ir.make_list:
+        return all(_is_index(a, facts) for a in rhs.args)
+    if returns_view(rhs, facts.kinds):
+        return True
+    kind = facts.kinds.get(target)
+    if kind is None or not is_scalar(kind):
+        return rhs.fn in _KEPT
+    if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
+        return False
+    return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
+
+
+def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
+    """Whether an expression may make memory, or a container, of its own."""
+    if not isinstance(rhs, ir.Call) or may_copy(rhs):
+        return not isinstance(rhs, ir.Name)
+    if is_numeric(facts.kinds.get(target, UNKNOWN)):
+        return not returns_view(rhs, facts.kinds)
+    return rhs.fn is not operator.getitem or isinstance(rhs.args[1], ir.Slice)
+
+
+def _is_index(atom: ir.Atom, facts: Facts) -> bool:
+    """Whether an atom is an integer, which a list may hold to select elements."""
+    kind = atom_kind(atom, facts.kinds)
+    return isinstance(kind, Scalar) and kind.dtype == "int64"
+
+
+_ARITHMETIC = (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.lt,
+    operator.le, operator.gt, operator.ge, operator.eq, operator.ne, np.add, np.subtract,
+    np.multiply, np.divide, np.negative, np.square, np.abs, np.maximum, np.minimum, np.where,
+)  # fmt: skip
+
+
+def is_arithmetic(rhs: ir.Rhs, kind: Kind | None) -> bool:
+    """Whether a value is an array that one pass over others gives."""
+    if kind is None or not is_numeric(kind) or not isinstance(rhs, ir.Call) or rhs.kwargs:
+        return False
+    if rhs.fn is operator.pow:
+        return rhs.args[1] == ir.Const(2)
+    return any(rhs.fn is fn for fn in _ARITHMETIC)

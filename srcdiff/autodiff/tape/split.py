@@ -1,0 +1,288 @@
+"""The walk that splits a `Pair` tree, carrying the set of what later adjoints need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.links import kept_outside
+from srcdiff.autodiff.tape.again import parts_of_others, recompute
+from srcdiff.autodiff.tape.dependence import Stable, stable
+from srcdiff.autodiff.tape.keys import first_keys
+from srcdiff.autodiff.tape.loops import countable, trip_of
+from srcdiff.autodiff.tape.needs import (
+    Contents,
+    Item,
+    count_uses,
+    exposed,
+    halves,
+    primal_reads,
+    written_contents,
+)
+from srcdiff.autodiff.tape.scopes import Scope, keep_locals
+from srcdiff.autodiff.tape.undo import Slots, undo, undo_name
+from srcdiff.errors import UnsupportedError
+from srcdiff.primitives.effects import mutated_args
+
+Needed = frozenset[Item]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Forward statements and backward statements in run order; `needed` is what backward reads.
+
+    `tapes` are the lists that values are saved in.
+    """
+
+    forward: ir.Block
+    backward: ir.Block
+    needed: Needed
+    tapes: frozenset[str] = frozenset()
+
+
+def split(function: ir.Function, facts: Facts) -> Parts:
+    """The forward and the backward part of a paired function."""
+    body = countable(function, facts)
+    adjoint_names = facts.value_adjoints
+    steady = stable(body, adjoint_names, facts)
+    body, provided = recompute(body, facts, steady)
+    parts = parts_of_others(body, provided, facts)
+    walker = _Split(facts, adjoint_names | provided, parts, count_uses(body), steady)
+    slots = Slots(facts, keys=first_keys(body, facts.kinds))
+    made = walker.block(body, frozenset(), slots)
+    forward = (*_bound_first(made.forward, slots, function), *made.forward)
+    _check_undone(replace(function, body=forward), made.backward, facts)
+    return replace(made, forward=forward, tapes=frozenset(slots.tapes))
+
+
+def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.Block:
+    """None for the variables that are saved, perhaps, before they have a value."""
+    up, _ = exposed(forward)
+    early = (up & slots.saved) - {p.name for p in function.params}
+    return tuple(ir.Assign(ir.Name(n), ir.NONE, function.loc) for n in sorted(early))
+
+
+def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> None:
+    """Refuse stores that are undone into what something outside of the function holds by then."""
+    classes = facts.aliases.classes
+    held = {classes[n] for names in kept_outside(forward, facts.kinds) for n in names & {*classes}}
+    for stmt in ir.walk(backward) if held else ():
+        call = ir.call_of(stmt)
+        atoms = () if call is None else mutated_args(call, facts.kinds)
+        atoms = (stmt.base,) if isinstance(stmt, ir.SetItem) else atoms
+        for name in (n for a in atoms for n in ir.names(a) if classes.get(n) in held):
+            raise UnsupportedError(
+                f"a store into {ir.said(name)}, which something outside of the function holds, "
+                "would have to be undone for the derivative",
+                stmt.loc,
+                remedy="Let what is outside hold a copy: `.copy()`.",
+            )
+
+
+class _Split:
+    """The forward walk."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        adjoint_names: frozenset[str],
+        parts: frozenset[str],
+        uses: Mapping[str, int],
+        stable: Stable,
+    ) -> None:
+        self.facts = facts
+        self.adjoint_names = adjoint_names
+        self.uses = uses
+        self.stable = stable
+        self.parts = parts
+        self.classes: dict[str, set[str]] = {}
+        for name, rep in facts.aliases.classes.items():
+            self.classes.setdefault(rep, set()).add(name)
+
+    def block(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
+        """A block; backward statements come out last statement first."""
+        forward: list[ir.Stmt] = []
+        backward: list[ir.Block] = []
+        now = set(needed)
+        for stmt in block:
+            if isinstance(stmt, ir.Pair):
+                front, back = self.pair(stmt, now, slots)
+            else:
+                part = self.stmt(stmt, frozenset(now), slots)
+                front, back, now = part.forward, part.backward, set(part.needed)
+            forward += front
+            backward.append(back)
+        down = tuple(s for b in reversed(backward) for s in b)
+        return Parts(tuple(forward), down, frozenset(now))
+
+    def stmt(self, stmt: ir.Stmt, needed: Needed, slots: Slots) -> Parts:
+        """One statement of the Pair tree that has blocks, or none that matters."""
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, needed, slots)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, needed, slots)
+        return Parts((stmt,), (), needed)
+
+    def reads(self, block: ir.Block, pair: ir.Pair) -> Needed:
+        """What some of a pair's adjoint statements read of the primal."""
+        if not block:
+            return frozenset()
+        local = ir.bound(pair.adjoint)
+        return primal_reads(block, self.adjoint_names, self.facts, local, self.parts)
+
+    def pair(self, pair: ir.Pair, needed: set[Item], slots: Slots) -> tuple[ir.Block, ir.Block]:
+        """A statement: what it overwrites and is needed is saved before, and put back.
+
+        `needed` becomes what is needed after the statement.
+        """
+        first, second = halves(pair.adjoint)
+        primal = pair.primal
+        bound = () if primal is None else ir.writes(primal)
+        needed |= self.reads(second, pair)
+        written = (
+            frozenset() if id(primal) in self.stable.safe else written_contents(primal, self.facts)
+        )
+        lost = needed & (frozenset(bound) | written)
+        done = undo(primal, lost, slots) if primal is not None and lost else None
+        # After the statement: the values that it bound are needed only by its own adjoint.
+        needed.difference_update(bound)
+        if done is not None:
+            needed |= done.needed
+        needed |= self.reads(first, pair)
+        forward: ir.Block = () if primal is None else (primal,)
+        if done is None:
+            return forward, (*first, *second)
+        return (*done.save, *forward), (*first, *done.restore, *second)
+
+    def branch(self, stmt: ir.If, needed: Needed, slots: Slots) -> Parts:
+        """Both branches; the test is needed if either has something to do on the way down."""
+        one = self.scope(stmt.body, needed, slots)
+        two = self.scope(stmt.orelse, needed, slots)
+        forward = replace(stmt, body=one.forward, orelse=two.forward)
+        after = one.needed | two.needed
+        if not one.backward and not two.backward:
+            return Parts((forward,), (), after)
+        backward = ir.If(stmt.test, one.backward, two.backward, stmt.loc)
+        tests = frozenset(ir.names(stmt.test)) - self.adjoint_names
+        return Parts((forward,), (backward,), after | tests)
+
+    def scope(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
+        """A branch; inside a loop, what it computes for itself alone is kept per run of it."""
+        part = self.block(block, needed, slots)
+        if not slots.loops:
+            return part
+        inside = count_uses(block)
+        up, _ = exposed(block)
+        mine = [n for n in ir.bound(block) if inside.get(n, 0) == self.uses.get(n, 0)]
+        return self.kept(block, part, frozenset(mine) - needed - up, slots)
+
+    def kept(self, block: ir.Block, part: Parts, own: frozenset[str], slots: Slots) -> Parts:
+        """A part whose needed local values are saved at its end and loaded at its start."""
+        scope = Scope(block, own & part.needed, part.needed, self.local_contents(own))
+        kept = keep_locals(scope, slots)
+        return Parts(
+            (*kept.first, *part.forward, *kept.save), (*kept.load, *part.backward), kept.needed
+        )
+
+    def loop(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
+        """A loop to a fixpoint of what is needed at the start of its body."""
+        entry = needed
+        own = self.own_names(stmt)
+        local = self.local_contents(own)
+        fresh = self.facts.fresh.state()
+        while True:
+            inner = slots.enter()
+            body = self.loop_body(stmt, own, needed, inner)
+            if body.needed - local <= needed:
+                break
+            needed |= body.needed - local
+            self.facts.fresh.reset(fresh)
+        # Those of the last iteration can be overwritten after the loop.
+        needed |= body.needed & self.outliving(local, stmt.body)
+        if not body.backward:
+            parts = Parts((self.forward_loop(stmt, body.forward),), (), needed)
+            return _with_old_target(parts, stmt, entry, slots)
+        trip = trip_of(stmt, self.facts)
+        backward: ir.Block = (
+            *trip.before,
+            replace(trip.header, body=(*trip.first, *body.backward)),
+        )
+        forward: ir.Block = (self.forward_loop(stmt, body.forward),)
+        if slots.loops:
+            slots.lists += inner.lists
+        else:
+            forward = (*(replace(made, loc=stmt.loc) for made in inner.lists), *forward)
+        parts = Parts(forward, backward, needed | (trip.needed - self.adjoint_names))
+        return _with_old_target(parts, stmt, entry, slots)
+
+    def forward_loop(self, stmt: ir.For | ir.While, body: ir.Block) -> ir.Stmt:
+        """The loop of the forward part."""
+        if isinstance(stmt, ir.For):
+            return replace(stmt, body=body)
+        # What has an adjoint was taken into the body.
+        lost = any(isinstance(s, ir.Pair) and s.adjoint for s in ir.walk(stmt.cond))
+        assert not lost, "the condition of a loop has an adjoint"
+        return replace(stmt, cond=primal_only(stmt.cond), body=body)
+
+    def loop_body(
+        self, stmt: ir.For | ir.While, own: frozenset[str], needed: Needed, slots: Slots
+    ) -> Parts:
+        """The body of a loop, with its local values kept per iteration."""
+        part = self.block(stmt.body, needed, slots)
+        if isinstance(stmt, ir.While):
+            part = replace(part, needed=part.needed - ir.bound(stmt.cond))
+        kept = self.kept(stmt.body, part, own, slots)
+        return replace(kept, needed=kept.needed - _target(stmt))
+
+    def own_names(self, stmt: ir.For | ir.While) -> frozenset[str]:
+        """The names of which no iteration sees the value that another one, or nobody, gave it."""
+        up, sure = exposed(stmt.body, self.facts.shadows)
+        inside = count_uses(stmt.body)
+        bound = ir.bound(stmt.body) - up - _target(stmt)
+        return frozenset(n for n in bound if n in sure or inside.get(n, 0) == self.uses.get(n, 0))
+
+    def local_contents(self, own: frozenset[str]) -> Needed:
+        """Contents of arrays that every iteration makes anew: a later one cannot overwrite them."""
+        return frozenset(Contents(rep) for rep, names in self.classes.items() if names <= own)
+
+    def outliving(self, contents: Needed, body: ir.Block) -> Needed:
+        """Those contents that something outside of a loop's body mentions too."""
+        if not contents:
+            return contents
+        inside = count_uses(body)
+        return frozenset(
+            c
+            for c in contents
+            if isinstance(c, Contents)
+            and any(inside.get(n, 0) != self.uses.get(n, 0) for n in self.classes[c.name])
+        )
+
+
+def _target(stmt: ir.For | ir.While) -> frozenset[str]:
+    """The target of a `for`."""
+    return frozenset({stmt.target.id}) if isinstance(stmt, ir.For) else frozenset()
+
+
+def _with_old_target(
+    parts: Parts, stmt: ir.For | ir.While, needed: Needed, slots: Slots
+) -> Parts:
+    """A loop whose target, if it had a value before the loop that is needed, gets that back."""
+    if isinstance(stmt, ir.While) or stmt.target.id not in needed:
+        return parts
+    done = undo_name(stmt.target.id, stmt.loc, slots)
+    return Parts(
+        (*done.save, *parts.forward), (*parts.backward, *done.restore), parts.needed | done.needed
+    )
+
+
+def primal_only(block: ir.Block) -> ir.Block:
+    """The primal statements of a Pair tree."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.Pair):
+            out += () if stmt.primal is None else (stmt.primal,)
+        else:
+            out.append(ir.map_blocks(stmt, primal_only))
+    return tuple(out)

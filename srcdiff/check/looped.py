@@ -1,0 +1,120 @@
+"""Loops over lists that become longer or shorter, or are replaced, while they run.
+
+A loop here takes as many items as there were at its beginning, Python as many as there are.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+
+from srcdiff import ir
+from srcdiff.analysis.links import links_of
+from srcdiff.analysis.liveness import live_before
+from srcdiff.analysis.slots import Slots
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import Kind, List
+from srcdiff.normalize.summaries.resized import makes_list
+
+Kinds = Mapping[str, Kind]
+
+_CHANGES_LENGTH = frozenset(
+    {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
+)
+
+
+def check_loops(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse loops whose body changes how many items there are in what they run over."""
+    if not any(isinstance(s, ir.For) and _looped_over(s) for s in ir.walk(function.body)):
+        return
+    slots = Slots(links_of(function.body, kinds, False), kinds)
+    for block, loop in _loops(function.body):
+        for base in sorted(_looped_over(loop)):
+            for stmt in _Changes(base, slots, kinds).of(block, loop):
+                raise UnsupportedError(
+                    f"{ir.said(base)} is changed while a loop runs over it",
+                    stmt.loc,
+                    remedy="Loop over a copy, or by index.",
+                )
+
+
+def _loops(block: ir.Block) -> Iterator[tuple[ir.Block, ir.For]]:
+    """The loops of a block, each with the block that it stands in."""
+    for stmt in block:
+        if isinstance(stmt, ir.For):
+            yield block, stmt
+        for inner in ir.blocks(stmt):
+            yield from _loops(inner)
+
+
+def _looped_over(loop: ir.For) -> set[str]:
+    """The variables from before a loop of which it takes an item in every step."""
+    found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
+    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == ir.LOOP)
+    names = {b.id for b in bases if isinstance(b, ir.Name)}
+    return names & live_before(loop.body, frozenset())
+
+
+class _Changes:
+    """The statements of a loop that may change the length of one list.
+
+    `young` are the names of lists made after the list was bound: they are other lists.
+    """
+
+    def __init__(self, base: str, slots: Slots, kinds: Kinds) -> None:
+        self.base = base
+        self.slots = slots
+        self.kinds = kinds
+
+    def of(self, block: ir.Block, loop: ir.For) -> Iterator[ir.Stmt]:
+        """The changes in a loop of a block."""
+        young: frozenset[str] = frozenset()
+        unread = young  # those that nobody has looked at: what is bound now is another list too
+        for stmt in block:
+            if stmt is loop:
+                yield from self.inside(loop.body, young - ir.bound(loop.body))
+                return
+            unread = self.after(stmt, unread - ir.used((stmt,))) - {self.base}
+            young = unread if self.binds(stmt) else self.after(stmt, young)
+
+    def binds(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement binds the variable anew."""
+        return self.base in ir.bound((stmt,))
+
+    def after(self, stmt: ir.Stmt, young: frozenset[str]) -> frozenset[str]:
+        """The names of lists made meanwhile after one more statement."""
+        left = young - ir.bound((stmt,))
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if rhs is not None and (makes_list(rhs) or (isinstance(rhs, ir.Name) and rhs.id in young)):
+            assert isinstance(stmt, ir.Assign)
+            return left | {stmt.target.id}
+        return left
+
+    def inside(self, block: ir.Block, young: frozenset[str]) -> Iterator[ir.Stmt]:
+        """The changes in a block, where some lists were made meanwhile."""
+        for stmt in block:
+            if self.changes(stmt, young):
+                yield stmt
+            known = young if isinstance(stmt, ir.If) else young - ir.bound((stmt,))
+            for inner in ir.blocks(stmt):
+                yield from self.inside(inner, known)
+            young = self.after(stmt, young)
+
+    def changes(self, stmt: ir.Stmt, young: frozenset[str]) -> bool:
+        """Whether a statement changes how many items the list has, or binds its variable anew."""
+        if self.base in ir.writes(stmt) and not isinstance(stmt, ir.SetItem):
+            return True
+        if isinstance(stmt, ir.SetItem):
+            part = isinstance(stmt.index, ir.Slice)
+            is_list = isinstance(self.kinds.get(stmt.base.id), List)
+            return part and is_list and self.may_be(stmt.base.id, young)
+        call = ir.call_of(stmt)
+        method = call.fn if call is not None else None
+        if not isinstance(method, ir.Method) or method.name not in _CHANGES_LENGTH:
+            return False
+        assert call is not None
+        return any(self.may_be(n, young) for n in ir.names(call.args[0]))
+
+    def may_be(self, name: str, young: frozenset[str]) -> bool:
+        """Whether a name may stand for the list."""
+        return name not in young and self.slots.node(name) == self.slots.node(self.base)

@@ -1,0 +1,279 @@
+"""Right-hand sides as gast expressions."""
+
+from __future__ import annotations
+
+import operator
+from types import BuiltinFunctionType
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcdiff.codegen.callees import Globals
+from srcdiff.ir import (
+    Atom,
+    Attr,
+    Call,
+    Const,
+    Derived,
+    Method,
+    Name,
+    Opaque,
+    Ref,
+    Rhs,
+    Slice,
+    Star,
+    Tup,
+    make_dict,
+    make_list,
+)
+from srcdiff.runtime.sequences import zeros_of
+
+LOAD, STORE = gast.Load(), gast.Store()
+
+_BINARY: dict[Any, Any] = {
+    operator.add: gast.Add(), operator.sub: gast.Sub(), operator.mul: gast.Mult(),
+    operator.matmul: gast.MatMult(), operator.truediv: gast.Div(), operator.mod: gast.Mod(),
+    operator.pow: gast.Pow(), operator.lshift: gast.LShift(), operator.rshift: gast.RShift(),
+    operator.or_: gast.BitOr(), operator.xor: gast.BitXor(), operator.and_: gast.BitAnd(),
+    operator.floordiv: gast.FloorDiv(),
+}  # fmt: skip
+_COMPARE: dict[Any, Any] = {
+    operator.eq: gast.Eq(), operator.ne: gast.NotEq(), operator.lt: gast.Lt(),
+    operator.le: gast.LtE(), operator.gt: gast.Gt(), operator.ge: gast.GtE(),
+    operator.is_: gast.Is(), operator.is_not: gast.IsNot(),
+}  # fmt: skip
+_UNARY: dict[Any, Any] = {
+    operator.invert: gast.Invert(), operator.not_: gast.Not(), operator.pos: gast.UAdd(),
+    operator.neg: gast.USub(),
+}  # fmt: skip
+AUGMENTED: dict[str, Any] = {
+    "+": gast.Add(), "-": gast.Sub(), "*": gast.Mult(), "@": gast.MatMult(), "/": gast.Div(),
+    "%": gast.Mod(), "**": gast.Pow(), "<<": gast.LShift(), ">>": gast.RShift(),
+    "|": gast.BitOr(), "^": gast.BitXor(), "&": gast.BitAnd(), "//": gast.FloorDiv(),
+}  # fmt: skip
+_EAGER = (sum, tuple, min, max, set)
+_AND, _OR, _NOT_IN, _IN, _NOT = gast.And(), gast.Or(), gast.NotIn(), gast.In(), gast.Not()
+_RISING, _FALLING = (gast.Lt, gast.LtE), (gast.Gt, gast.GtE)
+
+
+def name(identifier: str, context: Any = LOAD) -> Any:
+    """A name."""
+    return gast.Name(identifier, context, None, None)
+
+
+def dotted(text: str) -> Any:
+    """A name or a path of attributes."""
+    root, *rest = text.split(".")
+    node = name(root)
+    for part in rest:
+        node = gast.Attribute(node, part, LOAD)
+    return node
+
+
+class Expressions:
+    """Builds expressions; `moved` holds those that wait for the place that reads them."""
+
+    def __init__(self, globals_: Globals) -> None:
+        self.globals = globals_
+        self.moved: dict[str, Any] = {}
+        self.derived: dict[str, Derived] = {}
+
+    # --- atoms ---------------------------------------------------------------------------------
+
+    def atom(self, atom: Atom) -> Any:
+        """An operand."""
+        if isinstance(atom, Name):
+            return self.moved.pop(atom.id, None) or name(atom.id)
+        if isinstance(atom, Const):
+            return self._constant(atom.value)
+        if isinstance(atom, Ref):
+            return dotted(self.globals.spell(atom.value, atom.text))
+        if isinstance(atom, Tup):
+            items = [self.atom(a) for a in atom.items]
+            return gast.List(items, LOAD) if atom.listed else gast.Tuple(items, LOAD)
+        if isinstance(atom, Star):
+            return gast.Starred(self.atom(atom.value), LOAD)
+        bounds = [self.atom(a) for a in (atom.lower, atom.upper, atom.step)]
+        return gast.Call(dotted(self.globals.spell(slice)), bounds, [])
+
+    def _constant(self, value: Any) -> Any:
+        if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+            spelled = dotted(self.globals.spell(abs(value)))
+            return gast.UnaryOp(gast.USub(), spelled) if value < 0 else spelled
+        if isinstance(value, complex) and value == complex(0, value.imag) and str(value)[0] == "(":
+            return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))
+        return gast.Constant(value, None)
+
+    def index(self, atom: Atom) -> Any:
+        """What stands between square brackets."""
+        if isinstance(atom, Slice):
+            bounds = (atom.lower, atom.upper, atom.step)
+            return gast.Slice(*(None if b == Const(None) else self.atom(b) for b in bounds))
+        if isinstance(atom, Tup):
+            return gast.Tuple([self.index(a) for a in atom.items], LOAD)
+        return self.atom(atom)
+
+    # --- right-hand sides ----------------------------------------------------------------------
+
+    def rhs(self, rhs: Rhs) -> Any:
+        """A right-hand side."""
+        if isinstance(rhs, Call):
+            return self._call(rhs)
+        return self._opaque(rhs) if isinstance(rhs, Opaque) else self.atom(rhs)
+
+    def _opaque(self, rhs: Opaque) -> Any:
+        tree = gast.parse(f"({rhs.text}\n)", mode="eval").body
+        return self.renamed(tree, rhs.refs)
+
+    def renamed(self, tree: Any, refs: tuple[tuple[str, Any], ...]) -> Any:
+        """A parsed text whose global names are bound; those with another meaning are renamed."""
+        new = {old: self.globals.bind(old, value) for old, value in refs}
+        if any(k != v for k, v in new.items()):
+            for node in gast.walk(tree):
+                if isinstance(node, gast.Name):
+                    node.id = new.get(node.id, node.id)
+        return tree
+
+    def _call(self, call: Call) -> Any:
+        """A call in infix notation, with brackets or as a call, whatever its callee is."""
+        fn = call.fn
+        if isinstance(fn, Name):
+            return self._plain(self.atom(fn), call)
+        if isinstance(fn, Attr):
+            return gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
+        if isinstance(fn, Method):
+            base = gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
+            return self._plain(base, call, call.args[1:])
+        if isinstance(fn, Derived):
+            self.derived[fn.name] = fn
+            return self._plain(name(fn.name), call)
+        if fn is tuple and len(call.args) == 1 and not call.kwargs:
+            return self._tuple(call)
+        if call.text and call.text.endswith("[]"):
+            return self._joined(fn, call)
+        found = self._special(fn, call)
+        return found or self._plain(dotted(self.globals.spell(fn, call.text)), call)
+
+    def _joined(self, fn: Any, call: Call) -> Any:
+        """`np.r_[x, y]`; one thing stands without a comma, as users write it."""
+        key = call.args[0]
+        if isinstance(key, Tup) and len(key.items) == 1:
+            key = key.items[0]
+        joiner = dotted(self.globals.spell(fn.__self__, (call.text or "")[:-2]))
+        return gast.Subscript(joiner, self.index(key), LOAD)
+
+    def _tuple(self, call: Call) -> Any:
+        """`tuple(x)`; of a display, the tuple display."""
+        item = self.atom(call.args[0])
+        if isinstance(item, gast.Tuple):
+            return item
+        if isinstance(item, gast.List) and any(isinstance(e, gast.Starred) for e in item.elts):
+            return gast.Tuple(item.elts, LOAD)
+        return gast.Call(dotted(self.globals.spell(tuple, call.text)), [_as_generator(item)], [])
+
+    def _plain(self, fn: Any, call: Call, args: tuple[Atom, ...] | None = None) -> Any:
+        """`fn(*args, **kwargs)`."""
+        keywords = [(k, v) for k, v in call.kwargs]
+        positional = [self.atom(a) for a in (call.args if args is None else args)]
+        if len(positional) == 1 and not keywords and call.fn in _EAGER:
+            positional = [_as_generator(positional[0])]
+        if call.fn is list and len(positional) == 1 and _is_new_list(positional[0]):
+            return positional[0]
+        if call.fn is np.block:
+            positional = list(map(_as_lists, positional))
+        return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in keywords])
+
+    def _special(self, fn: Any, call: Call) -> Any:
+        """Operators, subscripts and displays; None for anything else."""
+        args = call.args
+        if fn is make_list:
+            return gast.List([self.atom(a) for a in args], LOAD)
+        if fn is zeros_of:
+            zeros = gast.List([self.atom(Const(0.0))], LOAD)
+            return gast.BinOp(zeros, _BINARY[operator.mul], self.rhs(Call(len, args, text="len")))
+        if fn is make_dict and not any(isinstance(a, Star) for a in args):
+            parts = [self.atom(a) for a in args]
+            return gast.Dict(parts[::2], parts[1::2])
+        if type(fn) is not BuiltinFunctionType or call.kwargs:
+            return None
+        if call.text and fn is not operator.getitem:
+            return None  # the user wrote `operator.add(x, y)`
+        if any(type(a) is Star for a in args):
+            return None
+        if len(args) == 2:
+            return self._infix(fn, args[0], args[1])
+        if len(args) == 1 and fn in _UNARY:
+            return self._unary(fn, args[0])
+        return None
+
+    def _infix(self, fn: Any, left: Atom, right: Atom) -> Any:
+        if fn in _BINARY:
+            return gast.BinOp(self.atom(left), _BINARY[fn], self.atom(right))
+        if fn is operator.getitem:
+            return gast.Subscript(self.atom(left), self.index(right), LOAD)
+        if fn is operator.contains:
+            item = self.atom(right)
+            return gast.Compare(item, [_IN], [self.atom(left)])
+        if fn in _COMPARE:
+            return gast.Compare(self.atom(left), [_COMPARE[fn]], [self.atom(right)])
+        return None
+
+    def _unary(self, fn: Any, operand: Atom) -> Any:
+        node = self.atom(operand)
+        if fn is operator.not_:
+            return negated(node, exact=True)
+        return gast.UnaryOp(_UNARY[fn], node)
+
+
+def _is_new_list(node: Any) -> bool:
+    """Whether an expression makes a list that nobody else has."""
+    return isinstance(node, (gast.List, gast.ListComp))
+
+
+def _as_lists(node: Any) -> Any:
+    """Displays as lists, for a function to which a tuple is something else."""
+    if not isinstance(node, (gast.Tuple, gast.List)):
+        return node
+    return gast.List(list(map(_as_lists, node.elts)), LOAD)
+
+
+def _as_generator(node: Any) -> Any:
+    """A list comprehension that is used up at once needs no list."""
+    return gast.GeneratorExp(node.elt, node.generators) if isinstance(node, gast.ListComp) else node
+
+
+def negated(test: Any, exact: bool = False) -> Any:
+    """`not test`; unless `exact`, a comparison or a negation is turned round where that is safe."""
+    if isinstance(test, gast.Compare) and len(test.ops) == 1:
+        if isinstance(test.ops[0], gast.In):
+            return gast.Compare(test.left, [_NOT_IN], test.comparators)
+        if not exact and isinstance(test.ops[0], gast.NotIn):
+            return gast.Compare(test.left, [_IN], test.comparators)
+    if not exact and isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        return test.operand
+    return gast.UnaryOp(_NOT, test)
+
+
+def continued(first: Any, rest: Any, is_and: bool, flat: bool) -> Any:
+    """`first and rest`; with `flat`, what `rest` goes on with belongs to the same chain."""
+    kind = gast.And if is_and else gast.Or
+    same = flat and isinstance(rest, gast.BoolOp) and isinstance(rest.op, kind)
+    values = [first, *(rest.values if same else [rest])]
+    if is_and:
+        values = _chained(values)
+    return values[0] if len(values) == 1 else gast.BoolOp(_AND if is_and else _OR, values)
+
+
+def _chained(values: list[Any]) -> list[Any]:
+    """`a < b and b < c` as `a < b < c`."""
+    first, second = values[0], values[1]
+    if not isinstance(first, gast.Compare) or not isinstance(second, gast.Compare):
+        return values
+    middle, start = first.comparators[-1], second.left
+    same = isinstance(middle, gast.Name) and isinstance(start, gast.Name) and middle.id == start.id
+    ops = [*first.ops, *second.ops]
+    if same and any(all(isinstance(o, d) for o in ops) for d in (_RISING, _FALLING)):
+        joined = gast.Compare(first.left, ops, [*first.comparators, *second.comparators])
+        return [joined, *values[2:]]
+    return values

@@ -1,0 +1,238 @@
+"""Readable names for the temporaries that remain as variables in the printed text."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+
+from srcdiff.codegen.emit import is_temporary, renamed, shown
+from srcdiff.ir import (
+    Assign,
+    Call,
+    Effect,
+    For,
+    Function,
+    If,
+    Method,
+    Name,
+    Opaque,
+    Ref,
+    Verbatim,
+    all_names,
+    atoms,
+    bound,
+    call_of,
+    operands,
+    used,
+    walk,
+    writes,
+)
+from srcdiff.optimize.counters import shared
+
+_PARTS = re.compile(
+    r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
+)
+_SLOT = re.compile(r"(?P<value>\w+)_saved(?:_\d+)?\Z")
+_UNNAMED = re.compile(r"_t(_\d+)*\Z")
+_OF_TEMPORARY = re.compile(r"(t(?:_\d+)?)_saved")
+
+
+def name(function: Function) -> Function:
+    """A function whose visible temporaries have short, readable names.
+
+    Temporaries that are nested into expressions, and flags that are printed as jumps, keep theirs.
+    """
+    function, visible, unread = _counters(function)
+    known = all_names(function)
+    saved = {n for n in visible if is_temporary(n)} | _appended(function, known)
+    called = {**dict.fromkeys(_tests(function), "_test"), **dict.fromkeys(_lengths(function), "_n")}
+    seen = {n: called.get(n) or _temporary(n, saved) for n in visible}
+    taken = known | global_words(function)
+    tapes = _tapes(function, set(visible), known)
+    seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
+    again = {taken_: value for _, value, taken_ in tapes if taken_}
+    given = again.keys() | unread
+    new = new_names({n: t for n, t in seen.items() if t and n not in given}, taken)
+    new.update((n, new.get(value, value)) for n, value in again.items())
+    new.update((n, "_") for n in unread)
+    return renamed(function, new)
+
+
+def _lengths(function: Function) -> set[str]:
+    """The temporaries that are lengths."""
+    found = (s for s in walk(function.body) if isinstance(s, Assign) and is_temporary(s.target.id))
+    return {s.target.id for s in found if isinstance(s.rhs, Call) and s.rhs.fn is len}
+
+
+def _tests(function: Function) -> set[str]:
+    """The temporaries that decide which branch is taken."""
+    found = (s.test for s in walk(function.body) if isinstance(s, If))
+    return {t.id for t in found if isinstance(t, Name) and _UNNAMED.match(t.id)}
+
+
+def _counters(function: Function) -> tuple[Function, list[str], set[str]]:
+    """The function with names that loops share; what it shows, and temporaries of idle loops.
+
+    Parameters are called by keyword: they are never renamed.
+    """
+    params = {p.name for p in function.params}
+    visible = [n for n in shown(function) if n not in params]
+    idle = _unread_counters(function)
+    found = {n: _PARTS.match(n) for n in visible if is_temporary(n) and n not in idle}
+    new = shared(function, {n: parts["base"] or "t" for n, parts in found.items() if parts})
+    if new:
+        function = renamed(function, new)
+        visible = [n for n in shown(function) if n not in params]
+    return function, visible, {n for n in visible if is_temporary(n) and n in idle}
+
+
+def _unread_counters(function: Function) -> set[str]:
+    """The variables of loops that nothing reads."""
+    loops = {s.target.id for s in walk(function.body) if isinstance(s, For)}
+    if not loops:
+        return loops
+    others = {n for s in walk(function.body) if not isinstance(s, For) for n in writes(s)}
+    return loops - others - used(function.body)
+
+
+def _temporary(identifier: str, saved: set[str]) -> str | None:
+    """A temporary as it was first called; the list that saves one is called after it."""
+    if is_temporary(identifier):
+        return identifier
+    slot = _SLOT.match(identifier)
+    return f"_{identifier}" if slot is not None and f"_{slot['value']}" in saved else None
+
+
+def _appended(function: Function, known: frozenset[str]) -> set[str]:
+    """The temporaries that lists are called after to which one is appended, whatever its number.
+
+    A list that is called after a known name stays the list of that one.
+    """
+    found = set()
+    for stmt in walk(function.body):
+        call = stmt.rhs if isinstance(stmt, Effect) else None
+        if isinstance(call, Call) and call.fn == Method("append") and len(call.args) == 2:
+            slot, value = call.args
+            if isinstance(slot, Name) and isinstance(value, Name) and is_temporary(value.id):
+                named = _OF_TEMPORARY.match(slot.id)
+                found.update([f"_{named[1]}"] if named and named[1] not in known else [])
+    return found
+
+
+def _tapes(
+    function: Function, visible: set[str], known: frozenset[str]
+) -> list[tuple[str, str, str]]:
+    """The lists of saved temporaries, what each saves, and what that is called where it is taken.
+
+    The last is "" unless the two may have one name: all that mentions the first precedes the other.
+    """
+    given, takers = _by_list(function, "append"), _by_list(function, "pop")
+    spans = _spans(function) if given and takers else {}
+    found: list[tuple[str, str, str]] = []
+    for slot, values in given.items():
+        named = _OF_TEMPORARY.match(slot)
+        alone = len(values) == 1 and is_temporary(values[0]) and values[0] in visible
+        if named is None or named[1] in known or not alone:
+            continue
+        if values[0] in {value for _, value, _ in found}:
+            continue
+        takes = takers.get(slot, [])
+        same = len(takes) == 1 and is_temporary(takes[0]) and takes[0] in visible
+        same = same and values[0] in spans and takes[0] in spans
+        same = same and spans[values[0]][1] < spans[takes[0]][0]
+        found.append((slot, values[0], takes[0] if same else ""))
+    return found
+
+
+def _by_list(function: Function, method: str) -> dict[str, list[str]]:
+    """The names that are appended to each list, or bound to what is popped from it."""
+    found: dict[str, list[str]] = {}
+    for stmt in walk(function.body):
+        call = call_of(stmt)
+        if call is None or not isinstance(call.fn, Method) or call.fn.name != method:
+            continue
+        slot, *rest = call.args
+        other = stmt.target if isinstance(stmt, Assign) else rest[0] if rest else None
+        if isinstance(slot, Name):
+            found.setdefault(slot.id, []).append(other.id if isinstance(other, Name) else "")
+    return found
+
+
+def _spans(function: Function) -> dict[str, tuple[int, int]]:
+    """The first and the last statement at the top of a function that mentions a name.
+
+    Names in text that is taken over are left out: a function in it may look at them later.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for k, stmt in enumerate(function.body):
+        for n in bound((stmt,)) | used((stmt,)):
+            found[n] = (found[n][0] if n in found else k, k)
+    for stmt in walk(function.body):
+        texts = [stmt] if isinstance(stmt, Verbatim) else operands(stmt)
+        for text in texts:
+            for read in text.reads if isinstance(text, (Opaque, Verbatim)) else ():
+                found.pop(read.id, None)
+    return found
+
+
+def global_words(function: Function) -> set[str]:
+    """The first words of everything that a function names outside itself."""
+    texts: list[str] = ["np", function.name]
+    for stmt in walk(function.body):
+        texts += [name for name, _ in stmt.refs] if isinstance(stmt, Verbatim) else ()
+        for rhs in operands(stmt):
+            texts += [a.text for a in atoms(rhs) if isinstance(a, Ref)]
+            if isinstance(rhs, Call):
+                texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
+            elif isinstance(rhs, Opaque):
+                texts += re.findall(r"\w+", rhs.text)
+    return {t.partition(".")[0] for t in texts}
+
+
+def new_names(temporaries: Mapping[str, str], taken: Iterable[str]) -> dict[str, str]:
+    """A new name for every temporary, none of them taken.
+
+    `temporaries` maps a name to what it was first called.  Adjoints and lists of saved values are
+    called after their primal, one that is not seen after a name that nothing has.
+    """
+    used = {*(set(taken) - set(temporaries)), *keyword.kwlist, *keyword.softkwlist, *vars(builtins)}
+    new: dict[str, str] = {}
+    unseen: dict[str, str] = {}
+    first: dict[str, int] = {}
+    for old, parts in sorted(_parsed(temporaries), key=lambda item: _is_derived(item[1])):
+        primal, base = f"_{parts['base']}{parts['number']}", parts["base"] or "t"
+        if _is_derived(parts):
+            if primal not in new and primal not in unseen:
+                unseen[primal] = _free(base, used, first)
+            base = new.get(primal) or unseen[primal]
+        new[old] = _free(f"{parts['adjoint']}{base}{parts['saved'] or ''}", used, first)
+    return new
+
+
+def _parsed(temporaries: Mapping[str, str]) -> list[tuple[str, re.Match[str]]]:
+    """Every temporary with the parts of its name."""
+    found = ((old, _PARTS.match(first)) for old, first in temporaries.items())
+    return [(old, parts) for old, parts in found if parts is not None]
+
+
+def _is_derived(parts: re.Match[str]) -> bool:
+    """Whether a name is that of an adjoint or of a list of saved values."""
+    return bool(parts["adjoint"] or parts["saved"])
+
+
+def _free(base: str, used: set[str], first: dict[str, int]) -> str:
+    """The base, or the base with the first number that gives a free name; it is used from now on.
+
+    No number below `first` does.
+    """
+    base = base if base.isidentifier() else f"t_{base}"
+    number = first.get(base, 0)
+    candidate = f"{base}_{number}" if number else base
+    while candidate in used:
+        number += 1
+        candidate = f"{base}_{number}"
+    first[base] = number
+    used.add(candidate)
+    return candidate

@@ -1,0 +1,325 @@
+"""Which temporaries are nested back into the expression that uses them.
+
+A temporary that is assigned once and used once moves to its use when nothing between the two may
+rebind or change what its expression reads.  An expression with effects only moves over statements
+that move with it, so that effects keep their order.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from srcdiff.analysis.reads import (
+    fixed_names,
+    is_length,
+    is_pure,
+    is_slot_effect,
+    reads_memory,
+    resizes,
+    slot_of,
+    slots,
+)
+from srcdiff.analysis.uses import Scan, is_temporary
+from srcdiff.codegen.collect import filled, find_collection
+from srcdiff.codegen.joins import Join, find_join
+from srcdiff.codegen.measure import name_width, rhs_width
+from srcdiff.codegen.moving import Effects, Moved, Movement, merged
+from srcdiff.codegen.unpack import items_of, loop_target, unpacked
+from srcdiff.ir import (
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Comment,
+    Effect,
+    For,
+    If,
+    Return,
+    Rhs,
+    SetItem,
+    Stmt,
+    Tup,
+    Verbatim,
+    While,
+    blocks,
+    bound,
+    occurrences,
+    operands,
+    writes,
+)
+
+FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is nested: names that disappear, and tuples unpacked into several targets.
+
+    `targets` are the targets of loops that take their item apart, and how many statements of the
+    body do so.
+    """
+
+    inline: frozenset[str] = frozenset()
+    unpack: Mapping[str, int] = field(default_factory=dict)
+    targets: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
+
+    def renamed(self, new: Mapping[str, str]) -> Plan:
+        """The plan once names that it does not make disappear are replaced."""
+        found = {n: (_renamed(target, new), k) for n, (target, k) in self.targets.items()}
+        return Plan(self.inline, self.unpack, found)
+
+
+def _renamed(target: Any, new: Mapping[str, str]) -> Any:
+    """The target of a loop with names replaced."""
+    if isinstance(target, tuple):
+        return tuple(_renamed(part, new) for part in target)
+    return new.get(target, target)
+
+
+def plan(scan: Scan) -> Plan:
+    """What to nest in a function."""
+    return _Planner(scan).plan
+
+
+class _Planner:
+    """The facts about a whole function, and the decisions made so far."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.scan = scan
+        self.uses, self.defs, self.held = scan.uses, scan.defs, scan.held
+        self.fixed = fixed_names(scan)
+        self.slots = slots(scan)
+        self.resizes = resizes(scan, self.slots)
+        self.filled = filled(scan)
+        self.inline: set[str] = set()
+        self.unpack: dict[str, int] = {}
+        self.targets: dict[str, tuple[Any, int]] = {}
+        self.width = FORWARD_WIDTH
+        self.block(scan.function.body, 1)
+        self.plan = Plan(frozenset(self.inline), self.unpack, self.targets)
+
+    def block(self, block: Block, depth: int, test: Atom | None = None, start: int = 0) -> Effects:
+        """Decides for a block from `start` on; `test` is read after it."""
+        return _BlockPlanner(self, block, depth, test).run(start)
+
+    def loop_body(self, loop: For, depth: int) -> Effects:
+        """Decides for the body of a loop, after what is printed as its target."""
+        item = loop.target.id
+        if is_temporary(item) and self.defs[item] == 1 and item not in self.held:
+            target, start = loop_target(loop.body, item, self.uses)
+            if start:
+                self.targets[item] = target, start
+                found = self.block(loop.body, depth, None, start)
+                found.binds |= bound(loop.body[:start])
+                return found
+        return self.block(loop.body, depth)
+
+    def is_single(self, name: str) -> bool:
+        """Whether a temporary is assigned once and used once, not to be filled."""
+        if self.uses[name] != 1 or self.defs[name] != 1 or not is_temporary(name):
+            return False
+        return name not in self.filled and name not in self.held
+
+
+class _BlockPlanner:
+    """Walks the statements of one block in order."""
+
+    def __init__(self, owner: _Planner, block: Block, depth: int, test: Atom | None) -> None:
+        self.owner = owner
+        self.body = block
+        self.test = test
+        self.depth = depth
+        self.moves = Movement(owner.inline)
+        self.total = Effects()
+        self.joins: dict[int, Join] = {}
+        self.inner: dict[int, Effects] = {}
+
+    def run(self, skip: int) -> Effects:
+        """Decides for every statement but the first ones; returns the effects of them all."""
+        for index, stmt in enumerate(self.body):
+            if skip:
+                skip -= 1
+            else:
+                skip = self._step(index, stmt)
+        if self.test is not None:
+            self._consume(len(self.body), occurrences(self.test), 0)
+        self.owner.inline -= set(self.moves.waiting)
+        return self.total
+
+    def _inside(self, index: int) -> Effects:
+        """Decides for the blocks inside a statement, once."""
+        if index not in self.inner:
+            self.inner[index] = self._decide_inside(self.body[index])
+        return self.inner[index]
+
+    def _decide_inside(self, stmt: Stmt) -> Effects:
+        found = Effects()
+        if isinstance(stmt, Comment) and stmt.text == "backward":
+            self.owner.width = BACKWARD_WIDTH
+        if isinstance(stmt, While):
+            found.add(self.owner.block(stmt.cond, self.depth + 1, stmt.test))
+            found.add(self.owner.block(stmt.body, self.depth + 1))
+            return found
+        if isinstance(stmt, For):
+            return self.owner.loop_body(stmt, self.depth + 1)
+        for inner in blocks(stmt):
+            found.add(self.owner.block(inner, self.depth + 1))
+        return found
+
+    # --- one statement -------------------------------------------------------------------------
+
+    def _step(self, index: int, stmt: Stmt) -> int:
+        """Decides for one statement; returns how many following ones belong to it."""
+        count = self._group(index, stmt)
+        if count:
+            return count
+        if isinstance(stmt, Assign) and is_temporary(stmt.target.id):
+            group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
+            if group and stmt.target.id not in self.owner.held:
+                return self._unpack(index, stmt, group)
+            if self.owner.is_single(stmt.target.id) or self._begins_join(index, stmt):
+                self._wait(index, stmt.target.id, stmt.rhs)
+                return 0
+        inner = self._inside(index)
+        if isinstance(stmt, For) and self._collects(index, stmt, inner):
+            return 0
+        if isinstance(stmt, If):
+            join = self.joins.get(index) or find_join(self.body, index, self.owner)
+            if join is not None and (join.first is None or join.name in self.moves.waiting):
+                self._join(index, stmt, join, inner)
+                return 0
+        self._emit(index, stmt, inner)
+        return 0
+
+    def _group(self, index: int, stmt: Stmt) -> int:
+        """`a, b = t`, item by item."""
+        found = items_of(self.body, index)
+        if found is None:
+            return 0
+        self._emit(index, stmt, Effects(set(found[1])))
+        return len(found[1]) - 1
+
+    def _begins_join(self, index: int, stmt: Assign) -> bool:
+        """Whether the next statement goes on with an `and` or `or` of this one."""
+        following = self.body[index + 1] if index + 1 < len(self.body) else None
+        if not isinstance(following, If) or following.test != stmt.target:
+            return False
+        self._inside(index + 1)
+        join = find_join(self.body, index + 1, self.owner)
+        if join is None or join.first is not stmt:
+            return False
+        self.joins[index + 1] = join
+        return True
+
+    def _unpack(self, index: int, stmt: Assign, group: tuple[str, ...]) -> int:
+        """`a, b = f(x)`: a statement, with the reads of the items."""
+        self.owner.unpack[stmt.target.id] = len(group)
+        self._emit(index, stmt, Effects(set(group)))
+        return len(group)
+
+    def _wait(self, index: int, name: str, rhs: Rhs) -> None:
+        """An expression that may move to its use."""
+        pure = is_pure(rhs)
+        reads, width = _ordered(rhs), rhs_width(rhs)
+        parts = self._consume(index, reads, width + name_width(name) + 3)
+        memory = reads_memory(rhs, self.owner.fixed) or (self.owner.resizes and is_length(rhs))
+        self._begin(name, index, (not pure, memory), reads, width, parts)
+        slot = slot_of(rhs)
+        if slot in self.owner.slots:
+            self.total.binds.add(str(slot))
+        elif not pure:
+            self.total.stores = True
+
+    def _join(self, index: int, stmt: If, join: Join, inner: Effects) -> None:
+        """`a and b`, `x if c else y`: a conditional that is an expression."""
+        parts = self._consume(index, occurrences(stmt.test), join.width)
+        if join.first is not None and join.name not in self.owner.inline:
+            self._emit(index, stmt, inner)
+            return
+        reads = [*join.reads, *occurrences(stmt.test)]
+        self._begin(join.name, index, (join.impure, True), reads, join.width, parts)
+        self.total.add(inner)
+
+    def _collects(self, index: int, stmt: For, inner: Effects) -> bool:
+        """`[e for x in xs]`: a loop that is an expression."""
+        owner = self.owner
+        found = find_collection(
+            self.body, index, stmt, owner.inline, owner.scan, owner.targets
+        )
+        if found is None:
+            return False
+        parts = self._consume(index, occurrences(stmt.iter), found.width)
+        self._begin(found.name, index, (found.impure, True), found.reads, found.width, parts)
+        self.total.binds |= inner.binds
+        self.total.stores |= found.impure
+        return True
+
+    def _emit(self, index: int, stmt: Stmt, inner: Effects) -> None:
+        """A statement that stays one."""
+        reads = _reads_in_order(stmt)
+        rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+        pure = not isinstance(stmt, (Effect, Verbatim)) and (rhs is None or is_pure(rhs))
+        quiet = is_slot_effect(stmt, self.owner.slots)
+        # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
+        accepts_effects = not (isinstance(stmt, SetItem) and stmt.op and stmt.index is not None)
+        self._consume(index, reads, _statement_width(stmt), accepts_effects)
+        inner.binds.update(writes(stmt))
+        if quiet and isinstance(stmt, (Assign, Effect)):
+            inner.binds.add(str(slot_of(stmt.rhs)))
+        elif not pure or isinstance(stmt, SetItem):
+            inner.stores = True
+        if isinstance(stmt, SetItem):
+            inner.binds.add(stmt.base.id)
+        self.total.add(inner)
+        self.moves.happen(index, inner)
+
+    def _begin(
+        self,
+        name: str,
+        index: int,
+        does: tuple[bool, bool],
+        reads: Iterable[str],
+        width: int,
+        parts: list[Moved],
+    ) -> None:
+        """An expression waits from now on; `does` is whether it has effects, and reads memory."""
+        effects, memory = (index if d else None for d in does)
+        own = Moved(name, index, effects, memory, dict.fromkeys(reads, index), width)
+        self.moves.waiting[name] = merged(own, parts)
+
+    def _consume(
+        self, index: int, reads: Sequence[str], width: int, accepts_effects: bool = True
+    ) -> list[Moved]:
+        """The expressions that move into a statement that takes `width` columns without them."""
+        room = self.owner.width - 4 * self.depth - width
+        last = self.body[index] if index < len(self.body) else None
+        if isinstance(last, Return) and isinstance(last.value, Tup):
+            room = FORWARD_WIDTH  # a long `return` has a line for every item
+        return self.moves.consume(index, reads, room, accepts_effects)
+
+
+def _ordered(rhs: Rhs) -> Sequence[str]:
+    """The names that a right-hand side reads, in the order in which Python evaluates its text."""
+    if isinstance(rhs, Call) and rhs.fn is operator.contains:
+        return [n for a in reversed(rhs.args) for n in occurrences(a)]
+    return occurrences(rhs)
+
+
+def _reads_in_order(stmt: Stmt) -> Sequence[str]:
+    """The names that a statement reads, in the order in which Python evaluates its text."""
+    if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
+        return [n for a in (stmt.value, stmt.base, stmt.index) for n in occurrences(a)]
+    return [n for o in operands(stmt) for n in _ordered(o)]
+
+
+def _statement_width(stmt: Stmt) -> int:
+    """About how many columns a statement takes without what moves into it."""
+    if isinstance(stmt, Return):
+        return rhs_width(stmt.value) + 7
+    if isinstance(stmt, (If, For)):
+        return 12
+    own = sum(rhs_width(o) for o in operands(stmt))
+    return own + sum(name_width(w) + 3 for w in writes(stmt))

@@ -1,0 +1,63 @@
+"""The user's own line, where what is refused stands in a package that their function calls."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import TransformError
+from srcdiff.runtime import records
+from srcdiff.specialize.inline import lowered
+from srcdiff.texts import line_of
+
+_MOST = 400
+"""How many functions are looked through."""
+
+
+def add_caller(error: TransformError, f: Any) -> None:
+    """Let a refusal in another package name the line of the user's that leads there."""
+    loc = error.loc
+    if not isinstance(f, types.FunctionType) or not isinstance(loc, ir.Loc) or loc.line <= 0:
+        return
+    if loc.file.startswith(ir.GENERATED) or _is_own(loc.file, f):
+        return
+    own = [step for step in _steps(f, loc, set()) or () if _is_own(step.file, f)]
+    if own:
+        text = line_of(own[-1].file, own[-1].line).strip()
+        said = f"Called from your line {own[-1].file}:{own[-1].line}: {text}"
+        error.remedy = "\n".join(filter(None, (error.remedy, said)))
+        error.args = error.reason, loc, error.remedy, error.line
+
+
+def _is_own(file: str, f: types.FunctionType) -> bool:
+    """Whether a file is that of a function, or of its package."""
+    package = sys.modules.get(str(f.__module__).partition(".")[0])
+    folders = getattr(package, "__path__", ())
+    return file == f.__code__.co_filename or any(file.startswith(str(p)) for p in folders)
+
+
+def _steps(f: types.FunctionType, loc: ir.Loc, seen: set[Any]) -> tuple[ir.Loc, ...] | None:
+    """The calls that lead from a function to a line; None if none are found."""
+    lines = [line for *_, line in f.__code__.co_lines() if line]
+    if f.__code__.co_filename == loc.file and min(lines) <= loc.line <= max(lines):
+        return ()
+    if f in seen or len(seen) >= _MOST:
+        return None
+    seen.add(f)
+    function = lowered(f)
+    for stmt in () if function is None else ir.walk(function.body):
+        call = ir.call_of(stmt)
+        callee = None if call is None else _python_function(call.fn)
+        rest = None if callee is None else _steps(callee, loc, seen)
+        if rest is not None:
+            return (stmt.loc, *rest)
+    return None
+
+
+def _python_function(fn: Any) -> types.FunctionType | None:
+    """The Python function that a call runs, if that can be told."""
+    made = records.member(fn, "__init__") if isinstance(fn, type) else fn
+    fn = getattr(made, "__func__", made)
+    return fn if isinstance(fn, types.FunctionType) else None

@@ -1,0 +1,349 @@
+"""A derivative: a callable that is generated for the kinds of its arguments at the first call."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Container, Mapping
+from typing import Any, ClassVar
+
+from srcdiff.backends.arrays import check_same_module, meanings, seed_check
+from srcdiff.backends.numpy import compile_module, compile_text
+from srcdiff.codegen.made import Made
+from srcdiff.driver.anomaly import as_now
+from srcdiff.driver.bound import Bound, behind_receiver, found_as, receiver_of
+from srcdiff.driver.callers import add_caller
+from srcdiff.driver.closures import made_alike
+from srcdiff.driver.compiled import Compiled, CompiledPair, Specialisations, keep, key_of_call
+from srcdiff.driver.completion import offers
+from srcdiff.driver.declared import declared_kind, gradient_kind, with_keywords
+from srcdiff.driver.many import Many
+from srcdiff.driver.memory import arrays_of, check_memory, check_put
+from srcdiff.driver.options import Options, given_at, part_of, request_of
+from srcdiff.driver.pickled import parts
+from srcdiff.driver.pipeline import derive, derive_pair
+from srcdiff.driver.pullback import recorded
+from srcdiff.driver.reprinted import primals_in_text
+from srcdiff.driver.twice import derived, one_call
+from srcdiff.driver.values import check_input, check_plain, check_read
+from srcdiff.driver.watch import Watch, unchanged, watched
+from srcdiff.errors import SrcdiffError, TransformError
+from srcdiff.frontend.onecall import arguments, leaves_out, module_of, signature_of
+from srcdiff.frontend.request import spelled
+from srcdiff.ir import Call
+from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Scalar, Tuple
+from srcdiff.kinds.of_values import key_of, kind_of
+from srcdiff.runtime.devices import array_module, generating_for
+from srcdiff.runtime.service import made_once
+from srcdiff.runtime.tracebacks import entry, is_whole, shortened
+
+Kinds = Mapping[str, Kind]
+
+
+@offers("primal", "source")
+class Derivative:
+    """The derivative of a function, generated for each combination of argument kinds.
+
+    Calling it takes the function's arguments and `grad_outputs`.  `.source` is the generated text
+    (of the latest specialisation, or for arguments of any kind before the first call), `.primal`
+    the function.
+    """
+
+    shown_in_notebooks: ClassVar[Callable[[Derivative, Kinds], str | None] | None] = None
+    """What makes a page of a derivative; the report is put here where srcdiff is imported."""
+
+    __srcdiff_function__ = True
+
+    def __init__(self, primal: Any, options: Options) -> None:
+        self.primal = primal
+        self.options = options
+        self.origin, self.receiver = receiver_of(primal)
+        self._own = behind_receiver(options) if self.receiver else options
+        self.request = request_of(self.origin, self._own)
+        made = made_once(self.origin, (self.request, options.compile), Specialisations)
+        self._lock, self._cache = made.lock, made.by_key
+        self._by_kinds, self._pairs = made.by_kinds, made.pairs
+        self._checked = made.checked
+        self._latest: Compiled | None = None
+        functools.update_wrapper(self, primal, updated=())
+        self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
+
+    def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
+        """The gradients for these arguments."""
+        try:
+            args = (*self.receiver, *args)
+            now = self._as_now()
+            if now.options.saves:
+                return now._in_two_parts(args, kwargs, grad_outputs)
+            return now._found(args, kwargs).called(args, kwargs, grad_outputs)
+        except SrcdiffError as error:
+            if is_whole(error):
+                raise
+            raise shortened(error) from None  # SRCDIFF_TRACEBACK=full shows all
+
+    def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
+        """The specialisation for some arguments, which it may be called with."""
+        key = key_of_call(args, kwargs)
+        found = self._cache.get(key)
+        if found is None or not unchanged(found.watch):
+            found = self._compile(key, args, kwargs)
+        self._latest = found
+        if found.written or found.put:
+            self._check_memory(found, args, kwargs)
+        return found
+
+    def _as_now(self) -> Derivative:
+        """This derivative, or inside of `detect_anomaly` or `saved_hooks` the one for that."""
+        options = as_now(self._own)
+        return self if options is self._own else Derivative(self.origin, options)
+
+    def _in_two_parts(self, args: Any, kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
+        """The gradients by a forward part, which saves what it keeps, and a backward part."""
+        value, pull = recorded(self.pair(*args, **kwargs), args, kwargs, at_once=True)
+        gradients = pull(grad_outputs, retain_graph=False)
+        return (value, gradients) if self.request.value else gradients
+
+    @functools.cached_property
+    def unbound(self) -> Derivative:
+        """The derivative of the function behind a method."""
+        return Derivative(self.origin, self._own) if self.receiver else self
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A derivative of a method, bound to an object."""
+        return self if instance is None else Bound(self, instance)
+
+    def _compile(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
+        """Generate the specialisation for some arguments, once."""
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None or not unchanged(found.watch):
+                with generating_for(check_same_module(self._arguments(args, kwargs))):
+                    found = self._generate(self.kinds(args, kwargs))
+                keep(self._cache, key, found)
+            self._latest = found
+            return found
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by parameter."""
+        return arguments(self.origin, [i.param for i in self.request.inputs], args, kwargs)
+
+    def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
+        """The kinds of the arguments by parameter."""
+        values = self._arguments(args, kwargs)
+        check_plain(values)
+        kinds = {n: kind_of(v, n) for n, v in values.items()}
+        self.check_inputs(values, kinds)
+        return kinds
+
+    def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
+        """The specialisation for some kinds."""
+        watch = watched(self.origin, kinds, primals_in_text(self.origin))
+        made = self._derived(derive, kinds, watch)
+        refs = meanings(made.emitted.refs)
+        check_read(refs)
+        function, text = self._function(made, refs)
+        seed = inspect.signature(function).parameters.get("grad_outputs")
+        function.__srcdiff_copies__ = made.written  # for derivatives of it
+        scalar = seed is not None and seed.default is not None
+        own = made.written, arrays_of(refs) if made.written else (), made.returns
+        of = self.primal, self.origin, self.request, kinds, watch
+        many = Many(*of) if self.request.mode == "forward" else None
+        return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many, made.put)
+
+    def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
+        """What is generated for some kinds, or was for a closure like the function."""
+        def do() -> Made:
+            try:
+                return derived(make, self.origin, self.request, kinds, gradient_in_text)
+            except TransformError as error:
+                add_caller(error, self.origin)
+                raise
+
+        if watch is None or self.options.compile or self.options.workspace or self.options.saves:
+            return do()
+        key = make.__name__, self.request, tuple(kinds.items())
+        return made_alike(self.origin, watch, key, do)
+
+    def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
+        """A call of it as one whose derivative goes by the tangent, and which items of that."""
+        return one_call(self, call, kinds) if type(self) is Derivative else None
+
+    def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
+        """The function of a generated text, and what is shown of it."""
+        text, module = made.emitted.text, module_of(self.primal)
+        return compile_text(text, refs, self.request.name, module, made.emitted.lines), text
+
+    def _check_memory(
+        self, found: Compiled | CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        """What the primal writes into is copied: nothing else may share its memory."""
+        values = self.in_order(args, kwargs)
+        values = self._arguments(args, kwargs) if values is None else values
+        check_memory(values, found.written, found.held, self.primal)
+        check_put(values, found.put, self.primal)
+
+    def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The arguments by parameter, None unless each is given by its position."""
+        if kwargs or len(args) != len(self._positional):
+            return None
+        return dict(zip(self._positional, args))
+
+    @functools.cached_property
+    def _positional(self) -> tuple[str, ...]:
+        """The names of the parameters, if all can be given by position; else none."""
+        params = signature_of(self.origin).parameters.values()
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in params)
+        return tuple(p.name for p in params) if plain else ()
+
+    def check_values(self, values: Mapping[str, Any]) -> None:
+        """Inputs can carry a derivative; of arguments of the same kinds it is asked once."""
+        key = tuple([(n, key_of(v)) for n, v in values.items()])
+        if key not in self._checked:
+            check_plain(values)
+            self.check_inputs(values, {n: kind_of(v, n) for n, v in values.items()})
+            keep(self._checked, key, True)
+
+    def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+        """Inputs are real or complex numbers, arrays, or containers of them."""
+        for item in self.request.inputs:
+            part = part_of(kinds[item.param], item, self.primal)
+            value = given_at(values[item.param], item, self.primal)
+            check_input(spelled(item.param, item.path), value, part, self.primal)
+
+    @entry
+    def specialised(self, *args: Any, **kwargs: Any) -> Any:
+        """The generated Python function for these arguments."""
+        args = (*self.receiver, *args)
+        return self._compile(key_of_call(args, kwargs), args, kwargs).function
+
+    @entry
+    def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
+        """The forward and backward functions for these arguments."""
+        args = (*self.receiver, *args)
+        now = self._as_now()
+        if now is not self:
+            return now.pair(*args, **kwargs)
+        key = key_of_call(args, kwargs)
+        with self._lock:
+            found = self._pairs.get(key)
+            if found is None or not unchanged(found.watch):
+                with generating_for(check_same_module(self._arguments(args, kwargs))):
+                    found = self._generate_pair(args, kwargs)
+                keep(self._pairs, key, found)
+        if found.written or found.put:
+            self._check_memory(found, args, kwargs)
+        return found
+
+    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
+        """Compile the two parts."""
+        kinds = self.kinds(args, kwargs)
+        watch = watched(self.origin, kinds, primals_in_text(self.origin))
+        made = self._derived(derive_pair, kinds, watch)
+        name, refs = self.request.name, meanings(made.emitted.refs)
+        check_read(refs)
+        module, places = module_of(self.primal), made.emitted.lines
+        namespace = compile_module(made.emitted.text, refs, name, module, places)
+        forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
+        scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
+        held = arrays_of(refs) if made.written else ()
+        many = Many(self.primal, self.origin, self.request, kinds, watch)
+        return CompiledPair(
+            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes,
+            many, made.emitted.text, seed_check(), made.put,
+        )  # fmt: skip
+
+    def call_signature(self) -> inspect.Signature:
+        """The parameters that a call in a differentiated function may give."""
+        return signature_of(self.primal)
+
+    def keywords(self, function: Any) -> Mapping[str | None, str]:
+        """What those parameters are called in a generated function, where it differs."""
+        return {}
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated Python function for arguments of these kinds."""
+        kinds = self.completed(kinds)
+        with self._lock:
+            key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
+            found = self._by_kinds.get(key)
+            if found is None or not unchanged(found.watch):
+                found = self._generate(kinds)
+                keep(self._by_kinds, key, found)
+            return found.function
+
+    def result_kind(self, args: tuple[Kind, ...], kwargs: Mapping[str, Kind]) -> Kind:
+        """The kind of the result for arguments of some kinds: gradients are like their inputs."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs).arguments
+        except TypeError:  # the call itself will say so
+            return UNKNOWN
+        found = tuple(gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
+        if self.request.value or self.options.mode != "reverse":
+            return UNKNOWN
+        if self.request.form == "bare":
+            return found[0]
+        return Tuple(found) if self.request.form == "tuple" else UNKNOWN
+
+    def text(self, example: tuple[Any, ...] | None) -> str:
+        """The generated text for the array module at hand, which is not compiled."""
+        args = None if example is None else (*self.receiver, *example)
+        kinds = self._declared_inputs() if args is None else self.kinds(args, {})
+        return self._derived(derive, kinds, None).emitted.text
+
+    def generic(self) -> Compiled:
+        """The specialisation for parameters of which nothing is known but annotations."""
+        return self._generate(self._declared_inputs())
+
+    def _declared_inputs(self) -> dict[str, Kind]:
+        """The declared kinds, among which no input is declared to be an integer."""
+        kinds = self.declared_kinds()
+        for item in self.request.inputs:
+            part = part_of(kinds.get(item.param, UNKNOWN), item, self.primal)
+            if isinstance(part, (Scalar, Array)):
+                check_input(spelled(item.param, item.path), None, part, self.primal)
+        return kinds
+
+    def declared_kinds(self) -> dict[str, Kind]:
+        """The kinds of the parameters as far as annotations and defaults declare them."""
+        params = signature_of(self.origin).parameters
+        kinds = {n: declared_kind(p) for n, p in params.items() if self._has(p, ())}
+        kinds.update((n, kind_of(v, n)) for n, v in zip(list(kinds), self.receiver))
+        return kinds
+
+    def completed(self, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+        """The kinds of given arguments and of the defaults of those that are left out."""
+        found = dict(kinds)
+        for name, param in signature_of(self.origin).parameters.items():
+            left_out = name not in kinds and param.default is not param.empty
+            if left_out and self._has(param, kinds):
+                found[name] = kind_of(param.default, name)
+        return found
+
+    def _has(self, param: inspect.Parameter, given: Container[str]) -> bool:
+        """Whether the generated function has a parameter: a single call only what is given."""
+        if param.default is param.empty or not leaves_out(self.origin):
+            return True
+        return param.name in given or any(i.param == param.name for i in self.request.inputs)
+
+    @property
+    @entry
+    def source(self) -> str:
+        """The generated text."""
+        return (self._latest or self.generic()).text
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the function beside its gradient; None without Jinja2."""
+        kinds = self._latest.kinds if self._latest else self.declared_kinds()
+        return None if self.shown_in_notebooks is None else self.shown_in_notebooks(kinds)
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference: to itself where its name leads to it, else to its function."""
+        return found_as(self) or parts(Derivative, self.primal, self.options)
+
+    def __repr__(self) -> str:
+        return f"<srcdiff {self.request.name} of {self.primal!r}>"
+
+
+def gradient_in_text(primal: Any, inputs: Any) -> Derivative:
+    """The gradient with options that a text shows."""
+    return Derivative(primal, Options(inputs))

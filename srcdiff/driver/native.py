@@ -1,0 +1,126 @@
+"""Gradients compiled by Numba: `grad(f, compile="numba")`, `generate --compile numba`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff.backends.numba import compiled
+from srcdiff.backends.numpy import compile_module
+from srcdiff.backends.standalone import Standalone, spaces_of
+from srcdiff.codegen.made import Made
+from srcdiff.driver.compiled import Compiled
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.memory import arrays_of
+from srcdiff.driver.pickled import parts
+from srcdiff.driver.same import same
+from srcdiff.errors import CotangentError, DtypeError
+from srcdiff.frontend.onecall import module_of, place_of
+from srcdiff.ir import Loc
+from srcdiff.ir.kinds import Kind
+from srcdiff.runtime.devices import on_device
+from srcdiff.runtime.residuals import copied
+
+
+class Native(Derivative):
+    """A gradient whose generated function Numba compiles.
+
+    Differentiated again it is the gradient as NumPy runs it.
+    """
+
+    def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
+        """The function of a generated text, to be compiled at its first call, and its module."""
+        if on_device():
+            raise DtypeError("compile='numba': the arguments are arrays of CuPy, pass NumPy's")
+        compiled.numba()
+        compiled.check(made)
+        file = Standalone(spaces_of(self.primal), place_of(self.primal), True, native=True)
+        file.reserve(self.request.name)
+        text = file.add(made.emitted.text, refs)
+        text = file.laid_out(file.import_lines(False)[1:], "", text, [])
+        name = self.request.name
+        places = places_in(text, made.emitted.text, made.emitted.lines)
+        space = compile_module(in_memory(text), {}, name, module_of(self.primal), places)
+        return Called(space[name], places, [v for _, v in arrays_of(file.names)]), text
+
+    def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
+        """The specialisation for some kinds, for as long as the arrays outside hold the same.
+
+        They are constants of a compiled function.
+        """
+        found = super()._generate(kinds)
+        held = found.function.held
+        if not held:
+            return found
+        then = copied(held)
+        reads = (*found.watch.reads, ((lambda: same(held, then)), True))
+        return replace(found, watch=replace(found.watch, reads=reads))
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated Python function, to be differentiated."""
+        return self._plain.for_kinds(kinds)
+
+    @functools.cached_property
+    def _plain(self) -> Derivative:
+        return Derivative(self.primal, replace(self.options, compile=None))
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference to its function."""
+        found = super().__reduce__()
+        return found if isinstance(found, str) else parts(Native, self.primal, self.options)
+
+
+class Called:
+    """A compiled function, whose errors say what Numba does not take, and where.
+
+    `held` are the arrays from outside that are constants of it.
+    """
+
+    def __init__(self, function: Any, places: Mapping[int, Loc], held: list[Any]) -> None:
+        self.function, self.places, self.held = function, places, held
+        self.__signature__ = inspect.signature(function.py_func)
+        self.__code__ = function.py_func.__code__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives.
+
+        Raises:
+            UnsupportedError: Numba does not compile it.
+            CotangentError: the cotangent does not fit.
+        """
+        try:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            compiled.retell(error, self.function, self.places)
+            if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
+                raise CotangentError(str(error)) from None
+            raise
+
+
+def in_memory(text: str) -> str:
+    """A text that Numba compiles, without the cache, which is kept beside files."""
+    return text.replace("cache=True, ", "")
+
+
+def places_in(text: str, made: str, lines: Mapping[int, Loc]) -> dict[int, Loc]:
+    """The places of the lines of a file, from those of the functions that were put into it."""
+    ends = {n.name: n.end_lineno for n in _functions(text)}
+    found: dict[int, Loc] = {}
+    for node in _functions(made):
+        assert node.end_lineno is not None
+        away = (ends[node.name] or 0) - node.end_lineno
+        own = (k for k in range(node.lineno, node.end_lineno + 1) if k in lines)
+        found.update({k + away: lines[k] for k in own})
+    return found
+
+
+def _functions(text: str) -> list[ast.FunctionDef]:
+    return [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+
+
+
+

@@ -1,0 +1,240 @@
+"""From the arguments of a transform to a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
+from srcdiff.frontend.onecall import named, place_of, signature_of
+from srcdiff.frontend.request import Input, Member, Request, parse_path, spelled
+from srcdiff.frontend.source.parse import of_ours
+from srcdiff.ir import SEED
+from srcdiff.ir.kinds import UNKNOWN, Dict, Kind
+from srcdiff.runtime.service import is_derivative
+from srcdiff.specialize.objects.places import item_at
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a transform as they were given."""
+
+    inputs: Any = 0
+    outputs: Any = None
+    allow_unused: bool | None = None
+    materialize_grads: bool = False
+    has_aux: bool = False
+    value: bool = False
+    mode: str = "reverse"
+    create_graph: bool | None = None
+    is_grads_batched: bool = False
+    check_nan: bool = False
+    check_inf: bool = False
+    strong_zeros: bool = False
+    compile: str | None = None
+    saves: bool = False
+    workspace: bool = False
+
+    def __post_init__(self) -> None:
+        check_compile(self.compile)
+        if self.compile and self.is_grads_batched:
+            raise ValueError("compile: not with is_grads_batched; compile the plain gradient")
+        check_unused_options(self.allow_unused, self.materialize_grads)
+
+
+def check_compile(compile: str | None) -> None:
+    """Raise for what compiles nothing."""
+    if compile not in (None, "numba"):
+        raise ValueError(f"compile: expected None or 'numba', given {compile!r}")
+
+
+def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
+    """Raise for an unused input that is both an error and zeros."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
+
+
+def request_of(f: Any, options: Options) -> Request:
+    """The request for a derivative of `f`."""
+    names = parameter_names(f)
+    _check_parameters(f, names)
+    given = options.inputs
+    form: Any = "bare"
+    if isinstance(given, Mapping):
+        form, items = tuple(given), list(given.values())
+    elif isinstance(given, (tuple, list)):
+        form, items = "tuple", list(given)
+    else:
+        items = [given]
+    if not items:
+        raise EmptyInputsError()
+    inputs = tuple(_input(item, names, f) for item in items)
+    if options.mode == "forward":  # the tangents of `*args` are one tuple
+        whole = (Input(i.param) if _is_star(i.param, f) else i for i in inputs)
+        inputs = tuple(dict.fromkeys(whole))
+    else:
+        inputs = tuple(_no_star(i, f) for i in inputs)
+    kind = "value_and_grad" if options.value else "grad"
+    if options.mode == "forward":
+        kind = "jvp"
+    return Request(
+        inputs,
+        form,
+        _hashable(options.outputs),
+        options.value,
+        options.has_aux,
+        bool(options.allow_unused) or options.materialize_grads,
+        options.materialize_grads,
+        f"{_base_name(f)}_{kind}",
+        mode=options.mode,
+        checks=" or ".join(_checks(options)),
+        strong_zeros=options.strong_zeros,
+        saves=options.saves,
+        native=options.compile is not None,
+        workspace=options.workspace,
+    )
+
+
+def _checks(options: Options) -> list[str]:
+    """What adjoints are checked for."""
+    return ["nan"] * options.check_nan + ["inf"] * options.check_inf
+
+
+def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
+    """The parameters leave room for the cotangent, and there are some."""
+    if SEED in names and str(type(f).__module__).startswith("srcdiff."):
+        raise of_ours(f)
+    if SEED in names:
+        raise TransformError(
+            f"`{_base_name(f)}` has a parameter called `{SEED}`, which is the name of the "
+            "cotangent of its derivative",
+            place_of(f),
+            remedy="Rename the parameter.",
+        )
+    if not names:
+        raise TransformError(
+            f"`{_base_name(f)}` has no parameters, so there is nothing to differentiate by",
+            place_of(f),
+            remedy="Make what it reads a parameter.",
+        )
+
+
+def _hashable(outputs: Any) -> Any:
+    return tuple(map(_hashable, outputs)) if isinstance(outputs, list) else outputs
+
+
+def _base_name(f: Any) -> str:
+    """The name from which that of a derivative is made."""
+    if is_derivative(f):
+        return str(f.request.name)
+    return named(f)
+
+
+def parameter_names(f: Any) -> tuple[str, ...]:
+    """The names of the parameters of a function."""
+    return tuple(signature_of(f).parameters)
+
+
+def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
+    """One input: a position, a name or a path."""
+    if isinstance(item, bool) or not isinstance(item, (int, str)):
+        raise TransformError(
+            f"inputs: expected positions or names of parameters, given {type(item).__name__}",
+            place_of(f),
+            remedy=f"The parameters of `{_base_name(f)}` are: {', '.join(names)}.",
+        )
+    if isinstance(item, int):
+        rest = star_of(f)
+        if rest is not None and item >= rest:
+            return Input(names[rest], (item - rest,))
+        if not -len(names) <= item < len(names):
+            raise _unknown(item, names, f)
+        return Input(names[item])
+    try:
+        found = parse_path(item)
+    except (ValueError, SyntaxError) as error:
+        raise _unknown(item, names, f) from error
+    if found.param not in names:
+        raise _unknown(item, names, f)
+    return found
+
+
+def star_of(f: Any) -> int | None:
+    """The position of the parameter `*args`, None if there is none."""
+    params = enumerate(signature_of(f).parameters.values())
+    return next((k for k, p in params if p.kind == p.VAR_POSITIONAL), None)
+
+
+def _is_star(name: str, f: Any) -> bool:
+    """Whether a parameter stands for any number of arguments."""
+    param = signature_of(f).parameters[name]
+    return param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD)
+
+
+def _no_star(found: Input, f: Any) -> Input:
+    """An input that is no `*args` or `**kwargs` as a whole."""
+    if not found.path and _is_star(found.param, f):
+        param = str(signature_of(f).parameters[found.param])
+        raise UnsupportedError(
+            f"the input `{param.partition(':')[0]}` of `{_base_name(f)}` stands for any "
+            "number of arguments",
+            place_of(f),
+            remedy="Name the parameters, or pass a list or dict as one of them.",
+        )
+    return found
+
+
+def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
+    return TransformError(
+        f"`{_base_name(f)}` has no input {item!r}",
+        place_of(f),
+        remedy=f"Its parameters are: {', '.join(names) or 'none'}.",
+    )
+
+
+def part_of(kind: Kind, item: Input, f: Any) -> Kind:
+    """The kind of an input of `f` in a parameter of a kind.
+
+    Raises:
+        TransformError: an object on the way to it has no such attribute.
+    """
+    for key in item.path:
+        inner = item_at(kind, key)
+        if isinstance(kind, Dict) and kind.cls is not None and inner is None:
+            known = ", ".join(str(k) for k, _ in kind.items)
+            raise TransformError(
+                f"`{kind.cls.__name__}` has no attribute `{key}`, which the input "
+                f"`{spelled(item.param, item.path)}` names",
+                place_of(f),
+                remedy=f"Its attributes are: {known or 'none'}.",
+            )
+        kind = UNKNOWN if inner is None else inner
+    return kind
+
+
+def at_path(value: Any, path: tuple[Any, ...]) -> Any:
+    """What is at a path in a value."""
+    for key in path:
+        value = getattr(value, key) if isinstance(key, Member) else value[key]
+    return value
+
+
+def given_at(value: Any, item: Input, f: Any) -> Any:
+    """The input in the argument that it is a part of.
+
+    Raises:
+        TransformError: there is no such item.
+    """
+    try:
+        return at_path(value, item.path)
+    except (IndexError, KeyError) as error:
+        raise TransformError(
+            f"the argument for `{item.param}` of `{_base_name(f)}` has no item "
+            f"`{spelled(item.param, item.path)}`, which is an input",
+            place_of(f),
+            remedy="Compare the inputs with the arguments.",
+        ) from error

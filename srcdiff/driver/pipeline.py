@@ -1,0 +1,412 @@
+"""The compiler: a visible row of passes from a Python function to the text of its derivative."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.activity import activity, edges
+from srcdiff.analysis.aliases import aliases
+from srcdiff.analysis.facts import Facts, adjoint_names, sampled
+from srcdiff.autodiff.accumulate import accumulate
+from srcdiff.autodiff.anomaly import checked
+from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
+from srcdiff.autodiff.calls import unmarked
+from srcdiff.autodiff.forward import forward, tangent_facts, tangent_kinds
+from srcdiff.autodiff.marks import user_calls
+from srcdiff.autodiff.packing import used_residuals, with_hooks
+from srcdiff.autodiff.reverse import reverse
+from srcdiff.autodiff.runtimecalls import at_run_time, check_used
+from srcdiff.autodiff.shadows import with_shadows
+from srcdiff.autodiff.tape.split import Parts, split
+from srcdiff.autodiff.unreached import unused_input
+from srcdiff.backends.cupy.fetched import fetched
+from srcdiff.backends.numba.legalize import check_axes, for_numba
+from srcdiff.check.hidden import check_changes
+from srcdiff.check.outside import check_outside
+from srcdiff.check.strange import check_arrays, check_callees
+from srcdiff.check.strong import check_strong
+from srcdiff.codegen.alone import alone
+from srcdiff.codegen.made import Made
+from srcdiff.codegen.modules import module_text
+from srcdiff.codegen.naming import name
+from srcdiff.driver.bodies import with_bodies
+from srcdiff.driver.polish import polished
+from srcdiff.driver.primal import itself, primal_part, settled, steady_params
+from srcdiff.frontend.flow import flows
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.onecall import as_call, is_one_call
+from srcdiff.frontend.request import Request
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir import SEED
+from srcdiff.ir.kinds import Kind, Tuple
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.typed import Typed
+from srcdiff.normalize.apart import apart
+from srcdiff.normalize.changes import plain_containers
+from srcdiff.normalize.composed import compose
+from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
+from srcdiff.normalize.displays import displays
+from srcdiff.normalize.idle_outs import without_idle_outs
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.normalize.no_grad import without_modes
+from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
+from srcdiff.normalize.prepare import prepare
+from srcdiff.normalize.sparse.entrywise import entrywise
+from srcdiff.normalize.summaries.assumed import is_user_call
+from srcdiff.normalize.summaries.induction import computes_complex
+from srcdiff.optimize.coalesce import coalesce
+from srcdiff.optimize.reusing import reused
+from srcdiff.optimize.simplify import simplify, simplify_pairs
+from srcdiff.optimize.squares import with_squares
+from srcdiff.runtime.service import is_derivative
+from srcdiff.specialize.closures.lent import Variables, check_kept, lent, returned
+from srcdiff.specialize.inline import function_of
+from srcdiff.specialize.nested.calls import detached, is_detached, seed_free, without_seed
+from srcdiff.specialize.objects.fields import Fields
+from srcdiff.specialize.objects.places import has_objects, mentions_objects
+from srcdiff.specialize.objects.restore import plain_names, residual_kinds, restored
+from srcdiff.specialize.objects.take_apart import take_apart
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class State:
+    """What the passes hand on: the function as it is now, and what is known of it."""
+
+    function: ir.Function
+    request: Request
+    params: Kinds
+    origin: Any
+    facts: Facts | None = None
+    theirs: frozenset[str] = frozenset()  # the names of the user's function
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    fields: Fields | None = None  # of the objects that were taken apart
+    outside: Variables = field(default_factory=dict)  # what is a parameter for a while
+
+    @functools.cached_property
+    def typed(self) -> Typed:
+        """The function as it is now, with the kinds of its names."""
+        return Typed(self.function, self.params)
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of the names of the function as it is now."""
+        return self.typed.kinds
+
+
+Pass = Callable[[State], State]
+
+
+def _with(state: State, function: ir.Function, **more: Any) -> State:
+    return _typed(state, state.typed.then(function), **more)
+
+
+def _typed(state: State, typed: Typed, **more: Any) -> State:
+    """The state with another function, of whose names the kinds may be known."""
+    new = replace(state, function=typed.function, **more)
+    vars(new)["typed"] = typed
+    return new
+
+
+def lower_pass(state: State) -> State:
+    """Source to IR; a derivative is read in the text generated for these kinds."""
+    by_tangent = is_derivative(state.origin) and state.request.by_tangent
+    inner: Mapping[str, Any] = {}
+    if is_derivative(state.origin) and not by_tangent:
+        text = state.origin.for_kinds(state.params)
+        inner = {"inner": getattr(text, "__srcdiff_copies__", ())}
+        function = simplify(without_seed(lower(parse(text))), state.params)
+        function = detached(function) if is_detached(state.origin) else function
+    elif by_tangent or is_one_call(state.origin):
+        function = as_call(state.origin, state.params)
+    else:
+        function = function_of(state.origin)
+    return _with(state, function, theirs=frozenset(ir.all_names(function)), extra=inner)
+
+
+def inline_pass(state: State) -> State:
+    """Bodies for calls."""
+    function, params, outside = lent(state.function, state.params)
+    state = replace(state, function=function, params=params, outside=outside)
+    inputs = tuple(p for i in state.request.inputs for p in i.params)
+    given = state.params, state.origin, inputs, state.request.by_tangent
+    function = seed_free(with_bodies(state.function, *given))
+    state = _with(state, without_modes(function, state.params, inputs))
+    if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
+        return state
+    done = take_apart(steady_params(state.function), state.params, state.request)
+    return replace(
+        state, function=done.function, params=done.params, request=done.request,
+        fields=done.fields, theirs=state.theirs | set(done.fields.places),
+    )  # fmt: skip
+
+
+def select_pass(state: State) -> State:
+    """The outputs asked for, and loops and conditions in their plain form."""
+    written = with_written(state.function, state.request.written, state.params)
+    function = prepare(displays(written))
+    asks = state.request.outputs is not None or state.request.has_aux
+    kinds = returned_kinds(function, state.params) if asks else {}
+    return _with(state, select(function, state.request, kinds))
+
+
+def webs_pass(state: State) -> State:
+    """Names of their own for independent values."""
+    return _with(state, steady_params(apart(webs(coalesce(state.function)))))
+
+
+def compose_pass(state: State) -> State:
+    """Calls that stand for several others written out, and `out=` as a store."""
+    inputs = tuple(i.param for i in state.request.inputs)
+    outputs = selected_names(state.function)
+    check_arrays(state.function, state.kinds)
+    typed = state.typed.then(without_idle_outs(state.function, state.kinds))
+    typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
+    typed = compose(typed, state.request)
+    return _typed(state, typed.then(steady_params(typed.function)))
+
+
+def inplace_pass(state: State) -> State:
+    """Operators in place by what they do, and parameters that are written into copied."""
+    typed = plain_containers(state.typed)
+    if typed.function != state.function:  # lists that have just been made may meet NumPy
+        typed = plain_containers(compose(typed, state.request))
+    state = _typed(state, typed)
+    before = ir.bound(state.function.body)
+    state = _with(state, user_calls(state.typed))
+    check_changes(state.function, state.kinds)
+    changed = ir.bound(state.function.body) - before  # lists among the parameters
+    if state.request.mode == "reverse":
+        inputs = [p for i in state.request.inputs for p in i.params]
+        state = _with(state, at_run_time(state.function, state.kinds, inputs))
+    recursive = state.request.internal or any(
+        is_user_call(c) for s in ir.walk(state.function.body) if (c := ir.call_of(s))
+    )
+    put = check_outside(state.function, state.kinds, state.outside.values(), recursive)
+    # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
+    said = said_to_be_written(state.function, state.kinds, state.params)
+    state = _typed(state, settled(state.typed))
+    function, copied = entered(state.function, state.kinds, state.params)
+    function = fetched(function, state.params)
+    stored = () if state.fields is None else state.fields.stored
+    check_kept(stored, state.outside, function.loc)
+    lists = (p.name for p in function.params if p.name in changed)
+    # A derivative does not show in its text what it copies for its primal to write into.
+    inner = state.extra.get("inner", ())
+    written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
+    state = _with(state, webs(function), extra={"written": written, "put": put})
+    inputs = [p for i in state.request.inputs for p in i.params]
+    return _with(state, with_squares(state.typed, inputs))
+
+
+def analyse_pass(state: State) -> State:
+    """Kinds, aliases and activity, and names for the adjoints."""
+    function, kinds = state.function, state.kinds
+    inputs = {p for i in state.request.inputs for p in i.params}
+    outputs = selected_names(function)
+    check_callees(function, kinds, tuple(inputs), outputs)
+    shared = aliases(function, kinds)
+    if shared.shadows:
+        function, copied = own_memory(function, state.params)
+        more = {**state.extra, "written": (*state.extra["written"], *copied)}
+        state = _with(state, function, extra=more)
+        kinds = state.kinds
+        shared = aliases(function, kinds)
+    found = edges(function.body, kinds, shared, flows)
+    active = activity(inputs, selected_names(function), found)
+    check_used(function, active)
+    check_strong(function, active, kinds, state.request)
+    unused = [i for i in state.request.inputs if not active & set(i.params)]
+    if unused and not state.request.allow_unused:
+        raise unused_input(unused[0].param, unused[0].params, function, found)
+    fresh = ir.Fresh(ir.all_names(function))
+    seed = fresh(SEED).id
+    names = adjoint_names(function, active, fresh)
+    mixed = state.request.mixed or computes_complex(function, kinds)
+    how = mixed, sampled(function, kinds), state.request.strong_zeros
+    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, *how)
+    return replace(state, facts=with_shadows(facts))
+
+
+def tangents_pass(state: State) -> State:
+    """Tangents beside the values."""
+    state = _with(state, mirrored_memory(state.function, state.kinds))
+    request, outputs = state.request, selected_names(state.function)
+    facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
+    function = forward(state.function, facts, request)
+    params = {**state.params, **tangent_kinds(facts, request)}
+    return replace(state, function=function, facts=facts, params=params)
+
+
+def reverse_pass(state: State) -> State:
+    """Every statement with its adjoint, and the seeds."""
+    facts = _facts(state)
+    paired, facts = reverse(state.function, facts)
+    return _with(state, seeds(paired, facts, state.request), facts=facts)
+
+
+def _facts(state: State) -> Facts:
+    assert state.facts is not None
+    return state.facts
+
+
+def accumulate_pass(state: State) -> State:
+    """How each adjoint is added to."""
+    facts = _facts(state)
+    wanted = {
+        facts.adjoints[p]: ir.Name(p)
+        for i in state.request.inputs
+        for p in i.params
+        if p in facts.adjoints
+    }
+    function, final = accumulate(state.function, facts, wanted)
+    function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted, facts.fresh)
+    return _with(state, function, extra={**state.extra, "final": final})
+
+
+def tape_pass(state: State) -> State:
+    """Forward and backward part, with what is saved."""
+    facts, final = _facts(state), state.extra["final"]
+    return _with(state, assemble(state.function, _parts(state, facts), facts, state.request, final))
+
+
+def _parts(state: State, facts: Facts) -> Parts:
+    """The forward and the backward part, with checks where they are asked for."""
+    checks = state.request.checks
+    parts = split(checked(state.function, facts, checks) if checks else state.function, facts)
+    return replace(parts, forward=unmarked(parts.forward), backward=unmarked(parts.backward))
+
+
+def simplify_pass(state: State) -> State:
+    """Without what nobody needs."""
+    function = polished(state.function, state.params, _facts(state))
+    function = reused(function, state.params, state.request)
+    return _with(state, function if state.fields is None else restored(function, state.fields))
+
+
+def name_pass(state: State) -> State:
+    """With names that a person would have given."""
+    state = _with(state, _native(state.function, state.params, state.request))
+    state = _with(state, returned(name(state.function), state.outside))
+    return _with(state, alone(state.function, state.kinds)) if state.request.alone else state
+
+
+def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
+    """A finished function for what compiles it."""
+    if not request.native:
+        return function
+    if request.internal:
+        check_axes(function, params)
+    return for_numba(function, params)
+
+
+def pair_pass(state: State) -> State:
+    """The forward and the backward part as two functions."""
+    facts = _facts(state)
+    parts = _parts(state, facts)
+    one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
+    two = plain_names(two)
+    residuals = _residuals(two, facts)
+    plain = polished(two, residuals, facts)
+    if state.request.saves:
+        one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
+        residuals = _residuals(two, facts)
+        plain = polished(two, residuals, facts)
+    plain = _native(reused(plain, residuals, state.request), residuals, state.request)
+    backward = name(plain)
+    if state.request.alone:
+        backward = alone(backward, infer(backward, residuals))
+    parts_of = one, two
+    one = reused(polished(one, state.params, facts), state.params, state.request)
+    one = one if state.fields is None else restored(one, state.fields)
+    one = _native(one, state.params, state.request)
+    forward = returned(name(one), state.outside)
+    more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
+    more["parts"] = parts_of
+    return _with(state, forward, facts=facts, extra={**state.extra, **more})
+
+
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("lower", lower_pass),
+    ("inline", inline_pass),
+    ("select", select_pass),
+    ("webs", webs_pass),
+    ("compose", compose_pass),
+    ("inplace", inplace_pass),
+    ("analyse", analyse_pass),
+    ("reverse", reverse_pass),
+    ("accumulate", accumulate_pass),
+    ("tape", tape_pass),
+    ("simplify", simplify_pass),
+    ("name", name_pass),
+)
+
+
+FORWARD_PASSES: tuple[tuple[str, Pass], ...] = (
+    *PASSES[: [label for label, _ in PASSES].index("analyse")],
+    ("tangents", tangents_pass),
+    *PASSES[-2:],
+)
+
+
+def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, State]]:
+    """The state after every pass."""
+    state = State(ir.Function("", (), ()), request, params, origin)
+    for label, step in FORWARD_PASSES if request.mode == "forward" else PASSES:
+        state = step(state)
+        yield label, state
+
+
+
+
+def derive(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of a derivative, with the parts of the recursive functions that it calls."""
+    *_, (_, last) = run(origin, request, params)
+    text = module_text([last.function], pair_of, origin, request)
+    made, put = ((last.function, last.params),), last.extra["put"]
+    return Made(text, last.extra["written"], last.function.returns, made, put=put)
+
+
+def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of the forward and the backward part."""
+    state = pair_state(origin, request, params)
+    extra = state.extra
+    emitted = module_text([state.function, extra["backward"]], pair_of, origin, request)
+    made = (state.function, state.params), (extra["backward"], extra["residuals"])
+    consumes, put = extra["consumes"], extra["put"]
+    return Made(emitted, extra["written"], state.function.returns, made, consumes, put)
+
+
+def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
+    """The kind of the parameter that a backward part unpacks."""
+    kinds = residual_kinds(backward, facts.kinds)
+    return {backward.params[0].name: Tuple(tuple(kinds.values()))}
+
+
+def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
+    """The forward and the backward part of a derivative, or one function: of forward mode, say."""
+    if request.mode == "primal":
+        return (_native(primal_part(origin, request, params), params, request),)
+    if request.mode == "itself":
+        return (_native(itself(origin, request), {}, request),)
+    if request.mode in ("forward", "whole"):
+        mode = "reverse" if request.mode == "whole" else "forward"
+        *_, (_, last) = run(origin, replace(request, mode=mode), params)
+        return (last.function,)
+    state = pair_state(origin, request, params)
+    return state.function, state.extra["backward"]
+
+
+def pair_state(origin: Any, request: Request, params: Kinds) -> State:
+    """The state whose function is the forward part, the backward part beside it."""
+    state = State(ir.Function("", (), ()), request, params, origin)
+    for label, step in PASSES:
+        if label == "tape":
+            break
+        state = step(state)
+    return pair_pass(state)

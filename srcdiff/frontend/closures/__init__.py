@@ -1,0 +1,1 @@
+"""Functions in functions: closures, wrappers, functions that call themselves or keep results."""

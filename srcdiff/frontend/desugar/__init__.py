@@ -1,0 +1,1 @@
+"""Statements of Python as simpler ones, on the syntax tree."""

@@ -1,0 +1,325 @@
+"""The state of one lowering: the block being written, the names in scope, the errors."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.lower.scope import Scan, read_names, scan_nodes
+from srcdiff.frontend.source.parse import EmptyCellError, Source
+from srcdiff.ir import (
+    NOWHERE,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Fresh,
+    Loc,
+    Name,
+    Opaque,
+    Ref,
+    Rhs,
+    Slice,
+    Star,
+    Stmt,
+    names,
+    rename_text,
+)
+from srcdiff.primitives.distributions import distribution
+from srcdiff.runtime.devices import canonical
+
+Node = Any
+
+
+@dataclass(frozen=True)
+class Static:
+    """A name bound inside the function, by an import or to a module: its object is known."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class LocalFunction:
+    """A nested function that is only called: its definition and its defaults by parameter.
+
+    `scope` is where it was defined, shared with that function: captured names are looked up
+    when it is called.
+    """
+
+    name: str
+    node: Node
+    defaults: Mapping[str, Atom]
+    scope: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A nested function before its definition has run."""
+
+    node: Node
+
+
+@dataclass(frozen=True)
+class Adjoint:
+    """The name `d` of a template."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The `*args` or `**kwargs` of a wrapper, which are the parameters of what it wraps."""
+
+    args: tuple[Atom, ...] = ()
+    kwargs: tuple[tuple[str | None, Atom], ...] = ()
+    mapping: bool = False
+
+
+Meaning = Name | Static | LocalFunction | Pending | Adjoint | Spread
+
+
+@dataclass
+class LoopFrame:
+    """The flags of a loop being lowered, made when first needed."""
+
+    stop: Name | None = None
+    own: bool = False  # whether `stop` belongs to this loop alone (it has a `break`)
+    skip: Name | None = None
+
+
+@dataclass
+class Frame:
+    """The function being lowered: how it returns, and the loops around the current statement."""
+
+    single: bool  # the only `return` is the last statement
+    result: Name | None  # where values of returns go, if there are several
+    value: Rhs | None = None  # of the single return
+    flag: Name | None = None  # set by a `return` that something has to be skipped after
+    loops: list[LoopFrame] = field(default_factory=list)
+    returns: list[Loc] = field(default_factory=list)
+
+
+Table = Mapping[str, Callable[["Builder", Node], Any]]
+
+# The attributes of these never change, so `np.linalg.norm` and `np.add.at` are known objects.
+_STATIC_BASES = (types.ModuleType, type, np.ufunc)
+
+
+class Builder:
+    """Writes the statements of one function; every lowering function works on one of these."""
+
+    def __init__(self, source: Source, scan: Scan, expressions: Table, statements: Table) -> None:
+        self.source = source
+        self.expressions = expressions
+        self.statements = statements
+        self.walrus = scan.walrus
+        self.loaded = read_names(source.tree)
+        self.rebinding = set(scan.rebound)
+        self.scope: dict[str, Meaning] = {}
+        self.fresh = Fresh(set(scan.identifiers) | set(source.bound))
+        self.frame = Frame(single=True, result=None)
+        self.out: list[Stmt] = []
+        self.eager: set[int] = set()  # generators (by id) whose call uses them up at once
+        self.memo: dict[int, Any] = {}
+        self.made: list[Node] = []  # nodes that stand in no tree, so that their ids stay theirs
+        self.inlining: tuple[Node, ...] = ()
+        self.lifted: list[tuple[LocalFunction, Any]] = []  # the recursive ones so far
+        self.heads: dict[int, Any] = {}
+        self.imports: frozenset[str] = frozenset()
+        self.once: frozenset[str] = frozenset()  # names that one statement binds
+
+    # --- writing ---
+
+    def emit(self, stmt: Stmt) -> None:
+        """Append a statement to the block being written."""
+        self.out.append(stmt)
+
+    def collect(self, action: Callable[[], None]) -> Block:
+        """The statements that an action emits."""
+        saved, self.out = self.out, []
+        try:
+            action()
+            return tuple(self.out)
+        finally:
+            self.out = saved
+
+    def loc(self, node: Node) -> Loc:
+        """Where a node begins."""
+        return self.source.loc(node) if getattr(node, "lineno", None) else NOWHERE
+
+    def temp(self, rhs: Rhs, loc: Loc, base: str = "_t") -> Name:
+        """A new name for a value."""
+        name = self.fresh(base)
+        self.emit(Assign(name, rhs, loc))
+        return name
+
+    # --- expressions ---
+
+    def rhs(self, node: Node) -> Rhs:
+        """Lower an expression; what it needs first is emitted, its last step is returned."""
+        handler = self.expressions.get(type(node).__name__)
+        if handler is None:
+            self.refuse(
+                node, f"`{type(node).__name__}` is not supported in an expression",
+                "Write it with plain expressions.",
+            )  # fmt: skip
+        return handler(self, node)  # type: ignore[no-any-return]
+
+    def atom(self, node: Node) -> Atom:
+        """Lower an expression to an atom; a temporary holds what is not one."""
+        return self.as_atom(self.rhs(node), node)
+
+    def as_atom(self, rhs: Rhs, node: Node) -> Atom:
+        """An atom with the value of a right-hand side."""
+        if isinstance(rhs, (Call, Opaque)):
+            return self.temp(rhs, self.loc(node))
+        return rhs
+
+    def name(self, node: Node) -> Name:
+        """Lower an expression to a name."""
+        return self.as_name(self.rhs(node), node)
+
+    def as_name(self, rhs: Rhs, node: Node) -> Name:
+        """A name with the value of a right-hand side."""
+        return rhs if isinstance(rhs, Name) else self.temp(rhs, self.loc(node))
+
+    def operands(self, nodes: Sequence[Node]) -> list[Atom]:
+        """Lower expressions from left to right to atoms that can all be read afterwards."""
+        if not self.walrus:
+            return [self.atom(n) for n in nodes]
+        found = []
+        for i, node in enumerate(nodes):
+            atom = self.atom(node)
+            found.append(self.held(atom, self.rebound(nodes[i + 1 :]), node))
+        return found
+
+    def rebound(self, nodes: Iterable[Node]) -> frozenset[str]:
+        """The names (in the IR) that evaluating some expressions binds."""
+        if not self.walrus:
+            return frozenset()
+        scan = scan_nodes(nodes)
+        found = {*scan.named, *scan.rebound}
+        for name in scan.called:  # of a nested function, which may bind with `nonlocal`
+            if isinstance(self.scope.get(name), LocalFunction):
+                found |= self.rebinding
+        return frozenset(map(self.ir_name, found))
+
+    def ir_name(self, name: str) -> str:
+        """The spelling that a source name has in the IR."""
+        return self.ir_name_in(self.scope, name)
+
+    @staticmethod
+    def ir_name_in(scope: Mapping[str, Meaning], name: str) -> str:
+        """The spelling in the IR of a source name of a scope."""
+        meaning = scope.get(name)
+        return meaning.id if isinstance(meaning, Name) else name
+
+    def held(self, atom: Atom, rebound: Iterable[str], node: Node) -> Atom:
+        """An atom that keeps its value while names are rebound."""
+        if not rebound or not set(names(atom)) & set(rebound):
+            return atom
+        if isinstance(atom, Star):
+            return Star(self.held(atom.value, rebound, node))
+        if isinstance(atom, Slice):
+            self.refuse(
+                node, "a name in this slice is rebound by `:=` further on",
+                "Assign the name on a line of its own before.",
+            )  # fmt: skip
+        return self.temp(atom, self.loc(node))
+
+    # --- names ---
+
+    def target(self, name: str) -> Name:
+        """The name that a store to a source name binds."""
+        meaning = self.scope.get(name)
+        return meaning if isinstance(meaning, Name) else Name(name)
+
+    def resolve(self, name: str, node: Node) -> Any:
+        """The object of a name from outside the function."""
+        try:
+            return canonical(self.source.namespace.resolve(name))
+        except EmptyCellError as error:
+            self.refuse(node, str(error), "Make the derivative after the name has its value.")
+        except NameError as error:
+            self.refuse(node, str(error), "Define or import it before making the derivative.")
+
+    def static(self, node: Node) -> Ref | None:
+        """The object that a name or a chain of attributes of modules means, if known."""
+        kind = type(node).__name__
+        if kind == "Name":
+            meaning = self.scope.get(node.id)
+            if isinstance(meaning, Static):
+                return Ref(node.id, meaning.value)
+            return None if meaning is not None else Ref(node.id, self.resolve(node.id, node))
+        if kind != "Attribute":
+            return None
+        base = self.static(node.value)
+        if base is None:
+            return None
+        if not isinstance(base.value, _STATIC_BASES) and distribution(base.value) is None:
+            return None
+        return self._attribute(base, node)
+
+    def _attribute(self, base: Ref, node: Node) -> Ref:
+        """An attribute of a module, class or ufunc."""
+        missing = object()
+        value = getattr(base.value, node.attr, missing)
+        if value is missing:
+            self.refuse(node, f"`{base.text}` has no attribute `{node.attr}`", "Check its name.")
+        return Ref(f"{base.text}.{node.attr}", canonical(value))
+
+    # --- text ---
+
+    def opaque(self, node: Node, harmless: bool = False) -> Opaque:
+        """An expression kept as text."""
+        text, reads, refs = self.kept([node], self.source.text(node))
+        return Opaque(text, reads, refs, harmless)
+
+    def kept(
+        self, nodes: Sequence[Node], text: str
+    ) -> tuple[str, tuple[Name, ...], tuple[tuple[str, Any], ...]]:
+        """Text that holds some expressions: renamed, with the names it reads and the globals."""
+        scan = scan_nodes(nodes)
+        if scan.walrus:
+            self.refuse(
+                nodes[0], "`:=` is not supported inside of an expression that is kept as it is",
+                "Assign the name on a line of its own before.",
+            )  # fmt: skip
+        new: dict[str, Name] = {}
+        refs: list[tuple[str, Any]] = []
+        for name in scan.free:
+            meaning = self.scope.get(name)
+            if meaning is None:
+                refs += self._reference(name, nodes[0])
+            elif isinstance(meaning, (Name, Static)):
+                new[name] = meaning if isinstance(meaning, Name) else Name(name)
+            else:
+                self.refuse(
+                    nodes[0],
+                    f"the nested function `{name}` is used in an expression that is kept as it is",
+                    "Assign what it gives to a name on a line of its own before.",
+                )  # fmt: skip
+        if any(n.id != k for k, n in new.items()):
+            text = rename_text(text, new)
+        return text, tuple(new.values()), tuple(refs)
+
+    def _reference(self, name: str, node: Node) -> list[tuple[str, Any]]:
+        """The entry of a global name; builtins need none."""
+        value = self.resolve(name, node)
+        return [] if value is getattr(builtins, name, refuse_nothing) else [(name, value)]
+
+    # --- errors ---
+
+    def refuse(self, node: Node, reason: str, remedy: str = "Write it another way.") -> NoReturn:
+        """Raise the located error for what cannot be lowered."""
+        loc = self.loc(node)
+        if self.source.wrapped is not None:
+            remedy += " If this decorator does not change the result, use `f.__wrapped__`."
+        raise UnsupportedError(reason, loc, remedy, self.source.line(loc.line))
+
+
+refuse_nothing = object()

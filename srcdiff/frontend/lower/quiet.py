@@ -1,0 +1,109 @@
+"""Expressions that are kept as text: what they call must have no effect that anybody could miss.
+
+An item of an f-string or of a set, and what `assert` asks, is computed by a statement before where
+that is not known of it.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+import gast
+
+from srcdiff.frontend.closures.memoised import changes_nothing
+from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
+from srcdiff.frontend.lower.nodes import at, instead
+from srcdiff.frontend.lower.scope import scan_nodes
+from srcdiff.ir import Name
+from srcdiff.primitives.effects import PURE_METHODS, is_pure
+
+
+def check(b: Builder, node: Node) -> None:
+    """Refuse effects in an expression that is kept as text.
+
+    Raises:
+        UnsupportedError: something is called of which it is not known that it changes nothing.
+    """
+    if not is_quiet(b, node):
+        b.refuse(
+            node,
+            "a call that may change something stands in an expression that is kept as it is",
+            "Assign what it gives to a name on a line of its own before.",
+        )
+
+
+def is_quiet(b: Builder, node: Node) -> bool:
+    """Whether an expression only computes something."""
+    free = {*scan_nodes([node]).free}
+    calls = (n for n in gast.walk(node) if type(n).__name__ == "Call")
+    if type(node).__name__ == "Lambda":
+        return not any(_hands_on(b, c, free) for c in calls)
+    return all(_changes_nothing(b, c, free) for c in calls)
+
+
+def _hands_on(b: Builder, call: Node, free: set[str]) -> bool:
+    """Whether a lambda gives a variable from around it to a function that may change it.
+
+    What it changes itself, and what it is given, is seen where it is used.
+    """
+    known = b.static(call.func) if getattr(call.func, "id", None) in free else None
+    if known is None or not isinstance(known.value, FunctionType):
+        return False
+    given = scan_nodes([*call.args, *(k.value for k in call.keywords)]).free
+    held = any(isinstance(b.scope.get(n), Name) for n in given if n in free)
+    return held and not _changes_nothing(b, call, free)
+
+
+def _changes_nothing(b: Builder, call: Node, free: set[str]) -> bool:
+    """Whether a call certainly changes nothing."""
+    if any(k.arg in ("out", None) for k in call.keywords):
+        return False
+    root = call.func
+    while type(root).__name__ == "Attribute":
+        root = root.value
+    outside = type(root).__name__ == "Name" and root.id in free
+    known = b.static(call.func) if outside else None
+    if known is not None:
+        plain = isinstance(known.value, FunctionType) and not is_pure(known.value)
+        return changes_nothing(known.value, strict=True) if plain else is_pure(known.value)
+    return getattr(call.func, "attr", "") in PURE_METHODS
+
+
+def held(b: Builder, node: Node) -> Node:
+    """An expression, or the name that takes its value before."""
+    if is_quiet(b, node) and not _calls_inner(b, node):
+        return node
+    name = b.temp(b.rhs(node), b.loc(node))
+    b.scope[name.id] = name
+    taken = instead(gast.Name(name.id, gast.Load(), None, None), node)
+    b.made.append(taken)
+    return taken
+
+
+def _calls_inner(b: Builder, node: Node) -> bool:
+    """Whether an expression names a nested function, which its text could not."""
+    return any(isinstance(b.scope.get(n), LocalFunction) for n in scan_nodes([node]).free)
+
+
+def with_held_items(b: Builder, node: Node) -> Node:
+    """An f-string or a set whose items have no effects."""
+    name = "values" if type(node).__name__ == "JoinedStr" else "elts"
+    items = getattr(node, name)
+    new = [_item(b, item) for item in items]
+    if all(one is other for one, other in zip(new, items, strict=True)):
+        return node
+    made = at(type(node)(new), node)
+    b.made.append(made)
+    return made
+
+
+def _item(b: Builder, node: Node) -> Node:
+    """One item of a set, or one part of an f-string."""
+    if type(node).__name__ == "Constant":
+        return node
+    if type(node).__name__ != "FormattedValue":
+        return held(b, node)
+    value = held(b, node.value)
+    if value is node.value:
+        return node
+    return at(gast.FormattedValue(value, node.conversion, node.format_spec), node)

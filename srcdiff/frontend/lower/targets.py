@@ -1,0 +1,399 @@
+"""What can stand left of `=`: names, subscripts, tuples of those."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import MutableMapping, MutableSequence, Sequence, Set
+from types import FunctionType
+
+import gast
+
+from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
+from srcdiff.frontend.lower.nodes import at
+from srcdiff.frontend.lower.scope import scan_nodes
+from srcdiff.frontend.lower.unpacked import (
+    SEQUENCES,
+    has_places,
+    length_check,
+    rest_of,
+    starred_text,
+)
+from srcdiff.ir import (
+    Assign,
+    Atom,
+    Attr,
+    Block,
+    Call,
+    Const,
+    Effect,
+    Loc,
+    Method,
+    Name,
+    Permute,
+    Ref,
+    Rhs,
+    SetItem,
+    Stmt,
+    make_dict,
+    make_list,
+    names,
+    set_attr,
+    set_item,
+    walk,
+)
+from srcdiff.primitives.effects import is_pure
+
+
+def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
+    """`a = b = value`."""
+    if len(targets) == 1:
+        assign_one(b, targets[0], value, loc)
+        return
+    first = targets[0]
+    later = scan_nodes(targets[1:]).bound
+    if type(first).__name__ == "Name" and first.id not in later:
+        assign_one(b, first, value, loc)
+        made = b.out[-1]
+        rhs = made.rhs if isinstance(made, Assign) else None
+        source: Atom = rhs if isinstance(rhs, Const) else b.target(first.id)
+    else:
+        source = b.atom(value)
+        bound = frozenset(b.ir_name(n) for n in scan_nodes(targets).bound)
+        source = b.held(source, bound, value)
+    for target in targets[1:] if source == _target_name(b, first) else targets:
+        store(b, target, source, loc)
+
+
+def _target_name(b: Builder, node: Node) -> Name | None:
+    return b.target(node.id) if type(node).__name__ == "Name" else None
+
+
+def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+    """`target = value`."""
+    kind = type(target).__name__
+    if kind in SEQUENCES:
+        b.eager.add(id(value))
+        _assign_tuple(b, target, value, loc)
+    elif kind == "Subscript":
+        given, base, index = b.operands((value, target.value, target.slice))
+        b.emit(_stored_item(b, (base, index, given), target, loc))
+    else:
+        store(b, target, b.rhs(value), loc)
+
+
+def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
+    """Bind a value that is computed already to a target."""
+    kind = type(target).__name__
+    if kind == "Attribute":
+        given = b.as_atom(value, target)
+        b.emit(_stored_attribute(b, target, b.atom(target.value), given, None))
+    elif kind == "Name":
+        b.emit(Assign(b.target(target.id), value, loc))
+    elif kind == "Subscript":
+        given = b.as_atom(value, target)
+        base, index = b.operands((target.value, target.slice))
+        b.emit(_stored_item(b, (base, index, given), target, loc))
+    elif kind in SEQUENCES:
+        unpack(b, target, b.as_atom(value, target), loc)
+    else:
+        refuse_target(b, target)
+
+
+def refuse_target(b: Builder, target: Node) -> None:
+    """Refuse whatever else there may be."""
+    b.refuse(
+        target, f"an {type(target).__name__.lower()} cannot be assigned here",
+        "Assign a name, and the rest on a line of its own.",
+    )  # fmt: skip
+
+
+def _stored_attribute(
+    b: Builder, target: Node, base: Atom, value: Atom, op: str | None
+) -> Stmt:
+    """`base.name = value`, or `base.name op= value`."""
+    if target.attr == "__class__":
+        b.refuse(target, f"`{target.attr}` is assigned", "Assign the attributes by their names.")
+    args = (base, Const(b.source.attribute(target.attr)), value)
+    call = Call(set_attr, args if op is None else (*args, Const(op)))
+    return Effect(call, b.loc(target))
+
+
+def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None:
+    """`x.name op= value`: the old attribute is read before a value that may store another."""
+    base = b.held(b.atom(target.value), b.rebound([value]), target)
+    given: list[Atom] = []
+    block = b.collect(lambda: given.append(b.atom(value)))
+    if any(_may_write(s) or _is_call(s) for s in walk(block)):
+        old = b.temp(Call(Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
+        b.out += block
+        b.emit(SetItem(old, None, given[0], op, b.loc(target)))
+        b.emit(_stored_attribute(b, target, base, old, None))
+    else:
+        b.out += block
+        b.emit(_stored_attribute(b, target, base, given[0], op))
+
+
+def _is_call(stmt: Stmt) -> bool:
+    """Whether a statement calls what is found on an object."""
+    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+    return isinstance(rhs, Call) and isinstance(rhs.fn, Method) and not is_pure(rhs.fn)
+
+
+def _stored_item(
+    b: Builder, args: tuple[Atom, Atom, Atom], target: Node, loc: Loc, op: str | None = None
+) -> Stmt:
+    """`base[index] = value`, or `base[index] op= value`."""
+    base, index, value = args
+    if _is_container(base):
+        return Effect(Call(set_item, args if op is None else (*args, Const(op))), loc)
+    return SetItem(_base(b, base, target), index, value, op, loc)
+
+
+def _is_container(atom: Atom) -> bool:
+    """Whether an atom is a list or dict from outside: a store into one is an effect."""
+    return isinstance(atom, Ref) and isinstance(atom.value, (MutableMapping, MutableSequence))
+
+
+def _base(b: Builder, atom: Atom, target: Node) -> Name:
+    """The name of the container of a store."""
+    if isinstance(atom, Ref):
+        b.refuse(
+            target, f"a store into `{atom.text}`, which is not local to the function",
+            "Pass it as an argument.",
+        )  # fmt: skip
+    return b.as_name(atom, target.value)
+
+
+def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
+    """`target op= value`."""
+    kind = type(target).__name__
+    if kind == "Name":
+        _augmented_name(b, target, value, op, loc)
+    elif kind == "Subscript":
+        base, index = b.operands((target.value, target.slice))
+        if b.walrus:
+            bound = b.rebound([value])
+            base, index = b.held(base, bound, target), b.held(index, bound, target)
+        if _is_container(base):
+            b.emit(_stored_item(b, (base, index, b.atom(value)), target, loc, op))
+        else:
+            _augmented_item(b, _base(b, base, target), index, value, op, loc)
+    elif kind == "Attribute":
+        _augmented_attribute(b, target, value, op)
+    else:
+        refuse_target(b, target)
+
+
+def _augmented_item(
+    b: Builder, base: Name, index: Atom, value: Node, op: str, loc: Loc
+) -> None:
+    """`x[i] op= value`: the old `x[i]` is read before a value that may write into x."""
+    old: list[Name] = []
+    given: list[Atom] = []
+
+    def evaluate() -> None:
+        given.append(b.atom(value))
+
+    before = b.collect(lambda: old.append(_read_item(b, base, index, loc)))
+    block = b.collect(evaluate)
+    if _may_write_outside(block):
+        b.out += [*before, *block]
+        b.emit(SetItem(old[0], None, given[0], op, loc))
+        b.emit(SetItem(base, index, old[0], None, loc))
+    else:
+        b.out += block
+        b.emit(SetItem(base, index, given[0], op, loc))
+
+
+def _read_item(b: Builder, base: Name, index: Atom, loc: Loc) -> Name:
+    """The old item; the text lets `together` undo this where the value writes nothing."""
+    return b.temp(Call(operator.getitem, (base, index), text=OLD), loc)
+
+
+OLD = "old item"
+
+
+def _may_write_outside(block: Block) -> bool:
+    """Whether statements may write into anything but a list or dict made by one of them."""
+    made = {
+        s.target.id for s in walk(block)
+        if isinstance(s, Assign) and isinstance(s.rhs, Call) and s.rhs.fn in (make_list, make_dict)
+    }  # fmt: skip
+    return any(_may_write(s) and not _stores_into(s, made) for s in walk(block))
+
+
+def _stores_into(stmt: Stmt, made: Set[str]) -> bool:
+    """Whether a statement does nothing but put something into one of some containers."""
+    if isinstance(stmt, SetItem):
+        return stmt.base.id in made
+    call = stmt.rhs if isinstance(stmt, Effect) else None
+    if not isinstance(call, Call) or call.fn != Method("append"):
+        return False
+    return isinstance(call.args[0], Name) and call.args[0].id in made
+
+
+def _may_write(stmt: Stmt) -> bool:
+    """Whether a statement may write into an array."""
+    if isinstance(stmt, SetItem):
+        return True
+    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
+    if not isinstance(rhs, Call):
+        return False
+    if isinstance(rhs.fn, Method):
+        return not is_pure(rhs.fn)
+    if isinstance(rhs.fn, FunctionType) and (rhs.fn.__module__ or "").startswith("srcdiff."):
+        return False  # helpers of generated code write into nothing
+    return isinstance(rhs.fn, (Name, FunctionType)) and not is_pure(rhs.fn)
+
+
+def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
+    """`y op= value`: the old `y` counts, even where the value rebinds it."""
+    name = b.target(target.id)
+    held = b.held(name, b.rebound([value]), target)
+    given = b.atom(value)
+    assert isinstance(held, Name)
+    b.emit(SetItem(held, None, given, op, loc))
+    if held != name:
+        b.emit(Assign(name, held, loc))
+
+
+# --- tuples ------------------------------------------------------------------------------------
+
+
+def _assign_tuple(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+    """`a, b = value`."""
+    kinds = [type(e).__name__ for e in target.elts]
+    if type(value).__name__ in SEQUENCES and "Starred" not in kinds and not _starred(value):
+        if len(value.elts) != len(target.elts):
+            b.refuse(
+                target, f"{len(value.elts)} values for {len(target.elts)} names",
+                "Give as many values as names.",
+            )  # fmt: skip
+        _assign_pairwise(b, *_flat(target, value), loc)
+        return
+    if type(value).__name__ == "GeneratorExp":  # an unpacking uses it up at once
+        b.eager.add(id(value))
+    unpack(b, target, b.atom(value), loc)
+
+
+def _flat(target: Node, value: Node) -> tuple[Node, Node]:
+    """`a, b, c = x, y, z` for `(a, b), c = (x, y), z`."""
+    targets: list[Node] = []
+    values: list[Node] = []
+    for one, two in zip(target.elts, value.elts, strict=True):
+        nested = all(type(e).__name__ in SEQUENCES and not _starred(e) for e in (one, two))
+        if nested and len(one.elts) == len(two.elts):
+            one, two = _flat(one, two)
+            targets += one.elts
+            values += two.elts
+        else:
+            targets.append(one)
+            values.append(two)
+    return at(gast.Tuple(targets, gast.Store()), target), at(gast.Tuple(values, gast.Load()), value)
+
+
+def _starred(value: Node) -> bool:
+    return any(type(e).__name__ == "Starred" for e in value.elts)
+
+
+def _assign_pairwise(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+    """`a, b = e, f`: a swap, assignments in order, or through temporaries."""
+    if all(type(e).__name__ == "Name" for e in target.elts):
+        targets = [b.target(e.id) for e in target.elts]
+        if len(set(targets)) == len(targets):
+            if _is_swap(b, targets, value):
+                sources = tuple(b.target(e.id) for e in value.elts)
+                b.emit(Permute(tuple(targets), sources, loc))
+            else:
+                _assign_names(b, targets, value.elts, loc)
+            return
+    bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
+    atoms = [b.held(a, bound, value) for a in b.operands(value.elts)]
+    for part, atom in zip(target.elts, atoms, strict=False):
+        store(b, part, atom, loc)
+
+
+def _is_swap(b: Builder, targets: Sequence[Name], value: Node) -> bool:
+    """Whether the values are the targets in another order."""
+    if not all(type(e).__name__ == "Name" for e in value.elts) or len(targets) < 2:
+        return False
+    sources = [b.scope.get(e.id) for e in value.elts]
+    return sources != targets and len(set(map(repr, sources))) == len(targets) and all(
+        t in sources for t in targets
+    )
+
+
+def _assign_names(b: Builder, targets: Sequence[Name], values: Sequence[Node], loc: Loc) -> None:
+    """Assignments from left to right; those late whose target a later value still reads."""
+    late: list[tuple[Name, Atom]] = []
+    for i, (target, value) in enumerate(zip(targets, values, strict=False)):
+        later = _read(b, values[i + 1 :])
+        rhs = b.rhs(value)
+        if target.id in later:
+            late.append((target, _kept(b, rhs, target, targets, value)))
+        else:
+            b.emit(Assign(target, rhs, loc))
+    for target, atom in late:
+        b.emit(Assign(target, atom, loc))
+
+
+def _kept(b: Builder, rhs: Rhs, target: Name, targets: Sequence[Name], node: Node) -> Atom:
+    """The value of a late assignment, safe from the assignments before it."""
+    if isinstance(rhs, (Const, Ref)):
+        return rhs
+    if isinstance(rhs, Name) and rhs not in targets:
+        return b.held(rhs, b.rebound([node]), node)
+    return b.temp(rhs, b.loc(node))
+
+
+def _read(b: Builder, nodes: Sequence[Node]) -> frozenset[str]:
+    """The names that some expressions read or bind, nested functions that they call included."""
+    found: set[str] = set()
+    todo = [scan_nodes(nodes)]
+    seen: set[int] = set()
+    while todo:
+        scan = todo.pop()
+        for name in scan.identifiers:
+            meaning = b.scope.get(name)
+            if isinstance(meaning, LocalFunction) and id(meaning.node) not in seen:
+                seen.add(id(meaning.node))
+                todo.append(scan_nodes([meaning.node]))
+            else:
+                found.add(b.ir_name(name))
+    return frozenset(found)
+
+
+def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
+    """`a, *rest, z = source`, item by item."""
+    bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
+    rest = [i for i, e in enumerate(target.elts) if type(e).__name__ == "Starred"]
+    if _is_thrown_away(b, target) and isinstance(source, Name) and source.id not in bound:
+        before = rest[0] if rest else len(target.elts)
+        after = len(target.elts) - before - 1 if rest else None
+        b.emit(length_check(source, before, after, min(bound), loc))
+        return
+    base = b.held(source, bound, target) if set(names(source)) & bound else source
+    base = b.as_name(base, target) if not isinstance(base, (Name, Ref)) else base
+    after = len(target.elts) - rest[0] - 1 if rest else 0
+    late: list[tuple[Node, Atom]] = []  # all items are taken before one of them is stored
+    apart = has_places(target)
+    for i, part in enumerate(target.elts):
+        if rest and i == rest[0]:
+            part, rhs = part.value, rest_of(b, base, (i, after), loc)
+        else:
+            index = i if not rest or i < rest[0] else i - len(target.elts)
+            # The text tells the printer and `iterate` that these are all the items.
+            text = starred_text(rest[0], after) if rest else f"item of {len(target.elts)}"
+            rhs = Call(operator.getitem, (base, Const(index)), text=text)
+        if apart:
+            late.append((part, b.temp(rhs, loc)))
+        else:
+            store(b, part, rhs, loc)
+    for part, item in late:
+        store(b, part, item, loc)
+
+
+def _is_thrown_away(b: Builder, target: Node) -> bool:
+    """Whether all items are bound to one name (`_`) that nothing reads, as a check does it."""
+    names = {getattr(getattr(e, "value", e), "id", None) for e in target.elts}
+    return len(names) == 1 and None not in names and not names & b.loaded

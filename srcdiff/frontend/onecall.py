@@ -1,0 +1,226 @@
+"""Functions that are one call and have no source of their own: primitives, `functools.partial`.
+
+`as_call` makes the function that a person would have written around the call.  It has the
+parameters that are given a kind: what a caller leaves out is left out of the call as well.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.errors import TransformError
+from srcdiff.frontend.source.parse import describe
+from srcdiff.ir import SEED
+from srcdiff.ir.kinds import Kind
+from srcdiff.primitives.arguments import named_constant
+from srcdiff.primitives.registry import Rule, find, is_builtin, lookup, of_class
+from srcdiff.runtime.service import is_derivative
+
+_STYLES: Mapping[Any, str] = {
+    inspect.Parameter.POSITIONAL_ONLY: "pos",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "any",
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.KEYWORD_ONLY: "kw",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
+
+
+def is_one_call(f: Any) -> bool:
+    """Whether a function is differentiated as the call of it: it has a rule, or is a partial."""
+    return isinstance(f, functools.partial) or lookup(f) is not None
+
+
+def leaves_out(f: Any) -> bool:
+    """Whether generated functions have no parameters for arguments that are left out."""
+    while is_derivative(f):
+        f = f.primal
+    return is_one_call(f)
+
+
+def signature_of(f: Any) -> inspect.Signature:
+    """The signature of a function, of a derivative without its `grad_outputs`.
+
+    Raises:
+        TransformError: it is no function, or one that tells nothing of its parameters.
+    """
+    if isinstance(f, functools.partial):
+        return _partial_signature(f)
+    found = _own_signature(f)
+    if is_derivative(f):
+        kept = [p for p in found.parameters.values() if p.name != SEED]
+        return found.replace(parameters=kept)
+    return found
+
+
+def _own_signature(f: Any) -> inspect.Signature:
+    """What a function says of itself; the parameters of a rule come first, as the rule has them."""
+    rule = lookup(f)
+    if rule is None and of_class(f) is not None:
+        find(ir.Call(f), {})  # says what to write instead
+    try:
+        found = inspect.signature(f)
+    except (TypeError, ValueError):
+        if rule is None:
+            raise no_function(f) from None
+        found = inspect.Signature()
+    return found if rule is None else found.replace(parameters=_of_primitive(f, rule, found))
+
+
+def _of_primitive(f: Any, rule: Rule, found: inspect.Signature) -> list[inspect.Parameter]:
+    """The parameters of a primitive; further ones by keyword, or as the function has them.
+
+    By position where those of the rule are the first of the function.
+    """
+    own = [p for p in rule.params if p.kind is not p.VAR_KEYWORD]
+    if isinstance(f, np.ufunc) and not own:
+        names = ("x",) if f.nin == 1 else tuple(f"x{i + 1}" for i in range(f.nin))
+        own = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in names]
+    if not own:
+        return list(found.parameters.values())
+    known = {p.name for p in own}
+    more = [p for p in found.parameters.values() if p.default is not p.empty]
+    more = [p for p in more if p.name not in known]
+    alike = list(found.parameters)[: len(own)] == [p.name for p in own if _is_positional(p)]
+    more = [p if alike and _is_positional(p) else p.replace(kind=p.KEYWORD_ONLY) for p in more]
+    kind = own[-1].kind
+    return [*own, *(p.replace(kind=kind) if _is_positional(p) else p for p in more)]
+
+
+def _is_positional(param: inspect.Parameter) -> bool:
+    return param.kind in (param.POSITIONAL_ONLY, param.POSITIONAL_OR_KEYWORD)
+
+
+def _partial_signature(f: functools.partial[Any]) -> inspect.Signature:
+    """The parameters that a partial leaves open."""
+
+    def stand_in() -> None:
+        """What has the signature of the function that is called."""
+
+    stand_in.__signature__ = signature_of(f.func)  # type: ignore[attr-defined]
+    try:
+        return inspect.signature(functools.partial(stand_in, *f.args, **f.keywords))
+    except ValueError:
+        raise TransformError(
+            f"the arguments of this partial do not fit {describe(f.func)}",
+            place_of(f),
+            "Give the partial arguments that the function takes.",
+        ) from None
+
+
+def arguments(
+    f: Any, inputs: Iterable[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by parameter, with the defaults of those that are left out.
+
+    A function that is one call has none but those of its inputs.
+    """
+    bound = signature_of(f).bind(*args, **kwargs)
+    given = {*bound.arguments, *inputs}
+    bound.apply_defaults()
+    found = bound.arguments
+    return {n: v for n, v in found.items() if n in given} if leaves_out(f) else dict(found)
+
+
+def no_function(f: Any) -> TransformError:
+    """The error for what has no source and is no primitive."""
+    return TransformError(
+        f"{describe(f)} has no Python source and no rule",
+        remedy="Only functions that are written in Python or have a rule can be differentiated: "
+        "give it one with @srcdiff.rule (see templates/README.md).",
+    )
+
+
+def _called(f: Any) -> Any:
+    """What a partial calls in the end."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    return f
+
+
+def module_of(f: Any) -> str:
+    """The module that the derivative of a function belongs to: the function's own."""
+    f = _called(f)
+    return "generated" if lookup(f) is not None else str(getattr(f, "__module__", "generated"))
+
+
+def named(f: Any) -> str:
+    """The name of a function; that of what a partial calls."""
+    f = _called(f)
+    name = str(getattr(f, "__name__", type(f).__name__))
+    return name if name.isidentifier() else "function"
+
+
+def as_call(f: Any, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function that makes the call; its parameters are those that have a kind."""
+    params = list(signature_of(f).parameters.values())
+    value, loc = ir.Fresh(set(kinds))(), place_of(f)
+    body = (ir.Assign(value, _call(f, params, kinds), loc), ir.Return(value, loc))
+    given = _with_defaults([p for p in params if p.name in kinds])
+    return ir.Function(named(f), given, body, None, loc, returns=(loc,))
+
+
+def place_of(f: Any) -> ir.Loc:
+    """Where the function stands that is called, if the user wrote it."""
+    f = _called(f)
+    code = getattr(inspect.unwrap(f), "__code__", None)
+    rule = lookup(f)
+    if code is None or (rule is not None and is_builtin(rule)):
+        return ir.NOWHERE
+    return ir.Loc(code.co_filename, code.co_firstlineno)
+
+
+def _with_defaults(given: list[inspect.Parameter]) -> tuple[ir.Param, ...]:
+    """The parameters; a default can only stand where all that follow have one."""
+    made: list[ir.Param] = []
+    optional = True
+    for param in reversed(given):
+        has = param.default is not param.empty
+        if _is_positional(param):
+            optional = has = optional and has
+        default = named_constant(param.name, param.default) if has else None
+        made.append(ir.Param(param.name, default, _STYLES[param.kind]))
+    return tuple(reversed(made))
+
+
+def _call(f: Any, params: list[inspect.Parameter], kinds: Mapping[str, Kind]) -> ir.Call:
+    """`f(a, b, k=k)`; what a partial holds comes first, and keywords given anew win."""
+    args: list[ir.Atom] = []
+    kwargs: dict[str | None, ir.Atom] = {}
+    in_order = True
+    for param in params:
+        name = ir.Name(param.name)
+        if param.name not in kinds:
+            in_order = False  # what comes after it can only be given by its name
+        elif param.kind is param.VAR_POSITIONAL:
+            args.append(ir.Star(name))
+        elif param.kind is param.VAR_KEYWORD:
+            kwargs[None] = name
+        elif param.kind is not param.KEYWORD_ONLY and in_order:
+            args.append(name)
+        else:
+            kwargs[param.name] = name
+    while isinstance(f, functools.partial):
+        names = list(signature_of(f.func).parameters)
+        args = [*(named_constant(n, v) for n, v in _named_values(names, f.args)), *args]
+        kwargs = {**{k: named_constant(k, v) for k, v in f.keywords.items()}, **kwargs}
+        f = f.func
+    return ir.Call(_function(f), tuple(args), tuple(kwargs.items()))
+
+
+def _function(f: Any) -> Any:
+    """A function as it is, a callable object as its method."""
+    method = inspect.getattr_static(type(f), "__call__", None)
+    return f.__call__ if isinstance(method, types.FunctionType) and not is_derivative(f) else f
+
+
+def _named_values(names: list[str], values: tuple[Any, ...]) -> list[tuple[str, Any]]:
+    """The values that a partial holds, by the parameters that they are for."""
+    padded = [*names[: len(values)], *["item"] * (len(values) - len(names))]
+    return list(zip(padded, values, strict=True))

@@ -1,0 +1,1 @@
+"""Where the source of a function stands, and its tree."""

@@ -1,0 +1,377 @@
+"""The kind of a call's result: containers and helpers here, shapes beside, all others probed."""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Callable as Function
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    Maybe,
+    NoneKind,
+    Object,
+    Range,
+    Scalar,
+    SliceKind,
+    Sparse,
+    Text,
+    Tuple,
+    contents,
+    dims_of,
+    inside,
+    is_numeric,
+    sure,
+)
+from srcdiff.kinds import methods, results, sparse
+from srcdiff.kinds import sequences as kind_sequences
+from srcdiff.kinds import trees as kind_trees
+from srcdiff.kinds.devices import placed
+from srcdiff.kinds.elementwise import elementwise_kind, is_elementwise, out_kind
+from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
+from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.leading import in_place
+from srcdiff.kinds.lengths import grid_kind, with_lengths
+from srcdiff.kinds.matrices import has_open_dtype, is_solver, solution, without_dtype
+from srcdiff.kinds.probing import probe
+from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.purity import may_be_run
+from srcdiff.runtime import arrays, pieces, records, sequences, trees
+from srcdiff.runtime.devices import on_device
+
+Args = tuple[Kind, ...]
+Kwargs = tuple[tuple[str, Kind], ...]
+
+# The value of an integer operand has no part in the rank of the result.
+ANY_INT = frozenset(
+    {np.roll, np.full_like, np.polyval, np.linalg.matrix_power, np.allclose, np.pad}
+)
+
+# How many first operands of a function cannot be None: it would fail.
+FAIL_ON_NONE: dict[Any, int] = {
+    operator.getitem: 1, operator.setitem: 1, len: 1, range: 1, reversed: 1, enumerate: 1,
+    operator.matmul: 2, np.matmul: 2,
+}  # fmt: skip
+# Functions that accept None.
+WORK_ON_NONE = frozenset(
+    {
+        operator.eq, operator.ne, np.where, np.equal, np.not_equal, np.clip, np.round, np.around,
+        np.logical_and, np.logical_or, np.logical_not, np.logical_xor,
+    }
+)  # fmt: skip
+
+# Methods of arrays that are functions with the same operands.
+_TWINS: dict[str, Any] = {"repeat": np.repeat, "choose": np.choose, "nonzero": np.nonzero}
+
+
+def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
+    """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
+    kind = out_kind(fn, args, kwargs) or _call_kind(fn, args, kwargs)
+    return placed(kind, fn, args) if on_device() else kind
+
+
+def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of a call's result where it is computed by NumPy."""
+    if Sparse in map(type, args):
+        return sparse.sparse_kind(fn, args, kwargs)
+    if isinstance(fn, ir.Attr):
+        return methods.attribute_kind(args[0], fn.name)
+    if isinstance(fn, ir.Method):
+        twin = _TWINS.get(fn.name) if is_numeric(args[0]) else None
+        if twin is not None:
+            return _call_kind(twin, args, kwargs)
+        return methods.method_kind(args, fn.name, kwargs)
+    if isinstance(fn, ir.Derived):
+        return getattr(fn.key, "result", UNKNOWN)
+    if isinstance(fn, ir.Name):
+        return UNKNOWN
+    special = _SPECIAL.get(fn) if _hashable(fn) else None
+    if special is not None:
+        result = special(*in_place(fn, args, dict(kwargs)))
+        if result is not None:
+            return result
+    known = results.scipy_kind(fn, args, kwargs)
+    if known is not None:
+        return known
+    if is_elementwise(fn):
+        return elementwise_kind(fn, args, kwargs)
+    fields = records.plain_fields(fn) if isinstance(fn, type) else None
+    if fields is not None and len(fields) == len(args):
+        return Dict(tuple(zip(fields, args)), None, "", fn)  # type: ignore[arg-type]
+    return probed_kind(fn, args, kwargs)
+
+
+def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
+    """The kinds of the operands, without None where the call would fail on it."""
+    if Maybe not in map(type, args):
+        return args
+    count = _not_none(fn)
+    # Of None in place of an array NumPy makes objects, with which nothing can be computed.
+    named = isinstance(fn, (ir.Name, ir.Derived, ir.Attr, ir.Method)) or not _hashable(fn)
+    numeric = not named and module_of(fn).startswith("numpy") and fn not in WORK_ON_NONE
+    return [
+        sure(a) if k < count or (numeric and isinstance(sure(a), Array)) else a
+        for k, a in enumerate(args)
+    ]
+
+
+def fails(fn: ir.Callee, args: Sequence[Kind]) -> bool:
+    """Whether a call certainly fails, because an operand is None."""
+    return NoneKind in map(type, args) and NoneKind in map(type, args[: _not_none(fn)])
+
+
+def _not_none(fn: ir.Callee) -> int:
+    """How many operands of a call cannot be None, as it would fail."""
+    if isinstance(fn, (ir.Attr, ir.Method)):
+        return 1
+    if isinstance(fn, (ir.Name, ir.Derived)) or not _hashable(fn):
+        return 0
+    if fn in FAIL_ON_NONE:
+        return FAIL_ON_NONE[fn]
+    works = is_elementwise(fn) and fn not in WORK_ON_NONE
+    return getattr(fn, "nin", 2) if works else 0
+
+
+def _hashable(fn: Any) -> bool:
+    return getattr(type(fn), "__hash__", None) is not None
+
+
+# --- probing -----------------------------------------------------------------------------------
+
+
+def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of a function that may be called to see what it returns."""
+    if hasattr(type(fn), "for_kinds"):
+        return fn.result_kind(args, dict(kwargs))  # type: ignore[no-any-return]
+    if not may_be_run(fn):
+        return UNKNOWN
+    keywords = dict(kwargs)
+    if is_solver(fn) and len(args) > 1:
+        return solution(args[0], args[1])
+    any_int = fn in ANY_INT or (fn in (np.array, np.asarray) and "ndmin" not in keywords)
+    named = tuple((k, _anonymous(v)) for k, v in kwargs)
+    result = probe(fn, tuple(map(_anonymous, args)), named, any_int)
+    if result is None:
+        return UNKNOWN
+    if has_open_dtype(fn):
+        return without_dtype(result)
+    return with_lengths(fn, args, keywords, result)
+
+
+def _anonymous(kind: Kind) -> Kind:
+    """A kind without what a probe does not look at, so that more probes are the same."""
+    if isinstance(kind, Scalar) and kind.size_of is not None:
+        return Scalar(kind.dtype, kind.python, kind.value)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_anonymous, kind.items)))
+    if isinstance(kind, List):
+        items = None if kind.items is None else tuple(map(_anonymous, kind.items))
+        return List(None if kind.item is None else _anonymous(kind.item), items)
+    return kind
+
+
+# --- functions with a kind of their own --------------------------------------------------------
+
+Special = Function[[Args, dict[str, Kind]], "Kind | None"]
+
+
+def _item(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return grid_kind(args[0], args[1]) or item_kind(args[0], args[1])
+
+
+def _len(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return size_scalar(length_of(args[0])) if args else UNKNOWN
+
+
+def length_of(kind: Kind) -> Dim:
+    """The result of `len`."""
+    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
+        return kind.dims[0]
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return len(kind.items)
+    return kind.length if isinstance(kind, Range) else None
+
+
+def _range(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return Range(size_dim(args[0]) if len(args) == 1 else None)
+
+
+def _slice(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A slice of which only is known whether it has a step."""
+    return SliceKind(UNKNOWN, UNKNOWN, args[2] if len(args) == 3 else NoneKind())
+
+
+def _make_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return List(None, args) if args else List(None, ())
+
+
+def _make_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    known: dict[Any, Kind] = {}
+    others: list[Kind] = []
+    for key, value in zip(args[::2], args[1::2]):
+        if isinstance(key, (Text, Scalar)) and key.value is not None:
+            known[key.value] = value
+        else:
+            others.append(value)
+    return Dict(tuple(known.items()), join_all(others))
+
+
+def _extreme(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`min` and `max`: one of the operands."""
+    if kwargs:
+        return UNKNOWN
+    if len(args) > 1:
+        found = join_all(args)
+    elif isinstance(args[0], (Tuple, List)):
+        found = join_all(getattr(args[0], "items", None) or contents_of(args[0]))
+    else:
+        found = item_kind(args[0], Scalar("int64"))
+    return _forgotten(found) if isinstance(found, Scalar) else found or UNKNOWN
+
+
+def contents_of(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds of the items of a sequence."""
+    return contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
+
+
+def _forgotten(kind: Scalar) -> Scalar:
+    """A number of which only the type is known."""
+    return Scalar(kind.dtype, kind.python)
+
+
+def _constant(kind: Kind) -> Special:
+    return lambda args, kwargs: kind
+
+
+def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The shape of the second operand with the dtype of the first."""
+    d, x = args
+    dtype = getattr(d, "dtype", None)
+    if isinstance(x, Scalar):
+        return d if isinstance(d, Scalar) else Scalar(dtype, None)
+    if isinstance(x, Tuple) and x.items and all(isinstance(k, Scalar) for k in x.items):
+        return Array(dtype, (len(x.items),))  # numbers in place of an array
+    return Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, Array) else UNKNOWN
+
+
+def _scatter(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The shape of the third operand with the dtype of the first."""
+    return _unbroadcast((args[0], args[2]), kwargs)
+
+
+def _unsplit(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The shape of the third operand with the dtype of what the first holds."""
+    return _unbroadcast((join_all(inside(args[0])) or UNKNOWN, args[2]), kwargs)
+
+
+def _spread(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    d, x = args[:2]
+    return Array(getattr(d, "dtype", None), dims_of(x), dims_of(x) is None)
+
+
+def _zeros_like(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """Zeros have the kind of what they are like."""
+    kind = args[0]
+    if isinstance(kind, (Scalar, Array)):
+        return _forgotten(kind) if isinstance(kind, Scalar) else kind
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(_zeros_like((k,), {}) or UNKNOWN for k in kind.items))
+    return kind if isinstance(kind, (List, Dict)) else UNKNOWN
+
+
+def _eigh(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """Which triangle is read makes no difference."""
+    return probed_kind(np.linalg.eigh, args[:1], ()) if len(args) > 1 or kwargs else None
+
+
+def _axis_size(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return Scalar("float64")
+
+
+def _make_function(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A function that the program makes, with the kinds of what it captures."""
+    site = getattr(args[0], "value", None)
+    return Callable(((site, tuple(map(_plain, args[1:]))),)) if site is not None else UNKNOWN
+
+
+def _plain(kind: Kind) -> Kind:
+    """The kind of what is captured, without the names of its lengths."""
+    if isinstance(kind, Array):
+        dims = None if kind.dims is None else (None,) * len(kind.dims)
+        return Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, Scalar):
+        return _forgotten(kind)
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(map(_plain, kind.items)))
+    return kind if isinstance(kind, (Text, NoneKind, Callable)) else UNKNOWN
+
+
+def _captured(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What a function of a site captures."""
+    fn, site, k = args
+    if isinstance(fn, Callable) and isinstance(site, Callable) and isinstance(k, Scalar):
+        for value, kinds in fn.choices:
+            if value is site.value and k.value is not None and k.value < len(kinds):
+                found: Kind = kinds[k.value]
+                return found
+    return UNKNOWN
+
+
+def _open_mesh(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """`np.ix_(i, j)`: an array of places for every axis."""
+    axes = range(len(args))
+    return Tuple(tuple(Array("int64", tuple(None if i == k else 1 for i in axes)) for k in axes))
+
+
+_SPECIAL: dict[Any, Special] = {
+    ir.make_function: _make_function,
+    ir.captured: _captured,
+    ir.is_function: lambda args, kwargs: Scalar("bool"),
+    operator.getitem: _item,
+    len: _len,
+    range: _range,
+    slice: _slice,
+    ir.make_list: _make_list,
+    ir.make_dict: _make_dict,
+    min: _extreme,
+    max: _extreme,
+    print: _constant(NoneKind()),
+    np.ix_: _open_mesh,
+    logging.getLogger: _constant(Object("logging.Logger")),
+    np.random.default_rng: _constant(Object("numpy.random.Generator")),
+    np.random.RandomState: _constant(Object("numpy.random.RandomState")),
+    **dict.fromkeys((str, repr, format), _constant(Text())),
+    **dict.fromkeys(
+        (isinstance, hasattr, callable, issubclass, operator.not_, operator.is_, operator.is_not,
+         operator.contains, operator.truth),
+        _constant(Scalar("bool")),
+    ),
+    arrays.unbroadcast: _unbroadcast,
+    arrays.scatter: _scatter,
+    pieces.unsplit: _unsplit,
+    arrays.spread: _spread,
+    trees.zeros_like: _zeros_like,
+    arrays.axis_size: _axis_size,
+    sequences.as_array: _constant(Array(None, None, True)),
+    **dict.fromkeys(
+        (sequences.first_greatest, sequences.first_least, sequences.same_length),
+        _constant(Scalar("int64")),
+    ),
+    np.linalg.eigh: _eigh,
+    **methods.FUNCTIONS,
+    **kind_trees.FUNCTIONS,
+    **results.FUNCTIONS,
+    **sparse.FUNCTIONS,
+    **kind_sequences.FUNCTIONS,
+}  # fmt: skip

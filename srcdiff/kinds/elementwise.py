@@ -1,0 +1,242 @@
+"""The kind of elementwise operations: broadcasting, dtypes, integers that are lengths."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Dim,
+    Kind,
+    List,
+    Maybe,
+    NoneKind,
+    Scalar,
+    Sym,
+    Text,
+    Tuple,
+    broadcast_dims,
+    contents,
+    dims_of,
+    is_filled,
+    is_inexact_dtype,
+    is_numeric,
+)
+from srcdiff.kinds.indexing import added, dim_text, named, size_dim, size_scalar
+from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.probing import probe
+from srcdiff.primitives.outs import given_out
+from srcdiff.runtime import arrays
+
+Args = tuple[Kind, ...]
+Kwargs = tuple[tuple[str, Kind], ...]
+
+OPERATORS = frozenset(
+    {
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+        operator.mod, operator.pow, operator.neg, operator.pos, operator.abs, operator.invert,
+        operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
+        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+    }
+)  # fmt: skip
+ELEMENTWISE = OPERATORS | {
+    abs, np.clip, np.real, np.imag, np.sinc, np.nan_to_num, np.isclose, np.i0, np.around, np.round,
+    np.isreal, np.iscomplex, np.where, arrays.power_slope, arrays.log_or_zero,
+    arrays.divide_or_zero, arrays.squared_modulus,
+}  # fmt: skip
+
+
+def is_elementwise(fn: Any) -> bool:
+    """Whether a function works element by element, with broadcasting."""
+    if isinstance(fn, np.ufunc):
+        return fn.signature is None
+    return getattr(type(fn), "__hash__", None) is not None and fn in ELEMENTWISE
+
+
+def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+    """The kind of what a call is given as `out=z` or `out=(z,)`, which is its result."""
+    into = given_out(fn, args, dict(kwargs))
+    if into is None and isinstance(fn, np.ufunc) and len(args) > fn.nin:
+        into = Tuple(tuple(args[fn.nin :]))
+    if into is None:
+        return None
+    parts = into.items if isinstance(into, Tuple) and into.items else (into,)
+    if all(isinstance(part, NoneKind) for part in parts):
+        return None
+    if isinstance(into, Tuple) and len(parts) == 1:
+        return parts[0]
+    return UNKNOWN if isinstance(into, Maybe) else into
+
+
+def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
+    if "out" in dict(kwargs) or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
+        into = out_kind(fn, args, kwargs)
+        if into is not None:
+            return into
+        kwargs = tuple((k, v) for k, v in kwargs if k != "out")
+        args = args[: fn.nin] if isinstance(fn, np.ufunc) else args
+    args = with_arrays(fn, args)
+    if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
+        return _of_others(fn, args)
+    if all(isinstance(a, Scalar) for a in args):
+        return _of_numbers(fn, args, kwargs)
+    small = tuple(_shrunk(a) for a in args)
+    result = probe(fn, small, kwargs, True)
+    dims = _broadcast(args)
+    definite = any(isinstance(a, Array) and not a.maybe_scalar for a in args)
+    if dims is None:
+        certain = definite and _any_rank(args)
+        return _reshaped(result, Array(None, None, not certain))
+    return _reshaped(result, Array(None, dims))
+
+
+# Operators that lists do not have.
+_NUMERIC = frozenset(
+    {operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow}
+)
+
+
+def meets_lists(fn: object, kind: Kind) -> bool:
+    """Whether an operator takes a list beside a value of this kind for an array."""
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return True
+    of_python = isinstance(kind, Scalar) and kind.python is True  # where it is an error
+    if of_python or isinstance(kind, (List, Tuple)):
+        return False
+    if fn is operator.add:  # that makes a longer list of two
+        return isinstance(kind, (Scalar, Array))
+    if fn is operator.mul:
+        inexact = is_inexact_dtype(getattr(kind, "dtype", None))
+        return isinstance(kind, Scalar) and kind.python is False and inexact
+    return fn in _NUMERIC
+
+
+def with_arrays(fn: Any, args: Args) -> Args:
+    """The operands, arrays in the place of lists that are taken for arrays."""
+    if List not in map(type, args) and Tuple not in map(type, args):
+        return args
+    if not (isinstance(fn, np.ufunc) or any(meets_lists(fn, a) for a in args)):
+        return args
+    return tuple(_as_array(a) if isinstance(a, (List, Tuple)) else a for a in args)
+
+
+def _as_array(kind: Kind) -> Kind:
+    """What NumPy makes of a list of numbers, and of lists of them; else the list."""
+    found = probe(np.asarray, (kind,), (), True)
+    return found if isinstance(found, Array) else kind
+
+
+def _shrunk(kind: Kind) -> Kind:
+    """The same dtype, with a shape that fits all others."""
+    if isinstance(kind, Array):
+        rank = 1 if kind.dims is None or kind.dims else 0
+        return Array(kind.dtype, (1,) * rank, kind.maybe_scalar)
+    if isinstance(kind, Scalar) and kind.dtype is not None and kind.value is None:
+        return Scalar(kind.dtype, kind.python)
+    return kind
+
+
+def _broadcast(args: Args) -> tuple[Dim, ...] | None:
+    shapes = [dims_of(a) for a in args]
+    return None if None in shapes else broadcast_dims([s for s in shapes if s is not None])
+
+
+def _any_rank(args: Args) -> bool:
+    """Whether some operand certainly has an axis, so that the result is an array."""
+    return any(bool(dims_of(a)) for a in args)
+
+
+def _reshaped(result: Kind | None, shape: Array) -> Kind:
+    """The result of a probe with its true shape."""
+    if isinstance(result, Tuple) and result.items is not None:
+        return Tuple(tuple(_reshaped(r, shape) for r in result.items))
+    dtype = result.dtype if isinstance(result, (Array, Scalar)) else None
+    if shape.dims == () and isinstance(result, Scalar):
+        return result
+    return Array(dtype, shape.dims, shape.maybe_scalar)
+
+
+def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+    """The kind of an operation on numbers; integers keep track of the lengths that they are."""
+    result = probe(fn, args, kwargs, fn is not operator.pow)
+    if result is None:
+        return Scalar(None, None) if fn in OPERATORS else UNKNOWN
+    if isinstance(result, Scalar) and result.dtype == "int64" and result.python:
+        if result.value is None:
+            return size_scalar(_size(fn, args))
+    if fn is operator.eq and Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
+        return Scalar("bool", True, False)
+    return result
+
+
+def _is_filled(kind: Kind) -> bool:
+    """Whether a number is a length that is known not to be 0."""
+    return isinstance(kind, Scalar) and is_filled(kind.size_of)
+
+
+def _size(fn: Any, args: Args) -> Dim:
+    """The length that an operation on integers gives."""
+    if not all(isinstance(a, Scalar) and a.python for a in args) or len(args) != 2:
+        return None
+    x, y = args
+    assert isinstance(x, Scalar) and isinstance(y, Scalar)
+    if fn in (operator.add, operator.sub):
+        exact = added(x, y, 1 if fn is operator.add else -1)
+        if exact is not None:
+            return exact
+    sign = _SIGNS.get(fn)
+    a, b = size_dim(x), size_dim(y)
+    if sign is None or not _plain(a) or not _plain(b):
+        return None
+    assert a is not None and b is not None
+    return named(f"({dim_text(a)}{sign}{dim_text(b)})")
+
+
+_SIGNS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.floordiv: "//",
+    operator.mod: "%",
+}  # fmt: skip
+
+
+def _plain(dim: Dim) -> bool:
+    """Whether a length is one value, never cut off at zero."""
+    return isinstance(dim, int) or (isinstance(dim, Sym) and dim.name != "?" and dim.offset >= 0)
+
+
+def _of_others(fn: Any, args: Args) -> Kind:
+    """The kind of an operator on values other than numbers and arrays."""
+    if any(not isinstance(a, (Text, Tuple, List, NoneKind, Scalar)) for a in args):
+        return UNKNOWN
+    if fn in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+        return Scalar("bool")
+    x, y = (*args, UNKNOWN)[:2]
+    if fn is operator.add and isinstance(x, Tuple) and isinstance(y, Tuple):
+        return Tuple(None if x.items is None or y.items is None else x.items + y.items)
+    if fn is operator.add and isinstance(x, List) and isinstance(y, List):
+        if x.items is not None and y.items is not None:
+            return List(None, x.items + y.items)
+        return List(join_all((*contents(x), *contents(y))))
+    if fn is operator.mul and any(isinstance(a, (Tuple, List)) for a in args):
+        return _repeated(x, y)
+    if isinstance(x, Text) and fn in (operator.add, operator.mod, operator.mul):
+        return Text()
+    return UNKNOWN
+
+
+def _repeated(x: Kind, y: Kind) -> Kind:
+    """`(a, b) * n` and `[a] * n`."""
+    if isinstance(x, Scalar):
+        x, y = y, x
+    count = y.value if isinstance(y, Scalar) else None
+    if isinstance(x, Tuple):
+        return Tuple(None if x.items is None or count is None else x.items * count)
+    if isinstance(x, List):
+        if x.items is not None and count is not None and count <= 8:
+            return List(None, x.items * count)
+        return List(join_all(contents(x)))
+    return UNKNOWN

@@ -1,0 +1,393 @@
+"""What lists and dicts hold, wherever in the function they were made and whoever writes into them.
+
+A list may have several names, so its contents belong to the place that made it (its site), not to a
+name.  Sites that one name may hold are one site.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.ir.kinds import (
+    BIG,
+    UNKNOWN,
+    Array,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    Maybe,
+    NoneKind,
+    Scalar,
+    SliceKind,
+    Sym,
+    Text,
+    Tuple,
+    contents,
+    maybe,
+    sure,
+)
+from srcdiff.kinds.calls import call_kind
+from srcdiff.kinds.lattice import join
+from srcdiff.kinds.of_values import kind_of
+from srcdiff.primitives.effects import ELEMENT_METHODS, LIST_MUTATORS
+from srcdiff.runtime import records
+
+
+class Heap:
+    """Contents by site; `changed` is set by whatever makes them more general."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, List | Dict] = {}
+        self.parent: dict[str, str] = {}
+        self.changed = False
+        self.escaping: set[str] = set()  # what `escape` is at: a list may hold itself
+
+    def find(self, site: str) -> str:
+        """The site that stands for a site."""
+        while site in self.parent:
+            site = self.parent[site]
+        return site
+
+    def intern(self, kind: Kind, site: str) -> Kind:
+        """A kind whose lists and dicts refer to their sites, new ones made here."""
+        if isinstance(kind, Tuple) and kind.items is not None:
+            items = tuple(self.intern(k, f"{site}[{i}]") for i, k in enumerate(kind.items))
+            return kind if items == kind.items else Tuple(items)
+        if isinstance(kind, Maybe):
+            return maybe(self.intern(kind.kind, site))
+        if not isinstance(kind, (List, Dict)):
+            return kind
+        if kind.site and kind.site in self.held and not contents(kind):
+            return self.reference(kind)
+        name = kind.site or site
+        self.hold(name, self._inner(kind, name))
+        return self.reference(kind, name)
+
+    def _inner(self, kind: List | Dict, site: str) -> List | Dict:
+        """The contents of a new list or dict, themselves interned."""
+        item = None if kind.item is None else localless(self.intern(kind.item, f"{site}[]"))
+        if isinstance(kind, List):
+            items = None
+            if kind.items is not None:
+                named = enumerate(kind.items)
+                items = tuple(localless(self.intern(k, f"{site}[{i}]")) for i, k in named)
+            return List(item, items, site)
+        pairs = ((k, localless(self.intern(v, f"{site}[{k!r}]"))) for k, v in kind.items)
+        return Dict(tuple(pairs), item, site, kind.cls)
+
+    def reference(self, kind: List | Dict, site: str | None = None) -> Kind:
+        """A list or dict by its site alone."""
+        name = self.find(kind.site if site is None else site)
+        if isinstance(kind, List):
+            return List(None, None, name)
+        return Dict((), None, name, kind.cls)
+
+    def hold(self, site: str, kind: List | Dict) -> None:
+        """Let a site hold this as well."""
+        site = self.find(site)
+        old = self.held.get(site)
+        new = kind if old is None else self._merged(old, kind, site)
+        if new != old:
+            self.held[site], self.changed = new, True
+
+    def _merged(self, a: List | Dict, b: List | Dict, site: str) -> List | Dict:
+        """What a site holds that holds both of these."""
+        item = a.item if b.item is None else b.item if a.item is None else self.join(a.item, b.item)
+        if isinstance(a, List) and isinstance(b, List):
+            if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+                return List(item, tuple(map(self.join, a.items, b.items)), site)
+            rest = self.join_all((*contents(a), *contents(b)))
+            return List(rest, None, site)
+        if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
+            pairs = dict(a.items)
+            for key, kind in b.items:
+                pairs[key] = self.join(pairs[key], kind) if key in pairs else kind
+            return Dict(tuple(pairs.items()), item, site, a.cls)
+        return List(UNKNOWN, None, site)
+
+    def resolve(self, kind: Kind, depth: int = 0) -> Kind:
+        """A kind with the contents of its lists and dicts, as far as they are not circular."""
+        if type(kind) not in (Tuple, Maybe, List, Dict):
+            return kind
+        if isinstance(kind, Maybe):
+            return maybe(self.resolve(kind.kind, depth))
+        if not isinstance(kind, (List, Dict)):
+            items = getattr(kind, "items", None)
+            return kind if items is None else Tuple(tuple(self.resolve(k, depth) for k in items))
+        if depth > 4:
+            return UNKNOWN
+        held = self.held.get(self.find(kind.site), kind)
+        item = None if held.item is None else self.resolve(held.item, depth + 1)
+        if isinstance(held, List):
+            items = held.items
+            if items is not None:
+                items = tuple(self.resolve(k, depth + 1) for k in items)
+            return List(item, items, held.site)
+        pairs = tuple((k, self.resolve(v, depth + 1)) for k, v in held.items)
+        return Dict(pairs, item, held.site, held.cls)
+
+    # --- writing ---
+
+    def add(self, kind: List | Dict, item: Kind) -> None:
+        """Something is appended, inserted or stored under an unknown key."""
+        site = self.find(kind.site)
+        held = self.held.get(site, kind)
+        item = localless(self.intern(item, f"{site}[]"))
+        if isinstance(held, List):
+            self.hold(site, List(self.join_all((*contents(held), item)), None, site))
+        else:
+            rest = item if held.item is None else self.join(held.item, item)
+            self.hold(site, Dict(held.items, rest, site, held.cls))
+
+    def shrink(self, kind: List | Dict) -> None:
+        """Items are taken out or moved."""
+        site = self.find(kind.site)
+        held = self.held.get(site)
+        if isinstance(held, List) and held.items is not None:
+            self.hold(site, List(self.join_all(contents(held)), None, site))
+
+    def store(self, kind: List | Dict, key: Kind, value: Kind) -> None:
+        """`kind[key] = value`."""
+        if isinstance(key, SliceKind):
+            self.store_part(kind, key, value)
+            return
+        site = self.find(kind.site)
+        held = self.held.get(site, kind)
+        known: Any = key.value if isinstance(key, (Scalar, Text)) else None
+        value = localless(self.intern(value, f"{site}[{known!r}]"))
+        if isinstance(held, Dict) and known is not None:
+            self.hold(site, Dict(((known, value),), None, site, held.cls))
+        elif isinstance(held, List) and held.items is not None and isinstance(known, int):
+            items = list(held.items)
+            if -len(items) <= known < len(items):
+                items[known] = self.join(items[known], value)
+                self.hold(site, List(held.item, tuple(items), site))
+        else:
+            self.add(kind, value)
+
+    def store_part(self, kind: List | Dict, part: SliceKind, value: Kind) -> None:
+        """`kind[a:b] = value`: item by item where there are surely as many."""
+        bounds = [getattr(k, "value", None) for k in (part.lower, part.upper, part.step)]
+        plain = all(
+            isinstance(k, NoneKind) or b is not None
+            for k, b in zip((part.lower, part.upper, part.step), bounds, strict=True)
+        )
+        held, new = self.resolve(kind), self.resolve(value)
+        items = held.items if isinstance(held, List) else None
+        given = new.items if isinstance(new, (List, Tuple)) else None
+        if plain and items is not None and given is not None:
+            places = range(len(items))[slice(*bounds)]
+            if len(places) == len(given):
+                for place, item in zip(places, given, strict=True):
+                    self.store(kind, Scalar("int64", True, place), item)
+                return
+        for item in given if given is not None else (getattr(new, "item", None) or UNKNOWN,):
+            self.add(kind, item)
+        self.shrink(kind)
+
+    def escape(self, kind: Kind) -> None:
+        """Somebody unknown may write into a kind's lists and dicts."""
+        kind = sure(kind)
+        if isinstance(kind, Tuple):
+            for item in kind.items or ():
+                self.escape(item)
+        elif isinstance(kind, (List, Dict)):
+            site = self.find(kind.site)
+            held = self.held.get(site, kind)
+            done = held.item == UNKNOWN and (not held.items or isinstance(held, Dict))
+            if done or site in self.escaping:
+                return
+            self.escaping.add(site)
+            unknown: List | Dict = List(UNKNOWN, None, site)
+            if isinstance(held, Dict):
+                names = held.items if held.cls is not None else ()
+                unknown = Dict(tuple((k, UNKNOWN) for k, _ in names), UNKNOWN, site, held.cls)
+            self.hold(site, unknown)
+            for item in contents(held):
+                self.escape(item)
+            self.escaping.discard(site)
+
+    # --- calls ---
+
+    def call(self, name: str, base: List | Dict, rest: list[Kind]) -> None:
+        """What a method of a list or dict does to its contents."""
+        if name in ("append", "insert", "add") and rest:
+            self.add(base, rest[-1])
+        elif name == "setdefault" and len(rest) == 2:
+            self.store(base, rest[0], rest[1])
+        elif name in ("extend", "update"):
+            for kind in rest:
+                self.extend(base, kind)
+        elif name in LIST_MUTATORS and isinstance(base, List):
+            self.shrink(base)
+
+    def attribute(
+        self, base: Dict, key: Kind, value: Kind, op: Kind | None = None
+    ) -> None:
+        """`base.key = value`, `base.key op= value`; it was what the class has before."""
+        if base.cls is not None and isinstance(key, Text):
+            first = records.default(base.cls, str(key.value))
+            if first is not records.MISSING:
+                self.store(base, key, kind_of(first, str(key.value)))
+        if isinstance(op, Text) and op.value is not None:
+            old = call_kind(operator.getitem, (self.resolve(base), key))
+            new = call_kind(ir.OPERATORS[op.value], (old, self.resolve(value)))
+            value = join(old, new) if isinstance(old, Array) else new
+        self.store(base, key, value)
+
+    def extend(self, base: List | Dict, kind: Kind) -> None:
+        """Every item of `kind` is added."""
+        held = sure(self.resolve(kind))
+        if isinstance(base, List) and isinstance(held, (List, Tuple)):
+            for item in (*(held.items or ()), getattr(held, "item", None)):
+                if item is not None:
+                    self.add(base, item)
+            if held.items is None and getattr(held, "item", None) is None:
+                self.add(base, UNKNOWN)
+        elif isinstance(base, Dict) and isinstance(held, Dict) and held.cls is None:
+            for key, item in held.items:
+                known = Text(key) if isinstance(key, str) else Scalar("int64", True, key)
+                self.store(base, known, item)
+            if held.item is not None:
+                self.add(base, held.item)
+        else:
+            self.add(base, UNKNOWN)
+
+    # --- joining ---
+
+    def join(self, a: Kind, b: Kind) -> Kind:
+        """The join of two kinds; lists that it may be either of become one site."""
+        if a == b:
+            return a
+        result = join(self._unified(a, b), self._unified(b, a))
+        if result == UNKNOWN:
+            self.escape(a)
+            self.escape(b)
+        return result
+
+    def join_all(self, kinds: Iterable[Kind]) -> Kind | None:
+        """The join of all kinds; None for none."""
+        found: Kind | None = None
+        for kind in kinds:
+            found = kind if found is None else self.join(found, kind)
+        return found
+
+    def taken(self, fn: ir.Callee, args: list[Kind]) -> None:
+        """A call may give any one of a container's items: lists and dicts among them are one."""
+        if not args or keeps_apart(fn, args):
+            return
+        kind = args[0]
+        if isinstance(kind, (List, Dict)):
+            kind = self.held.get(self.find(kind.site), kind)
+            items = contents(kind)
+        else:
+            items = getattr(kind, "items", None) or ()
+        nested = [k for k in items if isinstance(k, (List, Dict, Tuple))]
+        for one, other in pairwise(nested):
+            self._unified(one, other)
+
+    def _unified(self, a: Kind, b: Kind) -> Kind:
+        """`a`, after its sites and those of `b` were made one."""
+        if isinstance(a, Maybe) or isinstance(b, Maybe):
+            new = self._unified(sure(a), sure(b))
+            return maybe(new) if isinstance(a, Maybe) else new
+        if isinstance(a, Tuple) and isinstance(b, Tuple):
+            if a.items is None or b.items is None or len(a.items) != len(b.items):
+                return a
+            return Tuple(tuple(map(self._unified, a.items, b.items)))
+        if isinstance(a, List) and isinstance(b, List):
+            self._union(a.site, b.site)
+            return replace(a, site=self.find(a.site))
+        if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
+            self._union(a.site, b.site)
+            return replace(a, site=self.find(a.site))
+        return a
+
+    def _union(self, a: str, b: str) -> None:
+        """Make two sites one."""
+        one, two = sorted((self.find(a), self.find(b)))
+        if one != two:
+            self.parent[two] = one
+            self.changed = True
+            held, other = self.held.pop(two, None), self.held.get(one)
+            if held is not None:
+                self.hold(one, self._with_defaults(held, other))
+            if held is not None and other is not None:
+                self.hold(one, self._with_defaults(other, held))
+
+    def _with_defaults(self, kind: List | Dict, other: List | Dict | None) -> List | Dict:
+        """An object with what its class has of the attributes that only the other one has."""
+        if not isinstance(kind, Dict) or not isinstance(other, Dict) or kind.cls is None:
+            return kind
+        own = {name for name, _ in kind.items}
+        missing = ((k, records.of_class(kind.cls, k)) for k, _ in other.items if k not in own)
+        found = ((k, f"{kind.site}:{k}", v) for k, v in missing if v is not records.MISSING)
+        pairs = tuple((k, localless(self.intern(_default(v, at), at))) for k, at, v in found)
+        return replace(kind, items=(*kind.items, *pairs))
+
+
+def _default(value: Any, name: str) -> Kind:
+    """The kind of what a class has for its objects; methods and objects are not looked into."""
+    method = hasattr(type(value), "__get__") or records.is_record(type(value))
+    return UNKNOWN if method else kind_of(value, name)
+
+
+def has_no_item(args: list[Kind]) -> bool:
+    """Whether nothing was put into a list so far, or nothing under this key of a dict."""
+    base = args[0]
+    if isinstance(base, Dict) and base.cls is None and len(args) == 2:
+        key = args[1].value if isinstance(args[1], (Scalar, Text)) else None
+        missing = not base.items or (key is not None and key not in dict(base.items))
+        return missing and base.item is None
+    return isinstance(base, List) and base.item is None and not base.items
+
+
+_APART = (ir.make_list, ir.make_dict, ir.set_attr, len, list, tuple, dict)
+
+
+def keeps_apart(fn: ir.Callee, args: list[Kind]) -> bool:
+    """Whether what a call returns is none of its first argument's items, or a certain one."""
+    if not isinstance(args[0], (List, Dict, Tuple)) or fn in _APART or isinstance(fn, ir.Attr):
+        return True
+    if isinstance(fn, ir.Method):
+        return fn.name not in ELEMENT_METHODS or fn.name == "copy"
+    index = args[1] if fn is operator.getitem else None
+    return isinstance(index, (Scalar, Text)) and index.value is not None
+
+
+def localless(kind: Kind, depth: int = 1) -> Kind:
+    """A kind without the lengths that only one iteration of a loop (of this depth, or one inside
+    it) knows by name.
+    """
+    if isinstance(kind, Array) and kind.dims is not None:
+        dims = tuple(_lasting(d, depth) for d in kind.dims)
+        return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, Scalar) and kind.size_of is not None:
+        return Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return Tuple(tuple(localless(k, depth) for k in kind.items))
+    return maybe(localless(kind.kind, depth)) if isinstance(kind, Maybe) else kind
+
+
+def _lasting(dim: Dim, depth: int) -> Dim:
+    """A length, if its name means the same in the next iteration."""
+    if isinstance(dim, Sym) and "@" in dim.name:
+        depths = [int(part[0]) for part in dim.name.split("@")[1:]]
+        if max(depths) >= depth:
+            return BIG if dim.big else None
+    return dim
+
+
+def widened(old: Kind | None, new: Kind, count: int) -> Kind:
+    """A kind at the head of a loop that does not settle is given up, shape first."""
+    if old is None or old == new or count < 4:
+        return new
+    if count < 8 and isinstance(new, Array):
+        return Array(new.dtype, None, new.maybe_scalar)
+    return UNKNOWN

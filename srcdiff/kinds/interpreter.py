@@ -1,0 +1,422 @@
+"""Infer what is known of every name of a function before it runs.
+
+Takes a function and the kinds of its parameters; returns a kind for every name, which describes
+every value that the name has wherever it is bound or read.
+
+A length that nothing is known of gets the name of what it belongs to (`h.0`, the first axis of
+`h`), so that `h` and what is computed from `h` are seen to agree.  Inside a loop such a name means
+the length in the present iteration (`h.0@1`, in a loop of depth 1), and is forgotten where a value
+goes on to the next iteration or into a container.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.ir.callables import only
+from srcdiff.ir.kinds import (
+    NUMERIC,
+    UNKNOWN,
+    UNREACHED,
+    Array,
+    Dict,
+    Kind,
+    List,
+    Range,
+    Scalar,
+    Text,
+    Tuple,
+    Unknown,
+    class_of,
+    sure,
+)
+from srcdiff.kinds.atoms import atom_kind, float_like, kind_of_call
+from srcdiff.kinds.calls import call_kind, fails, surely
+from srcdiff.kinds.equal_lengths import Equal
+from srcdiff.kinds.heap import Heap, has_no_item, localless, widened
+from srcdiff.kinds.labels import Labels
+from srcdiff.kinds.lattice import join
+from srcdiff.kinds.of_values import key_of, kind_of
+from srcdiff.kinds.paired import adjoints
+from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.views import is_array
+from srcdiff.runtime import records, sequences, trees
+from srcdiff.runtime.devices import on_device
+
+Env = dict[str, Kind]
+
+ROUNDS = 12
+_TAKES = (operator.getitem, ir.Method("pop"))
+_ADDERS = (trees.add_into, trees.add_numbers, trees.put_back, sequences.add_to_part)
+
+
+def infer(function: ir.Function, params: Mapping[str, Kind], hope: bool = False) -> dict[str, Kind]:
+    """The kind of every name of a function; parameters without a kind are numbers or arrays.
+
+    `hope`: methods of which nothing is known yet never return, so what else is known of the names
+    that they bind stands.
+    """
+    return _Inference(function, params, hope).run()
+
+
+class _Inference:
+    """One inference: kinds flow through the body, are joined where paths meet, and recorded."""
+
+    def __init__(
+        self, function: ir.Function, params: Mapping[str, Kind], hope: bool = False
+    ) -> None:
+        self.function = function
+        self.hope = hope
+        self.params = params
+        self.bound = ir.bound(function.body) | {p.name for p in function.params}
+        self.heap = Heap()
+        self.seen: Env = {}
+        self.branches = 0
+        self.equal = Equal()
+        self.labels = Labels(p.name for p in function.params)
+        self.heads: dict[int, tuple[Env, Env]] = {}
+        self.rebound: dict[int, tuple[str, ...]] = {}
+        self.known: dict[int, tuple[tuple[Kind | None, ...], Kind]] = {}
+
+    def run(self) -> dict[str, Kind]:
+        """Evaluate the body until the contents of lists and dicts are stable."""
+        body = self.function.body
+        if any(isinstance(s, ir.Pair) for s in ir.walk(body)):
+            body = (*body, *adjoints(body))
+        for _ in range(ROUNDS):
+            self.heap.changed = False
+            self.seen = {}
+            env = {p.name: self._param(p) for p in self.function.params}
+            self.seen.update(env)
+            self.block(body, env)
+            if not self.heap.changed:
+                return {n: self._final(n) for n in sorted(self.bound)}
+        return dict.fromkeys(sorted(self.bound), UNKNOWN)
+
+    def _final(self, name: str) -> Kind:
+        """The kind of a name: the contents of lists filled in, equal lengths under one name."""
+        return self.equal.kind(self.heap.resolve(self.seen.get(name, UNREACHED)))
+
+    def _param(self, param: ir.Param) -> Kind:
+        plain = param.name == ir.SEED and param.default == ir.Const(1.0)
+        seed = float_like(Scalar("float64"))  # of a number
+        kind = self.params.get(param.name, seed if plain else NUMERIC)
+        if param.style == "*" and not isinstance(kind, Tuple):
+            kind = Tuple(None)
+        if param.style == "**" and not isinstance(kind, Dict):
+            kind = Dict((), UNKNOWN, param.name)
+        return self.heap.intern(kind, param.name)
+
+    # --- names ---
+
+    def read(self, name: str, env: Env) -> Kind | None:
+        """The kind of a name where it is read; None while nothing has reached this place."""
+        kind = env.get(name)
+        if kind is None:
+            return None if name in self.bound else UNKNOWN
+        self.record(name, kind)
+        return kind
+
+    def record(self, name: str, kind: Kind) -> None:
+        """Let the result describe this kind of a name as well."""
+        old = self.seen.get(name, kind)
+        self.seen[name] = kind if old is kind else self.heap.join(old, kind)
+
+    def bind(self, name: str, kind: Kind, env: Env) -> None:
+        """A name takes a kind."""
+        env[name] = kind
+        self.record(name, kind)
+
+    # --- expressions ---
+
+    def atom(self, atom: ir.Atom, env: Env) -> Kind | None:
+        """The kind of an atom, lists by their sites; None while nothing has reached this place."""
+        if isinstance(atom, ir.Name):
+            return self.read(atom.id, env)
+        for name in ir.names(atom):
+            if self.read(name, env) is None:
+                return None
+        kind = atom_kind(atom, env)
+        if isinstance(atom, ir.Ref):
+            return self.heap.intern(kind, atom.text)
+        return kind
+
+    def rhs(self, rhs: ir.Rhs, env: Env) -> Kind | None:
+        """The kind of a right-hand side."""
+        if isinstance(rhs, ir.Opaque):
+            for name in rhs.reads:
+                self.read(name.id, env)
+            site = getattr(rhs, "site", None)
+            if site is not None:
+                return only(site)
+            return Text() if rhs.harmless else UNKNOWN
+        return self.call(rhs, env) if isinstance(rhs, ir.Call) else self.atom(rhs, env)
+
+    def call(self, call: ir.Call, env: Env) -> Kind | None:
+        """The kind of a call; what it does to lists and dicts happens."""
+        atoms = (*call.args, *[v for _, v in call.kwargs]) if call.kwargs else call.args
+        found = [self.read(a.id, env) if type(a) is ir.Name else self.atom(a, env) for a in atoms]
+        args = [k for k in found if k is not None]
+        if len(args) < len(found):
+            return None
+        if isinstance(call.fn, ir.Name):
+            self.read(call.fn.id, env)
+        self.heap.taken(call.fn, args)
+        held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
+        none_yet = call.fn in _TAKES and has_no_item(held)
+        if none_yet or fails(call.fn, held):
+            return None  # no item, or no more than None, has come here so far
+        result = self._result(call, tuple(held))
+        if self.hope and result == UNKNOWN and _is_open(call, held):
+            return None
+        if self.labels.depth == self.branches == 0:
+            self.equal.learn(call.fn, tuple(held))
+        self._effects(call, args)
+        return result
+
+    def _result(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
+        """The kind of a call on operands of these kinds."""
+        # Remembered beside the fields, for the next round and the next pass.
+        here = on_device()
+        old: tuple[Any, bool, Kind] | None = call.__dict__.get("_result")
+        if old is not None and old[0] == held and old[1] is here:
+            return old[2]
+        if (call.text or "").endswith("=") and is_array(held[0]):
+            return held[0]  # an operator in place: the array stays the array that it is
+        split = len(call.args)
+        kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
+        spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
+        args = held[:split]
+        if call.text == ir.LOOP and isinstance(args[0], Dict):
+            args = (call_kind(list, args[:1]), *args[1:])
+        result = UNKNOWN if spread else call_kind(call.fn, args, kwargs)
+        call.__dict__["_result"] = held, here, result
+        return result
+
+    def _effects(self, call: ir.Call, args: list[Kind]) -> None:
+        """What a call does to the contents of its lists and dicts."""
+        fn, base = call.fn, sure(args[0]) if args else UNKNOWN
+        if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)) and not class_of(base):
+            self.heap.call(fn.name, base, args[1:])
+        elif fn is ir.set_attr and isinstance(base, Dict):
+            self.heap.attribute(base, *args[1:])
+        elif fn in _ADDERS:
+            self.heap.join(*args[:2])
+        elif not is_pure(fn) and fn is not print:
+            written = mutated_args(call)
+            for atom, kind in zip((*call.args, *(v for _, v in call.kwargs)), args, strict=True):
+                if atom in written:
+                    self.heap.escape(kind)
+
+    # --- statements ---
+
+    def block(self, block: ir.Block, env: Env) -> Env:
+        """The kinds after a block."""
+        for stmt in block:
+            env = self.stmt(stmt, env)
+        return env
+
+    def stmt(self, stmt: ir.Stmt, env: Env) -> Env:
+        """The kinds after a statement."""
+        if isinstance(stmt, ir.Assign):
+            self._assign(stmt, env)
+        elif isinstance(stmt, ir.If):
+            self.atom(stmt.test, env)
+            self.branches += 1
+            one, other = self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env))
+            self.branches -= 1
+            return self._merge(stmt, one, other)
+        elif isinstance(stmt, (ir.For, ir.While)):
+            return self._loop(stmt, env)
+        elif isinstance(stmt, ir.SetItem):
+            self._set_item(stmt, env)
+        elif isinstance(stmt, ir.Permute):
+            found = [(t, self.read(s.id, env)) for t, s in zip(stmt.targets, stmt.sources)]
+            for target, kind in ((t, k) for t, k in found if k is not None):
+                self.bind(target.id, kind, env)
+        elif isinstance(stmt, (ir.Accum, ir.Demand)):
+            self._adjoint(stmt, env)
+        elif isinstance(stmt, ir.Effect):
+            self.rhs(stmt.rhs, env)
+        elif isinstance(stmt, ir.Pair):
+            return env if stmt.primal is None else self.stmt(stmt.primal, env)
+        else:
+            self._other(stmt, env)
+        return env
+
+    def _assign(self, stmt: ir.Assign, env: Env) -> None:
+        """A name takes the kind of a right-hand side, as before where that reads the same."""
+        reads = tuple([self.read(n, env) for n in ir.occurrences(stmt.rhs)])
+        if None in reads and not isinstance(stmt.rhs, ir.Opaque):
+            return
+        known = self.known.get(id(stmt))
+        if known is not None and known[0] == reads:
+            self.bind(stmt.target.id, known[1], env)
+            return
+        kind = self.rhs(stmt.rhs, env)
+        if kind is None:
+            return
+        label = self.labels.label(stmt.target.id, stmt)
+        kind = self.heap.intern(self.labels.named(kind, label), label)
+        self.bind(stmt.target.id, kind, env)
+        if _holds_nothing(stmt.rhs, reads):
+            self.known[id(stmt)] = reads, kind
+
+    def _other(self, stmt: ir.Stmt, env: Env) -> None:
+        """Statements that compute nothing."""
+        for name in ir.reads(stmt):
+            self.read(name, env)
+        for name in ir.writes(stmt):
+            self.bind(name, UNKNOWN, env)
+
+    def _set_item(self, stmt: ir.SetItem, env: Env) -> None:
+        """A store: into a list or dict, or of a whole number or array."""
+        base, value = self.read(stmt.base.id, env), self.atom(stmt.value, env)
+        index = None if stmt.index is None else self.atom(stmt.index, env)
+        if base is None or value is None:
+            return
+        base = sure(base)
+        if isinstance(base, (List, Dict)):
+            if index is None:
+                self.heap.extend(base, value)
+            elif stmt.op is None:
+                self.heap.store(base, index, value)
+            elif index is not None:
+                item = call_kind(operator.getitem, (self.heap.resolve(base), index))
+                new = call_kind(ir.OPERATORS[stmt.op], (item, self.heap.resolve(value)))
+                self.heap.store(base, index, item if isinstance(item, Array) else new)
+        elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
+            new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
+            new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
+            # An array stays the array that it is; a number takes a new value.
+            self.bind(stmt.base.id, new if isinstance(base, Scalar) else join(base, new), env)
+        elif isinstance(base, Array) and self.labels.depth == self.branches == 0:
+            part = base if index is None else call_kind(operator.getitem, (base, index))
+            self.equal.learn(operator.add, (part, self.heap.resolve(value)))
+
+    def _adjoint(self, stmt: ir.Accum | ir.Demand, env: Env) -> None:
+        """An adjoint has the kind of what it is the adjoint of, with a floating dtype."""
+        for operand in ir.operands(stmt):
+            self.rhs(operand, env)
+        like = self.read(stmt.like.id, env)
+        if like is not None:
+            self.bind(stmt.target.id, float_like(like), env)
+
+    # --- control flow ---
+
+    def _changed(self, stmt: ir.Stmt) -> tuple[str, ...]:
+        """The names whose kinds may differ after a statement with blocks."""
+        found = self.rebound.get(id(stmt))
+        if found is None:
+            wholes = {s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem)}
+            found = self.rebound[id(stmt)] = tuple(sorted(wholes | ir.bound((stmt,))))
+        return found
+
+    def _merge(self, stmt: ir.If, one: Env, other: Env) -> Env:
+        """The kinds where two paths meet."""
+        for name in self._changed(stmt):
+            old, kind = one.get(name), other.get(name)
+            if old is None and kind is not None:
+                one[name] = kind
+            elif kind is not None and old is not None and old is not kind and old != kind:
+                one[name] = self.heap.join(old, kind)
+        return one
+
+    def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
+        """The kinds after a loop, found by repeating it until nothing changes at its head."""
+        items = self.rhs(stmt.iter, env) if isinstance(stmt, ir.For) else None
+        head, level = self._head(stmt, env), self.labels.depth + 1
+        for count in range(ROUNDS):
+            self.labels.depth = level
+            tested, end = self._iteration(stmt, items, head)
+            self.labels.depth = level - 1
+            changed = self._changed(stmt)
+            moved = self._moved(changed, head, tested, level)
+            moved |= self._moved(changed, {**head, **moved} if moved else head, end, level)
+            if not moved:
+                self.heads[id(stmt)] = env, head
+                return head
+            head = {**head, **{n: widened(head.get(n), k, count) for n, k in moved.items()}}
+        return dict.fromkeys(head, UNKNOWN)
+
+    def _head(self, stmt: ir.For | ir.While, env: Env) -> Env:
+        """Where to start: from what was found before, if nothing has become narrower."""
+        before, found = self.heads.get(id(stmt), ({}, {}))
+        again = [n for n in self._changed(stmt) if n in found]
+        if not all(n not in before or _is_wider(env.get(n), before[n]) for n in again):
+            return env
+        new = {n: self.heap.join(env[n], found[n]) if n in env else found[n] for n in again}
+        return {**env, **new}
+
+    def _moved(self, changed: tuple[str, ...], head: Env, end: Env, level: int) -> Env:
+        """The kinds at the head of a loop that another iteration changes."""
+        moved: Env = {}
+        for name in () if end is head else changed:
+            old, kind = head.get(name), end.get(name)
+            if kind is not None and old is not kind:
+                lasting = localless(kind, level)
+                new = lasting if old is None else self.heap.join(old, lasting)
+                if new != old:
+                    moved[name] = new
+        return moved
+
+    def _iteration(self, stmt: ir.For | ir.While, items: Kind | None, env: Env) -> tuple[Env, Env]:
+        """The kinds after the test of a loop and after its body."""
+        if isinstance(stmt, ir.For):
+            tested = env
+            env = dict(env)
+            self._target(stmt, items, env)
+        else:
+            tested = self.block(stmt.cond, dict(env))
+            self.atom(stmt.test, tested)
+            env = dict(tested)
+        env = self.block(stmt.body, env)
+        if stmt.stop is not None:
+            self.read(stmt.stop.id, env)
+        return tested, env
+
+    def _target(self, stmt: ir.For, items: Kind | None, env: Env) -> None:
+        """The kind of a loop's target."""
+        if items is None:
+            return
+        held = sure(self.heap.resolve(items))
+        kind = call_kind(operator.getitem, (held, Scalar("int64")))
+        if isinstance(held, Range):
+            kind = self.labels.named(Scalar("int64"), self.labels.label(stmt.target.id, stmt))
+        self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
+
+
+def _is_wider(kind: Kind | None, other: Kind) -> bool:
+    """Whether a kind describes all that another one does."""
+    return kind is not None and (kind == other or join(kind, other) == kind)
+
+
+def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
+    """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
+    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, ir.Name):
+        return False
+    atoms = (*rhs.args, *(v for _, v in rhs.kwargs))
+    return all(type(k) in _SIMPLE for k in reads) and all(map(_is_plain, atoms))
+
+
+_SIMPLE = (Scalar, Array, Unknown)
+
+
+def _is_plain(atom: ir.Atom) -> bool:
+    """Whether an atom consists of names and constants."""
+    return type(atom) in (ir.Name, ir.Const) or (
+        type(atom) in (ir.Tup, ir.Slice) and all(map(_is_plain, ir.parts(atom)))
+    )
+
+
+def _is_open(call: ir.Call, held: list[Kind]) -> bool:
+    """Whether a call may become another one when more is known of the objects in it."""
+    if isinstance(call.fn, (ir.Method, ir.Name, ir.Attr)) or records.is_record(call.fn):
+        return True
+    return any(class_of(k) is not None for k in held)
+
+
+__all__ = ["atom_kind", "infer", "key_of", "kind_of", "kind_of_call"]

@@ -1,0 +1,400 @@
+"""The kinds of attributes, of methods, and of functions whose arguments say the result's shape."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable as Function
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.dims import broadcast_dims
+from srcdiff.ir.kinds import (
+    BIG,
+    UNKNOWN,
+    Array,
+    Callable,
+    Dict,
+    Dim,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Range,
+    Scalar,
+    Sym,
+    Text,
+    Tuple,
+    dims_of,
+    is_numeric,
+    rank_of,
+)
+from srcdiff.kinds import random
+from srcdiff.kinds.elementwise import elementwise_kind
+from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
+from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.probing import probe
+from srcdiff.primitives.effects import PURE_METHODS
+
+Args = tuple[Kind, ...]
+Keywords = dict[str, Kind]
+Special = Function[[Args, Keywords], "Kind | None"]
+
+
+_UNKNOWN_SHAPE = Tuple(None, Scalar("int64"))
+
+# --- attributes --------------------------------------------------------------------------------
+
+
+def attribute_kind(base: Kind, name: str) -> Kind:
+    """The kind of `base.name`."""
+    if isinstance(base, Dict) and base.cls is not None:
+        known: dict[Any, Kind] = dict(base.items)
+        return known.get(name, UNKNOWN) if base.item is None else UNKNOWN
+    if isinstance(base, Range) and name in ("start", "stop", "step"):
+        return Scalar("int64")
+    if not is_numeric(base):
+        return UNKNOWN
+    dims = dims_of(base)
+    if name == "shape":
+        return _UNKNOWN_SHAPE if dims is None else Tuple(tuple(map(size_scalar, dims)))
+    if name == "ndim":
+        return Scalar("int64", True, None if dims is None else len(dims))
+    if name == "size":
+        return size_scalar(None if dims is None else product(dims))
+    if name == "dtype":
+        return _dtype_kind(base)
+    if name == "T" and isinstance(base, Array):
+        return Array(base.dtype, None if dims is None else dims[::-1], base.maybe_scalar)
+    if name in ("flat", "base", "data", "flags", "ctypes"):
+        return UNKNOWN
+    return probe(ir.Attr(name), (base,)) or UNKNOWN
+
+
+def _dtype_kind(base: Kind) -> Kind:
+    dtype = getattr(base, "dtype", None)
+    return Object("dtype", None if dtype is None else np.dtype(dtype))
+
+
+# --- methods -----------------------------------------------------------------------------------
+
+
+def method_kind(args: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> Kind:
+    """The kind of `args[0].name(*args[1:])`."""
+    base, rest = args[0], args[1:]
+    if is_numeric(base):
+        return _array_method(base, rest, name, kwargs)
+    if isinstance(base, (List, Tuple)):
+        return _list_method(base, rest, name)
+    if isinstance(base, Dict) and base.cls is None:
+        return _dict_method(base, rest, name)
+    if isinstance(base, Text):
+        return Scalar("bool") if name.startswith(("is", "starts", "ends")) else _text_method(name)
+    if isinstance(base, Object) and base.type.startswith("numpy.random."):
+        return random.drawn_kind(name, rest, dict(kwargs))
+    return UNKNOWN
+
+
+def _text_method(name: str) -> Kind:
+    return Text() if name in ("format", "upper", "lower", "strip", "join", "replace") else UNKNOWN
+
+
+def _array_method(base: Kind, rest: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> Kind:
+    if name == "reshape":
+        return _reshape((base, rest[0] if len(rest) == 1 else Tuple(rest)), {}) or UNKNOWN
+    if name in ("flatten", "ravel"):
+        return _ravel((base,), {}) or UNKNOWN
+    if name in ("fill", "sort", "partition", "put", "itemset", "resize", "setflags"):
+        return NoneKind()
+    if name in ("repeat", "compress", "nonzero", "choose", "view") or name not in PURE_METHODS:
+        return UNKNOWN
+    keywords = dict(kwargs)
+    if isinstance(keywords.get("out"), Array):
+        return keywords["out"]
+    return probe(ir.Method(name), (base, *rest), kwargs) or UNKNOWN
+
+
+def _list_method(base: List | Tuple, rest: Args, name: str) -> Kind:
+    if name == "pop":
+        return item_kind(base, rest[0] if rest else Scalar("int64", True, -1))
+    if name == "copy" and isinstance(base, List):
+        return List(base.item, base.items)
+    if name.startswith("__") and name not in ("__setitem__", "__delitem__"):
+        return UNKNOWN
+    return Scalar("int64") if name in ("index", "count") else NoneKind()
+
+
+def _dict_method(base: Dict, rest: Args, name: str) -> Kind:
+    if name in ("get", "pop", "setdefault") and rest:
+        found = item_kind(base, rest[0])
+        if name == "pop" and len(rest) == 1:
+            return found  # or there is a KeyError
+        return join_all((found, rest[1] if len(rest) > 1 else NoneKind())) or UNKNOWN
+    if name == "copy":
+        return Dict(base.items, base.item)
+    return NoneKind() if name in ("update", "clear") else UNKNOWN
+
+
+# --- shapes ------------------------------------------------------------------------------------
+
+
+def _shape(args: Args, kwargs: Keywords) -> Kind | None:
+    return attribute_kind(args[0], "shape") if is_numeric(args[0]) else _UNKNOWN_SHAPE
+
+
+def _ndim(args: Args, kwargs: Keywords) -> Kind | None:
+    return Scalar("int64", True, rank_of(args[0]))
+
+
+def _size(args: Args, kwargs: Keywords) -> Kind | None:
+    if len(args) == 1 and not kwargs and is_numeric(args[0]):
+        return attribute_kind(args[0], "size")
+    return Scalar("int64")
+
+
+def _dtype_of(base: Kind) -> str | None:
+    return base.dtype if isinstance(base, (Scalar, Array)) else None
+
+
+def _ravel(args: Args, kwargs: Keywords) -> Kind | None:
+    dims = dims_of(args[0])
+    if not is_numeric(args[0]):
+        return None
+    return Array(_dtype_of(args[0]), (None if dims is None else product(dims),))
+
+
+def _reshape(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.reshape`: one length may be -1, which is then all that the others leave."""
+    if len(args) < 2 or not is_numeric(args[0]):
+        return UNKNOWN
+    shape = args[1]
+    items = shape.items if isinstance(shape, (Tuple, List)) else (shape,)
+    if items is None or not all(isinstance(i, Scalar) for i in items):
+        return Array(_dtype_of(args[0]))
+    dims = dims_of(args[0])
+    new = [_reshaped_dim(k, items, dims) for k in range(len(items))]
+    return Array(_dtype_of(args[0]), tuple(new))
+
+
+def _reshaped_dim(place: int, items: Args, dims: tuple[Dim, ...] | None) -> Dim:
+    """One length of a new shape."""
+    item = items[place]
+    assert isinstance(item, Scalar)
+    if item.value != -1:
+        size = size_dim(item)
+        return None if isinstance(size, Sym) and _maybe_negative(size) else size
+    others = [size_dim(k) for i, k in enumerate(items) if i != place]
+    if dims is None:
+        return None
+    rest = list(dims)
+    for other in others:
+        if other in rest and other is not None and other != BIG:
+            rest.remove(other)
+        elif other != 1:
+            return None
+    return product(rest) if len(rest) <= 1 or len(others) == 0 else None
+
+
+def _maybe_negative(size: Sym) -> bool:
+    """Whether an integer might be -1, which is no length: all but plain lengths of arguments."""
+    return "." not in size.name or any(c in size.name for c in "-(")
+
+
+def _broadcast_to(args: Args, kwargs: Keywords) -> Kind | None:
+    shape = args[1] if len(args) > 1 else kwargs.get("shape", UNKNOWN)
+    return Array(_dtype_of(args[0]), shape_dims(shape))
+
+
+# --- creation ----------------------------------------------------------------------------------
+
+
+def _dtype_argument(args: Args, place: int, kwargs: Keywords, default: str | None) -> str | None:
+    """The dtype that a call asks for, `default` if it does not say."""
+    kind = kwargs.get("dtype", args[place] if len(args) > place else NoneKind())
+    if isinstance(kind, NoneKind):
+        return default
+    value = kind.value if isinstance(kind, (Callable, Object, Text)) else None
+    try:
+        return None if value is None else np.dtype(value).name  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _filled(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.zeros`, `np.ones`, `np.empty`."""
+    shape = args[0] if args else kwargs.get("shape", UNKNOWN)
+    if _is_of_records(kwargs.get("dtype", args[1] if len(args) > 1 else NoneKind())):
+        return Array()  # whose elements are views: as if there were more axes
+    return Array(_dtype_argument(args, 1, kwargs, "float64"), shape_dims(shape))
+
+
+def _is_of_records(dtype: Kind) -> bool:
+    """Whether a dtype has fields, as far as is seen."""
+    if isinstance(dtype, Object) and isinstance(dtype.value, np.dtype):
+        return dtype.value.names is not None
+    return isinstance(dtype, (List, Dict, Tuple))
+
+
+def _full(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.full`: the dtype is that of the value, as an array."""
+    shape = args[0] if args else kwargs.get("shape", UNKNOWN)
+    fill = args[1] if len(args) > 1 else kwargs.get("fill_value", UNKNOWN)
+    return Array(_dtype_argument(args, 2, kwargs, _dtype_of(fill)), shape_dims(shape))
+
+
+def _like(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.zeros_like` and so on: analytic where a shape is given, or for containers unknown."""
+    kind = args[0]
+    if not is_numeric(kind):
+        return Array(_dtype_argument(args, 1, kwargs, None))
+    place = 99 if "fill_value" in kwargs else 1
+    dtype = _dtype_argument(args, place, kwargs, _dtype_of(kind))
+    shape = kwargs.get("shape", NoneKind())
+    return Array(dtype, dims_of(kind) if isinstance(shape, NoneKind) else shape_dims(shape))
+
+
+def _full_like(args: Args, kwargs: Keywords) -> Kind | None:
+    return _like((args[0], *args[2:]), {"fill_value": UNKNOWN, **kwargs})
+
+
+def _arange(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.arange(n)`, or an unknown length."""
+    kinds = [a for a in args if isinstance(a, Scalar)]
+    if len(kinds) != len(args) or not args or not set(kwargs) <= {"dtype"}:
+        return Array(None, (None,))
+    integers = all(k.dtype is not None and "int" in k.dtype for k in kinds)
+    known = [k.dtype for k in kinds]
+    default = "int64" if integers else "float64" if "float64" in known else None
+    dim = size_dim(kinds[0]) if len(args) == 1 and integers else None
+    return Array(_dtype_argument(args, 3, kwargs, default), (dim,))
+
+
+def _linspace(args: Args, kwargs: Keywords) -> Kind | None:
+    num = kwargs.get("num", args[2] if len(args) > 2 else Scalar("int64", True, 50))
+    if len(args) < 2 or "retstep" in kwargs or len(args) > 3:
+        return UNKNOWN
+    if not all(isinstance(a, Scalar) for a in args[:2]):
+        return Array(None)
+    real = all(isinstance(a, Scalar) and a.dtype in ("float64", "int64") for a in args[:2])
+    dtype = _dtype_argument(args, 9, kwargs, "float64" if real else None)
+    return Array(dtype, (size_dim(num),))
+
+
+def _eye(args: Args, kwargs: Keywords) -> Kind | None:
+    n = size_dim(args[0]) if args else None
+    given = args[1] if len(args) > 1 else kwargs.get("M", NoneKind())
+    m = n if isinstance(given, NoneKind) else size_dim(given)
+    return Array(_dtype_argument(args, 3, kwargs, "float64"), (n, m))
+
+
+def _identity(args: Args, kwargs: Keywords) -> Kind | None:
+    n = size_dim(args[0]) if args else None
+    return Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
+
+
+def _matmul(args: Args, kwargs: Keywords) -> Kind | None:
+    """Products of vectors and matrices; None for others, which are probed."""
+    a, b = args[:2] if len(args) == 2 and not kwargs else (UNKNOWN, UNKNOWN)
+    x, y = dims_of(a), dims_of(b)
+    if is_numeric(a) and is_numeric(b) and (x is None or y is None):
+        return _unknown_product(a, b)
+    if x is None or y is None or not 1 <= len(x) <= 2 or not 1 <= len(y) <= 2:
+        return None
+    dims = (*x[:-1], *y[1:])
+    small = tuple(Array(_dtype_of(k), (1,) * (rank_of(k) or 0)) for k in (a, b))
+    result = probe(np.matmul, small)
+    if isinstance(result, Array):
+        return Array(result.dtype, dims)
+    return result
+
+
+def _unknown_product(a: Kind, b: Kind) -> Kind:
+    """A product with an operand of unknown rank: a number only if both may be vectors."""
+    ranks = (rank_of(a), rank_of(b))
+    dtypes = (_dtype_of(a), _dtype_of(b))
+    result = (
+        probe(np.matmul, tuple(Array(d, (1, 1)) for d in dtypes)) if None not in dtypes else None
+    )
+    dtype = result.dtype if isinstance(result, Array) else None
+    return Array(dtype, None, maybe_scalar=all(r in (None, 1) for r in ranks))
+
+
+def _cross(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.cross` along the last axis: of vectors of two components, going out of use, a number."""
+    axis = kwargs.get("axis", NoneKind())
+    shapes = [s for s in map(dims_of, args) if s]
+    if len(args) != 2 or len(shapes) != 2 or kwargs.keys() - {"axis"}:
+        return None
+    if not isinstance(axis, NoneKind) and getattr(axis, "value", None) != -1:
+        return None
+    dtype = _dtype_of(elementwise_kind(np.multiply, args, ()))
+    lengths, dims = [s[-1] for s in shapes], broadcast_dims([s[:-1] for s in shapes])
+    if 3 in lengths:
+        return Array(dtype, (*dims, 3))
+    if lengths == [2, 2]:
+        return Array(dtype, dims) if dims else Scalar(dtype, False)
+    return Array(dtype, None if dims else (3,), True)
+
+
+def _eig(args: Args, kwargs: Keywords) -> Kind | None:
+    """Eigenvalues are real or complex as they come: the kind says that they may be complex."""
+    values = _eigvals(args, kwargs)
+    return Tuple((values, _complex(args[0]))) if isinstance(args[0], Array) else None
+
+
+def _eigvals(args: Args, kwargs: Keywords) -> Kind:
+    dims = dims_of(args[0])
+    return _complex(Array(_dtype_of(args[0]), None if dims is None else dims[:-1]))
+
+
+def _roots(args: Args, kwargs: Keywords) -> Kind | None:
+    return _complex(Array(_dtype_of(args[0]), (None,)))
+
+
+def _complex(kind: Kind) -> Kind:
+    """The same shape with the complex dtype of the same precision."""
+    if isinstance(kind, Array) and kind.dtype is not None:
+        return Array(np.result_type(kind.dtype, np.complex64).name, kind.dims, kind.maybe_scalar)
+    return kind
+
+
+def _unravelled(args: Args, kwargs: Keywords) -> Kind | None:
+    """`np.unravel_index(places, shape)`: an index for each axis."""
+    shape = args[1] if len(args) > 1 else None
+    if not isinstance(shape, Tuple) or shape.items is None or not is_numeric(args[0]):
+        return None
+    place = args[0]
+    one = Array("int64", place.dims) if isinstance(place, Array) else Scalar("int64", False)
+    return Tuple((one,) * len(shape.items))
+
+
+FUNCTIONS: dict[Any, Special] = {
+    np.unravel_index: _unravelled,
+    np.shape: _shape,
+    np.ndim: _ndim,
+    np.size: _size,
+    np.ravel: _ravel,
+    np.reshape: _reshape,
+    np.broadcast_to: _broadcast_to,
+    np.zeros: _filled,
+    np.ones: _filled,
+    np.empty: _filled,
+    np.full: _full,
+    np.zeros_like: _like,
+    np.ones_like: _like,
+    np.empty_like: _like,
+    np.full_like: _full_like,
+    np.arange: _arange,
+    np.linspace: _linspace,
+    np.eye: _eye,
+    np.identity: _identity,
+    operator.matmul: _matmul,
+    np.matmul: _matmul,
+    np.dot: _matmul,
+    np.cross: _cross,
+    np.linalg.eig: _eig,
+    np.linalg.eigvals: _eigvals,
+    np.roots: _roots,
+    **random.FUNCTIONS,
+}

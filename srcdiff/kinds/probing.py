@@ -1,0 +1,374 @@
+"""The kind of a result, found by calling the function on tiny stand-ins for its operands.
+
+Every unknown length is given a length of its own, twice; a length of the result that is that of the
+same operand both times is that operand's length.  Where a function fails on lengths that all differ
+(the inner lengths of a product), lengths are made equal in pairs, then by position, then all, and
+at last to one that is known.
+Lengths that may be 1 are also tried as 1, since a function may drop or stretch such axes.  What is
+not known of an operand (rank, dtype, the value of an integer) is tried in several ways, and the
+results are joined.
+
+Only functions that are listed as safe to run are called, and methods of arrays that have no effect
+(see `purity`); the callers see to it that the shape of the result does not depend on the data.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.kinds import (
+    BIG,
+    UNKNOWN,
+    Array,
+    Callable,
+    Dim,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    SliceKind,
+    Sparse,
+    Text,
+    Tuple,
+    is_big,
+)
+from srcdiff.kinds.lattice import join, join_all
+from srcdiff.kinds.stand_ins import Key, Lengths, NoStandInError, key_of_length, stand_in
+from srcdiff.primitives.purity import may_be_run
+from srcdiff.runtime.scipy.sparse import is_sparse
+
+Kwargs = tuple[tuple[str, Kind], ...]
+
+FIRST = (5, 7, 11, 13, 17, 19, 23, 29)
+SECOND = (23, 21, 18, 16, 14, 12, 9, 6)  # in falling order: a length may be the least of two
+
+# What a function may do on an operand that it does not accept; LAPACK has an error of its own.
+FAILURES = Exception
+
+
+_MOST = 96
+"""Combinations of kinds that are tried for one call."""
+
+
+@lru_cache(maxsize=8192)
+def probe(
+    fn: ir.Callee, args: tuple[Kind, ...], kwargs: Kwargs = (), any_int: bool = False
+) -> Kind | None:
+    """The kind of `fn(*args, **kwargs)`, None if unknown; `any_int`: integers do not matter."""
+    if not isinstance(fn, (ir.Attr, ir.Method)) and not may_be_run(fn):
+        return None
+    names = tuple(k for k, _ in kwargs)
+    operands = (*args, *(v for _, v in kwargs))
+    # A tuple of several unknown arrays stands for more combinations than anybody can try.
+    choices = [list(itertools.islice(_variants(k, any_int), _MOST + 1)) for k in operands]
+    count = 1
+    for c in choices:
+        count *= len(c)
+    if count == 0 or count > _MOST:
+        return None
+    results = (_probe_one(fn, v, names) for v in itertools.product(*choices))
+    return join_all(r for r in results if r is not None)
+
+
+def _variants(kind: Kind, any_int: bool) -> Iterator[Kind]:
+    """Kinds with nothing unknown but lengths, that stand for all values of a kind."""
+    if isinstance(kind, Scalar):
+        yield from _scalar_variants(kind, any_int)
+    elif isinstance(kind, Array):
+        for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64"):
+            if kind.maybe_scalar:
+                yield from (Scalar(dtype, False), Scalar("float64", True))
+            for dims in _dims_variants(kind):
+                yield Array(dtype, dims)
+    elif isinstance(kind, Tuple) and kind.items is not None:
+        for items in itertools.product(*(list(_variants(i, any_int)) for i in kind.items)):
+            yield Tuple(items)
+    elif isinstance(kind, List):
+        yield from (List(None, items) for items in _items_variants(kind, any_int))
+    elif isinstance(kind, (NoneKind, Text, Callable, Object, SliceKind)):
+        yield kind
+
+
+def _items_variants(kind: List, any_int: bool) -> Iterator[tuple[Kind, ...]]:
+    """What a list may hold; where that is too much to try, what is the same everywhere.
+
+    Functions stack items, which have to be alike then, or join them, where the kind of the result
+    for items of several kinds is among those that join what these give.
+    """
+    if kind.items is not None:
+        yield from itertools.product(*(list(_variants(i, any_int)) for i in kind.items))
+        return
+    choices = list(itertools.islice(_variants(kind.item or UNKNOWN, any_int), _MOST + 1))
+    for length in (2, 3):
+        if len(choices) ** length <= _MOST:
+            yield from itertools.product(choices, repeat=length)
+        else:
+            yield from ((chosen,) * length for chosen in choices)
+
+
+def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:
+    """Numbers of every dtype, origin and (for an integer) value that a kind stands for."""
+    for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64", "int64"):
+        for python in (kind.python,) if kind.python is not None else (True, False):
+            if "int" in dtype and kind.value is None and not any_int:
+                yield from (Scalar(dtype, python, v) for v in (0, 1, 2, -1))
+            elif dtype == "bool" and kind.value is None and not any_int:
+                yield from (Scalar(dtype, python, v) for v in (False, True))  # `keepdims`
+            else:
+                yield Scalar(dtype, python, kind.value)
+
+
+def _dims_variants(kind: Array) -> Sequence[tuple[Dim, ...]]:
+    """The dims of an array, of several ranks if unknown."""
+    if kind.dims is not None:
+        return (kind.dims,)
+    return [(None,) * rank for rank in range(4)]
+
+
+# --- one combination ---------------------------------------------------------------------------
+
+
+def _probe_one(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...]) -> Kind | None:
+    """The kind of the result for operands of known rank and dtype; None if the call fails."""
+    keys = _keys(operands)
+    for groups, certain in _groupings(keys):
+        first = _run(fn, operands, names, _assign(groups, FIRST))
+        if first is not _FAILED:
+            return _probe_again(fn, operands, names, keys, groups, certain, first)
+    for length in sorted({n for kind in operands for n in _fixed(kind)} if keys else ()):
+        found = _run(fn, operands, names, dict.fromkeys(keys, length))
+        if found is not _FAILED:
+            return _kind(found, _FAILED, {}, False)
+    return None
+
+
+def _fixed(kind: Kind) -> Iterator[int]:
+    """The lengths in an operand that are known, which unknown ones may have to be equal to."""
+    if isinstance(kind, Array):
+        yield from (n for n in kind.dims or () if isinstance(n, int) and n > 1)
+    elif isinstance(kind, (Tuple, List)):
+        yield len(kind.items or ())
+        yield from (n for item in kind.items or () for n in _fixed(item))
+
+
+def _probe_again(
+    fn: ir.Callee,
+    operands: Sequence[Kind],
+    names: tuple[str, ...],
+    keys: dict[Key, Dim],
+    groups: list[list[Key]],
+    certain: bool,
+    first: Any,
+) -> Kind | None:
+    """The kind of a result of which one value is known, by two more."""
+    # Of other numbers as well, which might say how long the result is.
+    second = _run(fn, operands, names, _assign(groups, SECOND), others=True)
+    table: dict[tuple[int, int], Dim] = {
+        (FIRST[i], SECOND[i]): _representative([keys[k] for k in group], certain)
+        for i, group in enumerate(groups)
+    }
+    result = _kind(first, second, table if keys else None, _all_known(operands))
+    loose = {k for k, dim in keys.items() if not is_big(dim)}
+    if loose and result is not None:
+        third = _run(fn, operands, names, {**_assign(groups, FIRST), **dict.fromkeys(loose, 1)})
+        if third is not _FAILED and not _agrees(third, result):
+            return _without_rank(result)
+    return result
+
+
+def _keys(operands: Sequence[Kind]) -> dict[Key, Dim]:
+    """The unknown lengths of the operands; those that need not be equal have keys of their own."""
+    found: dict[Key, Dim] = {}
+    for place, kind in enumerate(operands):
+        for array, path in _arrays(kind, (place,)):
+            for axis, dim in enumerate(array.dims or ()):
+                if dim != 1:
+                    found[key_of_length(dim, (*path, axis))] = dim
+    return found
+
+
+def _arrays(kind: Kind, path: tuple[int, ...]) -> Iterator[tuple[Array, tuple[int, ...]]]:
+    """The arrays in an operand and where they are."""
+    if isinstance(kind, Array):
+        yield kind, path
+    elif isinstance(kind, (Tuple, List)):
+        for k, item in enumerate(kind.items or ()):
+            yield from _arrays(item, (*path, k))
+
+
+def _groupings(keys: dict[Key, Dim]) -> Iterator[tuple[list[list[Key]], bool]]:
+    """Partitions of the lengths to try, and whether lengths of a group must then be equal."""
+    every = list(keys)
+    if len(every) > len(FIRST):
+        yield [every], False
+        return
+    yield [[k] for k in every], True
+    if len(every) <= 6:
+        for pair in itertools.combinations(every, 2):
+            yield [list(pair), *([k] for k in every if k not in pair)], True
+        for pair in itertools.combinations(every, 2):
+            rest = [k for k in every if k not in pair]
+            for other in itertools.combinations(rest, 2):
+                if pair < other and len(every) <= 5:
+                    last = [[k] for k in rest if k not in other]
+                    yield [list(pair), list(other), *last], True
+    if len(every) > 2:
+        yield [every], False
+
+
+def _assign(groups: list[list[Key]], lengths: Sequence[int]) -> Lengths:
+    return {key: lengths[i] for i, group in enumerate(groups) for key in group}
+
+
+def _representative(dims: list[Dim], certain: bool) -> Dim:
+    """The length that stands for a group of lengths."""
+    if len(set(dims)) == 1:
+        return dims[0]
+    if not certain:
+        return BIG if all(map(is_big, dims)) else None
+    known = [d for d in dims if is_big(d) and d != BIG]
+    ints = [d for d in known if isinstance(d, int)]
+    return (ints or known or ([BIG] if BIG in dims else [None]))[0]
+
+
+_FAILED = object()
+
+
+def _run(
+    fn: ir.Callee,
+    operands: Sequence[Kind],
+    names: tuple[str, ...],
+    lengths: Lengths,
+    others: bool = False,
+) -> Any:
+    """The result on stand-ins of these lengths, or `_FAILED`; `others`: of other numbers."""
+    whole = 3 if others else 2
+    for number, fill in (((2.6, 0.5),) if others else ()) + ((0.5, 0.5), (1.5, 1.5)):
+        try:
+            values = [
+                stand_in(k, (i,), lengths, number if isinstance(k, Scalar) else fill, whole)
+                for i, k in enumerate(operands)
+            ]
+        except NoStandInError:
+            return _FAILED
+        split = len(values) - len(names)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                return apply(fn, values[:split], dict(zip(names, values[split:])))
+            except FAILURES:
+                continue
+    return _FAILED
+
+
+def apply(fn: ir.Callee, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a callee of the IR on values."""
+    if isinstance(fn, ir.Method):
+        return getattr(args[0], fn.name)(*args[1:], **kwargs)
+    if isinstance(fn, ir.Attr):
+        return getattr(args[0], fn.name)
+    assert not isinstance(fn, (ir.Derived, ir.Name))
+    return fn(*args, **kwargs)
+
+
+def _all_known(operands: Sequence[Kind]) -> bool:
+    """Whether the operands' values, not only their kinds, are known."""
+
+    def known(kind: Kind) -> bool:
+        if isinstance(kind, (Scalar, Text)):
+            return kind.value is not None
+        if isinstance(kind, Tuple):
+            return kind.items is not None and all(map(known, kind.items))
+        return isinstance(kind, NoneKind)
+
+    return all(map(known, operands))
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+def _kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool) -> Kind | None:
+    """The kind of a result from its values on two sets of lengths; `table` None: none varied."""
+    if b is _FAILED:
+        b, table = a, {}
+    if type(a) is not type(b):
+        return UNKNOWN
+    if isinstance(a, np.ndarray):
+        return _array_kind(a, b, table)
+    if isinstance(a, (np.generic, bool, int, float, complex)):
+        value = a if known and isinstance(a, int) and a == b else None
+        python = not isinstance(a, np.generic)
+        return Scalar(np.dtype(type(a)).name if not python else _python_dtype(a), python, value)
+    if isinstance(a, (tuple, list)):
+        return _sequence_kind(a, b, table, known)
+    if a is None:
+        return NoneKind()
+    if isinstance(a, str):
+        return Text(a if known and a == b else None)
+    if isinstance(a, np.dtype):
+        return Object("dtype", a)
+    if is_sparse(a):
+        return Sparse(type(a).__name__, a.dtype.name)
+    return Object(f"{type(a).__module__}.{type(a).__qualname__}")
+
+
+def _python_dtype(value: Any) -> str:
+    """The dtype's name of a Python number, the same on every platform."""
+    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
+
+
+def _array_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None) -> Kind:
+    """The kind of an array from two values of it."""
+    if type(a) is not np.ndarray or a.dtype.hasobject or a.dtype != b.dtype:
+        return UNKNOWN
+    if a.ndim != b.ndim:
+        return Array(a.dtype.name)
+    if table is None:
+        return Array(a.dtype.name, tuple(m if m == n else None for m, n in zip(a.shape, b.shape)))
+    ones: dict[tuple[int, int], Dim] = {(1, 1): 1}
+    return Array(a.dtype.name, tuple({**table, **ones}.get(p) for p in zip(a.shape, b.shape)))
+
+
+def _sequence_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool) -> Kind:
+    """The kind of a tuple or list from two values of it."""
+    if isinstance(a, tuple):
+        if len(a) != len(b):
+            return Tuple(None)
+        return Tuple(tuple(_kind(x, y, table, known) or UNKNOWN for x, y in zip(a, b)))
+    items = [_kind(x, y, table, known) or UNKNOWN for x, y in zip(a, b)]
+    return List(join_all(items) or UNKNOWN)
+
+
+def _agrees(value: Any, kind: Kind) -> bool:
+    """Whether a result at lengths of 1 fits the kind that was found at others."""
+    if isinstance(kind, Array):
+        return (
+            isinstance(value, np.ndarray)
+            and kind.dims is not None
+            and (
+                len(kind.dims) == value.ndim
+                and all(d is None or (n != 1) == is_big(d) for n, d in zip(value.shape, kind.dims))
+            )
+        )
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(kind.items)
+            and all(map(_agrees, value, kind.items))
+        )
+    return not isinstance(value, np.ndarray)
+
+
+def _without_rank(kind: Kind) -> Kind:
+    """A kind with its shapes forgotten."""
+    if isinstance(kind, (Array, Scalar)):
+        return join(Array(kind.dtype), kind)
+    return UNKNOWN

@@ -1,0 +1,222 @@
+"""List displays that are only an argument become tuples of atoms: `np.stack([a, b])`.
+
+Takes a function and returns it with `_t = [a, b]; z = np.stack(_t)` as `z = np.stack((a, b))` where
+the function has a rule and `_t` is read there alone, so that the adjoint goes to `a` and `b`
+themselves and not through a list.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.liveness import reads_of
+from srcdiff.frontend.closures.settled import definitions
+from srcdiff.primitives.effects import is_ufunc_at
+from srcdiff.primitives.registry import lookup
+from srcdiff.runtime import trees
+
+# To these, and to `at` of ufuncs, a list is an index of elements, a tuple is one of axes.
+_INDEXING = (operator.getitem, operator.setitem)
+# A list and a tuple cannot be added to each other; a copy is what is copied.
+_JOINING = (operator.add, operator.mul, trees.deep_copy)
+
+
+def displays(function: ir.Function) -> ir.Function:
+    """The function with list displays put into the calls that read them."""
+    return replace(function, body=_block(function.body, _uses(function.body)))
+
+
+def returned(function: ir.Function) -> ir.Function:
+    """The function with the tuple that it returns in its `return`, not in a variable before.
+
+    Through a variable its items would seem to be one another.
+    """
+    before, last = function.body[:-1], function.body[-1]
+    value = last.value if isinstance(last, ir.Return) else None
+    made = {s.target: (k, s.rhs) for k, s in enumerate(before) if isinstance(s, ir.Assign)}
+    count = definitions(function.body, (p.name for p in function.params))
+    while isinstance(value, ir.Name) and value in made and count[value.id] == 1:
+        at, rhs = made[value]
+        items = ir.names(rhs)
+        if not isinstance(rhs, (ir.Name, ir.Tup)) or not ir.bound(before[at:]).isdisjoint(items):
+            break
+        value = rhs
+    if not isinstance(value, ir.Tup):
+        return function
+    body = (*before, ir.Return(value, last.loc))
+    return replace(function, body=ir.without(body, _copies(before) - ir.used(body)))
+
+
+def _copies(block: ir.Block) -> frozenset[str]:
+    """The names that a block binds to tuples and to other names."""
+    plain = (s for s in block if isinstance(s, ir.Assign) and isinstance(s.rhs, (ir.Name, ir.Tup)))
+    return frozenset(s.target.id for s in plain)
+
+
+def with_names(function: ir.Function) -> ir.Function:
+    """The function with a name for every display that is indexed by a variable."""
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in inner:
+            call = ir.call_of(stmt)
+            if isinstance(stmt, ir.Assign) and call is not None and _is_open_item(call):
+                held = fresh()
+                out.append(ir.Assign(held, call.args[0], stmt.loc))
+                stmt = replace(stmt, rhs=replace(call, args=(held, call.args[1])))
+            out.append(ir.map_blocks(stmt, block))
+        return tuple(out)
+
+    return replace(function, body=block(function.body))
+
+
+def _is_open_item(call: ir.Call) -> bool:
+    if call.fn is not operator.getitem or not isinstance(call.args[0], ir.Tup):
+        return False
+    return not isinstance(call.args[1], ir.Const)
+
+
+def _uses(block: ir.Block) -> Mapping[str, int]:
+    """How often each name is read."""
+    return Counter(chain.from_iterable(map(reads_of, ir.walk(block))))
+
+
+def _block(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
+    """A block with its displays put where they are read."""
+    known: dict[str, ir.Tup] = {}  # displays of which no item has been bound again
+    tuples: dict[str, ir.Tup] = {}
+    parts: dict[str, list[str]] = {}  # the displays inside of each
+    gone: set[str] = set()
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        new = ir.map_blocks(stmt, lambda b: _block(b, uses))
+        if isinstance(new, ir.Assign):
+            new = _with_tuples(new, tuples)
+        call = ir.call_of(new)
+        if isinstance(new, (ir.Assign, ir.Effect)) and call is not None:
+            if _takes_sequences(call):
+                new = _put_in(new, _of_kind(call, known, parts), gone)
+        known, tuples = _still(known, new), _still(tuples, new)
+        if isinstance(new, ir.Assign) and isinstance(new.rhs, ir.Tup) and _is_plain(new):
+            tuples[new.target.id] = new.rhs
+            if new.target.id.startswith("_") and uses[new.target.id] == 1:
+                known[new.target.id], parts[new.target.id] = new.rhs, []
+        if isinstance(new, ir.Assign) and call is not None and _is_display(new.target, call, uses):
+            args = call.args
+            parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
+            known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
+        out.append(new)
+    for name in reversed(parts):
+        gone.update(parts[name] if name in gone else ())
+    return tuple(s for s in out if not (isinstance(s, ir.Assign) and s.target.id in gone))
+
+
+def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
+    """The displays that a statement leaves as they are; a number in `s += x` is another one."""
+    changed = {*ir.writes(stmt), *(n for b in ir.blocks(stmt) for n in ir.bound(b))}
+    stores = (s for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem) and s.index is None)
+    changed.update(s.base.id for s in stores)
+    return {n: t for n, t in known.items() if not changed & {n, *ir.names(t)}}
+
+
+def _is_plain(stmt: ir.Assign) -> bool:
+    """Whether a statement binds a tuple of variables and constants that are not bound by it."""
+    items = stmt.rhs.items if isinstance(stmt.rhs, ir.Tup) else ()
+    stars = any(isinstance(i, (ir.Star, ir.Slice)) for i in items)
+    return bool(items) and not stars and stmt.target.id not in ir.names(stmt.rhs)
+
+
+def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
+    """`t = (a, b) + (c,)` as `t = (a, b, c)`."""
+    call = stmt.rhs
+    if not isinstance(call, ir.Call) or call.fn is not operator.add or len(call.args) != 2:
+        return stmt
+    one, two = (tuples.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
+    if isinstance(one, ir.Tup) and isinstance(two, ir.Tup):
+        return replace(stmt, rhs=ir.Tup((*one.items, *two.items)))
+    return stmt
+
+
+def _takes_sequences(call: ir.Call) -> bool:
+    """Whether a list and a tuple of the same items mean the same to a callee."""
+    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or (
+        call.fn in (*_INDEXING, *_JOINING) or is_ufunc_at(call.fn)
+    ):
+        return False
+    if getattr(call.fn, "__module__", "") == operator.add.__module__:
+        return False
+    rule = lookup(call.fn)
+    return rule is not None and (rule.template or rule.definition) is not None
+
+
+def _of_kind(
+    call: ir.Call, known: Mapping[str, ir.Tup], parts: Mapping[str, list[str]]
+) -> Mapping[str, ir.Tup]:
+    """The displays that a callee may have: a list of lists is one of tuples to NumPy alone."""
+    if getattr(builtins, getattr(call.fn, "__name__", ""), None) is not call.fn:
+        return known
+    return {name: display for name, display in known.items() if not parts.get(name)}
+
+
+def _is_display(target: ir.Name, call: ir.Call, uses: Mapping[str, int]) -> bool:
+    """Whether an assignment is a list display of variables that is read once."""
+    worth = any(ir.names(a) or _is_function(a) for a in call.args)
+    plain = worth and not any(isinstance(a, ir.Star) for a in call.args)
+    temporary = target.id.startswith("_") and uses[target.id] == 1
+    return call.fn is ir.make_list and plain and temporary and target.id not in ir.names(call)
+
+
+def _is_function(atom: ir.Atom) -> bool:
+    """Whether an item of a display is a function."""
+    return isinstance(atom, ir.Ref) and callable(atom.value)
+
+
+def _inside(atom: ir.Atom, known: Mapping[str, ir.Tup]) -> ir.Atom:
+    """An item of a display: an inner display is put in."""
+    return known.get(atom.id, atom) if isinstance(atom, ir.Name) else atom
+
+
+def _spelled(display: ir.Tup, call: ir.Call) -> ir.Tup:
+    """A display as a list, as the user wrote it, for `np.array`; else as a tuple.
+
+    Numba joins and stacks tuples alone, and takes no list of lists of whole numbers and others.
+    """
+    inner = any(isinstance(i, ir.Tup) for i in display.items)
+    if call.fn is np.array and not inner:
+        return display
+    return _as_tuple(display)
+
+
+def _as_tuple(display: ir.Tup) -> ir.Tup:
+    """A display as a tuple, and those in it."""
+    items = (_as_tuple(i) if isinstance(i, ir.Tup) else i for i in display.items)
+    return ir.Tup(tuple(items))
+
+
+def _put_in(
+    stmt: ir.Assign | ir.Effect, known: Mapping[str, ir.Tup], gone: set[str]
+) -> ir.Assign | ir.Effect:
+    """A call with displays for the names of lists; `gone` takes the names."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call)
+    target = ir.writes(stmt)
+    chosen = {
+        a.id: _spelled(known[a.id], call)
+        for a in (*call.args, *(v for _, v in call.kwargs))
+        if isinstance(a, ir.Name) and a.id in known and not {*target} & {*ir.names(known[a.id])}
+    }
+    gone.update(chosen)
+    args = tuple(chosen.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
+    kwargs = tuple(
+        (k, chosen.get(v.id, v) if isinstance(v, ir.Name) else v) for k, v in call.kwargs
+    )
+    return replace(stmt, rhs=replace(call, args=args, kwargs=kwargs))

@@ -1,0 +1,205 @@
+"""Lists that NumPy takes for arrays become arrays, where a derivative flows through the call.
+
+Takes a function, the kinds of its names, and its inputs and outputs; returns it with
+`_t = np.array(xs); z = np.power(_t, 2)` in place of `z = np.power(xs, 2)`.  A rule may then compute
+with its operands: `2 * xs` of a list is a longer list, and `xs == ys` of two lists one bool.
+Linear functions only read how long their operands are, and take lists as they are.  Tangents have
+the form of the values, so in forward mode (`loose`) what may be a list becomes an array as well.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.activity import activity, edges_of
+from srcdiff.frontend.flow import flows
+from srcdiff.ir.kinds import Kind, List, Tuple, Unknown, is_active_kind
+from srcdiff.kinds.atoms import atom_kind, kind_of_call
+from srcdiff.kinds.elementwise import is_elementwise, meets_lists
+from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.registry import lookup
+from srcdiff.primitives.views import is_array
+from srcdiff.runtime.sequences import as_array
+
+Kinds = Mapping[str, Kind]
+
+_COMPOSED = frozenset({
+    np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef, np.linalg.matrix_power,
+})  # fmt: skip
+"""Functions that are made of others and take arrays alone, with those of `_ARRAYS_ALONE`."""
+
+_ARRAYS_ALONE = ("scipy.stats", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.ndimage")
+_PAIRS = frozenset((
+    "lu_solve", "cho_solve", "cho_solve_banded", "solve_banded", "solveh_banded", "matmul_toeplitz",
+    "solve_toeplitz",
+))  # fmt: skip
+"""Names of functions of SciPy that take a pair of arrays, or of numbers, first."""
+
+
+_SEQUENCES = frozenset((
+    "array", "asarray", "block", "choose", "column_stack", "concat", "concatenate", "dstack",
+    "hstack", "multi_dot", "row_stack", "select", "stack", "vstack",
+))  # fmt: skip
+"""Names of functions that make arrays of lists, or take lists of arrays."""
+
+
+def with_arrays(
+    function: ir.Function,
+    kinds: Kinds,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    loose: bool = False,
+) -> ir.Function:
+    """The function with an array in place of every list that a rule has to compute with."""
+    unclear = _unclear(function, kinds) if loose else _at_times(function, kinds)
+    unsure = np.asarray if loose else as_array
+    if not any(_listed(s, kinds, unclear, loose) for s in ir.walk(function.body)):
+        return function
+    found = edges_of(function, kinds, flows)
+    active = activity(inputs, outputs, found)
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in inner:
+            changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
+            places = _listed(stmt, kinds, unclear, loose) if active & {*changed} else ()
+            if places:
+                out += _converted(stmt, places, unclear, unsure, fresh)
+            else:
+                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
+        return tuple(out)
+
+    return replace(function, body=block(function.body))
+
+
+def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names of which it is not known whether they are lists, though something is known."""
+    if all(isinstance(kinds.get(p.name, Unknown()), Unknown) for p in function.params):
+        return frozenset()  # the text is for arrays and numbers
+    made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    arrays = {s.target.id for s in made if isinstance(s.rhs, ir.Call) and s.rhs.fn is np.asarray}
+    return frozenset(n for n, k in kinds.items() if isinstance(k, Unknown)) - arrays
+
+
+def _at_times(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names that are lists at some times and something else at others."""
+    unknown = {n for n, k in kinds.items() if isinstance(k, Unknown)}
+    made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
+    found = {n for n, rhs in bound if isinstance(_kind(rhs, kinds), (List, Tuple))}
+    while more := {n for n, rhs in bound if isinstance(rhs, ir.Name) and rhs.id in found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
+    """What a right-hand side makes."""
+    if isinstance(rhs, ir.Call):
+        return kind_of_call(rhs, kinds)
+    return Unknown() if isinstance(rhs, ir.Opaque) else atom_kind(rhs, kinds)
+
+
+def _listed(
+    stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str], loose: bool
+) -> tuple[int | str, ...]:
+    """The places, or keys, of the operands of a call that are lists where arrays are meant.
+
+    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.  `@` takes tangents
+    (`loose`) that are lists as they are.
+    """
+    if isinstance(stmt, ir.SetItem):
+        meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
+        return ("value",) if meant and _is_list(stmt.value, kinds, True) else ()
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(call, ir.Call) or isinstance(
+        call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
+    ):
+        return ()
+    whole = _takes_no_axes(call.fn)
+    taken = call.args if whole else flows(call, kinds)
+    unsure = [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
+    places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
+    named = [(k, v) for k, v in call.kwargs if k is not None and v in taken]
+    keys = [k for k, v in named if _is_list(v, kinds, _is_distribution(call.fn))]
+    if not (unsure or places or keys) or not _takes_lists(call, kinds):
+        return ()
+    products = (operator.matmul,) if loose else ()
+    if call.fn in products or getattr(call.fn, "__name__", "") in _SEQUENCES:
+        unsure = []
+    return (*places, *keys, *unsure) if _computes(call) else (*unsure,)
+
+
+def _takes_no_axes(fn: Any) -> bool:
+    """Whether every list that a function is given stands for an array, whatever it holds."""
+    return is_elementwise(fn) or fn is np.interp or _is_distribution(fn)
+
+
+def _is_distribution(fn: Any) -> bool:
+    """Whether a function is a method of a distribution of SciPy."""
+    return module_of(fn).startswith("scipy.stats.") and hasattr(fn, "__self__")
+
+
+def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
+    """Whether an operand is a list of numbers: of any (`whole`), or of ones with a derivative."""
+    kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup, ir.Ref)) else None
+    return isinstance(kind, (List, Tuple)) and (whole or is_active_kind(kind))
+
+
+def _is_one_of(atom: ir.Atom | None, names: frozenset[str]) -> bool:
+    return isinstance(atom, ir.Name) and atom.id in names
+
+
+def _computes(call: ir.Call) -> bool:
+    """Whether a rule computes with its operands."""
+    rule = lookup(call.fn)
+    found = rule is not None and rule.flavour in ("elementwise", "rule")
+    return found or call.fn in _COMPOSED or module_of(call.fn).startswith(_ARRAYS_ALONE)
+
+
+def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether NumPy takes lists among the operands for arrays."""
+    if lookup(call.fn) is None or call.fn is np.einsum:  # that may be given lists of axes
+        return False
+    if module_of(call.fn) == "_operator":
+        return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)
+    if getattr(call.fn, "__name__", "") in _PAIRS:
+        return False
+    return isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith(("numpy", *_ARRAYS_ALONE))
+
+
+def _text(fn: Any) -> str:
+    """How a function is written that makes an array of a list."""
+    return fn.__name__ if fn is as_array else f"np.{fn.__name__}"
+
+
+def _converted(
+    stmt: ir.Stmt,
+    places: tuple[int | str, ...],
+    unclear: frozenset[str],
+    unsure: Any,
+    fresh: ir.Fresh,
+) -> ir.Block:
+    """The statement on arrays made of its lists."""
+    out: list[ir.Stmt] = []
+
+    def array(place: int | str | None, operand: ir.Atom) -> ir.Atom:
+        if place not in places:
+            return operand
+        made, fn = fresh(), unsure if _is_one_of(operand, unclear) else np.array
+        out.append(ir.Assign(made, ir.Call(fn, (operand,), text=_text(fn)), stmt.loc))
+        return made
+
+    if isinstance(stmt, ir.SetItem):
+        value = array("value", stmt.value)
+        return (*out, replace(stmt, value=value))
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    args = tuple(array(k, a) for k, a in enumerate(stmt.rhs.args))
+    kwargs = tuple((k, array(k, v)) for k, v in stmt.rhs.kwargs)
+    return (*out, replace(stmt, rhs=replace(stmt.rhs, args=args, kwargs=kwargs)))

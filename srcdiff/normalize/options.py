@@ -1,0 +1,211 @@
+"""The arguments that many functions of NumPy share: `out`, `where`, `dtype`, `initial`.
+
+A call with one of them is the same as some statements without it: `np.add(x, y, out=z)` is
+`z[...] = np.add(x, y)`, and `np.divide(x, y, out=z, where=m)` is `z[m] = x[m] / y[m]`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, dims_of
+from srcdiff.primitives.arguments import as_atom, bind
+from srcdiff.primitives.outs import argument as given_as
+from srcdiff.primitives.outs import named, parameters, takes_out
+from srcdiff.primitives.registry import Rule, given, spelling
+from srcdiff.runtime.devices import on_device
+
+Kinds = Mapping[str, Kind]
+
+_EVERYTHING = ir.Const(...)
+_DRAWS = ("random", "standard_normal", "standard_exponential", "standard_gamma")
+"""Methods of generators of random numbers that draw as many as there is room for in `out`."""
+
+
+def variant(call: ir.Call, loc: ir.Loc) -> tuple[Rule, Mapping[str, ir.Atom]] | None:
+    """The definition of a call for one of its options, with its arguments bound."""
+    for argument, rule in given(call.fn).items():
+        try:
+            bound = bind(rule.params, None, call, loc)
+        except MissingRuleError:  # this definition is not for the other arguments
+            continue
+        if not _is_default(bound[argument], argument, rule):
+            return rule, bound
+    return None
+
+
+def _is_default(value: ir.Atom, argument: str, rule: Rule) -> bool:
+    return any(p.name == argument and value == as_atom(p.default) for p in rule.params)
+
+
+def trimmed(call: ir.Call) -> ir.Call:
+    """A call without the options that have their default."""
+    rules = given(call.fn)
+    if not rules:
+        return call
+    kwargs = tuple((k, v) for k, v in call.kwargs if not _idle(k, v, rules))
+    return replace(call, kwargs=kwargs)
+
+
+def _idle(key: str | None, value: ir.Atom, rules: Mapping[str, Rule]) -> bool:
+    """Whether a keyword argument says nothing."""
+    if key == "keepdims" and value == ir.Const(False):
+        return True
+    return key is not None and key in rules and _is_default(value, key, rules[key])
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one call, and the call without them."""
+
+    call: ir.Call
+    outs: tuple[ir.Atom, ...] = ()
+    where: ir.Atom | None = None
+    dtype: ir.Atom | None = None
+
+
+def options(call: ir.Call, loc: ir.Loc) -> Options | None:
+    """The options of a call, None if it has none."""
+    if any(k is None for k, _ in call.kwargs) or not takes_out(call.fn):
+        return None
+    call = named(call)
+    kwargs = dict(call.kwargs)
+    outs = _outs(kwargs.pop("out", ir.NONE))
+    where = dtype = None
+    if isinstance(call.fn, np.ufunc):
+        where, dtype = _meant(kwargs, "where", True), _meant(kwargs, "dtype", None)
+    if not outs and where is None and dtype is None:
+        return None
+    return Options(replace(call, kwargs=tuple(kwargs.items())), outs, where, dtype)
+
+
+def _meant(kwargs: dict[str | None, ir.Atom], name: str, default: object) -> ir.Atom | None:
+    """A keyword argument, taken out; None where it says nothing."""
+    value = kwargs.pop(name, None)
+    return None if value == ir.Const(default) else value
+
+
+def _outs(given: ir.Atom) -> tuple[ir.Atom, ...]:
+    """What a call writes its results into."""
+    found = given.items if isinstance(given, ir.Tup) else (given,)
+    return () if all(a == ir.NONE for a in found) else found
+
+
+def without(
+    found: Options, target: ir.Name | None, fresh: ir.Fresh, loc: ir.Loc, kinds: Kinds
+) -> ir.Block:
+    """The statements that a call with options stands for."""
+    return tuple(_Plain(found, fresh, loc, kinds).statements(target))
+
+
+class _Plain:
+    """The statements for one call with options."""
+
+    def __init__(self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: Kinds) -> None:
+        self.found = found
+        self.fresh = fresh
+        self.loc = loc
+        self.kinds = kinds
+        self.block: list[ir.Stmt] = []
+
+    def statements(self, target: ir.Name | None) -> list[ir.Stmt]:
+        """The statements, the value of the call in `target`."""
+        outs = self.found.outs
+        if not all(isinstance(out, ir.Name) for out in outs):
+            raise self.error("`out` of this form")
+        if self.found.where is not None and not outs:
+            raise self.error("`where` without `out`, which leaves elements undefined")
+        value = self.value()
+        if not outs:
+            return [*self.block, ir.Assign(target, value, self.loc)] if target else self.block
+        self.store(self.temp(value), target)
+        return self.block
+
+    def store(self, value: ir.Name, target: ir.Name | None) -> None:
+        """The value, or its parts, put into what was given as `out`."""
+        outs = self.found.outs
+        parts = [value] if len(outs) == 1 else [self.item(value, k) for k in range(len(outs))]
+        for out, part in zip(outs, parts, strict=True):
+            assert isinstance(out, ir.Name)
+            self.block.append(ir.SetItem(out, self.place(), part, None, self.loc))
+        if target is not None:
+            whole = outs[0] if len(outs) == 1 else ir.Tup(outs)
+            self.block.append(ir.Assign(target, whole, self.loc))
+
+    def place(self) -> ir.Atom:
+        """Where the results go."""
+        return _EVERYTHING if self.found.where is None else self.mask
+
+    def value(self) -> ir.Call:
+        """The call without its options."""
+        args = self.found.call.args
+        if self.found.where is not None:
+            self.mask = self.spread(self.found.where)
+            args = tuple(map(self.chosen, args))
+        if self.found.dtype is not None:
+            args = tuple(self.converted(a) for a in args)
+        return self.sized(replace(self.found.call, args=args))
+
+    def sized(self, call: ir.Call) -> ir.Call:
+        """A call that draws as many random numbers as go into `out`."""
+        if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
+            return call
+        if on_device():
+            raise UnsupportedError(
+                f"`{call.fn.name}` draws into an array of CuPy, where generators are NumPy's",
+                self.loc,
+                "Draw with the functions of `np.random`, and store what was drawn.",
+            )
+        if given_as(call, "size") not in (None, ir.NONE):
+            return call
+        shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
+        place = parameters(call.fn).index("size")
+        if place < len(call.args):
+            return replace(call, args=(*call.args[:place], shape, *call.args[place + 1 :]))
+        kwargs = tuple((k, v) for k, v in call.kwargs if k != "size")
+        return replace(call, kwargs=(*kwargs, ("size", shape)))
+
+    def chosen(self, atom: ir.Atom) -> ir.Atom:
+        """The elements of an operand where the mask is true."""
+        if isinstance(self.kind(atom), Scalar):
+            return atom
+        return self.temp(ir.Call(operator.getitem, (self.spread(atom), self.mask)))
+
+    def spread(self, atom: ir.Atom) -> ir.Atom:
+        """An operand in the shape of `out`."""
+        dims = dims_of(self.kind(atom))
+        if dims is not None and dims == dims_of(self.kind(self.found.outs[0])):
+            return atom
+        shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
+        return self.temp(ir.Call(np.broadcast_to, (atom, shape), text="np.broadcast_to"))
+
+    def converted(self, atom: ir.Atom) -> ir.Name:
+        """An operand in the dtype that was asked for."""
+        assert self.found.dtype is not None
+        return self.temp(ir.Call(np.asarray, (atom, self.found.dtype), text="np.asarray"))
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        if isinstance(atom, ir.Const):
+            return Scalar(None)
+        return self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+
+    def temp(self, rhs: ir.Rhs) -> ir.Name:
+        name = self.fresh()
+        self.block.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    def item(self, value: ir.Name, k: int) -> ir.Name:
+        return self.temp(ir.Call(operator.getitem, (value, ir.Const(k))))
+
+    def error(self, what: str) -> MissingRuleError:
+        return MissingRuleError(
+            f"the rule of {spelling(self.found.call)} does not cover {what}",
+            self.loc,
+            "Give an array as `out=`, or choose with `np.where`.",
+        )

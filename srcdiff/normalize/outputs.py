@@ -1,0 +1,227 @@
+"""The outputs that a request selects.
+
+Takes a function; returns it with `(what it returned, the selected outputs)` as its value.  Where
+the kind of what it returns is known, an output that does not exist is refused at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.liveness import uses
+from srcdiff.errors import TransformError
+from srcdiff.frontend.request import Nested, Request
+from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, List, NoneKind, Scalar, Tuple
+from srcdiff.kinds.interpreter import infer
+from srcdiff.normalize.live_ranges import webs
+
+Kinds = Mapping[str, Kind]
+
+
+def select(
+    function: ir.Function, request: Request, kinds: Mapping[str, Kind] | None = None
+) -> ir.Function:
+    """The function that returns `(what it returned, the selected outputs)`."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    chosen = _Chosen(function, last, kinds or {})
+    value = last.value
+    if request.has_aux:
+        value = chosen.first(value)
+    if request.outputs is not None:
+        value = chosen.selected(value, request.outputs)
+    elif isinstance(value, ir.Const) and _is_number(value):
+        value = chosen.named(value)
+    elif isinstance(value, ir.Const):
+        raise TransformError(
+            f"`{function.name}` returns {value.value!r}, which has no derivative",
+            last.loc,
+            remedy="Return a number or an array, or name a parameter that it writes into: "
+            'outputs="B".',
+        )
+    both = replace(last, value=ir.Tup((last.value, value)))
+    return replace(function, body=(*function.body[:-1], *chosen.lines, both))
+
+
+def selected_names(function: ir.Function) -> tuple[str, ...]:
+    """The names of the selected outputs, in what `select` made."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    return ir.names(last.value.items[1])
+
+
+def with_written(
+    function: ir.Function, params: tuple[str, ...], kinds: Mapping[str, Kind]
+) -> ir.Function:
+    """The function that returns the final contents of some parameters behind its result.
+
+    A list is changed by its own name alone, which calls in the function bind anew.
+    """
+    if not params:
+        return function
+    fresh = ir.Fresh(ir.all_names(function))
+    held = {p: fresh(f"_{p}") for p in params if not isinstance(kinds.get(p), List)}
+    start = tuple(ir.Assign(n, ir.Name(p), function.loc) for p, n in held.items())
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    value = ir.Tup((last.value, *(held.get(p, ir.Name(p)) for p in params)))
+    return replace(function, body=(*start, *function.body[:-1], replace(last, value=value)))
+
+
+@dataclass
+class _Chosen:
+    """The items of what a function returns, with the lines that take them out of it."""
+
+    function: ir.Function
+    last: ir.Return
+    kinds: Mapping[str, Kind]
+    lines: list[ir.Stmt] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.fresh = ir.Fresh(ir.all_names(self.function))
+        self.written_out = _written_out(self.function)
+
+    def kind(self, value: ir.Atom) -> Kind:
+        """What is known of a value."""
+        if isinstance(value, ir.Tup):
+            return Tuple(tuple(map(self.kind, value.items)))
+        return self.kinds.get(value.id, UNKNOWN) if isinstance(value, ir.Name) else UNKNOWN
+
+    def first(self, value: ir.Atom) -> ir.Atom:
+        """The output of `(output, aux)`."""
+        kind = self.kind(value)
+        single = isinstance(value, ir.Const) or isinstance(kind, (Scalar, Array, Dict, NoneKind))
+        items = kind.items if isinstance(kind, Tuple) else None
+        if single or (items is not None and len(items) != 2):
+            raise TransformError(
+                f"`{self.function.name}` does not return `(output, aux)`, as has_aux=True says",
+                self.last.loc,
+                remedy="Return a pair, or leave has_aux out.",
+            )
+        return self.item(value, 0)
+
+    def selected(self, value: ir.Atom, outputs: Any) -> ir.Atom:
+        """One selected output, or a tuple of them."""
+        if isinstance(outputs, Nested):
+            return functools.reduce(self.item, outputs, value)
+        if isinstance(outputs, (tuple, list)):
+            return ir.Tup(tuple(self.selected(value, o) for o in outputs))
+        if isinstance(outputs, str) and outputs in {p.name for p in self.function.params}:
+            return ir.Name(outputs)
+        return self.item(value, outputs)
+
+    def item(self, value: ir.Atom, key: Any) -> ir.Atom:
+        """One item of what the function returns."""
+        there = self.written_out.get(value.id, {}) if isinstance(value, ir.Name) else {}
+        if key in there:
+            return there[key]
+        known = _known(self.kind(value))
+        if known is None or isinstance(value, ir.Const):
+            if key in (0, -1) and not isinstance(key, str):
+                return value
+            raise self.unknown(key, "it returns a single value")
+        if (known or isinstance(value, ir.Tup)) and key not in known:
+            raise self.unknown(key, _listed(self.kind(value), known))
+        if isinstance(value, ir.Tup):
+            return value.items[int(key)]
+        target = self.fresh("_out")
+        call = ir.Call(operator.getitem, (value, ir.Const(key)))
+        self.lines.append(ir.Assign(target, call, self.last.loc))
+        return target
+
+    def named(self, value: ir.Const) -> ir.Name:
+        """A number under a name: an output that no input reaches."""
+        target = self.fresh("_out")
+        self.lines.append(ir.Assign(target, value, self.last.loc))
+        return target
+
+    def unknown(self, key: Any, why: str) -> TransformError:
+        """The error for an output that the function does not have."""
+        return TransformError(
+            f"`{self.function.name}` has no output {key!r}: {why}",
+            self.last.loc,
+            remedy="Give a position or key of what is returned, or the name of a parameter.",
+        )
+
+
+def _written_out(function: ir.Function) -> dict[str, dict[Any, ir.Atom]]:
+    """The items of what is written out as a tuple, list or dict, under a name that is bound once.
+
+    Of what has one value, at the end of the function as where it was written; a list or dict is
+    used nowhere else.
+    """
+    count = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    count.update(p.name for p in function.params)
+    used = Counter(uses(function.body))
+    found: dict[str, dict[Any, ir.Atom]] = {}
+    for stmt in function.body:
+        if isinstance(stmt, ir.Assign) and count[stmt.target.id] == 1:
+            immutable = isinstance(stmt.rhs, ir.Tup)
+            items = _items(stmt.rhs) if immutable or used[stmt.target.id] == 1 else None
+            if items and all(count[n] == 1 for i in items.values() for n in ir.names(i)):
+                found[stmt.target.id] = items
+    return found
+
+
+def _items(rhs: ir.Rhs) -> dict[Any, ir.Atom] | None:
+    """The items of a tuple, list or dict by position or key; None of anything else."""
+    if isinstance(rhs, ir.Tup):
+        return _by_position(rhs.items)
+    if not isinstance(rhs, ir.Call) or rhs.kwargs:
+        return None
+    if rhs.fn is ir.make_list:
+        return _by_position(rhs.args)
+    keys, values = rhs.args[::2], rhs.args[1::2]
+    if rhs.fn is not ir.make_dict or not all(isinstance(k, ir.Const) for k in keys):
+        return None
+    return {k.value: v for k, v in zip(keys, values) if isinstance(k, ir.Const)}
+
+
+def _by_position(items: tuple[ir.Atom, ...]) -> dict[Any, ir.Atom] | None:
+    """Items by their positions, from the front and from behind."""
+    if any(isinstance(i, ir.Star) for i in items):
+        return None
+    count = len(items)
+    return {k: items[k] for k in range(-count, count)}
+
+
+def _is_number(value: ir.Const) -> bool:
+    """Whether a literal is a number that takes a cotangent."""
+    return isinstance(value.value, (float, complex))
+
+
+def _known(kind: Kind) -> tuple[Any, ...] | None:
+    """The keys of what is returned: none where they are unknown, None for a single value."""
+    if isinstance(kind, Array) and kind.maybe_scalar:
+        return ()
+    if isinstance(kind, (Scalar, Array)):
+        return None
+    if isinstance(kind, Dict) and kind.item is None:
+        return tuple(key for key, _ in kind.items)
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return tuple(range(-len(kind.items), len(kind.items)))
+    return ()
+
+
+def _listed(kind: Kind, known: tuple[Any, ...]) -> str:
+    """What there is instead."""
+    if isinstance(kind, Dict):
+        return f"the keys are {', '.join(map(repr, known))}"
+    count = len(known) // 2
+    return f"it returns {count} value{'s' if count != 1 else ''}"
+
+
+def returned_kinds(function: ir.Function, params: Kinds) -> Kinds:
+    """The kinds of the names that a function returns."""
+    last, named = function.body[-1], webs(function)
+    final = named.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(final, ir.Return)
+    kinds = infer(named, params)
+    new = zip(ir.names(last.value), ir.names(final.value))
+    return {old: kinds[n] for old, n in new if n in kinds}

@@ -1,0 +1,169 @@
+"""Stores that look at the memory that they write into, beside the value that is stored.
+
+`i[i] = v` changes its own index, and the way back needs the one that it had: the index is copied
+before the store.  The invariant: no array in the index of a store shares memory with its base.
+Functions that write in place, and of which NumPy decides in which order they read and write, are
+refused where they read what they write.  Ufuncs, their methods and most functions with `out` read
+all that they need of what they write before they write it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.links import near
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import Kind, Scalar, Text
+from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.outs import outs
+from srcdiff.primitives.registry import spelling
+from srcdiff.primitives.views import is_array
+
+_IN_ANY_ORDER = (np.fill_diagonal, np.place, np.put, np.putmask)
+
+_WRITES_NOTHING = (np.fft.hfft, np.fft.irfft2)
+"""What has a parameter `out`, and does not look at it in NumPy 2.4."""
+
+_PIECE_BY_PIECE = frozenset(
+    {np.concatenate, np.stack, np.ptp, ir.Method("ptp"), *_WRITES_NOTHING}
+)
+"""What reads one operand, or one operand again, when a part of `out` is written."""
+
+_AT_ONCE = frozenset(
+    {
+        "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter",
+        "gaussian_filter1d", "uniform_filter", "uniform_filter1d", "prewitt", "sobel",
+    }
+)  # fmt: skip
+"""The functions of `scipy.ndimage` that read nothing of their operands when `output` is written."""
+
+INDEX_IS_READ_LATE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+"""Whether NumPy reads an index of integers while it writes into the memory of that."""
+
+Kinds = Mapping[str, Kind]
+
+
+def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with copies of the indices that share memory with what is stored into.
+
+    Raises:
+        UnsupportedError: a function that writes in place may read what it writes.
+    """
+    if not any(map(_looks_at_arrays, ir.walk(function.body))):
+        return function
+    found = _Overlaps(function, kinds)
+    return replace(function, body=found.block(function.body))
+
+
+def check_outs(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse calls that may read what they have written into `out`, or write nothing into it.
+
+    Raises:
+        UnsupportedError: the memory of an operand may be that of `out`.
+    """
+    calls = [(c, s.loc) for s in ir.walk(function.body) if (c := _doubtful(s))]
+    if not calls:
+        return
+    group = near(function, kinds)
+    for call, loc in calls:
+        if call.fn in _WRITES_NOTHING:
+            reason = f"whether {spelling(call)} writes into `out` depends on the version of NumPy"
+            raise UnsupportedError(reason, loc, remedy=_STORE)
+        check_order(call, kinds, group, loc, _STORE)
+
+
+_STORE = "Leave `out` away, and store the result: `x[...] = y`."
+
+
+def _doubtful(stmt: ir.Stmt) -> ir.Call | None:
+    """A call with `out` that may read its operands when a part of it is written, or ignore it."""
+    call = ir.call_of(stmt)
+    if call is None or not outs(call) or not _is_by_piece(call.fn):
+        return None
+    return call
+
+
+def _is_by_piece(fn: Any) -> bool:
+    """Whether a function is not known to have read its operands before it writes its result."""
+    if (getattr(fn, "__module__", None) or "").startswith("scipy.ndimage"):
+        return getattr(fn, "__name__", "") not in _AT_ONCE
+    return isinstance(fn, Hashable) and fn in _PIECE_BY_PIECE
+
+
+def check_order(
+    call: ir.Call, kinds: Kinds, group: Mapping[str, str], loc: ir.Loc, remedy: str
+) -> None:
+    """Refuse a call that may read what it writes; `group`: see `near`."""
+    written = Counter(n for a in mutated_args(call, kinds) for n in ir.names(a))
+    classes = {group.get(n, n) for n in written}
+    atoms = (*call.args, *(v for _, v in call.kwargs))
+    for name in Counter(n for a in atoms for n in ir.names(a)) - written:
+        has_memory = not isinstance(kinds.get(name), (Scalar, Text))
+        if has_memory and group.get(name, name) in classes:
+            what = "an operand" if name.startswith("_") else ir.said(name)
+            raise UnsupportedError(
+                f"{what} may share memory with what {spelling(call)} writes into, "
+                "and the result depends on the order of reading and writing",
+                loc,
+                remedy=remedy,
+            )
+
+
+def _looks_at_arrays(stmt: ir.Stmt) -> bool:
+    """Whether a statement may write into memory that it looks at."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.index is not None and bool(ir.names(stmt.index))
+    call = ir.call_of(stmt)
+    return call is not None and call.fn in _IN_ANY_ORDER
+
+
+class _Overlaps:
+    """The walk, with the names that may share memory."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.group = near(function, kinds)
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, each store behind the copies of its indices."""
+        return tuple(new for stmt in block for new in self.stmt(stmt))
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Block:
+        """A statement, and the copies that it needs."""
+        if isinstance(stmt, ir.SetItem) and stmt.index is not None:
+            return self.store(stmt, stmt.index)
+        call = ir.call_of(stmt)
+        if call is not None and call.fn in _IN_ANY_ORDER:
+            check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
+        return (ir.map_blocks(stmt, self.block),)
+
+    def store(self, stmt: ir.SetItem, index: ir.Atom) -> ir.Block:
+        """A store behind the copies of the arrays in its index that its base may share."""
+        near = {n: self.fresh() for n in ir.names(index) if self.share(n, stmt.base.id)}
+        if not near:
+            return (stmt,)
+        if INDEX_IS_READ_LATE and not all(self.is_mask(n) for n in near):
+            raise UnsupportedError(
+                f"{ir.said(stmt.base.id)} may be written into while it is read as the index of the "
+                "store, and before NumPy 2.3 the result depends on the order of that",
+                stmt.loc,
+                remedy="Copy the index: `x[i.copy()] = ...`.",
+            )
+        copies = (ir.Assign(c, ir.Call(np.copy, (ir.Name(n),)), stmt.loc) for n, c in near.items())
+        return (*copies, replace(stmt, index=ir.map_atom(lambda n: near.get(n.id, n), index)))
+
+    def is_mask(self, name: str) -> bool:
+        """Whether a name certainly stands for an array of bools, which NumPy reads at once."""
+        return getattr(self.kinds.get(name), "dtype", None) == "bool"
+
+    def share(self, one: str, two: str) -> bool:
+        """Whether a name stands for an array that may share memory with another name."""
+        same = one == two or self.group.get(one, one) == self.group.get(two, two)
+        return same and is_array(self.kinds.get(one))

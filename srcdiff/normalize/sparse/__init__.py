@@ -1,0 +1,1 @@
+"""Sparse matrices as their structure and an array of entries."""

@@ -1,0 +1,1 @@
+"""What calls of functions that stay calls do: to their arguments, and what they return."""

@@ -1,0 +1,333 @@
+"""What a call of a function that stays a call does: to its arguments, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.complexes import has_complex
+from srcdiff.analysis.links import groups, in_place, links_of, written_params
+from srcdiff.analysis.manager import once
+from srcdiff.analysis.shadowed import may_copy
+from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.ir.kinds import UNKNOWN, Kind, List, Scalar, Tuple, inside, is_scalar
+from srcdiff.kinds.atoms import kind_of_call
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import join, join_all
+from srcdiff.kinds.results import answered_by
+from srcdiff.kinds.typed import Typed
+from srcdiff.normalize.changes import plain_containers
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.normalize.prepare import inplace, prepare
+from srcdiff.normalize.summaries.assumed import (
+    NOTHING_YET,
+    Does,
+    Summary,
+    assuming,
+    calls_function,
+    kind_of_atom,
+)
+from srcdiff.normalize.summaries.consistent import ROUNDS, consistent, given_to, plain_kind
+from srcdiff.normalize.summaries.entangled import is_entangled
+from srcdiff.normalize.summaries.resized import (
+    Names,
+    holds_values,
+    is_value,
+    resized_params,
+    writes_items,
+)
+from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
+from srcdiff.specialize.namespaces import without_modules
+
+Kinds = Mapping[str, Kind]
+AT_RUN_TIME = "at run time"  # the part of what only the running program knows
+
+
+class Near:
+    """Which names may share memory, whoever writes."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.function, self.kinds = function, kinds
+
+    @cached_property
+    def group(self) -> dict[str, str]:
+        """Name -> the first of those that it may share memory with."""
+        links = (*links_of(self.function.body, self.kinds, False), *in_place(self.function))
+        return groups(k for k in links if not calls_function(k.stmt))
+
+    def share(self, one: str, two: str) -> bool:
+        """Whether two names may share memory."""
+        return self.group.get(one, one) == self.group.get(two, two)
+
+
+def is_generated(function: ir.Function) -> bool:
+    """Whether a function was read in a text that srcdiff has written."""
+    return function.loc.file.startswith(ir.GENERATED)
+
+
+@answered_by
+def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
+    """The kind of what a Python function returns for arguments of some kinds, if that is known."""
+    try:
+        callee = function_of(fn)
+    except TransformError:
+        return UNKNOWN
+    plain = all(p.style in ("pos", "any") for p in callee.params)
+    if not plain or len(callee.params) != len(args):
+        return UNKNOWN
+    names = (p.name for p in callee.params)
+    return summary(fn, dict(zip(names, map(plain_kind, args), strict=True))).result
+
+
+def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
+    if isinstance(rhs, ir.Opaque):
+        return UNKNOWN
+    return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else kind_of_atom(rhs, kinds)
+
+
+def summary(fn: Any, kinds: Kinds) -> Summary:
+    """What a function returns and writes into, by induction over the calls in it."""
+    return once(("summary", fn, tuple(kinds.items())), lambda: _Induction().settled(fn, kinds))
+
+
+_MOST = 6
+"""For how many kinds of its arguments a function is looked at before they count as unknown."""
+
+
+_Spec = tuple[Any, tuple[tuple[str, Kind], ...]]  # a function and the kinds of its arguments
+
+
+class _Induction:
+    """What functions do that call each other, each for the kinds of its arguments.
+
+    `known` has what is assumed of those that were met so far; it grows until it follows from
+    itself.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[_Spec, Summary] = {}
+        self.asked: set[_Spec] = set()
+        self.by: dict[_Spec, dict[_Spec, Summary]] = {}  # what each summary was found by
+
+    def settled(self, fn: Any, kinds: Kinds) -> Summary:
+        """The summary of a function."""
+        self.of(fn, kinds)
+        (first,) = self.known
+        for _ in range(ROUNDS):
+            for spec in (open_ := [s for s in self.known if self.is_open(s)]):
+                self.asked = {spec}
+                found = _summary_if(spec[0], dict(spec[1]), self)
+                self.by[spec] = {s: self.known[s] for s in self.asked}
+                self.known[spec] = _joined(self.known[spec], found)
+            if not open_:
+                return self.known[first]
+        return replace(self.known[first], result=UNKNOWN, same=(), items=())
+
+    def is_open(self, spec: _Spec) -> bool:
+        """Whether what a summary was found by has changed since."""
+        return any(self.known[s] != seen for s, seen in self.by.get(spec, {spec: None}).items())
+
+    def of(self, fn: Any, kinds: Kinds) -> Summary:
+        """What is assumed of a function: to begin with, what it does where it calls none."""
+        spec = (fn, tuple(kinds.items()))
+        if spec not in self.known and sum(fn == other for other, _ in self.known) >= _MOST:
+            kinds = dict.fromkeys(kinds, UNKNOWN)
+            spec = (fn, tuple(kinds.items()))
+        if spec not in self.known:
+            self.known[spec] = _base_case(fn, kinds)
+        self.asked.add(spec)
+        return self.known[spec]
+
+
+def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether a function does what is a view or a copy by the layout of the memory."""
+    for stmt in ir.walk(inline(function_of(fn), fn).body):
+        call = ir.call_of(stmt)
+        if call is not None and may_copy(call):
+            return True
+        if calls_function(stmt) and call is not None and call.fn not in seen | {fn}:
+            if reshapes(call.fn, seen | {fn}):
+                return True
+    return False
+
+
+def computes_complex(
+    function: ir.Function, kinds: Kinds, seen: frozenset[Any] = frozenset()
+) -> bool:
+    """Whether complex numbers may occur in a function, or in those whose calls stay calls."""
+    if has_complex(function, kinds):
+        return True
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        fn: Any = None if call is None else call.fn
+        if isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME:
+            return True
+        fn = fn.key.function if isinstance(fn, ir.Derived) and fn.part == "primal" else fn
+        if fn is None or fn in seen or not is_user_function(fn) or lowered(fn) is None:
+            continue
+        if computes_complex(inline(function_of(fn), fn), {}, seen | {fn}):
+            return True
+    return False
+
+
+def _joined(a: Summary, b: Summary) -> Summary:
+    """What holds if either of two summaries may."""
+    result = join(a.result, b.result) if type(a.result) is type(b.result) else b.result
+    written = (*a.written, *(p for p in b.written if p not in a.written))
+    returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
+    entangled, together = a.entangled or b.entangled, a.together or b.together
+    return Summary(result, written, returned, entangled, together, b.resized, b.same, b.items)
+
+
+def _base_case(fn: Any, kinds: Kinds) -> Summary:
+    """The kind of what a function returns where it does not call itself."""
+    typed = _typed(_prepared(fn, kinds), kinds, lambda _: NOTHING_YET)
+    function, inferred = typed.function, typed.kinds
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    return Summary(_known_kind(last.value, function, inferred) or Scalar("float64", None))
+
+
+def _known_kind(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
+    """The kind of what a function returns by those of its values that are known, if one is."""
+    given = [value] if isinstance(value, ir.Tup) else _given_to(value, function)
+    rows = [rhs.items for rhs in given if isinstance(rhs, ir.Tup)]
+    if rows and len(rows) == len(given) and len({*map(len, rows)}) == 1:
+        columns = ([_known_item(a, function, kinds) for a in column] for column in zip(*rows))
+        items = (join_all(k for k in column if k is not None) for column in columns)
+        return Tuple(tuple(Scalar("float64", None) if k is None else k for k in items))
+    found = [plain_kind(_rhs_kind(rhs, kinds)) for rhs in given]
+    whole = [k for k in found if _is_known(k)]
+    return join_all(whole or [k for k in found if k != UNKNOWN])
+
+
+def _is_known(kind: Kind) -> bool:
+    """Whether nothing in a kind is unknown."""
+    return kind != UNKNOWN and all(map(_is_known, inside(kind)))
+
+
+def _given_to(value: ir.Atom, function: ir.Function) -> list[ir.Rhs]:
+    """What is assigned to a name."""
+    stmts = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return [s.rhs for s in stmts if s.target == value]
+
+
+def _known_item(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
+    """The same of one of several values, which may be a parameter."""
+    if isinstance(value, ir.Tup) or _given_to(value, function):
+        return _known_kind(value, function, kinds)
+    found = plain_kind(kind_of_atom(value, kinds))
+    return None if found == UNKNOWN else found
+
+
+def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
+    """What holds of a function if the calls in it do what is known or assumed."""
+    function, inferred, inside_lists = _inferred(fn, kinds, known)
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    written = written_params(function, inferred)
+    near = Near(function, inferred)
+    again = ir.bound(function_of(fn).body)
+    lists = () if inside_lists else resized_params(function, inferred, again)
+    resized = tuple((p, plain_kind(inferred[p])) for p in lists)
+    both = ir.Tup((last.value, *(ir.Name(p) for p, _ in resized)))
+    names = [n for n in ir.names(both) if not is_scalar(inferred.get(n, UNKNOWN))]
+    own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
+    returned = tuple(p for p in own if any(near.share(p, n) for n in names))
+    given = replace(function, body=(*function.body[:-1], replace(last, value=both)))
+    twice, ours = is_entangled(given, inferred), is_generated(function)
+    kind = plain_kind(kind_of_atom(last.value, inferred))
+    values = [p for p in returned if holds_values(kinds.get(p))]
+    same = tuple(p for p in values if _has_flat_lists(kind))
+    one = Names(given, inferred)
+    items = tuple(p for p in values if not any(one.may_be_one(p, n) for n in names))
+    return Summary(
+        kind, written, returned, twice and not ours, twice and ours, resized, same, items
+    )
+
+
+def _has_flat_lists(kind: Kind) -> bool:
+    """Whether a result is a list of values, or a tuple that holds such lists and values alone."""
+    if isinstance(kind, Tuple) and kind.items is not None and not is_value(kind):
+        return all(is_value(k) or _has_flat_lists(k) for k in kind.items)
+    return holds_values(kind)
+
+
+def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds, bool]:
+    """A function, operators in place resolved, and the kinds of its names by what is known.
+
+    And whether such an operator may write into what a list holds.
+    """
+    typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
+    inside = writes_items(typed.function, typed.kinds)
+    lent = frozenset(p.name for p in typed.function.params)
+    typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
+    return typed.function, typed.kinds, inside
+
+
+def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
+    """A function as its kinds are inferred."""
+    plain = once(("prepared", fn), lambda: webs(prepare(inline(function_of(fn), fn))))
+    return without_modules(plain, kinds)
+
+
+def _assumed(
+    function: ir.Function, kinds: Kinds, known: _Induction, first: Mapping[Any, Summary]
+) -> Typed:
+    """A function with the kinds of its names, each call doing what it does for its arguments."""
+    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
+
+    def make(does: Does) -> tuple[Typed, Kinds]:
+        typed = _typed(function, kinds, does)
+        return typed, typed.kinds
+
+    start: Does = lambda call: first.get(call.fn, NOTHING_YET)  # noqa: E731
+    found = consistent(calls, start, known.of, make)
+    return found or _typed(function, kinds, partial(_of_anything, known))
+
+
+def _of_anything(known: _Induction, call: ir.Call) -> Summary:
+    """What a call does whatever it is given."""
+    return known.of(call.fn, dict.fromkeys(given_to(call, {}), UNKNOWN))
+
+
+def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
+    """A function with the kinds of its names if its calls do what is said."""
+    body = assuming(function.body, does, ir.Fresh(ir.all_names(function)))
+    return plain_containers(Typed(replace(function, body=body), kinds))
+
+
+def refined_kinds(typed: Typed) -> Kinds:
+    """The kinds of names if calls change lists as their summaries say, and not in any way."""
+    function, kinds = typed.function, typed.kinds
+    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and _is_readable(c.fn)]
+    if not any(isinstance(kinds.get(n), List) for call in calls for n in ir.names(call)):
+        return kinds
+    readable = {id(call) for call in calls}
+
+    def make(does: Does) -> tuple[Kinds, Kinds]:
+        does = partial(_if_readable, readable, does)
+        body = assuming(function.body, does, ir.Fresh(ir.all_names(function)), lent=True)
+        found = infer(replace(function, body=body), typed.params)
+        return found, found
+
+    return consistent(calls, lambda _: NOTHING_YET, summary, make) or kinds
+
+
+def _is_readable(fn: Any) -> bool:
+    """Whether a callee is a Python function of which everything is understood."""
+    if not is_user_function(fn):
+        return False
+    try:
+        function_of(fn)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _if_readable(readable: set[int], found: Does, call: ir.Call) -> Summary | None:
+    """What is known of one of some calls; of the others nothing is."""
+    return found(call) if id(call) in readable else None

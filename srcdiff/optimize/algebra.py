@@ -1,0 +1,368 @@
+"""Plainer forms of single calls: same values but for the sign of a zero, same shape and dtype."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.kinds import Array, Kind, Scalar, is_float, is_mutable, is_real, rank_of
+from srcdiff.kinds.interpreter import atom_kind, kind_of_call
+from srcdiff.optimize import matrices, shapes
+from srcdiff.optimize.available import Available
+from srcdiff.optimize.scalars import CHAIN, Products
+from srcdiff.optimize.signs import Signs, is_linear
+from srcdiff.primitives.effects import returns_view
+
+
+class Algebra:
+    """The rewriting of calls, by what their operands are known to equal."""
+
+    def __init__(
+        self, kinds: Mapping[str, Kind], available: Available, signs: Signs, steady: frozenset[str]
+    ) -> None:
+        self.kinds = kinds
+        self.available = available
+        self.memory = available.memory
+        self.signs = signs
+        self.steady = tuple(sorted(steady))
+        self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
+        self.loc = ir.NOWHERE
+        self.products: Products | None = None  # where numbers are gathered
+        self.others = 0  # the steps but for those that gather numbers
+
+    def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
+        """The plainest form found of what `target` is bound to."""
+        for _ in range(6):
+            if not isinstance(rhs, ir.Call):
+                return rhs
+            done = len(self.signs.pending)
+            new = self.step(target, rhs)
+            if new is None:
+                del self.signs.pending[done:]  # made on a way that led nowhere
+                return rhs
+            self.others += 1
+            rhs = new
+        return rhs
+
+    def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """One step, None if there is nothing to do."""
+        fn, args = call.fn, call.args
+        other = shapes.from_another(call, self.kinds, self.available, self.steady, self.is_loose)
+        if other is not None:
+            return other
+        if isinstance(fn, ir.Attr) and fn.name == "T":
+            twice = self.transposed_twice(args[0])
+            return twice or matrices.transposed(args[0], self.signs, self.loc)
+        if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)):
+            return None
+        if is_linear(call):
+            outside = self.linear(target, call) or self.summed(target, call)
+            if outside is not None:
+                return outside
+        if call.kwargs:
+            return None
+        rule = _RULES.get(fn)
+        if rule is not None:
+            new = rule(self, target, *args)
+            if new is not None and new != call:
+                return new
+        return shapes.plain(call, self.kinds, self.available) or self.gathered(target, call)
+
+    def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """A product with its numbers in front."""
+        if self.products is None or call.fn not in CHAIN:
+            return None
+        new = self.products.gathered(call, self.loc)
+        self.others -= new is not None
+        return new if new is None or isinstance(new, ir.Call) else self.itself(target, new)
+
+    def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """A sum of products with its numbers before it."""
+        kind = self.kinds.get(target)
+        if self.products is None or not call.args or kind is None or not is_float(kind):
+            return None
+        return self.products.summed(call, kind, self.loc)
+
+    # --- asking ---
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        """The kind of an atom."""
+        return atom_kind(atom, self.kinds)
+
+    def is_inexact(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly a float or complex, number or array."""
+        return is_float(self.kind(atom))
+
+    def is_inexact_item(self, stmt: ir.SetItem) -> bool:
+        """Whether a store goes into something that is certainly float or complex."""
+        if self.is_inexact(stmt.base) or stmt.index is None:
+            return self.is_inexact(stmt.base)
+        item = ir.Call(operator.getitem, (stmt.base, stmt.index))
+        return is_float(kind_of_call(item, self.kinds))
+
+    def is_real(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly a real float, number or array."""
+        return self.is_inexact(atom) and is_real(self.kind(atom))
+
+    def negated(self, atom: ir.Atom) -> ir.Atom | None:
+        """`x` where the atom is `-x`, of floats, or a chain with a sign that can be taken out."""
+        return self.signs.strip(atom, self.loc)
+
+    def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
+        """The operand as the result, if the two may be one object and are of one type."""
+        kind = self.kind(atom)
+        if isinstance(kind, Array) and not rank_of(kind):
+            return None  # an operation on an array of rank 0 gives a number
+        if isinstance(atom, ir.Name) and not self.memory.may_share(target, atom.id):
+            return None
+        if isinstance(atom, ir.Ref) and is_mutable(kind) and not self.memory.is_only_read(target):
+            return None  # an array from outside stays what it is
+        return atom
+
+    def equal(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
+        """The operand as the result, or a copy of it where the two have to be two arrays."""
+        kind = self.kind(atom)
+        plain = isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind)
+        return self.itself(target, atom) or (ir.Call(np.copy, (atom,)) if plain else None)
+
+    # --- rules ---
+
+    def transposed_twice(self, atom: ir.Atom) -> ir.Rhs | None:
+        """`x.T.T`."""
+        value = self.available.value(atom)
+        if isinstance(value, ir.Call) and value.fn == ir.Attr("T"):
+            base = value.args[0]
+            return base if isinstance(self.kind(base), Array) else None
+        return None
+
+    def neg(self, target: str, x: ir.Atom) -> ir.Rhs | None:
+        """`-(-x)`, and `-(c * x)`."""
+        inner = self.negated(x)
+        if inner is not None:
+            return self.itself(target, inner)
+        if isinstance(x, ir.Const) and type(x.value) is float:
+            return ir.Const(-x.value)
+        value = self.available.value(x)
+        if isinstance(value, ir.Call) and value.fn is operator.mul:
+            number, other = value.args
+            if isinstance(number, ir.Const) and type(number.value) is float and self.is_real(other):
+                return ir.Call(operator.mul, (ir.Const(-number.value), other))
+        return None
+
+    def linear(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """`np.sum(-x * y)`: the sign of fewer numbers is turned."""
+        x = call.args[0] if call.args else ir.NONE
+        value = self.available.value(x)
+        if not isinstance(value, ir.Call) or value.fn not in CHAIN:
+            return None
+        if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
+            return None
+        inner = self.negated(x)
+        if inner is None:
+            return None
+        # The negation made new memory; without it the result may be a view of the operand.
+        shares = returns_view(call, self.kinds) and isinstance(inner, ir.Name)
+        if shares and not self.memory.may_share(target, inner.id):  # type: ignore[union-attr]
+            return None
+        kind = self.kinds.get(target)
+        if kind is None or not is_float(kind) or not self.is_real(inner):
+            return None
+        plain = replace(call, args=(inner, *call.args[1:]))
+        return ir.Call(operator.neg, (self.signs.named(plain, kind, self.loc),))
+
+    def add(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`a + (-b)`, `0.0 + a`, `a + a`."""
+        folded = _folded(operator.add, a, b)
+        if folded is not None:
+            return folded
+        for zero, other in ((a, b), (b, a)):
+            if _is_number(zero, 0.0) and self.is_inexact(other):
+                return self.itself(target, other)
+        right, left = self.negated(b), self.negated(a)
+        if right is not None and self.is_inexact(a):
+            return ir.Call(operator.sub, (a, right))
+        if left is not None and not isinstance(a, ir.Const) and self.is_inexact(b):
+            return ir.Call(operator.sub, (b, left))
+        if a == b and isinstance(a, ir.Name) and self.is_inexact(a):
+            return ir.Call(operator.mul, (ir.Const(2.0), a))
+        return self._added_twice(a, b)
+
+    def _added_twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`d + t + t`, where adding twice is what the order of the adjoints made of `2.0 * t`."""
+        value = self.available.value(a)
+        if not isinstance(value, ir.Call) or value.fn is not operator.add or value.kwargs:
+            return None
+        if not isinstance(a, ir.Name) or self.signs.uses.get(a.id) != 1 or value.args[1] != b:
+            return None
+        kind = self.kind(b)
+        if not isinstance(b, ir.Name) or not is_float(kind) or not self.is_inexact(value.args[0]):
+            return None
+        twice = ir.Call(operator.mul, (ir.Const(2.0), b))
+        return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind, self.loc)))
+
+    def sub(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`a - (-b)`, `a - 0.0`."""
+        folded = _folded(operator.sub, a, b)
+        if folded is not None:
+            return folded
+        if _is_number(b, 0.0) and self.is_inexact(a):
+            return self.itself(target, a)
+        right = self.negated(b)
+        if right is not None and self.is_inexact(a) and not isinstance(b, ir.Const):
+            return ir.Call(operator.add, (a, right))
+        if _is_number(a, 0.0) and self.is_real(b):
+            return ir.Call(operator.neg, (b,))
+        return None
+
+    def mul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`1.0 * x`, `-1.0 * x`, products of negated operands and of two numbers."""
+        folded = _folded(operator.mul, a, b)
+        if folded is not None:
+            return folded
+        for number, other in ((a, b), (b, a)):
+            if _is_number(number, 1.0) and self.is_real(other):
+                return self.equal(target, other)
+            if _is_number(number, -1.0) and self.is_real(other):
+                return ir.Call(operator.neg, (other,))
+        product = matrices.outer(a, b, self.signs, self.loc)
+        return product or self._signs(operator.mul, a, b) or self._twice(a, b)
+
+    def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`x / 1.0`, quotients of negated operands and of two numbers."""
+        folded = _folded(operator.truediv, a, b)
+        if folded is not None:
+            return folded
+        if _is_number(b, 1.0) and self.is_real(a):
+            return self.equal(target, a)
+        return self._signs(operator.truediv, a, b)
+
+    def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`(-a) * (-b)`, and a negated operand beside a number."""
+        if not (self.is_real(a) and self.is_real(b)):
+            return None
+        left, right = self.negated(a), self.negated(b)
+        if left is not None and right is not None:
+            return ir.Call(fn, (left, right))
+        if isinstance(a, ir.Const) and right is not None:
+            return ir.Call(fn, (ir.Const(-a.value), right))
+        if isinstance(b, ir.Const) and left is not None:
+            return ir.Call(fn, (left, ir.Const(-b.value)))
+        return None
+
+    def _twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`2.0 * (c * x)`: doubling and halving are exact, short of overflow."""
+        for number, other in ((a, b), (b, a)):
+            value = self.available.value(other)
+            if not _is_power_of_two(number) or not isinstance(value, ir.Call):
+                continue
+            if value.fn is operator.mul and isinstance(value.args[0], ir.Const):
+                first, rest = value.args
+                assert isinstance(number, ir.Const) and isinstance(first, ir.Const)
+                if type(first.value) is float and self.is_real(rest):
+                    return ir.Call(operator.mul, (ir.Const(number.value * first.value), rest))
+        return None
+
+    def copy(self, target: str, x: ir.Atom) -> ir.Rhs | None:
+        """`np.copy(np.broadcast_to(v, shape))` of a number."""
+        value = self.available.value(x)
+        if not isinstance(value, ir.Call) or value.fn is not np.broadcast_to or value.kwargs:
+            return None
+        small, shape = value.args
+        if not isinstance(self.kind(small), Scalar):
+            return None
+        asked = self.available.value(shape)
+        if isinstance(asked, ir.Call) and isinstance(asked.fn, ir.Attr):
+            shape = self.signs.computed(asked, self.loc)  # reads better than a name for it
+        return ir.Call(np.full, (shape, small))
+
+    def power(self, target: str, x: ir.Atom, n: ir.Atom) -> ir.Rhs | None:
+        """`x ** 1`."""
+        if isinstance(n, ir.Const) and n.value == 1 and self.is_real(x):
+            return self.itself(target, x)
+        return None
+
+    def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
+        """`(a, b)[0]`, `{"a": b}["a"]`, `a[...]`."""
+        if isinstance(i, ir.Const) and i.value is Ellipsis:
+            kind = self.kind(x)
+            # Views of the whole are written into like what they are views of.
+            return x if isinstance(kind, Array) and not kind.maybe_scalar else None
+        value = x if isinstance(x, ir.Tup) else self.available.value(x)
+        if isinstance(value, ir.Call) and value.fn is ir.make_dict:
+            keys = value.args[::2]
+            known = all(isinstance(a, ir.Const) for a in (*keys, i)) and keys.count(i) == 1
+            return value.args[2 * keys.index(i) + 1] if known else None
+        if not isinstance(value, ir.Tup) or not isinstance(i, ir.Const):
+            return None
+        if type(i.value) is not int or any(isinstance(v, ir.Star) for v in value.items):
+            return None
+        return value.items[i.value] if -len(value.items) <= i.value < len(value.items) else None
+
+    def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
+        """`tuple((a, b))`."""
+        return items if isinstance(items, ir.Tup) and not items.listed else None
+
+    def store(self, stmt: ir.SetItem) -> ir.SetItem:
+        """`x[i] += -v`, and `x[i] += np.broadcast_to(v, shape)`."""
+        inner = self.negated(stmt.value)
+        if stmt.op in ("+", "-") and inner is not None and self.is_inexact_item(stmt):
+            return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
+        if stmt.op in ("+", "-", None):
+            return ir.rebuilt(stmt, value=self.unspread(stmt.value, stmt.base))
+        return stmt
+
+    def effect(self, call: ir.Call) -> ir.Call:
+        """`np.add.at(x, i, np.broadcast_to(v, shape))`."""
+        if call.fn != np.add.at or len(call.args) != 3:
+            return call
+        x, i, value = call.args
+        return replace(call, args=(x, i, self.unspread(value, x)))
+
+    def unspread(self, value: ir.Atom, into: ir.Atom) -> ir.Atom:
+        """What is stored into an array, which broadcasts it itself."""
+        if not isinstance(into, ir.Name) or not self.memory.is_array(into.id):
+            return value
+        small = shapes.spread(value, self.kind(into), self.kinds, self.available)
+        return value if small is None else small
+
+
+def _is_number(atom: ir.Atom, value: float) -> bool:
+    """Whether an atom is this real literal."""
+    return isinstance(atom, ir.Const) and type(atom.value) in (int, float) and atom.value == value
+
+
+def _is_power_of_two(atom: ir.Atom) -> bool:
+    return (
+        isinstance(atom, ir.Const) and type(atom.value) is float and atom.value in (2.0, 4.0, 0.5)
+    )
+
+
+def _folded(fn: Callable[[Any, Any], Any], a: ir.Atom, b: ir.Atom) -> ir.Const | None:
+    """The value of an operation on two literals; a division by zero is left to happen."""
+    if not isinstance(a, ir.Const) or not isinstance(b, ir.Const):
+        return None
+    if type(a.value) not in (int, float) or type(b.value) not in (int, float):
+        return None
+    if fn is operator.truediv and b.value == 0:
+        return None
+    return ir.Const(fn(a.value, b.value))
+
+
+Rule = Callable[..., "ir.Rhs | None"]
+
+_RULES: dict[Any, Rule] = {
+    operator.neg: Algebra.neg,
+    operator.add: Algebra.add,
+    operator.sub: Algebra.sub,
+    operator.mul: Algebra.mul,
+    operator.truediv: Algebra.div,
+    operator.pow: Algebra.power,
+    operator.getitem: Algebra.item,
+    np.copy: Algebra.copy,
+    tuple: Algebra.tuple,
+}

@@ -1,0 +1,360 @@
+"""Remove what nobody needs: assignments, stores, saves, loops and branches without effect.
+
+A name is needed where a path leads to a read of it by a statement that is itself needed.  A list or
+array that only this function has, under one name, is written into for nothing if no needed
+statement looks at it: then its stores, appends and pops go, all of them.  Who asks for the shape of
+an array does not look at what it holds.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
+
+from srcdiff import ir
+from srcdiff.analysis.liveness import reads_of
+from srcdiff.ir.kinds import Array, Kind, holds_memory
+from srcdiff.optimize.shapes import asks_form
+from srcdiff.optimize.sharers import Sharers
+from srcdiff.primitives.effects import (
+    ARRAY_MUTATORS,
+    IN_PLACE_FUNCTIONS,
+    LIST_MUTATORS,
+    is_pure,
+    mutated_args,
+    returns_view,
+)
+from srcdiff.runtime.trees import add_into, add_shared, cotangent, put_back
+
+_INTO_ITEMS = (add_into, add_shared, put_back)
+
+
+def remove_dead(
+    function: ir.Function, kinds: Mapping[str, Kind] | None = None
+) -> ir.Function:
+    """The function without dead statements; `kinds` tell which names cannot share memory."""
+    swapped = _swapped(function)
+    private = _private(function, kinds or {}, swapped)
+    formed = _formed(function, private, kinds or {})
+    needed: set[str] = set()
+    sharers = functools.partial(Sharers.of, function, kinds or {})
+    heads: dict[int, set[str]] = {}
+    while True:
+        sweep = _Sweep(private, formed, swapped, needed, sharers, heads)
+        body = sweep.block(function.body, set())
+        # Another sweep leaves out the same, unless what it wrote into has become needed.
+        if sweep.needed.isdisjoint(sweep.refused.values()):
+            return ir.rebuilt(function, body=body)
+        needed = sweep.needed
+
+
+def stored_into(stmt: ir.Stmt) -> str | None:
+    """The one name that a statement writes into, if that is all that it does besides binding."""
+    if type(stmt) is ir.SetItem:
+        return stmt.base.id
+    call = ir.call_of(stmt)
+    if call is None:
+        return None
+    if "_stored" not in call.__dict__:  # it depends on nothing but the fields
+        call.__dict__["_stored"] = _stored_by(call)
+    return call.__dict__["_stored"]  # type: ignore[no-any-return]
+
+
+def _stored_by(call: ir.Call) -> str | None:
+    """The one name that a call writes into, if that is all that it does besides its result."""
+    written = mutated_args(call)
+    if not written or written != call.args[:1] or not isinstance(written[0], ir.Name):
+        return None
+    fn = call.fn
+    if isinstance(fn, ir.Method):
+        writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
+    else:
+        writes = fn in IN_PLACE_FUNCTIONS or getattr(fn, "__name__", "") == "at"
+    return written[0].id if writes else None
+
+
+def _private(
+    function: ir.Function, kinds: Mapping[str, Kind], swapped: Mapping[str, frozenset[str]]
+) -> frozenset[str]:
+    """The names of what is written into that are only ever bound to new memory.
+
+    Whether it stays private shows later.
+    """
+    statements = list(ir.walk(function.body))
+    stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
+    stored |= {n for name, names in swapped.items() if name in stored for n in names}
+    fresh: set[str] = set()
+    other: set[str] = set()
+    for stmt in statements:
+        for name in ir.writes(stmt):
+            if name in stored and not isinstance(stmt, ir.Permute):
+                (fresh if _makes_new(stmt, kinds) else other).add(name)
+    found = fresh - other - _written_through(statements, kinds)
+    return frozenset(n for n in found if swapped.get(n, frozenset()) <= found)
+
+
+def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
+    """The names that take each other's values, for each of them."""
+    found: dict[str, frozenset[str]] = {}
+    for stmt in (s for s in ir.walk(function.body) if isinstance(s, ir.Permute)):
+        names = frozenset(ir.writes(stmt))
+        names = names.union(*(found.get(n, ()) for n in names))
+        found.update(dict.fromkeys(names, names))
+    return found
+
+
+def _written_through(statements: Sequence[ir.Stmt], kinds: Mapping[str, Kind]) -> set[str]:
+    """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
+    bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
+    bases.update(n for s in statements for n in _items_written(s))
+    open_ = bases - kinds.keys()
+    arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
+    return {n for n in bases if (n not in arrays if n in open_ else holds_memory(kinds[n]))}
+
+
+def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The container into whose items a call writes, where they are."""
+    call = ir.call_of(stmt)
+    return ir.names(call.args[0]) if call is not None and call.fn in _INTO_ITEMS else ()
+
+
+def _makes_array(stmt: ir.Stmt) -> bool:
+    """Whether a statement binds a name to what a function of NumPy makes."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", None) == "numpy"
+
+
+def _makes_new(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a statement binds a name to memory that nothing else has."""
+    if not isinstance(stmt, ir.Assign):
+        return False
+    if isinstance(stmt.rhs, ir.Call):
+        if stmt.rhs.fn is cotangent:
+            return isinstance(kinds.get(stmt.target.id), Array)
+        empty = stmt.rhs.fn in (ir.make_list, ir.make_dict) and not stmt.rhs.args
+        return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs, kinds))
+    return isinstance(stmt.rhs, ir.Const)
+
+
+def _formed(
+    function: ir.Function, private: frozenset[str], kinds: Mapping[str, Kind]
+) -> frozenset[str]:
+    """The arrays among the private names whose shape no store changes."""
+    found = {n for n in private if isinstance(kinds.get(n), Array)}
+    if not found:
+        return frozenset()
+    calls = filter(None, map(ir.call_of, ir.walk(function.body)))
+    methods = [c for c in calls if type(c.fn) is ir.Method and c.fn.name in _RESHAPES]
+    return frozenset(found - {n for c in methods for n in ir.names(c.args[0])})
+
+
+_RESHAPES = ("resize", "setfield", "setflags")
+
+
+class _Sweep:
+    """One backward walk with the live names; statements that are not needed are left out."""
+
+    def __init__(
+        self,
+        private: frozenset[str],
+        formed: frozenset[str],
+        swapped: Mapping[str, frozenset[str]],
+        needed: set[str],
+        sharers: Callable[[], Sharers],
+        heads: dict[int, set[str]],
+    ) -> None:
+        self.private = private
+        self.formed = formed
+        self.swapped = swapped
+        self.sharers = sharers
+        self.needed = set(needed)
+        self.refused: dict[int, str] = {}  # what statements wrote into that were left out for that
+        # What is live at the head of each loop, as far as is known: the more lists have become
+        # needed the more is live, so another sweep starts from what the last one found.
+        self.heads = heads
+
+    def block(self, block: ir.Block, live: set[str]) -> ir.Block:
+        """The needed statements of a block; `live` becomes what is live before it."""
+        out: list[ir.Stmt] = []
+        for stmt in reversed(block):
+            new = self.stmt(stmt, live)
+            if new is not None:
+                out.append(new)
+        return tuple(reversed(out))
+
+    def stmt(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
+        """A statement as far as it is needed."""
+        if type(stmt) not in ir.PLAIN:
+            return self.nested(stmt, live)
+        if type(stmt) is ir.Comment:
+            return stmt if stmt.text else None
+        base = stored_into(stmt)
+        if not self.is_needed(stmt, base, live):
+            return None
+        if type(stmt) is ir.Permute:
+            stmt = _one_way(stmt, live)
+        if type(stmt) is ir.Assign and stmt.target.id not in live:
+            stmt = _for_its_effect(stmt)
+        live.difference_update(ir.writes(stmt))
+        looks = not self.formed.isdisjoint(reads_of(stmt))
+        forms = self.forms(stmt) if looks else frozenset[str]()
+        for name in self.looked_at(stmt, base, forms):
+            self.need(name, live)
+        live.update(forms)
+        if base is not None:
+            live.add(base)
+        return stmt
+
+    def nested(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
+        """A statement with blocks as far as it is needed."""
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, live)
+        if isinstance(stmt, ir.For):
+            return self.for_loop(stmt, live)
+        assert isinstance(stmt, ir.While)
+        return self.while_loop(stmt, live)
+
+    def need(self, name: str, live: set[str]) -> None:
+        """A needed statement looks at a name."""
+        live.add(name)
+        if name in self.private:
+            self.needed.add(name)
+            self.needed.update(self.swapped.get(name, ()))
+
+    def is_needed(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> bool:
+        """Whether a plain statement, which writes into `base`, does something that is needed."""
+        if base is not None and base in self.private:
+            seen = self.is_seen(base, live) or not live.isdisjoint(ir.writes(stmt))
+            self.refused[id(stmt)] = "" if seen or base in self.needed else base
+            return seen
+        if isinstance(stmt, ir.Assign):
+            return stmt.target.id in live or not _is_pure(stmt.rhs)
+        return not isinstance(stmt, ir.Permute) or not live.isdisjoint(ir.writes(stmt))
+
+    def is_seen(self, base: str, live: set[str]) -> bool:
+        """Whether somebody looks at what a private name holds from here on."""
+        if base not in self.needed:
+            return False
+        return base in live or not self.sharers().is_alone(base, live)
+
+    def looked_at(
+        self, stmt: ir.Stmt, base: str | None, forms: frozenset[str]
+    ) -> Sequence[str]:
+        """The names whose value a statement looks at; writing into one is not looking."""
+        if base is None or base not in self.private:
+            return [n for n in reads_of(stmt) if n not in forms] if forms else reads_of(stmt)
+        if isinstance(stmt, ir.SetItem):
+            index = () if stmt.index is None else ir.names(stmt.index)
+            return [*index, *ir.names(stmt.value)]
+        assert isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call)
+        call = stmt.rhs
+        # A pop looks at the list.
+        seen = ir.names(replace(call, args=call.args[1:]))
+        return [*seen, base] if isinstance(stmt, ir.Assign) else list(seen)
+
+    def forms(self, stmt: ir.Stmt) -> frozenset[str]:
+        """The names of which a statement does not look at what they hold."""
+        if isinstance(stmt, ir.Permute):  # what one of them holds any of them may hold
+            return self.formed.intersection(ir.writes(stmt))
+        call = ir.call_of(stmt)
+        place = asks_form(call) if call is not None else None
+        if call is None or place is None or len(call.args) <= place:
+            return frozenset()
+        others = (*call.args[:place], *call.args[place + 1 :], *(v for _, v in call.kwargs))
+        looked_at = {n for a in others for n in ir.names(a)}
+        return self.formed.intersection(ir.names(call.args[place])) - looked_at
+
+    def branch(self, stmt: ir.If, live: set[str]) -> ir.Stmt | None:
+        """An `if`, unless nothing is left in it."""
+        other = set(live)
+        body, orelse = self.block(stmt.body, live), self.block(stmt.orelse, other)
+        live |= other
+        if _is_empty(body) and _is_empty(orelse):
+            return None
+        for name in ir.names(stmt.test):
+            self.need(name, live)
+        return ir.rebuilt(stmt, body=body, orelse=orelse)
+
+    def for_loop(self, stmt: ir.For, live: set[str]) -> ir.Stmt | None:
+        """A `for`, unless nothing is left in it and its target is not read later."""
+        after = set(live)
+        live |= self.heads.get(id(stmt), set())
+        while True:
+            inner = set(live)
+            if stmt.stop is not None and not _is_empty(stmt.body):
+                inner.add(stmt.stop.id)
+            body = self.block(stmt.body, inner)
+            inner.discard(stmt.target.id)
+            more = inner - live
+            live |= more
+            if not more or more.isdisjoint(self.asked_in(stmt.body)):
+                break
+        empty = _is_empty(body) or (stmt.stop is not None and _only_sets(body, stmt.stop.id, after))
+        if empty and stmt.target.id not in after and _is_pure(stmt.iter):
+            live.clear()
+            live.update(after)
+            return None
+        # What is live at its head already starts the next visit, if an outer loop makes one.
+        self.heads[id(stmt)] = set(live)
+        for name in ir.names(stmt.iter):
+            self.need(name, live)
+        return ir.rebuilt(stmt, body=body)
+
+    def asked_in(self, block: ir.Block) -> Set[str]:
+        """The names of which it matters inside of a block whether they are live."""
+        bases = {stored_into(s) for s in ir.walk(block)} & self.private
+        return ir.bound(block).union(*(self.sharers().group(n) for n in bases if n is not None))
+
+    def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
+        """A `while`, which might never end: it stays."""
+        head: set[str] = set(self.heads.get(id(stmt), ()))
+        while True:
+            inner = head | live
+            if stmt.stop is not None:
+                inner.add(stmt.stop.id)
+            body = self.block(stmt.body, inner)
+            inner |= live
+            for name in ir.names(stmt.test):
+                self.need(name, inner)
+            cond = self.block(stmt.cond, inner)
+            if inner <= head:
+                live.clear()
+                live.update(head)
+                self.heads[id(stmt)] = head
+                return ir.rebuilt(stmt, cond=cond, body=body)
+            head |= inner
+
+
+def _for_its_effect(stmt: ir.Assign) -> ir.Stmt:
+    """A cotangent that nobody needs is looked at all the same: it may be wrong."""
+    call = ir.call_of(stmt)
+    return ir.Effect(call, stmt.loc) if call is not None and call.fn is cotangent else stmt
+
+
+def _one_way(stmt: ir.Permute, live: set[str]) -> ir.Stmt:
+    """A permutation of which only one result is needed is an assignment."""
+    needed = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in live]
+    return ir.Assign(*needed[0], stmt.loc) if len(needed) == 1 else stmt
+
+
+def _only_sets(body: ir.Block, stop: str, after: set[str]) -> bool:
+    """Whether all that a loop's body does is to compute the flag that ends the loop."""
+    if stop in after:
+        return False
+    return all(
+        isinstance(s, ir.Assign) and s.target.id not in after and _is_pure(s.rhs) for s in body
+    )
+
+
+def _is_empty(block: ir.Block) -> bool:
+    return all(isinstance(s, ir.Comment) for s in block)
+
+
+def _is_pure(rhs: ir.Rhs) -> bool:
+    """Whether leaving out the evaluation of a right-hand side changes nothing else."""
+    if isinstance(rhs, ir.Opaque):
+        return rhs.is_pure
+    if isinstance(rhs, ir.Call):
+        return is_pure(rhs.fn) and not mutated_args(rhs)
+    return True

@@ -1,0 +1,224 @@
+"""Return the gradients as they are where their shapes, dtypes and types are known to be right.
+
+Takes an assembled derivative, in which every gradient passes through `like_tree`; returns it with
+plain names, `float(...)` or `.astype(...)` where the kinds say that this is all that it does.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.kinds import Array, Kind, List, Scalar, Tuple, class_of, is_real, same_shape
+from srcdiff.optimize.sharers import OwnMemory
+from srcdiff.runtime import sequences, trees
+from srcdiff.runtime.devices import on_device
+from srcdiff.specialize.objects.whole import ATTRIBUTE
+
+
+def finish(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The derivative with its results in their plain form."""
+    body: list[ir.Stmt] = []
+    same: dict[str, ir.Name] = {}
+
+    def read(name: ir.Name) -> ir.Atom:
+        return same.get(name.id, name)
+
+    for k, stmt in enumerate(function.body):
+        plain = _finished(stmt, kinds)
+        if isinstance(stmt, ir.Assign) and isinstance(plain, ir.Name):
+            if _is_tail(function.body[k:]):
+                same[stmt.target.id] = plain
+                continue
+        if isinstance(stmt, ir.Assign) and plain is not None:
+            stmt = replace(stmt, rhs=plain)
+        body.append(ir.map_stmt(stmt, read, lambda n: n, lambda b: b) if same else stmt)
+    return replace(function, body=tuple(body))
+
+
+def _is_tail(rest: ir.Block) -> bool:
+    """Whether what follows only puts the results together, each under a name of its own."""
+    bound = [n for s in rest for n in ir.writes(s)]
+    plain = all(isinstance(s, (ir.Assign, ir.Return)) for s in rest)
+    return plain and len(bound) == len(set(bound)) and not set(bound) & _read_before(rest)
+
+
+def _read_before(rest: ir.Block) -> set[str]:
+    """The names that statements read before one of them binds it."""
+    found: set[str] = set()
+    done: set[str] = set()
+    for stmt in rest:
+        found.update(n for n in ir.reads(stmt) if n not in done)
+        done.update(ir.writes(stmt))
+    return found
+
+
+def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]) -> ir.Function:
+    """The function with `x = x + y` as `x += y`, where the user or we meant that.
+
+    Of arrays only those that nobody else has are written into.
+    """
+    own = functools.partial(OwnMemory.of, function, kinds)
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(stmt(s) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
+            if _is_attribute(s.rhs, kinds):
+                return replace(s, rhs=_attribute(s.rhs))
+            return _zeros(s, s.rhs, kinds) or _in_place(s, s.rhs, kinds, ours, own)
+        return ir.map_blocks(s, block)
+
+    return replace(function, body=block(function.body))
+
+
+_FEW = 4  # zeros that are written out
+
+
+def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Assign | None:
+    """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
+    like = call.args[0] if call.fn is trees.zero_tree and not call.kwargs else None
+    kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
+    if like is None or not isinstance(kind, (List, Tuple)):
+        return None
+    items = kind.items if kind.items is not None else (kind.item,)
+    if not items or not all(map(_is_number, items)):
+        return None
+    zero = ir.Const(0.0)
+    if kind.items is not None and len(items) <= _FEW:
+        return replace(stmt, rhs=ir.Call(ir.make_list, (zero,) * len(items)))
+    return replace(stmt, rhs=ir.Call(sequences.zeros_of, (like,), text="zeros_of"))
+
+
+def _is_number(kind: Kind | None) -> bool:
+    """Whether a value is a number, or the sum of a list: on a device an array, or 0 of none."""
+    if isinstance(kind, Array):
+        return on_device() and kind.maybe_scalar and kind.dims == () and kind.dtype == "float64"
+    return isinstance(kind, Scalar) and kind.dtype == "float64"
+
+
+def returned(function: ir.Function) -> frozenset[str]:
+    """The variables that take what a recursive function returns.
+
+    Its kind cannot be told from the text, so that `+=` might mean an array.
+    """
+    both: set[str] = set()
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
+            taken = rhs.fn is operator.getitem and rhs.args[0] in {ir.Name(n) for n in both}
+            if isinstance(rhs.fn, ir.Derived) or taken:
+                both.add(stmt.target.id)
+    return frozenset(both)
+
+
+def _is_attribute(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a call reads an attribute of an object that came out of a container."""
+    if call.fn is not operator.getitem or not isinstance(call.args[1], ir.Const):
+        return False
+    kind, base = _kind(call.args[0], kinds), call.args[0]
+    if class_of(kind) is not None:
+        return isinstance(call.args[1].value, str)
+    adjoint = isinstance(base, ir.Name) and base.id.lstrip("_").startswith("d_")
+    return call.text == ATTRIBUTE and not adjoint
+
+
+def _attribute(call: ir.Call) -> ir.Call:
+    """`x.name`."""
+    assert isinstance(call.args[1], ir.Const)
+    return ir.Call(ir.Attr(call.args[1].value), call.args[:1])
+
+
+_SYMBOLS: Mapping[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+}  # fmt: skip
+
+
+def _in_place(
+    stmt: ir.Assign,
+    call: ir.Call,
+    kinds: Mapping[str, Kind],
+    ours: frozenset[str],
+    own: Callable[[], OwnMemory],
+) -> ir.Stmt:
+    """`x = x + y` as `x += y`."""
+    name, kind = stmt.target.id, kinds.get(stmt.target.id)
+    marked = (call.text or "").endswith("=")
+    symbol = _SYMBOLS.get(call.fn)
+    plain = replace(stmt, rhs=replace(call, text=None)) if marked else stmt
+    if name in ours and call.fn is operator.mul and call.args[1] == stmt.target:
+        call = replace(call, args=(call.args[1], call.args[0]))
+    if not (marked or name in ours) or symbol is None or call.args[0] != stmt.target:
+        return plain
+    if name in ir.names(call.args[1]):
+        return plain
+    # Of an array whose shape and dtype are the same all the time both forms give the same.
+    if isinstance(kind, Scalar) or (_is_steady(kind) and own().is_own(name, stmt)):
+        return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
+    return plain
+
+
+def _is_steady(kind: Kind | None) -> bool:
+    """Whether a name always stands for an array of one shape and dtype."""
+    if not isinstance(kind, Array) or kind.maybe_scalar or kind.dtype is None:
+        return False
+    return bool(kind.dims) and None not in (kind.dims or ())
+
+
+def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Rhs | None:
+    """The plain form of a result, None for any other statement and where there is none."""
+    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+        return None
+    if stmt.rhs.fn is not trees.like_tree:
+        return None
+    grad, like = stmt.rhs.args
+    have = _kind(grad, kinds)
+    want = _kind(like, kinds)
+    return None if have is None or want is None else _plain(grad, have, want)
+
+
+def _kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind | None:
+    return kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+
+
+def _plain(grad: ir.Atom, have: Kind, want: Kind) -> ir.Rhs | None:
+    """The gradient itself or converted, None where only `like_tree` is sure."""
+    if isinstance(have, Scalar) and isinstance(want, Scalar):
+        return _plain_number(grad, have, want)
+    if isinstance(want, Scalar) and isinstance(have, Array) and on_device():
+        return _fetched(grad, have, want)
+    if isinstance(have, Array) and isinstance(want, Array) and same_shape(have, want):
+        if have.dtype == want.dtype:
+            return grad
+        if have.dtype is not None and want.dtype is not None and is_real(have):
+            dtype = ir.Ref(f"np.{want.dtype}", getattr(np, want.dtype))
+            return ir.Call(ir.Method("astype"), (grad, dtype))
+    return None
+
+
+def _fetched(grad: ir.Atom, have: Array, want: Scalar) -> ir.Rhs | None:
+    """A gradient that may be an array on a device, for a number of Python."""
+    number = want.python and want.dtype in ("float64", "complex128")
+    if have.dtype is None or have.dims != () or not number:
+        return None
+    if want.dtype == "float64" and not is_real(have):
+        return None
+    return ir.Call(float if want.dtype == "float64" else complex, (grad,))
+
+
+def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
+    """A gradient that is a number, for an input that is one."""
+    if have.dtype is None or have.dtype != want.dtype or want.python is None:
+        return None
+    if want.python is have.python:
+        return grad
+    if want.python:
+        return ir.Call(float if want.dtype == "float64" else complex, (grad,))
+    return ir.Call(getattr(np, str(want.dtype)), (grad,), text=f"np.{want.dtype}")

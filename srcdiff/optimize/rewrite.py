@@ -1,0 +1,288 @@
+"""One forward walk: copies replaced, calls put into plainer forms, equal values computed once."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from srcdiff import ir
+from srcdiff.analysis.laid import laid_origins
+from srcdiff.analysis.liveness import names_in, uses
+from srcdiff.ir.kinds import Kind, is_float
+from srcdiff.normalize.copy_in import lent_names
+from srcdiff.optimize.algebra import Algebra
+from srcdiff.optimize.available import Available, is_view
+from srcdiff.optimize.branches import common
+from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.scalars import Products
+from srcdiff.optimize.signs import Signs
+from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+
+MARK = "backward"
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A function in plainer form, and what tells whether it is the plainest."""
+
+    function: ir.Function
+    settled: bool  # nothing was done but to gather numbers
+    shut: frozenset[str]  # products that were not looked into, for they have several readers
+
+    def is_plainest(self, left: ir.Function) -> bool:
+        """Whether another walk over what is left of the function would find nothing."""
+        if not self.settled:
+            return False
+        readers = Counter(uses(left.body)) if self.shut else {}
+        return all(readers.get(name) != 1 for name in self.shut)
+
+
+def rewrite(
+    function: ir.Function, kinds: dict[str, Kind], adjoints: frozenset[str] = frozenset()
+) -> Rewritten:
+    """The function with plainer statements; what has become dead is still there.
+
+    `kinds` gets those of new temporaries.  In products with `adjoints` numbers are
+    multiplied first.
+    """
+    rewriter = Rewriter(function, kinds)
+    products = Products(kinds, rewriter.signs, adjoints) if adjoints else None
+    rewriter.products = products
+    new = ir.rebuilt(function, body=rewriter.block(function.body))
+    settled = rewriter.settled and not rewriter.algebra.others
+    return Rewritten(new, settled, frozenset(products.shut if products else ()))
+
+
+def mark_in(body: ir.Block) -> int | None:
+    """Where the comment stands that starts the generated part."""
+    return next((k for k, s in enumerate(body) if is_mark(s)), None)
+
+
+def is_mark(stmt: ir.Stmt) -> bool:
+    """Whether a statement is that comment."""
+    return type(stmt) is ir.Comment and stmt.text == MARK
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name was made by the compiler and means nothing to a reader."""
+    return name.startswith("_")
+
+
+class Rewriter:
+    """The walk; `ours`: past the comment that starts the generated part, or in generated text."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        kinds: dict[str, Kind],
+        leaving: Iterable[str] = (),
+        fresh: ir.Fresh | None = None,
+    ) -> None:
+        self.kinds = kinds
+        self.memory = Memory(function, kinds, leaving) if leaving else Memory.of(function, kinds)
+        self.laid = laid_origins(function, kinds, lent_names(function))
+        self.ours = mark_in(function.body) is None
+        self.available = Available(self.memory)
+        fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
+        self.count = Counter(uses(function.body))
+        self.signs = Signs(kinds, self.available, self.count, fresh)
+        steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
+        self.algebra = Algebra(kinds, self.available, self.signs, steady)
+        self.products: Products | None = None
+        self.settled = True
+        self.blocks = 0
+        self.before: ir.Block = ()  # what both branches of the present statement start with
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, statement by statement."""
+        self.blocks += 1
+        here = self.blocks
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            new = self.stmt(stmt, here)
+            self.settled &= new is stmt or self.is_same(stmt, new)
+            out += (*self.signs.pending, *self.before)
+            self.signs.pending, self.before = [], ()
+            if new is not None:
+                out.append(new)
+        return tuple(out)
+
+    def is_same(self, stmt: ir.Stmt, new: ir.Stmt | None) -> bool:
+        """Whether a statement itself stayed as it was; `plain` asks that of an assignment."""
+        if new is None or self.before:
+            return False
+        return type(new) is ir.Assign or ir.operands(stmt) == ir.operands(new)
+
+    def read(self, name: ir.Name) -> ir.Atom:
+        """What is read instead of a name: what it is a copy of."""
+        return self.available.copied(name)
+
+    def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
+        """A statement in plainer form."""
+        if isinstance(stmt, ir.Assign):
+            return self.assign(stmt, here)
+        if isinstance(stmt, ir.SetItem):
+            return self.set_item(stmt)
+        if isinstance(stmt, ir.Effect):
+            rhs = self.rhs(stmt.rhs)
+            assert isinstance(rhs, (ir.Call, ir.Opaque))
+            if self.ours and isinstance(rhs, ir.Call):
+                rhs = self.algebra.effect(rhs)
+            new = ir.rebuilt(stmt, rhs=rhs)
+            self.available.change(new)
+            return new
+        if isinstance(stmt, ir.Return):
+            return ir.rebuilt(stmt, value=ir.map_atom(self.read, stmt.value))
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt)
+        if isinstance(stmt, ir.For):
+            return self.for_loop(stmt)
+        if isinstance(stmt, ir.While):
+            return self.while_loop(stmt)
+        if isinstance(stmt, ir.Comment):
+            self.ours = self.ours or stmt.text == MARK
+        for name in ir.writes(stmt):
+            self.available.bind(name)
+        return stmt
+
+    def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
+        """A right-hand side with its copies replaced (text is left as it is)."""
+        return rhs if isinstance(rhs, ir.Opaque) else ir.map_rhs(self.read, rhs)
+
+    def assign(self, stmt: ir.Assign, here: int) -> ir.Stmt | None:
+        """`target = rhs`."""
+        target = stmt.target.id
+        rhs = self.rhs(stmt.rhs)
+        self.settled &= rhs is stmt.rhs
+        ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
+        if ours:
+            rhs = self.plain(stmt, rhs, here)
+        if (type(rhs) is ir.Name and rhs == stmt.target) or self.is_still(stmt.target, rhs):
+            return None
+        new = stmt if rhs is stmt.rhs else ir.Assign(stmt.target, rhs, stmt.loc)
+        self.available.bind(target)
+        self.available.change(new)
+        self.learn(target, rhs, here, ours or is_temporary(target))
+        return new
+
+    def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
+        """Whether a name is bound to the view that it stands for already."""
+        if not self.ours or not isinstance(rhs, ir.Call) or not is_view(rhs):
+            return False
+        return self.available.value(target) == rhs
+
+    def plain(self, stmt: ir.Assign, rhs: ir.Rhs, here: int) -> ir.Rhs:
+        """The plainest form of a right-hand side; new temporaries become known on the way."""
+        if stmt.target.id in self.laid:
+            return rhs  # another form may lie in memory in another order
+        self.algebra.loc = stmt.loc
+        self.algebra.products = self.products if self.ours else None
+        done = len(self.signs.pending)
+        rhs = self.algebra.plain(stmt.target.id, rhs)
+        for made in self.signs.pending[done:]:
+            self.settled = self.settled and self.is_plain(made, here)
+            self.available.learn(made.target.id, made.rhs, here)
+            self.note(stmt.rhs, made.rhs)
+        known = self.known(stmt.target.id, rhs, here)
+        self.settled &= known is rhs
+        self.note(stmt.rhs, known)
+        return known
+
+    def is_plain(self, made: ir.Assign, here: int) -> bool:
+        """Whether nothing is to be done about a temporary that has just been made."""
+        if self.available.same_value(made.rhs, here) is not None:
+            return False
+        done = len(self.signs.pending)
+        plain = not isinstance(made.rhs, ir.Call) or (
+            self.algebra.step(made.target.id, made.rhs) is None
+        )
+        del self.signs.pending[done:]
+        return plain
+
+    def note(self, old: ir.Rhs, new: ir.Rhs) -> None:
+        """A right-hand side reads other names than before."""
+        if new is not old:
+            before = names_in(old)
+            for name in names_in(new):
+                if name not in before:
+                    self.count[name] += 1
+
+    def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
+        """A name that has the value of a right-hand side already, if computing it costs much."""
+        if not isinstance(rhs, ir.Call) or not self.is_worth_keeping(target, rhs):
+            return rhs
+        name = self.available.same_value(rhs, here)
+        if name is None or name == target or not self.memory.may_share(target, name):
+            return rhs
+        return ir.Name(name)
+
+    def is_worth_keeping(self, target: str, call: ir.Call) -> bool:
+        """Whether two such calls are better one: not for views, elements and integers."""
+        if call.fn is operator.getitem or not is_pure(call.fn) or mutated_args(call, self.kinds):
+            return False
+        kind = self.kinds.get(target)
+        return kind is not None and is_float(kind) and not returns_view(call, self.kinds)
+
+    def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
+        """What follows from an assignment; `ours`: of a name that no reader misses."""
+        if isinstance(rhs, ir.Call):
+            self.available.learn(target, rhs, here)
+        elif isinstance(rhs, ir.Name) and is_temporary(rhs.id) and not is_temporary(target):
+            # From here on the reader's name stands for both.
+            value = self.available.value(rhs)
+            if isinstance(value, ir.Call):
+                self.available.learn(target, value, here)
+            self.available.learn(rhs.id, ir.Name(target), here)
+        elif ours:
+            self.available.learn(target, rhs, here)
+
+    def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
+        """A store; the base of a whole update stays the name that it is."""
+        base: ir.Atom = stmt.base
+        if stmt.index is not None:
+            new = self.read(stmt.base)
+            base = new if isinstance(new, ir.Name) else base
+        assert isinstance(base, ir.Name)
+        index = None if stmt.index is None else ir.map_atom(self.read, stmt.index)
+        value = ir.map_atom(self.read, stmt.value)
+        result = ir.rebuilt(stmt, base=base, index=index, value=value)
+        if self.ours:
+            self.algebra.loc = stmt.loc
+            result = self.algebra.store(result)
+            self.note(stmt.value, result.value)
+        self.available.change(result)
+        return result
+
+    def branch(self, stmt: ir.If) -> ir.Stmt:
+        """Both branches; neither sees what the other has learnt."""
+        test = ir.map_atom(self.read, stmt.test)
+        body = self.block(stmt.body)
+        self.available.forget(stmt.body)
+        orelse = self.block(stmt.orelse)
+        self.available.forget(stmt.orelse)
+        done = ir.rebuilt(stmt, test=test, body=body, orelse=orelse)
+        if self.ours and orelse:
+            self.before, done = common(done, self.memory)
+        return done
+
+    def for_loop(self, stmt: ir.For) -> ir.Stmt:
+        """A loop: what its body changes is unknown at its head and after it."""
+        it = self.rhs(stmt.iter)
+        assert not isinstance(it, ir.Opaque)
+        self.available.bind(stmt.target.id)
+        self.available.forget(stmt.body)
+        body = self.block(stmt.body)
+        self.available.bind(stmt.target.id)
+        self.available.forget(stmt.body)
+        return ir.rebuilt(stmt, iter=it, body=body)
+
+    def while_loop(self, stmt: ir.While) -> ir.Stmt:
+        """A loop whose condition is computed before every iteration."""
+        self.available.forget((*stmt.cond, *stmt.body))
+        cond = self.block(stmt.cond)
+        test = ir.map_atom(self.read, stmt.test)
+        body = self.block(stmt.body)
+        self.available.forget((*stmt.cond, *stmt.body))
+        return ir.rebuilt(stmt, cond=cond, test=test, body=body)

@@ -1,0 +1,249 @@
+"""Squares of norms, of `abs` and of `std` have derivatives of their own: they are smooth at zero.
+
+Takes a function and the kinds of its names; returns it with `y = with_slope(d * d, np.sum(x * x))`
+in place of `y = d * d` where `d = np.linalg.norm(x)`.  Values are computed as they were, and texts
+show nothing of it: the derivative is that of the second argument, to every order, where that of
+`d`, which is zero at zero by convention, would say that nothing bends there.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.activity import activity, edges_of
+from srcdiff.frontend.flow import flows
+from srcdiff.ir.kinds import rank_of
+from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.typed import Typed
+from srcdiff.normalize.outputs import selected_names
+from srcdiff.optimize.available import Available
+from srcdiff.optimize.memory import Memory
+from srcdiff.primitives.effects import module_of
+from srcdiff.runtime.arrays import squared_modulus, with_slope
+
+_NORMS = frozenset((np.linalg.norm, np.linalg.vector_norm))
+_ABS = frozenset((operator.abs, abs, np.absolute, np.fabs, math.fabs))
+_STD: dict[ir.Callee, ir.Callee] = {np.std: np.var, ir.Method("std"): ir.Method("var")}
+_DISTANCES = "scipy.spatial.distance"
+_MUL = frozenset((operator.mul, np.multiply))
+_DIV = frozenset((operator.truediv, np.divide, np.true_divide))
+_NEG = frozenset((operator.neg, np.negative))
+_POW = frozenset((operator.pow, pow, math.pow, np.power, np.float_power))
+_INNER = frozenset((operator.matmul, np.matmul, np.dot, np.inner, np.vdot))
+
+
+def with_squares(typed: Typed, inputs: Iterable[str]) -> ir.Function:
+    """The function with the derivatives of squares said apart from their values."""
+    function = typed.function
+    if not any(_is_root(s.rhs) for s in ir.walk(function.body) if isinstance(s, ir.Assign)):
+        return function
+    found = edges_of(function, typed.kinds, flows)
+    active = activity(inputs, selected_names(function), found)
+    return replace(function, body=_Squares(typed, active).block(function.body))
+
+
+def _is_root(rhs: ir.Rhs) -> bool:
+    """Whether an expression is a norm, a distance, an absolute value or a standard deviation."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn in _NORMS:
+        return len(rhs.args) == 1 and all(_is_two(k, v) for k, v in rhs.kwargs) or (
+            rhs.fn is np.linalg.norm and len(rhs.args) > 1 and rhs.args[1] == ir.NONE
+        )
+    return rhs.fn in _ABS or rhs.fn in _STD or _is_distance(rhs)
+
+
+def _spelled(fn: ir.Callee) -> ir.Callee:
+    """One of the functions that are the same."""
+    return abs if fn in _ABS else np.std if fn in _STD else fn
+
+
+def _is_distance(call: ir.Call) -> bool:
+    """Whether a call gives the Euclidean distances between points."""
+    if getattr(call.fn, "__name__", "") != "cdist" or module_of(call.fn) != _DISTANCES:
+        return False
+    metric = [*call.args[2:], *(v for _, v in call.kwargs)]
+    return metric in ([], [ir.Const("euclidean")])
+
+
+def _is_two(key: str | None, value: ir.Atom) -> bool:
+    """Whether a keyword argument of a norm leaves it the root of a sum of squares."""
+    return key in ("axis", "keepdims") or key == "ord" and value in (ir.NONE, ir.Const(2))
+
+
+class _Squares:
+    """The walk through one function, with what its names are known to equal."""
+
+    def __init__(self, typed: Typed, active: frozenset[str]) -> None:
+        self.kinds = typed.kinds
+        self.active = active
+        self.available = Available(Memory(typed.function, dict(typed.kinds)))
+        self.fresh = ir.Fresh(ir.all_names(typed.function))
+        self.out: list[ir.Stmt] = []
+        self.loc = ir.NOWHERE
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its squares."""
+        outer, self.out = self.out, []
+        for stmt in block:
+            if isinstance(stmt, (ir.If, ir.For, ir.While)):
+                self.nested(stmt)
+            else:
+                self.plain(stmt)
+        found, self.out = tuple(self.out), outer
+        return found
+
+    def nested(self, stmt: ir.If | ir.For | ir.While) -> None:
+        """Control flow: what a loop changes is not known in it, what is bound inside not after."""
+        if not isinstance(stmt, ir.If):
+            self.available.forget((stmt,))
+
+        def inner(block: ir.Block) -> ir.Block:
+            new = self.block(block)
+            self.available.forget(block)
+            return new
+
+        self.out.append(ir.map_blocks(stmt, inner))
+
+    def plain(self, stmt: ir.Stmt) -> None:
+        """A statement, and what is known after it."""
+        call = ir.call_of(stmt)
+        slope = None
+        if isinstance(stmt, ir.Assign) and call is not None and stmt.target.id in self.active:
+            self.loc = stmt.loc
+            slope = self.product(call)
+        if slope is not None:
+            assert isinstance(stmt, ir.Assign)
+            value = self.emit(stmt.rhs)
+            stmt = replace(stmt, rhs=ir.Call(with_slope, (value, slope)))
+        self.out.append(stmt)
+        for name in ir.writes(stmt):
+            self.available.bind(name)
+        self.available.change(stmt)
+        if isinstance(stmt, ir.Assign):
+            self.available.learn(stmt.target.id, stmt.rhs, 0)
+
+    def emit(self, rhs: ir.Rhs) -> ir.Name:
+        """A name for a value."""
+        name = self.fresh()
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    def call(self, fn: ir.Callee, *args: ir.Atom) -> ir.Name:
+        return self.emit(ir.Call(fn, args))
+
+    def value(self, atom: ir.Atom) -> ir.Call | None:
+        """The call that a name is known to be the result of."""
+        found = self.available.value(atom)
+        if isinstance(found, ir.Name):
+            return self.value(found)
+        return found if isinstance(found, ir.Call) else None
+
+    def product(self, call: ir.Call) -> ir.Atom | None:
+        """What has the derivative of a product in which a root occurs twice, None for any other."""
+        if call.kwargs or not call.args:
+            return None
+        if call.fn is np.square:
+            return self.square(call.args[0])
+        if len(call.args) != 2:
+            return None
+        one, two = call.args
+        if call.fn in _POW:
+            return self.power(one, two)
+        if call.fn in _MUL:
+            return self.pair(one, two)
+        if call.fn in _INNER and rank_of(atom_kind(one, self.kinds)) == 1:
+            terms = self.pair(one, two)
+            return None if terms is None else self.emit(ir.Call(np.sum, (terms,), text="np.sum"))
+        return None
+
+    def power(self, base: ir.Atom, exponent: ir.Atom) -> ir.Atom | None:
+        """An even power of a root; an odd one is a square times less than bends at zero."""
+        n = exponent.value if isinstance(exponent, ir.Const) else None
+        if not isinstance(n, (int, float)) or n < 2 or n % 2:
+            return None
+        square = self.square(base)
+        if square is None or n == 2:
+            return square
+        return self.call(operator.pow, square, ir.Const(int(n) // 2))
+
+    def pair(self, one: ir.Atom, two: ir.Atom) -> ir.Atom | None:
+        """The product of two multiples of one root."""
+        for first, factors in self.multiples(one):
+            for second, others in self.multiples(two):
+                if self.is_same(first, second):
+                    square = self.square(first)
+                    return None if square is None else self.scaled(square, (*factors, *others))
+        return None
+
+    def is_same(self, one: ir.Atom, two: ir.Atom) -> bool:
+        """Whether two names have one value: that of a root, or a part of one, may have several."""
+        if one == two:
+            return True
+        a, b = self.value(one), self.value(two)
+        if a is None or b is None or a.kwargs != b.kwargs or len(a.args) != len(b.args):
+            return False
+        parts = a.fn is b.fn is operator.getitem
+        roots = _is_root(a) and _is_root(b) and _spelled(a.fn) == _spelled(b.fn)
+        return (parts or roots) and all(map(self.is_same, a.args, b.args))
+
+    def multiples(
+        self, atom: ir.Atom, factors: tuple[tuple[ir.Callee, ir.Atom | None], ...] = ()
+    ) -> Iterator[tuple[ir.Atom, tuple[tuple[ir.Callee, ir.Atom | None], ...]]]:
+        """What a value is a multiple of, and by which steps, itself first."""
+        yield atom, factors
+        found = self.value(atom)
+        if found is None or found.kwargs or len(factors) > 3:
+            return
+        if found.fn in _NEG:
+            yield from self.multiples(found.args[0], ((operator.neg, None), *factors))
+        elif found.fn in _MUL or found.fn in _DIV:
+            one, two = found.args
+            step = operator.mul if found.fn in _MUL else operator.truediv
+            yield from self.multiples(one, ((step, two), *factors))
+            if found.fn in _MUL:
+                yield from self.multiples(two, ((step, one), *factors))
+
+    def scaled(
+        self, square: ir.Atom, factors: tuple[tuple[ir.Callee, ir.Atom | None], ...]
+    ) -> ir.Atom:
+        """A square times the factors of its roots."""
+        for fn, factor in factors:
+            square = self.call(fn, square) if factor is None else self.call(fn, square, factor)
+        return square
+
+    def square(self, atom: ir.Atom) -> ir.Atom | None:
+        """The square of a multiple, or of a part, of a root; None of anything else."""
+        found = self.value(atom)
+        if found is None:
+            return None
+        if _is_root(found):
+            value = self.call(operator.mul, atom, atom)
+            return self.call(with_slope, value, self.of_root(found))
+        if found.fn is operator.getitem:
+            whole = self.square(found.args[0])
+            return None if whole is None else self.call(operator.getitem, whole, found.args[1])
+        for core, factors in self.multiples(atom):
+            if core != atom and (inner := self.square(core)) is not None:
+                return self.scaled(inner, (*factors, *factors))
+        return None
+
+    def of_root(self, call: ir.Call) -> ir.Atom:
+        """The square of a root, as a smooth function of its argument."""
+        if call.fn in _STD:
+            text = "np.var" if call.fn is np.std else None
+            return self.emit(replace(call, fn=_STD[call.fn], text=text))
+        if _is_distance(call):
+            return self.call(call.fn, *call.args[:2], ir.Const("sqeuclidean"))
+        x = call.args[0]
+        squares = self.square(x) or self.call(squared_modulus, x)
+        if call.fn in _ABS:
+            return squares
+        kwargs = tuple((k, v) for k, v in call.kwargs if k != "ord")
+        return self.emit(ir.Call(np.sum, (squares, *call.args[2:3]), kwargs, "np.sum"))

@@ -1,0 +1,490 @@
+"""The one list of what is known to have no effect, and of what of that may be run on stand-ins.
+
+A callee is on it by identity, found under a public name: what only says of itself that it belongs
+to NumPy (`functools.wraps(np.dot)`, `np.vectorize(f)`, `np.frompyfunc(f, 1, 1)`) is not.  Whatever
+is not listed here (files, printing, global state, random numbers, functions of the user) may do
+anything: it is never run while compiling, and never left out of the text.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import sys
+from types import BuiltinFunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from srcdiff.primitives import distributions
+
+_RUN: dict[str, str] = {
+    "math": """
+        acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees
+        dist erf erfc exp exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot
+        isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf
+        nextafter perm pow prod radians remainder sin sinh sqrt tan tanh trunc ulp
+    """,
+    "cmath": """
+        acos acosh asin asinh atan atanh cos cosh exp isclose isfinite isinf isnan log
+        log10 phase polar rect sin sinh sqrt tan tanh
+    """,
+    "numpy": """
+        abs absolute acos acosh add all allclose amax amin angle any append arange arccos
+        arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort
+        argwhere around array array2string array_equal array_equiv array_repr array_split
+        array_str asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray
+        asin asinh astype atan atan2 atanh atleast_1d atleast_2d atleast_3d average
+        bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert
+        bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman
+        block bool bool_ broadcast_arrays broadcast_shapes broadcast_to busday_count
+        busday_offset byte bytes_ can_cast cbrt cdouble ceil character choose clip
+        clongdouble column_stack common_type complex128 complex256 complex64
+        complexfloating compress concat concatenate conj conjugate convolve copy copysign
+        corrcoef correlate cos cosh count_nonzero cov cross csingle cumprod cumproduct
+        cumsum cumulative_prod cumulative_sum datetime64 datetime_as_string datetime_data
+        deg2rad degrees delete diag diag_indices diag_indices_from diagflat diagonal diff
+        digitize divide divmod dot double dsplit dstack dtype ediff1d einsum einsum_path
+        empty empty_like equal exp exp2 expand_dims expm1 extract eye fabs finfo fix
+        flatnonzero flexible flip fliplr flipud float128 float16 float32 float64
+        float_power floating floor floor_divide fmax fmin fmod format_float_positional
+        format_float_scientific frexp fromstring full full_like gcd generic geomspace
+        gradient greater greater_equal half hamming hanning heaviside histogram
+        histogram2d hsplit hstack hypot i0 identity iinfo imag in1d indices inexact inner
+        insert int16 int32 int64 int8 int_ intc integer interp intersect1d intp invert
+        is_busday isclose iscomplex iscomplexobj isdtype isfinite isfortran isin isinf
+        isnan isnat isneginf isposinf isreal isrealobj isscalar issubdtype ix_ kaiser kron
+        lcm ldexp left_shift less less_equal lexsort linspace log log10 log1p log2
+        logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace long
+        longdouble longlong mask_indices matmul matrix_transpose matvec max maximum mean
+        median meshgrid min min_scalar_type minimum mintypecode mod modf moveaxis multiply
+        nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian
+        nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim negative
+        nextafter nonzero not_equal number object_ ones ones_like outer packbits pad
+        partition percentile permute_dims poly poly1d polyadd polyder polydiv polyfit
+        polyint polymul polysub polyval positive pow power prod promote_types ptp quantile
+        rad2deg radians ravel ravel_multi_index real real_if_close reciprocal remainder
+        repeat require reshape result_type right_shift rint roll rollaxis roots rot90
+        round row_stack searchsorted select setdiff1d setxor1d shape shares_memory short
+        sign signbit signedinteger sin sinc single sinh size sort sort_complex spacing
+        split sqrt square squeeze stack std str_ subtract sum swapaxes take
+        take_along_axis tan tanh tensordot tile timedelta64 trace transpose trapezoid
+        trapz tri tril tril_indices tril_indices_from trim_zeros triu triu_indices
+        triu_indices_from true_divide trunc ubyte uint uint16 uint32 uint64 uint8 uintc
+        uintp ulong ulonglong union1d unique unique_all unique_counts unique_inverse
+        unique_values unpackbits unsignedinteger unstack unwrap ushort vander var vdot
+        vecdot vecmat void vsplit vstack where zeros zeros_like
+    """,
+    "numpy.linalg": """
+        cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul
+        matrix_norm matrix_power matrix_rank matrix_transpose multi_dot norm outer pinv qr
+        slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot vector_norm
+    """,
+    "numpy.fft": """
+        fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2
+        irfftn rfft rfft2 rfftfreq rfftn
+    """,
+    "numpy.lib.stride_tricks": """
+        sliding_window_view
+    """,
+    "numpy.lib.scimath": """
+        arccos arcsin arctanh log log10 log2 logn power sqrt
+    """,
+    "numpy.char": """
+        array asarray capitalize center compare_chararrays count decode encode endswith
+        equal expandtabs find greater greater_equal index isalnum isalpha isdecimal
+        isdigit islower isnumeric isspace istitle isupper join less less_equal ljust lower
+        lstrip mod multiply not_equal partition replace rfind rindex rjust rpartition
+        rsplit rstrip split splitlines startswith str_len strip swapcase title translate
+        upper zfill
+    """,
+    "numpy.ma": """
+        MaskedArray abs absolute add all allclose allequal alltrue angle anom anomalies
+        any arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
+        argsort around array asanyarray asarray atleast_1d atleast_2d atleast_3d average
+        bitwise_and bitwise_or bitwise_xor ceil choose clip clump_masked clump_unmasked
+        column_stack common_fill_value compress compress_cols compress_nd compress_rowcols
+        compress_rows compressed concatenate conjugate convolve copy corrcoef correlate
+        cos cosh count count_masked cov cumprod cumsum default_fill_value diag diagflat
+        diagonal diff divide dot dstack ediff1d empty empty_like equal exp fabs filled
+        fix_invalid flatnotmasked_contiguous flatnotmasked_edges flatten_mask
+        flatten_structured_array floor floor_divide fmod getdata getmask getmaskarray
+        greater greater_equal hsplit hstack hypot identity in1d indices inner innerproduct
+        intersect1d isMA isMaskedArray is_mask is_masked isarray isin left_shift less
+        less_equal log log10 log2 logical_and logical_not logical_or logical_xor make_mask
+        make_mask_descr make_mask_none mask_cols mask_or mask_rowcols mask_rows masked_all
+        masked_all_like masked_array masked_equal masked_greater masked_greater_equal
+        masked_inside masked_invalid masked_less masked_less_equal masked_not_equal
+        masked_object masked_outside masked_values masked_where max maximum
+        maximum_fill_value mean median min minimum minimum_fill_value mod multiply mvoid
+        ndenumerate ndim negative nonzero not_equal notmasked_contiguous notmasked_edges
+        ones ones_like outer outerproduct polyfit power prod product ptp ravel remainder
+        repeat reshape right_shift round round_ row_stack setdiff1d setxor1d shape sin
+        sinh size sometrue sort sqrt squeeze stack std subtract sum swapaxes take tan tanh
+        trace transpose true_divide union1d unique vander var vstack where zeros
+        zeros_like
+    """,
+    "numpy.polynomial.polynomial": """
+        ABCPolyBase Polynomial polyadd polycompanion polyder polydiv polyfit polyfromroots
+        polygrid2d polygrid3d polyint polyline polymul polymulx polypow polyroots polysub
+        polytrim polyval polyval2d polyval3d polyvalfromroots polyvander polyvander2d
+        polyvander3d
+    """,
+    "numpy.polynomial.chebyshev": """
+        ABCPolyBase Chebyshev cheb2poly chebadd chebcompanion chebder chebdiv chebfit
+        chebfromroots chebgauss chebgrid2d chebgrid3d chebint chebline chebmul chebmulx
+        chebpow chebpts1 chebpts2 chebroots chebsub chebtrim chebval chebval2d chebval3d
+        chebvander chebvander2d chebvander3d chebweight poly2cheb
+    """,
+    "numpy.polynomial.legendre": """
+        ABCPolyBase Legendre leg2poly legadd legcompanion legder legdiv legfit
+        legfromroots leggauss leggrid2d leggrid3d legint legline legmul legmulx legpow
+        legroots legsub legtrim legval legval2d legval3d legvander legvander2d legvander3d
+        legweight poly2leg
+    """,
+    "numpy.polynomial.hermite": """
+        ABCPolyBase Hermite herm2poly hermadd hermcompanion hermder hermdiv hermfit
+        hermfromroots hermgauss hermgrid2d hermgrid3d hermint hermline hermmul hermmulx
+        hermpow hermroots hermsub hermtrim hermval hermval2d hermval3d hermvander
+        hermvander2d hermvander3d hermweight poly2herm
+    """,
+    "numpy.polynomial.hermite_e": """
+        ABCPolyBase HermiteE herme2poly hermeadd hermecompanion hermeder hermediv hermefit
+        hermefromroots hermegauss hermegrid2d hermegrid3d hermeint hermeline hermemul
+        hermemulx hermepow hermeroots hermesub hermetrim hermeval hermeval2d hermeval3d
+        hermevander hermevander2d hermevander3d hermeweight poly2herme
+    """,
+    "numpy.polynomial.laguerre": """
+        ABCPolyBase Laguerre lag2poly lagadd lagcompanion lagder lagdiv lagfit
+        lagfromroots laggauss laggrid2d laggrid3d lagint lagline lagmul lagmulx lagpow
+        lagroots lagsub lagtrim lagval lagval2d lagval3d lagvander lagvander2d lagvander3d
+        lagweight poly2lag
+    """,
+    "numpy.polynomial.polyutils": """
+        as_series format_float mapdomain mapparms trimcoef trimseq
+    """,
+    "numpy.polynomial": """
+        Chebyshev Hermite HermiteE Laguerre Legendre Polynomial
+    """,
+    "scipy.special": """
+        agm ai_zeros airy airye assoc_laguerre assoc_legendre_p assoc_legendre_p_all bdtr
+        bdtrc bdtri bdtrik bdtrin bei bei_zeros beip beip_zeros ber ber_zeros bernoulli
+        berp berp_zeros besselpoly beta betainc betaincc betainccinv betaincinv betaln
+        bi_zeros binom boxcox boxcox1p btdtria btdtrib c_roots cbrt cg_roots chdtr chdtrc
+        chdtri chdtriv chebyc chebys chebyt chebyu chndtr chndtridf chndtrinc chndtrix
+        comb cosdg cosm1 cotdg dawsn digamma diric ellip_harm ellip_harm_2 ellip_normal
+        ellipe ellipeinc ellipj ellipk ellipkinc ellipkm1 elliprc elliprd elliprf elliprg
+        elliprj entr erf erf_zeros erfc erfcinv erfcx erfi erfinv euler eval_chebyc
+        eval_chebys eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_hermite
+        eval_hermitenorm eval_jacobi eval_laguerre eval_legendre eval_sh_chebyt
+        eval_sh_chebyu eval_sh_jacobi eval_sh_legendre exp1 exp10 exp2 expi expit expm1
+        expn exprel factorial factorial2 factorialk fdtr fdtrc fdtri fdtridfd fresnel
+        fresnel_zeros fresnelc_zeros fresnels_zeros gamma gammainc gammaincc gammainccinv
+        gammaincinv gammaln gammasgn gdtr gdtrc gdtria gdtrib gdtrix gegenbauer
+        genlaguerre h1vp h2vp h_roots hankel1 hankel1e hankel2 hankel2e he_roots hermite
+        hermitenorm huber hyp0f1 hyp1f1 hyp2f1 hyperu i0 i0e i1 i1e inv_boxcox
+        inv_boxcox1p it2i0k0 it2j0y0 it2struve0 itairy iti0k0 itj0y0 itmodstruve0
+        itstruve0 iv ive ivp j0 j1 j_roots jacobi jn jn_zeros jnjnp_zeros jnp_zeros
+        jnyn_zeros js_roots jv jve jvp k0 k0e k1 k1e kei kei_zeros keip keip_zeros kelvin
+        kelvin_zeros ker ker_zeros kerp kerp_zeros kl_div kn kolmogi kolmogorov kv kve kvp
+        l_roots la_roots laguerre lambertw legendre legendre_p legendre_p_all lmbda log1p
+        log_expit log_ndtr log_softmax log_wright_bessel loggamma logit logsumexp lpmv
+        lqmn lqn mathieu_a mathieu_b mathieu_cem mathieu_even_coef mathieu_modcem1
+        mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 mathieu_odd_coef mathieu_sem
+        modfresnelm modfresnelp modstruve multigammaln nbdtr nbdtrc nbdtri nbdtrik nbdtrin
+        ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtridf nctdtrinc nctdtrit
+        ndtr ndtri ndtri_exp nrdtrimn nrdtrisd obl_ang1 obl_ang1_cv obl_cv obl_cv_seq
+        obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv owens_t p_roots pbdn_seq pbdv pbdv_seq
+        pbvv pbvv_seq pbwa pdtr pdtrc pdtri pdtrik perm poch polygamma powm1 pro_ang1
+        pro_ang1_cv pro_cv pro_cv_seq pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv ps_roots
+        pseudo_huber psi radian rel_entr rgamma riccati_jn riccati_yn roots_chebyc
+        roots_chebys roots_chebyt roots_chebyu roots_gegenbauer roots_genlaguerre
+        roots_hermite roots_hermitenorm roots_jacobi roots_laguerre roots_legendre
+        roots_sh_chebyt roots_sh_chebyu roots_sh_jacobi roots_sh_legendre round s_roots
+        sh_chebyt sh_chebyu sh_jacobi sh_legendre shichi sici sinc sindg smirnov smirnovi
+        softmax softplus spence sph_harm_y sph_harm_y_all sph_legendre_p
+        sph_legendre_p_all spherical_in spherical_jn spherical_kn spherical_yn stdtr
+        stdtridf stdtrit stirling2 struve t_roots tandg tklmbda ts_roots u_roots us_roots
+        voigt_profile wofz wright_bessel wrightomega xlog1py xlogy y0 y0_zeros y1 y1_zeros
+        y1p_zeros yn yn_zeros ynp_zeros yv yve yvp zeta zetac
+    """,
+    "scipy.linalg": """
+        bandwidth block_diag cdf2rdf cho_factor cho_solve cho_solve_banded cholesky
+        cholesky_banded circulant companion convolution_matrix coshm cosm cossin det dft
+        diagsvd eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
+        eigvalsh_tridiagonal expm expm_cond expm_frechet fiedler fiedler_companion
+        find_best_blas_type fractional_matrix_power get_blas_funcs get_lapack_funcs
+        hadamard hankel helmert hessenberg hilbert inv invhilbert invpascal ishermitian
+        issymmetric khatri_rao ldl leslie logm lstsq lu lu_factor lu_solve matmul_toeplitz
+        matrix_balance norm null_space ordqz orth orthogonal_procrustes pascal pinv pinvh
+        polar qr qr_delete qr_insert qr_multiply qr_update qz rq rsf2csf schur signm sinhm
+        sinm solve solve_banded solve_circulant solve_continuous_are
+        solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov
+        solve_lyapunov solve_sylvester solve_toeplitz solve_triangular solveh_banded sqrtm
+        subspace_angles svd svdvals tanhm tanm toeplitz
+    """,
+    "scipy.fft": """
+        dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht fhtoffset hfft hfft2 hfftn
+        idct idctn idst idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft
+        irfft2 irfftn next_fast_len prev_fast_len rfft rfft2 rfftfreq rfftn
+    """,
+    "scipy.signal": """
+        abcd_normalize argrelextrema argrelmax argrelmin band_stop_obj bessel besselap
+        bilinear bilinear_zpk bode buttap butter buttord cheb1ap cheb1ord cheb2ap cheb2ord
+        cheby1 cheby2 check_COLA check_NOLA chirp choose_conv_method
+        closest_STFT_dual_window coherence cont2discrete convolve convolve2d correlate
+        correlate2d correlation_lags csd cspline1d cspline1d_eval cspline2d czt czt_points
+        dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep ellip ellipap
+        ellipord envelope fftconvolve filtfilt find_peaks find_peaks_cwt findfreqs firls
+        firwin firwin2 firwin_2d freqresp freqs freqs_zpk freqz freqz_sos freqz_zpk
+        gammatone gauss_spline gausspulse get_window group_delay hilbert hilbert2 iircomb
+        iirdesign iirfilter iirnotch iirpeak impulse invres invresz istft kaiser_atten
+        kaiser_beta kaiserord lfilter lfilter_zi lfiltic lombscargle lp2bp lp2bp_zpk lp2bs
+        lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim max_len_seq medfilt medfilt2d
+        minimum_phase normalize oaconvolve order_filter peak_prominences peak_widths
+        periodogram qspline1d qspline1d_eval qspline2d remez resample resample_poly
+        residue residuez savgol_coeffs savgol_filter sawtooth sepfir2d sos2tf sos2zpk
+        sosfilt sosfilt_zi sosfiltfilt sosfreqz spectrogram spline_filter square ss2tf
+        ss2zpk step stft sweep_poly symiirorder1 symiirorder2 tf2sos tf2ss tf2zpk
+        unique_roots unit_impulse upfirdn vectorstrength welch wiener zoom_fft zpk2sos
+        zpk2ss zpk2tf
+    """,
+    "scipy.signal.windows": """
+        barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine dpss
+        exponential flattop gaussian general_cosine general_gaussian general_hamming
+        hamming hann kaiser kaiser_bessel_derived lanczos nuttall parzen taylor triang
+        tukey
+    """,
+    "scipy.ndimage": """
+        affine_transform binary_closing binary_dilation binary_erosion binary_fill_holes
+        binary_hit_or_miss binary_opening binary_propagation black_tophat center_of_mass
+        convolve convolve1d correlate correlate1d distance_transform_bf
+        distance_transform_cdt distance_transform_edt extrema find_objects
+        fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform gaussian_filter
+        gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace
+        generate_binary_structure grey_closing grey_dilation grey_erosion grey_opening
+        histogram iterate_structure label laplace map_coordinates maximum maximum_filter
+        maximum_filter1d maximum_position mean median median_filter minimum minimum_filter
+        minimum_filter1d minimum_position morphological_gradient morphological_laplace
+        percentile_filter prewitt rank_filter rotate shift sobel spline_filter
+        spline_filter1d standard_deviation sum sum_labels uniform_filter uniform_filter1d
+        value_indices variance watershed_ift white_tophat zoom
+    """,
+    "scipy.interpolate": """
+        AAA Akima1DInterpolator BPoly BSpline BarycentricInterpolator BivariateSpline
+        CloughTocher2DInterpolator CubicHermiteSpline CubicSpline
+        FloaterHormannInterpolator InterpolatedUnivariateSpline KroghInterpolator
+        LSQBivariateSpline LSQSphereBivariateSpline LSQUnivariateSpline
+        LinearNDInterpolator NdBSpline NdPPoly NearestNDInterpolator PPoly
+        PchipInterpolator RBFInterpolator RectBivariateSpline RectSphereBivariateSpline
+        RegularGridInterpolator SmoothBivariateSpline SmoothSphereBivariateSpline
+        UnivariateSpline barycentric_interpolate bisplev bisplrep generate_knots griddata
+        insert interp1d interp2d interpn krogh_interpolate lagrange make_interp_spline
+        make_lsq_spline make_smoothing_spline make_splprep make_splrep pade pchip
+        pchip_interpolate spalde splantider splder splev splint splprep splrep sproot
+    """,
+    "scipy.integrate": """
+        cumulative_simpson cumulative_trapezoid newton_cotes romb simpson trapezoid
+    """,
+    "scipy.optimize": """
+        isotonic_regression linear_sum_assignment nnls rosen rosen_der rosen_hess
+        rosen_hess_prod
+    """,
+    "scipy.sparse": """
+        block_array block_diag bsr_array bsr_matrix coo_array coo_matrix csc_array
+        csc_matrix csr_array csr_matrix dia_array dia_matrix diags diags_array dok_array
+        dok_matrix expand_dims eye eye_array find get_index_dtype hstack identity issparse
+        isspmatrix isspmatrix_bsr isspmatrix_coo isspmatrix_csc isspmatrix_csr
+        isspmatrix_dia isspmatrix_dok isspmatrix_lil kron kronsum lil_array lil_matrix
+        permute_dims safely_cast_index_arrays sparray spdiags spmatrix swapaxes tril triu
+        vstack
+    """,
+    "scipy.sparse.linalg": """
+        expm inv matrix_power norm spsolve spsolve_triangular
+    """,
+    "scipy.spatial": """
+        distance_matrix geometric_slerp minkowski_distance minkowski_distance_p procrustes
+        tsearch
+    """,
+    "scipy.spatial.distance": """
+        CDistMetricWrapper MetricInfo PDistMetricWrapper braycurtis canberra cdist
+        chebyshev cityblock correlation cosine dice directed_hausdorff euclidean hamming
+        is_valid_dm is_valid_y jaccard jensenshannon mahalanobis minkowski norm num_obs_dm
+        num_obs_y pdist rel_entr rogerstanimoto russellrao seuclidean sokalsneath
+        sqeuclidean squareform yule
+    """,
+    "scipy.constants": """
+        convert_temperature find lambda2nu nu2lambda
+    """,
+}  # fmt: skip
+"""What has no effect and may be run on stand-ins."""
+
+_QUIET: dict[str, str] = {
+    "numpy": """
+        broadcast histogram_bin_edges histogramdd iterable may_share_memory ndenumerate
+        ndindex nested_iters resize unravel_index
+    """,
+    "scipy.signal": """
+        CZT ShortTimeFFT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti
+    """,
+    "scipy.interpolate": """
+        Rbf approximate_taylor_polynomial
+    """,
+    "scipy.integrate": """
+        BDF DOP853 DenseOutput LSODA OdeSolution RK23 RK45 Radau complex_ode cubature
+        dblquad fixed_quad lebedev_rule nquad nsum ode odeint qmc_quad quad quad_vec
+        solve_bvp solve_ivp tanhsinh tplquad
+    """,
+    "scipy.optimize": """
+        BFGS Bounds BroydenFirst HessianUpdateStrategy InverseJacobian KrylovJacobian
+        LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult
+        RootResults SR1 anderson approx_fprime basinhopping bisect bracket brent brenth
+        brentq broyden1 broyden2 brute check_grad curve_fit diagbroyden
+        differential_evolution direct dual_annealing excitingmixing fmin fmin_bfgs fmin_cg
+        fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc fminbound
+        fsolve golden least_squares leastsq line_search linearmixing linprog lsq_linear
+        milp minimize minimize_scalar newton newton_krylov quadratic_assignment ridder
+        root root_scalar shgo toms748
+    """,
+    "scipy.sparse.linalg": """
+        LaplacianNd bicg bicgstab cg cgs eigs eigsh expm_multiply factorized
+        funm_multiply_krylov gcrotmk gmres is_sptriangular lgmres lobpcg lsmr lsqr minres
+        onenormest qmr spbandwidth spilu splu svds tfqmr
+    """,
+    "scipy.spatial": """
+        ConvexHull Delaunay HalfspaceIntersection KDTree Rectangle SphericalVoronoi
+        Voronoi cKDTree
+    """,
+}  # fmt: skip
+"""What has no effect, but is not run."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BUILTINS = _words("""
+    abs all any ascii bin bool bytes callable chr complex dict divmod enumerate float format
+    frozenset getattr hasattr hash hex id int isinstance issubclass len list max memoryview min
+    oct ord pow range repr reversed round set slice sorted str sum tuple type zip
+""")
+_NUMBERS = frozenset((abs, float, int, complex, bool, round, pow, divmod, sum, any, all))
+"""The builtins that are run: of the others the kinds are known, or they ask about objects."""
+
+_OPERATORS = _words("""
+    abs add and_ concat contains countOf eq floordiv ge getitem gt index indexOf inv invert is_
+    is_not le lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub truediv truth xor
+    attrgetter itemgetter
+""")
+
+_HELPERS = _words("""
+    arrays linalg trees layout together sequences batched records scipy.curves scipy.sparse
+    scipy.normal cofactors ufunc_methods scipy.filters pieces
+""")
+_CALLING_HELPERS = _words("""
+    allocating checkpoint.recompute checkpoint.schedules second_order hooks implicit
+    scipy.integrals scipy.odes scipy.roots attempts
+""")
+"""Helpers that are given functions, which are not run while compiling."""
+_CHECKS = frozenset(("check_adjoint", "cotangent", "cotangents"))
+"""Helpers whose errors are the point: they are not left out, but may be moved."""
+_ACTING = _words("""
+    call_vjp fixed_point given_cotangents hooked note_value nothing_seen on_copies solution
+    run_again gradients_again Before Slots run_steps reversed_steps steps_with_tangents
+    tangent_again pushed_steps packed unpacked unmoved gradients_at gradients_at_back
+    gradients_along has_run
+    remaining add_at add_into add_numbers add_shared put_back add_to_part
+""")
+"""Helpers that write into what they are given, that run code nobody has seen, or that refuse."""
+
+_JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
+_REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
+
+_found: dict[int, tuple[Any, bool]] = {}  # by identity: a user's object is not asked for a hash
+_missing = set(_RUN) | set(_QUIET)
+
+
+def has_no_effect(fn: Any) -> bool:
+    """Whether nothing but its result comes of a call of a function from outside the program."""
+    return _listed(fn) is not None
+
+
+def only_checks(fn: Any) -> bool:
+    """Whether a function gives what it is given, or raises an error."""
+    return getattr(fn, "__name__", "") in _CHECKS and _is_helper(fn)
+
+
+def may_be_run(fn: Any) -> bool:
+    """Whether a function may be called while compiling, to see what it gives."""
+    return _listed(fn) is True
+
+
+def _listed(fn: Any) -> bool | None:
+    """Whether a function may be run; None if it is not known to have no effect."""
+    if (known := _known(fn)) is not None:
+        return known
+    if isinstance(fn, MethodType):
+        return True if fn in _JOINERS else _of_distribution(fn)
+    if type(fn) is BuiltinFunctionType:
+        reduces = fn.__name__ in _REDUCTIONS and _known(fn.__self__) is not None
+        return True if reduces else None
+    if isinstance(fn, type) or type(fn) is type(_listed):
+        return _helper(fn)
+    return _known(type(fn)) if not isinstance(fn, type(sys)) else None
+
+
+def _known(fn: Any) -> bool | None:
+    """What the tables say of an object."""
+    if id(fn) not in _found and _missing and not _missing.isdisjoint(sys.modules):
+        _collect()
+    held = _found.get(id(fn))
+    return held[1] if held is not None and held[0] is fn else None
+
+
+def _collect() -> None:
+    """Find the functions of the modules that have been imported since."""
+    for name in [n for n in _missing if n in sys.modules]:
+        for table, run in ((_QUIET, False), (_RUN, True)):
+            _note(sys.modules[name], table.get(name, "").split(), run)
+        _missing.discard(name)
+
+
+def _note(module: Any, names: Any, run: bool) -> None:
+    """Enter what a module has under some names."""
+    for name in names:
+        fn = vars(module).get(name)
+        if fn is not None:
+            _found.setdefault(id(fn), (fn, run))
+
+
+def _helper(fn: Any) -> bool | None:
+    """Whether a function of srcdiff's own may be run; None of what has effects, or of others."""
+    if not _is_helper(fn) or fn.__name__ in _CHECKS | _ACTING:
+        return None
+    return fn.__module__.partition(".runtime.")[2] in _HELPERS
+
+
+def _is_helper(fn: Any) -> bool:
+    """Whether a function is one of srcdiff's own that generated code may call."""
+    name = str(getattr(fn, "__module__", ""))
+    package, _, module = name.partition(".runtime.")
+    ours = package == "srcdiff" and module in _HELPERS | _CALLING_HELPERS
+    return ours and vars(sys.modules[name]).get(fn.__name__) is fn
+
+
+def _of_distribution(fn: MethodType) -> bool | None:
+    """Whether a method is one of a distribution of SciPy's own that draws nothing."""
+    owner = getattr(fn.__self__, "dist", fn.__self__) if _is_of_stats(fn.__self__) else None
+    quiet = fn.__name__ in distributions.METHODS and owner is not None and _is_of_stats(owner)
+    return True if quiet else None
+
+
+def _is_of_stats(value: Any) -> bool:
+    """Whether the class of an object is one of `scipy.stats`."""
+    return str(getattr(type(value), "__module__", "")).startswith("scipy.stats.")
+
+
+for _name in sorted(_BUILTINS):
+    _note(builtins, (_name,), getattr(builtins, _name) in _NUMBERS)
+_note(operator, _OPERATORS, True)
+_collect()

@@ -1,0 +1,148 @@
+"""Which calls certainly return a view of their first argument.
+
+`effects.returns_view` says what may share memory; here is what must.  Reshaping is a view of memory
+in C order: of a new one-dimensional array, or of an array that was made in that order.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_basic, is_real, rank_of, sure
+from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.given_back import asks_copy, gives_back
+
+Kinds = Mapping[str, Kind]
+
+_SURE_FUNCTIONS: frozenset[Any] = frozenset(
+    getattr(np, name)
+    for name in (
+        "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
+        "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90",
+    )
+    if hasattr(np, name)
+)  # fmt: skip
+_SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
+_SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
+_SURE_ATTRIBUTES = frozenset({"T", "mT"})
+_REAL_PARTS: tuple[Any, ...] = (np.real, ir.Attr("real"))
+_RESHAPING: frozenset[Any] = frozenset(
+    {np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")}
+)
+_IN_C_ORDER: frozenset[Any] = frozenset(
+    {np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye}
+)
+
+
+_LIKE_ANOTHER = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
+
+
+def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
+    """Whether an expression is certainly a view of the array that is its first operand."""
+    if isinstance(rhs, ir.Name):
+        return True
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn in _REAL_PARTS:  # of a complex array it is a part
+        return isinstance(rhs.args[0], ir.Name) and is_real(kinds.get(rhs.args[0].id, UNKNOWN))
+    if isinstance(rhs.fn, ir.Attr):
+        return rhs.fn.name in _SURE_ATTRIBUTES
+    if isinstance(rhs.fn, ir.Method) and rhs.fn.name in _SURE_METHODS:
+        return True
+    if rhs.fn is operator.getitem:
+        return _is_basic(rhs.args[1], kinds)
+    if rhs.fn in _SURE_FUNCTIONS:
+        return True
+    if rhs.fn in _SAME or rhs.fn is np.array:
+        plain = len(rhs.args) == 1 and not rhs.kwargs and rhs.fn in _SAME
+        return plain or ("copy", ir.Const(False)) in rhs.kwargs  # a view, or an error
+    if gives_back(rhs, kinds):
+        return True
+    return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)
+
+
+def _is_basic(index: ir.Atom, kinds: Kinds) -> bool:
+    """Whether an index certainly is one of integers, slices, `None` and `...`."""
+    if isinstance(index, ir.Tup):
+        return all(_is_basic(i, kinds) for i in index.items)
+    if isinstance(index, ir.Const):
+        return not isinstance(index.value, bool)
+    if isinstance(index, ir.Name):
+        return index.id in kinds and is_basic(kinds[index.id])
+    return isinstance(index, ir.Slice)
+
+
+def is_reshaping(rhs: ir.Rhs) -> bool:
+    """Whether an expression is `reshape` or `ravel` in C order, which may be a view."""
+    if not isinstance(rhs, ir.Call) or rhs.fn not in _RESHAPING:
+        return False
+    return not asks_order(rhs) and not asks_copy(rhs)
+
+
+_BEFORE_ORDER: dict[Any, int] = {
+    np.reshape: 2, np.ravel: 1, ir.Method("ravel"): 1, ir.Method("copy"): 1,
+    np.zeros: 2, np.ones: 2, np.empty: 2, np.full: 3, np.eye: 4,
+    np.zeros_like: 2, np.ones_like: 2, np.empty_like: 2, np.full_like: 3,
+}  # fmt: skip
+"""How many arguments stand before the order of the elements."""
+
+
+def asks_order(call: ir.Call) -> bool:
+    """Whether a call is given an order of the elements, by name or by position."""
+    most = _BEFORE_ORDER.get(call.fn, len(call.args))
+    return len(call.args) > most or any(k == "order" for k, _ in call.kwargs)
+
+
+def _in_c_order(
+    base: ir.Atom, kinds: Kinds, function: ir.Function, seen: frozenset[str] = frozenset()
+) -> bool:
+    """Whether an array is certainly contiguous in C order, because it was made so."""
+    if not isinstance(base, ir.Name) or base.id in {*seen, *(p.name for p in function.params)}:
+        return False
+    seen |= {base.id}
+    flat = rank_of(kinds[base.id]) == 1 if base.id in kinds else False
+    made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
+    return all(
+        isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds, function, seen)
+        for s in made
+    )
+
+
+def _makes_c_order(
+    rhs: ir.Rhs, flat: bool, kinds: Kinds, function: ir.Function, seen: frozenset[str]
+) -> bool:
+    """Whether an expression makes a new array in C order, or is one that was made so."""
+    if isinstance(rhs, ir.Name):
+        return _in_c_order(rhs, kinds, function, seen)
+    if not isinstance(rhs, ir.Call) or asks_order(rhs):
+        return False
+    if makes_c_order(rhs):
+        return True
+    if rhs.fn in _LIKE_ANOTHER:
+        return _in_c_order(rhs.args[0], kinds, function, seen)
+    return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
+
+
+def makes_c_order(call: ir.Call) -> bool:
+    """Whether a call makes a new array in C order, whatever it is given."""
+    return not asks_order(call) and (call.fn in _IN_C_ORDER or call.fn == ir.Method("copy"))
+
+
+def _is_known(fn: Any) -> bool:
+    """Whether a callee is one that returns new memory where it returns no view."""
+    return not isinstance(fn, (ir.Name, ir.Derived))
+
+
+def is_array(kind: Kind | None) -> bool:
+    """Whether a value is certainly an array."""
+    return isinstance(kind, Array) and not kind.maybe_scalar
+
+
+def is_array_if_any(kind: Kind | None) -> bool:
+    """Whether a value is certainly an array, or None in place of one."""
+    return kind is not None and is_array(sure(kind))

@@ -1,0 +1,52 @@
+"""What a file of rules is written with: decorators, the adjoint `d`, questions to the compiler.
+
+`templates/README.md` is the manual.
+
+>>> from srcdiff.rules import d, elementwise
+>>> @elementwise(abs)
+... def magnitude(x):
+...     z = abs(x)
+...     yield z
+...     d[x] += d[z] * (1.0 if x > 0.0 else -1.0)
+"""
+
+from srcdiff.primitives.registry import (
+    Store,
+    active,
+    basic,
+    composed,
+    conj,
+    d,
+    discrete,
+    distinct,
+    divisor,
+    elementwise,
+    find,
+    forward,
+    ignored,
+    isarray,
+    iscomplex,
+    isscalar,
+    known,
+    linear,
+    load_rules,
+    lookup,
+    nondifferentiable,
+    picks_one,
+    rank,
+    refuse,
+    registry,
+    reshapes,
+    rule,
+    samples,
+    spelling,
+    stretchable,
+    unsupported,
+)
+
+__all__ = [
+    "active", "Store", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
+    "elementwise", "find", "forward", "ignored", "isarray", "iscomplex", "isscalar", "known",
+    "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
+    "registry", "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Helpers for SciPy: differential equations, integrals, roots, curves, filters, sparse matrices."""

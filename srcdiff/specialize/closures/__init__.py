@@ -1,0 +1,1 @@
+"""Functions as values: which one is called, and what it holds."""

@@ -1,0 +1,402 @@
+"""Replace calls of Python functions by their bodies.
+
+Takes a lowered function; returns one in which every call of a Python function that has source and
+no rule is replaced by the function's statements, with names of its own.  Calls of a function in
+itself stay calls.  What cannot be lowered stays a call as well, and is refused later if a
+derivative has to flow through it.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.manager import once
+from srcdiff.errors import TransformError
+from srcdiff.frontend.bind import bind_displays, takes_rest
+from srcdiff.frontend.closures.lifted import defaults_now, passing
+from srcdiff.frontend.closures.settled import MARK, settled
+from srcdiff.frontend.free import WithFree, freed, with_parameters
+from srcdiff.frontend.lowering import Closure, Lifted, lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.primitives.registry import find
+from srcdiff.runtime.records import FOREIGN
+from srcdiff.specialize.augmented import together
+from srcdiff.specialize.closures.lifting import with_lifted
+from srcdiff.specialize.known import (
+    Derived,
+    Known,
+    Made,
+    applied,
+    check_ends,
+    is_partial,
+    item,
+    meaning,
+    partial,
+    spread,
+    truth,
+)
+from srcdiff.specialize.nested.direct import (
+    at_call,
+    direct,
+    is_direct,
+    keeps_first,
+    with_first_kept,
+)
+from srcdiff.specialize.unused import without_unused
+
+_T = TypeVar("_T")
+_DEEP = 60
+"""How many calls may be inlined into each other."""
+
+
+def inline(function: ir.Function, origin: object, rest: bool = False) -> ir.Function:
+    """The function with the bodies of the functions that it calls.
+
+    With `rest` also of those whose `*args` is a list or tuple of unknown length.
+    """
+    fresh = ir.Fresh(ir.all_names(function))
+    inliner = _Inline(fresh, (origin,), rest=rest)
+    return together(without_unused(replace(function, body=inliner.block(function.body))))
+
+
+def written_out(
+    callee: ir.Function,
+    bound: Mapping[str, ir.Atom],
+    target: ir.Name | None,
+    loc: ir.Loc,
+    fresh: ir.Fresh,
+) -> ir.Block:
+    """The body of a function with its parameters bound, and the result in `target`."""
+    return _Inline(fresh, (callee,)).renamed(callee, bound, target, (callee,), loc)
+
+
+def is_user_function(fn: object) -> bool:
+    """Whether a callee is a Python function that is ours to look into."""
+    if isinstance(fn, Lifted):
+        return True
+    if not isinstance(fn, (types.FunctionType, types.MethodType)) or find(fn) is not None:
+        return False
+    return not is_foreign(str(getattr(fn, "__module__", None) or ""))
+
+
+def is_foreign(module: str) -> bool:
+    """Whether a module is a library whose functions are not looked into."""
+    return module.split(".")[0] in FOREIGN
+
+
+class _Inline:
+    """The pass, with the functions being inlined and the names that stand for functions."""
+
+    def __init__(
+        self,
+        fresh: ir.Fresh,
+        stack: tuple[object, ...],
+        known: dict[str, Known] | None = None,
+        depth: int = 0,
+        rest: bool = False,
+        chain: list[Made] | None = None,
+    ) -> None:
+        self.fresh = fresh
+        self.stack = stack
+        self.known = {} if known is None else known
+        self.depth = depth
+        self.rest = rest
+        self.chain = [] if chain is None else chain
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its calls replaced."""
+        return tuple(s for stmt in block for s in self.stmt(stmt))
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Block:
+        """One statement; a call of a function of the user becomes its body."""
+        if isinstance(stmt, ir.If) and isinstance(stmt.test, ir.Name):
+            test = self.known.get(stmt.test.id)
+            if isinstance(test, ir.Const) and isinstance(test.value, bool):
+                return self.block(stmt.body if test.value else stmt.orelse)
+        if isinstance(stmt, (ir.If, ir.For, ir.While)):
+            return (self.nested(stmt),)
+        if isinstance(stmt, ir.Assign):
+            answer = truth(stmt.rhs, self.known)
+            if answer is not None:
+                self.known[stmt.target.id] = answer
+                return (replace(stmt, rhs=answer),)
+            if is_partial(stmt.rhs):
+                assert isinstance(stmt.rhs, ir.Call)
+                before, closure = partial(stmt, stmt.rhs, self.fresh)
+                return self.block((*before, replace(stmt, rhs=closure)))
+            taken = item(stmt.rhs, self.known)
+            if taken is not None:
+                stmt = replace(stmt, rhs=taken)
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            stmt = ir.rebuilt(stmt, rhs=self.resolved(stmt.rhs))
+            assert isinstance(stmt.rhs, ir.Call)
+            if keeps_first(stmt.rhs.fn):
+                return self.kept_first(stmt, stmt.rhs)
+            body = self.body_of(stmt.rhs, stmt)
+            if body is not None:
+                return body
+        self.learn(stmt)
+        return (stmt,)
+
+    def kept_first(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
+        """The statements of a call that keeps what its first argument, a function, reads now."""
+        before, call = with_first_kept(call, self.known, self.fresh, stmt.loc)
+        body = self.body_of(call, stmt)
+        return (*before, *((replace(stmt, rhs=call),) if body is None else body))
+
+    def nested(self, stmt: ir.If | ir.For | ir.While) -> ir.Stmt:
+        """A statement with blocks: what they bind is not known at the head of a loop or after."""
+        if not isinstance(stmt, ir.If):
+            self.forget(ir.bound((stmt,)))
+        new = ir.map_blocks(stmt, self.scoped)
+        self.forget(ir.bound((new,)))
+        return new
+
+    def scoped(self, block: ir.Block) -> ir.Block:
+        """A block; what is learned in it is forgotten."""
+        before = dict(self.known)
+        done = self.block(block)
+        self.known.clear()
+        self.known.update(before)
+        return done
+
+    def forget(self, names: Iterable[str]) -> None:
+        """These names are bound anew."""
+        gone = frozenset(names)
+        held = (n for n, v in self.known.items() if isinstance(v, ir.Tup) and gone & {*ir.names(v)})
+        for name in (*gone, *held):
+            self.known.pop(name, None)
+
+    def learn(self, stmt: ir.Stmt) -> None:
+        """A name that stands for a function from here on."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        found = None if rhs is None else meaning(rhs, self.known, self.stack)
+        self.forget(ir.writes(stmt))
+        if found is not None and isinstance(stmt, ir.Assign):
+            self.known[stmt.target.id] = found
+
+    def resolved(self, call: ir.Call) -> ir.Call:
+        """A call of a name that stands for a function found outside."""
+        found = self.known.get(call.fn.id) if isinstance(call.fn, ir.Name) else None
+        if isinstance(found, Derived):
+            variables = found.closure.variables
+            return call if variables is None else passing(found.closure, found.derivative, call)
+        if isinstance(found, ir.Ref):
+            call = replace(call, fn=found.value, text=found.text)
+        if isinstance(call.fn, (functools.partial, np.vectorize)):
+            call = applied(call)
+        if is_direct(call.fn):
+            return direct(call, self.known)
+        return with_lifted(call, self.known)
+
+    def body_of(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
+        """The statements of a call, None if it stays a call."""
+        if self.depth > _DEEP or not (self.rest or is_written_out(call)):
+            return None
+        target = stmt.target if isinstance(stmt, ir.Assign) else None
+        if isinstance(call.fn, ir.Name):
+            made = self.known.get(call.fn.id)
+            return self.called(made, call, target, stmt.loc) if isinstance(made, Made) else None
+        fn = getattr(call.fn, "__srcdiff_primal__", call.fn)
+        if not is_user_function(fn) or fn in self.stack:
+            return None
+        callee = lowered(fn)
+        if callee is None or _calls_any(callee.body, self.stack + (fn,)):
+            return None
+        if not is_written_out(call) and not takes_rest(callee, call):
+            return None
+        callee = at_call(freed(callee, fn, self.stack[0]), fn, stmt.loc)
+        bound = bind_displays(callee, call, stmt.loc)
+        return self.renamed(callee, bound, target, (*self.stack, fn), stmt.loc)
+
+    def called(
+        self, made: Made, call: ir.Call, target: ir.Name | None, loc: ir.Loc
+    ) -> ir.Block | None:
+        """The body of a function made here; it reads the variables as they are at the call."""
+        function, variables = made.closure.function, made.closure.variables
+        if function is None or variables is None or any(function is s for s in self.stack):
+            return None
+        if not is_written_out(call) and not takes_rest(function, call):
+            return None
+        kwargs = tuple((made.closure.keywords.get(str(k), k), v) for k, v in call.kwargs)
+        params = defaults_now(function.params, variables)
+        bound = bind_displays(replace(function, params=params), replace(call, kwargs=kwargs), loc)
+        function = inherited(function, made.closure)
+        check_ends(made, self.chain, loc)
+        self.chain.append(made)
+        body = self.renamed(function, bound, target, (*made.stack, function), loc, variables)
+        self.chain.pop()
+        return body
+
+    def renamed(
+        self,
+        callee: ir.Function,
+        bound: Mapping[str, ir.Atom | ir.Call],
+        target: ir.Name | None,
+        stack: tuple[object, ...],
+        loc: ir.Loc,
+        outer: Mapping[str, ir.Atom] | None = None,
+    ) -> ir.Block:
+        """The callee's body with fresh names, parameters bound, and the result in `target`.
+
+        A parameter that a function made there captures is a variable of its own: what is
+        passed for it may be bound anew before that function is called.
+        """
+        own = ir.bound(callee.body) | {p.name for p in callee.params}
+        taken = ir.Fresh(ir.all_names(callee))
+        body = settled(callee.body, own, taken, (p.name for p in callee.params))
+        callee = replace(callee, body=body)
+        args, kwargs = _passed_on(callee, bound)
+        changed = ir.bound(callee.body) | _rebound(callee.body) | _captured(callee.body)
+        stored = _stored_bases(callee.body)
+        start: list[ir.Stmt] = []
+        new: dict[str, ir.Atom] = dict(outer or {})
+        for param, value in bound.items():
+            moved = param in stored and not isinstance(value, ir.Name)
+            if param in {**args, **kwargs}:
+                new[param] = self.fresh(param)
+            elif param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
+                new[param] = self.fresh(param)
+                start.append(ir.Assign(new[param], value, loc))  # type: ignore[arg-type]
+            else:
+                new[param] = value
+        for name in sorted(ir.bound(callee.body) - set(bound)):
+            new[name] = self.fresh(name if not name.startswith("_") else "_t")
+        # The names of the caller come in last: the callee may have the same ones.
+        body = _substituted(callee.body, new)
+        body = spread(body, _renamed(args, new), _renamed(kwargs, new))
+        for param in (*args, *kwargs):
+            held = new[param]
+            if isinstance(held, ir.Name) and held.id in ir.used(body):
+                start.append(ir.Assign(held, bound[param], loc))
+        last = body[-1]
+        assert isinstance(last, ir.Return)
+        end = () if target is None else (ir.Assign(target, last.value, loc),)
+        inner = _Inline(self.fresh, stack, self.known, self.depth + 1, self.rest, self.chain)
+        return inner.block((*start, *body[:-1], *end))
+
+
+def is_written_out(call: ir.Call) -> bool:
+    """Whether a call has no `*args` or `**kwargs` but displays."""
+    stars = (a.value for a in call.args if isinstance(a, ir.Star))
+    return all(isinstance(v, ir.Tup) for v in stars) and all(k is not None for k, _ in call.kwargs)
+
+
+def inherited(function: ir.Function, closure: Closure) -> ir.Function:
+    """The body of a closure whose own closures hold what it holds."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        rhs = s.rhs if isinstance(s, ir.Assign) else None
+        if isinstance(s, ir.Assign) and isinstance(rhs, Closure):
+            pairs = [*zip(rhs.captured, rhs.reads)]
+            held = {n for n, v in pairs if v.id in closure.held}
+            late = {n: closure.marks[v.id] for n, v in pairs if v.id in closure.marks}
+            names = (*rhs.captured, *(f"{MARK}{n}" for n in late))
+            rhs = replace(rhs, reads=(*rhs.reads, *late.values()), captured=names)
+            return replace(s, rhs=replace(rhs, held=rhs.held | held))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def _renamed(found: Mapping[str, _T], new: Mapping[str, ir.Atom]) -> dict[str, _T]:
+    """What stands for parameters by the names that these have now."""
+    return {ir.names(new[p])[0]: value for p, value in found.items()}
+
+
+def _passed_on(
+    callee: ir.Function, bound: Mapping[str, ir.Atom | ir.Call]
+) -> tuple[dict[str, ir.Tup], dict[str, ir.Call]]:
+    """The `*args` and `**kwargs` of a callee that it does not bind anew, and does not change."""
+    again = ir.bound(callee.body) | _rebound(callee.body)
+    styles = {p.name: p.style for p in callee.params if p.name not in again}
+    args, kwargs = {}, {}
+    for param, value in bound.items():
+        if styles.get(param) == "*" and isinstance(value, ir.Tup):
+            args[param] = value
+        if styles.get(param) == "**" and isinstance(value, ir.Call) and _only_spread(callee, param):
+            kwargs[param] = value
+    return args, kwargs
+
+
+def _only_spread(callee: ir.Function, param: str) -> bool:
+    """Whether a parameter occurs only as `**kwargs` of calls."""
+    calls = (s.rhs for s in ir.walk(callee.body) if isinstance(s, (ir.Assign, ir.Effect)))
+    spread_out = sum(
+        (None, ir.Name(param)) in c.kwargs for c in calls if isinstance(c, ir.Call)
+    )
+    read = (a for s in ir.walk(callee.body) for o in ir.operands(s) for a in ir.atoms(o))
+    return spread_out == sum(a == ir.Name(param) for a in read)
+
+
+def _captured(block: ir.Block) -> frozenset[str]:
+    """The variables that functions made in a block read when they are called."""
+    made = (s.rhs for s in ir.walk(block) if isinstance(s, ir.Assign))
+    return frozenset(n.id for rhs in made if isinstance(rhs, Closure) for n in rhs.reads)
+
+
+def _stored_bases(block: ir.Block) -> frozenset[str]:
+    """The names that a block stores into (they must stay names)."""
+    return frozenset(s.base.id for s in ir.walk(block) if isinstance(s, ir.SetItem))
+
+
+def _rebound(block: ir.Block) -> frozenset[str]:
+    """The names that `y += x` may bind anew, if they are numbers."""
+    found = (s for s in ir.walk(block) if isinstance(s, ir.SetItem) and s.index is None)
+    return frozenset(s.base.id for s in found)
+
+
+def _substituted(block: ir.Block, new: Mapping[str, ir.Atom]) -> ir.Block:
+    """A block with names replaced by atoms."""
+
+    def read(n: ir.Name) -> ir.Atom:
+        return new.get(n.id, n)
+
+    def write(n: ir.Name) -> ir.Name:
+        found = new.get(n.id, n)
+        assert isinstance(found, ir.Name)
+        return found
+
+    def many(inner: ir.Block) -> ir.Block:
+        return tuple(ir.map_stmt(s, read, write, many) for s in inner)
+
+    return many(block)
+
+
+def lowered(fn: object) -> ir.Function | None:
+    """The lowered callee, None if it has no source or is not accepted."""
+    try:
+        return function_of(fn)
+    except TransformError:
+        return None
+
+
+def function_of(fn: object) -> ir.Function:
+    """The IR of a function of the user; a TransformError where it has none."""
+    if isinstance(fn, Lifted):
+        assert fn.function is not None
+        return fn.function
+    return once(("lowered", id(fn)), lambda: _lowered(fn))
+
+
+def _lowered(fn: object) -> ir.Function:
+    """The IR of a function from its source."""
+    if isinstance(fn, WithFree):
+        return with_parameters(lower(parse(fn.primal)), fn)
+    return lower(parse(fn))  # type: ignore[arg-type]
+
+
+def _calls_any(block: ir.Block, functions: tuple[object, ...]) -> bool:
+    """Whether a block calls one of the functions: then the callee is recursive."""
+    for stmt in ir.walk(block):
+        call = ir.call_of(stmt)
+        if call is not None and call.fn in functions:
+            return True
+    return False

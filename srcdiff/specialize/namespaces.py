@@ -1,0 +1,124 @@
+"""Modules that are passed as values: `helper(x, np)`, `def f(x, xp=np)`.
+
+A module is known by its kind, so that what is read of it is the function or the constant that it
+has: `xp.tanh(x)` is a call of `np.tanh`.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import Kind, Maybe, Module, NoneKind, inside
+from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.interpreter import infer
+from srcdiff.runtime.devices import canonical
+from srcdiff.runtime.records import FOREIGN
+
+Kinds = Mapping[str, Kind]
+
+_COMPARED = (operator.is_, operator.is_not, operator.eq, operator.ne)
+
+
+def passes_modules(function: ir.Function, params: Kinds) -> bool:
+    """Whether a variable of a function may hold a module."""
+    if any(_holds_module(k) for k in params.values()):
+        return True
+    atoms = (a for s in ir.walk(function.body) if isinstance(s, ir.Assign) for a in _atoms(s.rhs))
+    return any(isinstance(a, ir.Ref) and isinstance(a.value, types.ModuleType) for a in atoms)
+
+
+def _holds_module(kind: Kind) -> bool:
+    """Whether a kind is that of a module or of a container with one."""
+    return isinstance(kind, Module) or any(map(_holds_module, inside(kind)))
+
+
+def _atoms(rhs: ir.Rhs) -> tuple[ir.Atom, ...]:
+    """The atoms that a right-hand side hands on."""
+    if isinstance(rhs, ir.Call):
+        return (*rhs.args, *(v for _, v in rhs.kwargs))
+    return (rhs,) if isinstance(rhs, ir.Ref) else ()
+
+
+def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with what it reads of modules that variables hold.
+
+    Raises:
+        UnsupportedError: it compares NumPy's module with another, or reads what a module has not;
+            or the module is one of the user's.
+    """
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(ir.map_blocks(stmt(s), block) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = s.rhs if isinstance(s, (ir.Assign, ir.Effect)) else None
+        if isinstance(call, ir.Call) and call.args:
+            assert isinstance(s, (ir.Assign, ir.Effect))
+            return replace(s, rhs=_read(call, kinds, s.loc))
+        return s
+
+    return replace(function, body=block(function.body))
+
+
+def without_modules(function: ir.Function, params: Kinds) -> ir.Function:
+    """The function with all that it reads of modules that variables hold, one after the other."""
+    while passes_modules(function, params):
+        new = read_of_modules(function, infer(function, params))
+        if new == function:
+            break
+        function = new
+    return function
+
+
+def _read(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> Any:
+    """What a call is that has to do with a module."""
+    if call.fn in _COMPARED:
+        _check_compared([atom_kind(a, kinds) for a in call.args], loc)
+    if not isinstance(call.fn, (ir.Method, ir.Attr)):
+        return call
+    kind = atom_kind(call.args[0], kinds)
+    kind = kind.kind if isinstance(kind, Maybe) else kind  # `if xp is None: xp = np`
+    if not isinstance(kind, Module):
+        return call
+    _check_fixed(kind.name, loc)
+    text = f"{_SHORT.get(kind.name, kind.name)}.{call.fn.name}".replace("numpy.", "np.", 1)
+    try:
+        value = canonical(getattr(sys.modules.get(kind.name), call.fn.name))
+    except AttributeError:
+        raise UnsupportedError(
+            f"`{kind.name}` has no attribute `{call.fn.name}`", loc, remedy="Check its name."
+        ) from None
+    if isinstance(call.fn, ir.Attr):
+        return ir.Ref(text, value)
+    return replace(call, fn=value, args=call.args[1:], text=text)
+
+
+_SHORT = {"numpy": "np"}
+
+
+def _check_fixed(module: str, loc: ir.Loc) -> None:
+    """Refuse a module of the user's: what it has may change, and nobody would notice."""
+    if module.split(".")[0] not in FOREIGN:
+        raise UnsupportedError(
+            f"the module `{module}` is passed as a value, and something is read of it",
+            loc,
+            remedy="Import it where the function stands, or pass what is read of it.",
+        )
+
+
+def _check_compared(kinds: list[Kind], loc: ir.Loc) -> None:
+    """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
+    arrays = any(isinstance(k, Module) and k.name == "numpy" for k in kinds)
+    if arrays and not any(isinstance(k, NoneKind) for k in kinds):
+        raise UnsupportedError(
+            "the module of arrays is compared: NumPy and CuPy are one here",
+            loc,
+            remedy="Decide outside of the function, and pass it as an argument.",
+        )

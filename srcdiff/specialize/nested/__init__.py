@@ -1,0 +1,1 @@
+"""Derivatives inside of differentiated functions."""

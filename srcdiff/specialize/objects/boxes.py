@@ -1,0 +1,177 @@
+"""Objects that are stored into after they were taken from a container: which classes those are of.
+
+All objects of such a class must be made by the function and seen by nobody else: they become dicts
+(`plain_objects`), so that whatever names one, and whatever holds it, sees the stores.  Stores of
+attributes that nobody reads (`self.x = x` in a `forward`) are left out.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import Dict, Kind, class_if_any, class_of, inside, sure
+from srcdiff.kinds.of_values import kind_of
+from srcdiff.runtime import records
+
+Kinds = Mapping[str, Kind]
+Stored = list[tuple[ir.Atom, ir.Const]]
+
+
+def stored_classes(
+    found: Stored,
+    boxed: frozenset[str],
+    function: ir.Function,
+    kinds: Kinds,
+    more: frozenset[type],
+) -> frozenset[type]:
+    """The classes of boxed objects that are stored into, and of what has one as an attribute.
+
+    `more` are classes of objects of which that is known.
+    """
+    held = {
+        class_if_any(kinds.get(base.id))
+        for base, key in found
+        if isinstance(base, ir.Name) and base.id in boxed and not is_unread(key, function, kinds)
+    }
+    classes = {c for c in held if c is not None} | more
+    size = -1
+    while size != len(classes):
+        size = len(classes)
+        classes |= {c for k in kinds.values() for c in _holders(k, classes)}
+    return frozenset(classes)
+
+
+def _holders(kind: Kind, classes: set[type]) -> Iterator[type]:
+    """The classes of objects of which an attribute is an object of one of some classes."""
+    own = class_of(sure(kind))
+    if own is not None and any(class_if_any(part) in classes for part in inside(sure(kind))):
+        yield own
+    for part in inside(kind):
+        yield from _holders(part, classes)
+
+
+def _classes(kind: Kind) -> Iterator[type]:
+    """The classes of the objects that a value is or holds."""
+    for part in _within(kind):
+        cls = class_of(part)
+        if cls is not None:
+            yield cls
+
+
+def _within(kind: Kind) -> Iterator[Kind]:
+    """A kind and those of all that it holds."""
+    yield kind
+    for part in inside(kind):
+        yield from _within(part)
+
+
+# --- attributes that nobody reads ----------------------------------------------------------------
+
+_LOOKS: tuple[Any, ...] = (vars, hasattr, getattr, copy.copy, copy.deepcopy)
+
+
+def is_unread(key: ir.Const, function: ir.Function, kinds: Kinds) -> bool:
+    """Whether nobody reads an attribute of this name, neither here nor where an object goes."""
+    return not any(_may_read(stmt, key, kinds) for stmt in ir.walk(function.body))
+
+
+def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: Kinds) -> bool:
+    """Whether a statement reads an attribute of any object, or hands one on to who may."""
+    objects = any(any(_classes(kinds[n])) for n in ir.reads(stmt) if n in kinds)
+    call = ir.call_of(stmt)
+    if call is None:
+        text = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque)
+        held = isinstance(stmt, (ir.Assign, ir.SetItem, ir.If, ir.For, ir.While)) and not text
+        return objects and not held
+    if call.fn is ir.set_attr:
+        return call.args[1] == key and len(call.args) == 4
+    if call.fn in (ir.Attr(key.value), ir.Attr("__dict__")) or call.args[1:2] == (key,):
+        return True
+    return objects and (call.fn in _LOOKS or not _is_known(call.fn))
+
+
+def _is_known(fn: Any) -> bool:
+    """Whether a callee does not look into objects: it is of Python, or of ours."""
+    if isinstance(fn, (ir.Name, ir.Derived)):
+        return False
+    ours = (ir.set_attr, ir.new_object, ir.make_list, ir.make_dict, records.instance)
+    return isinstance(fn, (ir.Attr, ir.Method)) or fn in ours or not hasattr(fn, "__code__")
+
+
+# --- what they may be used for -------------------------------------------------------------------
+
+_HOLDING: tuple[Any, ...] = (
+    operator.getitem, operator.is_, operator.is_not, ir.new_object, ir.set_attr, ir.make_list,
+    ir.make_dict, copy.copy, list, tuple, dict, zip, enumerate, reversed, len,
+)  # fmt: skip
+_METHODS = frozenset((
+    "append", "appendleft", "clear", "copy", "extend", "get", "insert", "items", "keys", "pop",
+    "popleft", "reverse", "setdefault", "update", "values",
+))  # fmt: skip
+
+
+def check_uses(function: ir.Function, kinds: Kinds, kept: frozenset[type]) -> None:
+    """Refuse what tells such objects from dicts, and functions that would have to know of them."""
+    names = {n for n, k in kinds.items() if not kept.isdisjoint(_classes(k))}
+    shared = {n for n in names if any(_is_shared(k, kept) for k in _within(kinds[n]))}
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, (ir.If, ir.While)):
+            asked = (class_if_any(kinds.get(n)) for n in ir.names(stmt.test))
+            if any(cls in kept for cls in asked):
+                raise _refused(stmt.loc)  # an empty dict is false
+        if isinstance(stmt, (ir.For, ir.If, ir.While)):
+            continue
+        used = names & {*ir.reads(stmt), *ir.writes(stmt)}
+        if used and (shared & {*ir.writes(stmt)} or not _only_holds(stmt)):
+            raise _refused(stmt.loc)
+
+
+def _is_shared(kind: Kind, kept: frozenset[type]) -> bool:
+    """Whether something of which nothing is known may hold an object as well."""
+    return isinstance(kind, Dict) and kind.cls in kept and kind.item is not None
+
+
+def _only_holds(stmt: ir.Stmt) -> bool:
+    """Whether a statement holds objects, or takes them out, and does not ask what they are."""
+    call = ir.call_of(stmt)
+    if call is None:
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        plain = isinstance(stmt, (ir.SetItem, ir.Permute))
+        return plain or isinstance(rhs, (ir.Name, ir.Tup, ir.Const))
+    if isinstance(call.fn, ir.Method):
+        return call.fn.name in _METHODS
+    makes = isinstance(call.fn, ir.Attr) or records.plain_fields(call.fn) is not None
+    return makes or any(call.fn is f for f in _HOLDING)
+
+
+def _refused(loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(
+        "an object is used here as a whole, of a class whose objects are stored into after they "
+        "were taken from a container",
+        loc,
+        remedy="Use its attributes, or keep the values in lists or dicts.",
+    )
+
+
+def outside(function: ir.Function) -> dict[str, Kind]:
+    """What a function mentions of the variables around it, and their kinds."""
+    operands = (o for s in ir.walk(function.body) for o in ir.operands(s))
+    refs = (a for o in operands for a in ir.refs(o))
+    return {r.text: kind_of(r.value, r.text) for r in refs}
+
+
+def check_given(kept: frozenset[type], given: Kinds, loc: ir.Loc) -> None:
+    """Refuse stores into objects that are, or may be, those of an argument or from outside."""
+    for name, kind in given.items():
+        if not kept.isdisjoint(_classes(kind)):
+            raise UnsupportedError(
+                "an attribute is assigned of an object that was taken from a container, and may be "
+                f"one that the caller has, in {ir.said(name)}",
+                loc,
+                remedy="Make new objects in the function, or keep the values in lists.",
+            )

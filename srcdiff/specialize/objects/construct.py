@@ -1,0 +1,334 @@
+"""Objects that a function makes: calls of classes, `replace`, `_replace`, copies."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import operator
+import types
+from typing import Any, Protocol
+
+from srcdiff import ir
+from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.frontend.bind import takes_rest
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Module,
+    NoneKind,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+    sure,
+)
+from srcdiff.primitives.arguments import named_constant
+from srcdiff.primitives.effects import module_of
+from srcdiff.runtime import records, trees
+from srcdiff.runtime.records import MISSING
+from srcdiff.specialize.inline import lowered
+from srcdiff.specialize.objects.presence import Answer
+
+MADE = "made"
+"""The text of a store that a frozen class lets pass: it is a part of making the object."""
+
+
+class Maker(Protocol):
+    """What the makers ask of the pass over a function."""
+
+    out: list[ir.Stmt]
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        """What is known of a value."""
+
+    def cls(self, atom: ir.Atom) -> type | None:
+        """The class of an object."""
+
+    def cls_if_any(self, atom: ir.Atom) -> type | None:
+        """The class of an object, or of what may be None in place of one."""
+
+    def presence(self, base: ir.Atom, name: str) -> Answer:
+        """Whether an object has an attribute of its own now."""
+
+    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
+        """A new name for a value."""
+
+
+def construct(m: Maker, cls: type, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`Model(*args)`."""
+    if any(isinstance(a, ir.Star) for a in call.args) or any(k is None for k, _ in call.kwargs):
+        if not _takes_rest(cls, call):
+            return None
+    fields = records.plain_fields(cls)
+    if fields is not None:
+        if not call.kwargs and len(call.args) == len(fields):
+            return None
+        given = _bound(cls, call, loc)
+        return ir.Call(cls, tuple(given[f] for f in fields), text=call.text)
+    if records.member(cls, "__new__") is not object.__dict__["__new__"]:
+        raise _refused(cls, "its `__new__` is not that of a plain class", loc)
+    made = m.temp(ir.Call(ir.new_object, (ir.Ref(call.text or cls.__name__, cls),)), loc, "_new")
+    if records.is_dataclass_made(cls):
+        _fill(m, cls, made, _bound(cls, call, loc), loc)
+        return made
+    init = records.member(cls, "__init__")
+    if isinstance(init, types.FunctionType):
+        m.out.append(ir.Effect(replace_callee(call, init, (made, *call.args)), loc))
+        return made
+    if init is not object.__dict__["__init__"]:
+        raise _refused(cls, "its `__init__` is not written in Python", loc)
+    _bound(cls, call, loc)  # it takes no arguments
+    return made
+
+
+def _takes_rest(cls: type, call: ir.Call) -> bool:
+    """Whether an `__init__` takes what `*xs` stands for as it is: in its own `*args`."""
+    init = records.member(cls, "__init__")
+    callee = lowered(init) if isinstance(init, types.FunctionType) else None
+    made = replace_callee(call, init, (ir.NONE, *call.args))
+    return callee is not None and takes_rest(callee, made)
+
+
+def replace_callee(call: ir.Call, fn: Any, args: tuple[ir.Atom, ...]) -> ir.Call:
+    """A call with another callee and other positional arguments."""
+    return dataclasses.replace(call, fn=fn, args=args, text=None)
+
+
+def _refused(cls: type, why: str, loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(
+        f"`{cls.__qualname__}` makes an object in a way that is not supported: {why}", loc,
+        remedy="Use a dataclass, a named tuple or a class with an `__init__` in Python.",
+    )  # fmt: skip
+
+
+def _bound(cls: type, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
+    """The arguments of a constructor by name, defaults filled in."""
+    try:
+        bound = inspect.signature(cls).bind(*call.args, **{str(k): v for k, v in call.kwargs})
+    except TypeError as error:
+        raise TransformError(
+            f"{cls.__name__}(): {error}", loc, remedy="Compare the call with the definition."
+        ) from error
+    found = dict(bound.arguments)
+    for name, param in bound.signature.parameters.items():
+        if name not in found and param.default is not param.empty:
+            found[name] = named_constant(f"{cls.__name__}_{name}", param.default)
+    return found
+
+
+def _fill(
+    m: Maker, cls: type, made: ir.Name, given: dict[str, ir.Atom], loc: ir.Loc
+) -> None:
+    """The attributes of a new dataclass object, as the `__init__` of its class stores them."""
+    for field in dataclasses.fields(cls):
+        value = given.get(field.name)
+        factory = field.default_factory
+        if factory is not dataclasses.MISSING and (not field.init or not _is_given(value)):
+            value = m.temp(ir.Call(factory, (), text=getattr(factory, "__name__", None)), loc)
+        elif value is None and field.default is not dataclasses.MISSING:
+            value = named_constant(f"{cls.__name__}_{field.name}", field.default)
+        if value is not None:
+            m.out.append(ir.Effect(_store(made, field.name, value), loc))
+    names = {f.name for f in dataclasses.fields(cls)}
+    later = [v for k, v in given.items() if k not in names]  # what is for `__post_init__` alone
+    post = records.member(cls, "__post_init__")
+    if isinstance(post, types.FunctionType):
+        m.out.append(ir.Effect(ir.Call(post, (made, *later)), loc))
+
+
+def _is_given(value: ir.Atom | None) -> bool:
+    """Whether a field got a value that is not the mark for its factory."""
+    mark = isinstance(value, ir.Ref) and type(value.value).__name__ == "_HAS_DEFAULT_FACTORY_CLASS"
+    return value is not None and not mark
+
+
+def _store(base: ir.Atom, name: str, value: ir.Atom) -> ir.Call:
+    return ir.Call(ir.set_attr, (base, ir.Const(name), value), text=MADE)
+
+
+# --- new objects from old ones --------------------------------------------------------------------
+
+
+def replaced(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`dataclasses.replace(x, name=value)`: the constructor is called."""
+    base = call.args[0]
+    cls = m.cls(base)
+    if cls is None or not dataclasses.is_dataclass(cls):
+        return None
+    given = {str(k): v for k, v in call.kwargs}
+    names = [f.name for f in dataclasses.fields(cls) if f.init]
+    for name in names:
+        if name not in given:
+            given[name] = m.temp(ir.Call(ir.Attr(name), (base,)), loc)
+    rest = tuple((k, v) for k, v in given.items())
+    return ir.Call(cls, (), rest, text=cls.__name__)
+
+
+def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`copy.copy(x)`: a new object with the same attributes; `copy.deepcopy(x)`: with copies."""
+    if len(call.args) != 1 or call.kwargs:
+        return None
+    base, deep = call.args[0], call.fn is copy.deepcopy
+    cls, kind = m.cls(base), m.kind(base)
+    if cls is None:
+        return _plain_copy(base, kind, deep)
+    if not isinstance(kind, Dict) or not records.is_copied_plainly(cls, deep):
+        return None
+    if m.presence(base, "").pending:  # not all that it holds is known yet
+        return None
+    if deep:
+        return _deep_copy(m, base, kind, loc)
+    if records.member(cls, "__copy__") is not MISSING:
+        return ir.Call(ir.Method("__copy__"), (base,))
+    if records.is_named_tuple(cls):
+        return base
+    reads = ((name, ir.Call(ir.Attr(name), (base,))) for name, _ in kind.items)
+    return _object(m, cls, {name: m.temp(read, loc) for name, read in reads}, loc)
+
+
+def _object(m: Maker, cls: type, values: dict[str, ir.Atom], loc: ir.Loc) -> ir.Rhs:
+    """A new object with these attributes, made without its constructor."""
+    if records.is_named_tuple(cls):
+        return ir.Call(cls, tuple(values.values()), text=cls.__name__)
+    made = m.temp(ir.Call(ir.new_object, (ir.Ref(cls.__name__, cls),)), loc, "_new")
+    for name, value in values.items():
+        m.out.append(ir.Effect(_store(made, name, value), loc))
+    return made
+
+
+def _deep_copy(m: Maker, base: ir.Atom, kind: Dict, loc: ir.Loc) -> ir.Rhs | None:
+    """A copy of an object and of all that it holds: what may be held twice is copied at once."""
+    parts = _Parts(m, loc)
+    if not parts.found(base, kind):
+        return None
+    if len(parts.copies) == 1:
+        parts.copies = [m.temp(ir.Call(copy.deepcopy, (parts.copies[0],)), loc)]
+    elif parts.copies:
+        whole = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(parts.copies)),)), loc)
+        places = map(ir.Const, range(len(parts.copies)))
+        items = (ir.Call(operator.getitem, (whole, k)) for k in places)
+        parts.copies = [m.temp(item, loc) for item in items]
+    return parts.object(base, kind)
+
+
+class _Parts:
+    """What an object holds, and the objects inside of it, that a deep copy has copies of."""
+
+    def __init__(self, m: Maker, loc: ir.Loc) -> None:
+        self.m, self.loc = m, loc
+        self.copies: list[ir.Atom] = []
+        self.sites: list[str] = []
+        self.values: list[ir.Atom] = []
+
+    def found(self, base: ir.Atom, kind: Dict) -> bool:
+        """Collect the parts; whether this can be done."""
+        cls = kind.cls
+        if cls is None or kind.site in self.sites or not records.is_copied_plainly(cls, True):
+            return False
+        self.sites += [kind.site] if kind.site else []
+        for name, inner in kind.items:
+            value = self.m.temp(ir.Call(ir.Attr(name), (base,)), self.loc)
+            self.values.append(value)
+            if isinstance(inner, Dict) and inner.cls is not None:
+                if not self.found(value, inner):
+                    return False
+            elif inner == UNKNOWN:  # so far: it may be an object
+                return False
+            elif not _is_value(inner):
+                self.copies.append(value)
+        return True
+
+    def object(self, base: ir.Atom, kind: Dict) -> ir.Rhs:
+        """The copy of an object, by the copies of its parts in their order."""
+        cls = kind.cls
+        assert cls is not None
+        made: dict[str, ir.Atom] = {}
+        for name, inner in kind.items:
+            value = self.values.pop(0)
+            if isinstance(inner, Dict) and inner.cls is not None:
+                value = self.m.temp(self.object(value, inner), self.loc)
+            elif not _is_value(inner):
+                value = self.copies.pop(0)
+            made[name] = value
+        return _object(self.m, cls, made, self.loc)
+
+
+def _plain_copy(base: ir.Atom, kind: Kind, deep: bool) -> ir.Rhs | None:
+    """A copy of an array, a number or a container, which shares what is in it if not `deep`."""
+    if isinstance(kind, (List, Dict)) and all(map(_is_value, contents(kind))):
+        deep = False
+    if _is_value(kind) or (isinstance(kind, Tuple) and not deep):
+        return base
+    if isinstance(kind, Array) and not kind.maybe_scalar:
+        return ir.Call(ir.Method("copy"), (base,))
+    if isinstance(sure(kind), Array) or (deep and isinstance(kind, (List, Dict, Tuple))):
+        return ir.Call(trees.deep_copy, (base,))
+    return ir.Call(ir.Method("copy"), (base,)) if isinstance(kind, (List, Dict)) else None
+
+
+def _is_value(kind: Kind) -> bool:
+    """Whether an item cannot change, so that copies may hold it too."""
+    return isinstance(kind, (Scalar, Text, NoneKind, Callable, Module))
+
+
+def named_tuple_method(
+    m: Maker, cls: type, own: Any, call: ir.Call, loc: ir.Loc
+) -> ir.Rhs | None:
+    """`x._replace(name=value)` and `x._asdict()` of a named tuple."""
+    if not records.is_named_tuple(cls) or "collections" not in own.__code__.co_filename:
+        return None
+    if not isinstance(call.fn, ir.Method) or call.fn.name not in ("_replace", "_asdict"):
+        return None
+    base, given = call.args[0], dict(call.kwargs)
+    values: list[ir.Atom] = []
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    for name in fields:
+        values.append(given.get(name) or m.temp(ir.Call(ir.Attr(name), (base,)), loc))
+    if call.fn.name == "_replace":
+        return ir.Call(cls, tuple(values), text=cls.__name__)
+    items = tuple(a for k, v in zip(fields, values) for a in (ir.Const(k), v))
+    return ir.Call(ir.make_dict, items)
+
+
+def named_tuple_item(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`x[k]` of a named tuple: the field of that number, or an item of a plain tuple."""
+    base, key = call.args
+    cls = m.cls_if_any(base)
+    assert cls is not None
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    if isinstance(key, ir.Const):
+        known = key.value
+        if isinstance(known, int) and -len(fields) <= known < len(fields):
+            return ir.Call(ir.Attr(fields[known]), (base,))
+        return None
+    plain = m.temp(named_tuple_display(m, base, loc), loc)
+    return ir.Call(call.fn, (plain, key), text=call.text)
+
+
+def takes_sequences(fn: Any) -> bool:
+    """Whether a callee takes a named tuple for the tuple that it is."""
+    if not callable(fn) or module_of(fn).split(".")[0] not in _SEQUENCES:
+        return False
+    return fn not in _OBJECTS and not isinstance(fn, types.MethodType)
+
+
+_SEQUENCES = ("numpy", "scipy", "math", "builtins", "functools", "operator", "_operator")
+
+
+_OBJECTS: tuple[Any, ...] = (
+    operator.getitem, isinstance, type, getattr, hasattr, setattr, print, str, repr, id,
+    operator.is_, operator.is_not, operator.not_,
+)  # fmt: skip
+
+
+def named_tuple_display(m: Maker, base: ir.Atom, loc: ir.Loc) -> ir.Tup:
+    """The fields of a named tuple as a plain tuple."""
+    cls = m.cls_if_any(base)
+    assert cls is not None
+    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    return ir.Tup(tuple(m.temp(ir.Call(ir.Attr(n), (base,)), loc) for n in names))

@@ -1,0 +1,406 @@
+"""Methods, properties, operators and constructors of objects, as calls of plain functions.
+
+Takes a function and the kinds of its names; returns it with what the kinds of objects decide:
+`x.step(h)` becomes `Model.step(x, h)`, which `inline` then replaces by its body, and a question
+such as `isinstance(x, Model)` its answer.  Reads and stores of attributes stay (see `fields`).
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.lowering import Closure
+from srcdiff.ir.kinds import Array, Dict, Kind
+from srcdiff.runtime import records
+from srcdiff.runtime.records import MISSING
+from srcdiff.specialize import questions
+from srcdiff.specialize.inline import lowered
+from srcdiff.specialize.objects import attribute_dicts, construct, own_dicts
+from srcdiff.specialize.objects.memoised import check_property
+from srcdiff.specialize.objects.turns import InTurn
+
+Kinds = Mapping[str, Kind]
+
+_BINARY: dict[Any, str] = {
+    operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
+    operator.matmul: "matmul", operator.pow: "pow", operator.mod: "mod",
+    operator.floordiv: "floordiv", operator.and_: "and", operator.or_: "or", operator.xor: "xor",
+    operator.lshift: "lshift", operator.rshift: "rshift",
+}  # fmt: skip
+_COMPARE: dict[Any, tuple[str, str]] = {
+    operator.lt: ("lt", "gt"), operator.le: ("le", "ge"), operator.gt: ("gt", "lt"),
+    operator.ge: ("ge", "le"), operator.eq: ("eq", "eq"), operator.ne: ("ne", "ne"),
+}  # fmt: skip
+_UNARY: dict[Any, str] = {
+    operator.neg: "neg", operator.pos: "pos", operator.invert: "invert", abs: "abs", len: "len",
+    float: "float", complex: "complex", int: "int", operator.getitem: "getitem",
+    operator.contains: "contains", round: "round",
+}  # fmt: skip
+
+
+_DOES_NOTHING = ("__init__", "__init_subclass__")
+"""Methods of `object` that `super()` may lead to."""
+
+
+class Members(InTurn, questions.Truthful):
+    """One round over a function."""
+
+    def function(self) -> ir.Function:
+        """The function after this round."""
+        return replace(self.whole, body=self.block(self.whole.body))
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block after this round."""
+        saved, self.out = self.out, []
+        for stmt in block:
+            self.stmt(stmt)
+        done, self.out = tuple(self.out), saved
+        return done
+
+    def stmt(self, stmt: ir.Stmt) -> None:
+        """One statement, after what it needs."""
+        self.loc, self.now = stmt.loc, stmt
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            self.evaluated(stmt, stmt.rhs)
+        elif isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
+            self.set_item(stmt)
+        elif isinstance(stmt, ir.SetItem) and attribute_dicts.set_item(self, stmt):
+            pass
+        elif isinstance(stmt, ir.If):
+            self.if_(stmt)
+        elif isinstance(stmt, ir.For):
+            self.for_(stmt)
+        else:
+            self.out.append(ir.map_blocks(stmt, self.block))
+
+    def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
+        """A statement that evaluates a call."""
+        call = self.iterated(stmt, call)
+        stmt = replace(stmt, rhs=call)
+        found = self.call(call, stmt.loc)
+        if found is None:
+            self.out.append(stmt)
+        elif isinstance(stmt, ir.Assign):
+            self.out.append(ir.Assign(stmt.target, found, stmt.loc))
+        elif isinstance(found, (ir.Call, ir.Opaque)):
+            self.out.append(ir.Effect(found, stmt.loc))
+
+    def set_item(self, stmt: ir.SetItem) -> None:
+        """`x[i] = v`, `x[i] += v` and `x += v` of an object."""
+        assert stmt.op is not None or stmt.index is not None
+        value: ir.Atom = stmt.value
+        if stmt.index is None:
+            assert stmt.op is not None
+            name = _BINARY[ir.OPERATORS[stmt.op]]
+            own = self.member(stmt.base, f"__i{name}__")
+            call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, value))
+            if isinstance(own, types.FunctionType):
+                call = ir.Call(own, (stmt.base, value))
+            self.out.append(ir.Assign(stmt.base, call, stmt.loc))
+            return
+        if stmt.op is not None:
+            old = self.temp(ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
+            self.out.append(ir.SetItem(old, None, value, stmt.op, stmt.loc))
+            value = old
+        own = self.member(stmt.base, "__setitem__")
+        if not isinstance(own, types.FunctionType):
+            raise _no_member(self.cls(stmt.base), "__setitem__", stmt.loc)
+        index = self.index(stmt.index, stmt.loc)
+        self.out.append(ir.Effect(ir.Call(own, (stmt.base, index, value)), stmt.loc))
+
+    def if_(self, stmt: ir.If) -> None:
+        """A condition; where it is known, only what is taken."""
+        test = stmt.test
+        if self.cls(test) is not None:
+            test = self.truth(test, stmt.loc)
+        known = questions.known(self.kind(test))
+        if known is not None:
+            self.out += self.block(stmt.body if known else stmt.orelse)
+        else:
+            new = replace(stmt, test=test)
+            self.out.append(ir.map_blocks(new, self.block))
+
+    def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """Whether an object counts as true."""
+        for name in ("__bool__", "__len__"):
+            own = self.member(atom, name)
+            if isinstance(own, types.FunctionType):
+                return self.temp(ir.Call(own, (atom,)), loc)
+        return ir.Const(True)
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def call(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        """A call in plainer form, None if there is none."""
+        fn = call.fn
+        taken = self.taken_in_turn(call, loc)
+        if taken is not None:
+            return taken
+        if (own := attribute_dicts.call(self, call, loc)) is not None:
+            return own
+        if isinstance(fn, ir.Attr):
+            return self.attribute(call.args[0], fn, loc)
+        if isinstance(fn, ir.Method):
+            return self.method(call, fn, loc)
+        if isinstance(fn, ir.Name):
+            return self.called(fn, call) if self.cls(fn) is not None else None
+        if fn is ir.set_attr:
+            return self.stored(call, loc)
+        if construct.takes_sequences(fn) and any(map(self.is_named_tuple, call.args)):
+            return self.plain(call, loc)
+        if isinstance(fn, type) and records.is_record(fn):
+            return construct.construct(self, fn, call, loc)
+        if records.is_record(type(fn)):
+            return self.called(ir.Ref(call.text or "constant", fn), call)
+        rule = questions.RULES.get(fn) if _hashable(fn) else None
+        if rule is not None:
+            return rule(self, call, loc)
+        return self.overloaded(call, loc)
+
+    def is_named_tuple(self, atom: ir.Atom) -> bool:
+        """Whether an argument is a named tuple, or the items of one."""
+        inner = atom.value if isinstance(atom, ir.Star) else atom
+        return records.is_named_tuple(self.cls(inner))
+
+    def plain(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs:
+        """A call that takes its named tuples as plain ones."""
+        args: list[ir.Atom] = []
+        for arg in call.args:
+            inner = arg.value if isinstance(arg, ir.Star) else arg
+            if not self.is_named_tuple(arg):
+                args.append(arg)
+                continue
+            display = construct.named_tuple_display(self, inner, loc)
+            args.append(ir.Star(display) if isinstance(arg, ir.Star) else display)
+        if call.fn is len and isinstance(args[0], ir.Tup):
+            return ir.Const(len(args[0].items))
+        return replace(call, args=tuple(args))
+
+    def called(self, base: ir.Atom, call: ir.Call) -> ir.Rhs | None:
+        """`x(*args)` of an object."""
+        own = self.member(base, "__call__")
+        if not isinstance(own, types.FunctionType):
+            return None
+        return replace(call, fn=own, args=(base, *call.args), text=None)
+
+    def attribute(self, base: ir.Atom, fn: ir.Attr, loc: ir.Loc) -> ir.Rhs | None:
+        """`x.name`: of what the class has; what the object itself has stays as it is."""
+        cls = self.cls_if_any(base)
+        if cls is None:
+            return None
+        if fn.name == "__class__":
+            return ir.Ref(cls.__name__, cls)
+        own = records.member(cls, fn.name, fn.after)
+        questions.check_descriptor(own, fn.name, loc)
+        if isinstance(own, property) and isinstance(own.fget, types.FunctionType):
+            return ir.Call(own.fget, (base,))
+        if fn.after is None and (self.has(base, fn.name) or (cls, fn.name) in self.own):
+            return None
+        return self.from_class(base, cls, own, fn.name)
+
+    def from_class(self, base: ir.Atom, cls: type, own: Any, name: str) -> ir.Rhs | None:
+        """A value that is read from the class of an object."""
+        if isinstance(own, functools.cached_property):
+            check_property(self.whole, self.kinds, cls, own)
+            return ir.Call(own.func, (base,))
+        if isinstance(own, staticmethod):
+            return ir.Ref(own.__func__.__name__, own.__func__)
+        if isinstance(own, classmethod):
+            return ir.Ref(name, getattr(cls, name))
+        if isinstance(own, types.FunctionType):
+            return self.bound_method(base, own, name)
+        if own is MISSING or hasattr(type(own), "__get__"):
+            return None
+        self.taken.add((cls, name))
+        return ir.Ref(f"{cls.__name__}.{name}", own)
+
+    def bound_method(self, base: ir.Atom, fn: types.FunctionType, name: str) -> ir.Rhs | None:
+        """`x.step` as a value: a function made here that calls the method."""
+        callee = lowered(fn)
+        if callee is None or any(p.style in ("*", "**") for p in callee.params):
+            return None
+        new = {p.name: self.fresh("_p").id for p in callee.params[1:]}
+        params = tuple(replace(p, name=new[p.name]) for p in callee.params[1:])
+        result = self.fresh()
+        given = tuple((p.name, ir.Name(new[p.name])) for p in callee.params[1:] if p.style == "kw")
+        args = tuple(ir.Name(new[p.name]) for p in callee.params[1:] if p.style != "kw")
+        body = (ir.Assign(result, ir.Call(fn, (base, *args), given)), ir.Return(result))
+        reads = (base,) if isinstance(base, ir.Name) else ()
+        refs = ((base.text, base.value),) if isinstance(base, ir.Ref) else ()
+        return Closure(
+            f"{getattr(base, 'id', getattr(base, 'text', ''))}.{name}", reads, refs, name=name,
+            function=ir.Function(name, params, body), captured=tuple(n.id for n in reads),
+            keywords=new,
+        )  # fmt: skip
+
+    def method(self, call: ir.Call, fn: ir.Method, loc: ir.Loc) -> ir.Rhs | None:
+        """`x.name(*args)`."""
+        base, rest = call.args[0], call.args[1:]
+        cls = self.cls_if_any(base)
+        if cls is None:
+            return self.of_class(call, fn)
+        own = records.member(cls, fn.name, fn.after)
+        if self.has(base, fn.name) or isinstance(own, (property, functools.cached_property)):
+            read = self.temp(ir.Call(ir.Attr(fn.name, fn.after), (base,)), loc)
+            return replace(call, fn=read, args=rest, text=fn.name)
+        if isinstance(own, types.FunctionType):
+            self.check_recursion(own, fn.name)
+            made = construct.named_tuple_method(self, cls, own, call, loc)
+            return made or replace(call, fn=own, args=call.args, text=None)
+        if isinstance(own, staticmethod):
+            return replace(call, fn=own.__func__, args=rest, text=None)
+        if isinstance(own, classmethod):
+            return replace(call, fn=getattr(cls, fn.name), args=rest, text=None)
+        if own is object.__setattr__ or own is object.__delattr__:
+            return replace(call, fn=own, text=None)
+        if own is vars(object).get(fn.name) and fn.after is not None and fn.name in _DOES_NOTHING:
+            if not rest and all(k is None and self.is_empty(v) for k, v in call.kwargs):
+                return ir.NONE  # `super().__init__()` of a class without bases
+        if own is MISSING and cls.__module__.startswith("srcdiff_templates."):
+            raise UnsupportedError(
+                f"the method `{fn.name}` of an object of SciPy has no rule, and a derivative meets "
+                "the object",
+                loc, "Make another object of constants for it, or give a function a rule.",
+            )  # fmt: skip
+        return None
+
+    def is_empty(self, atom: ir.Atom) -> bool:
+        """Whether a value is a dict without items, as `**kwargs` may be."""
+        kind = self.kind(atom)
+        return isinstance(kind, Dict) and kind.cls is None and kind.item is None and not kind.items
+
+    def check_recursion(self, fn: types.FunctionType, name: str) -> None:
+        """Refuse a method that calls itself on its own object."""
+        callee = lowered(fn)
+        if callee is None or not callee.params:
+            return
+        own = ir.Name(callee.params[0].name)
+        for stmt in ir.walk(callee.body):
+            call = ir.call_of(stmt)
+            if call is not None and call.fn == ir.Method(name) and call.args[0] == own:
+                raise UnsupportedError(
+                    f"the method `{name}` calls itself on the same object", stmt.loc,
+                    remedy="Write a loop, or a recursive function of numbers and arrays.",
+                )  # fmt: skip
+
+    def of_class(self, call: ir.Call, fn: ir.Method) -> ir.Rhs | None:
+        """`cls.make(*args)` in a class method: the class is known, its attributes are."""
+        base = call.args[0]
+        if not isinstance(base, ir.Ref) or not isinstance(base.value, type):
+            return None
+        found = getattr(base.value, fn.name, None)
+        if found is None:
+            return None
+        return replace(call, fn=found, args=call.args[1:], text=f"{base.text}.{fn.name}")
+
+    def stored(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        """`x.name = v`: by the setter of a property, or refused where the class decides."""
+        base, key, value = call.args[:3]
+        cls = self.cls_if_any(base)
+        assert isinstance(key, ir.Const)
+        if cls is None or call.text == construct.MADE:
+            return None
+        if key.value == own_dicts.NAME:
+            return attribute_dicts.replaced(self, call, loc)
+        own = records.member(cls, key.value)
+        questions.check_descriptor(own, str(key.value), loc)
+        if isinstance(own, property):
+            if len(call.args) == 4:
+                old = self.temp(ir.Call(ir.Attr(key.value), (base,)), loc)
+                assert isinstance(call.args[3], ir.Const)
+                self.out.append(ir.SetItem(old, None, value, call.args[3].value, loc))
+                value = old
+            if isinstance(own.fset, types.FunctionType):
+                return ir.Call(own.fset, (base, value))
+        kept = isinstance(own, functools.cached_property) and len(call.args) == 4
+        if isinstance(own, property) or kept or not records.can_store(cls):
+            raise UnsupportedError(
+                f"the class `{cls.__name__}` does not let `{key.value}` be assigned", loc,
+                remedy="Make a new object with the new value.",
+            )  # fmt: skip
+        return None
+
+    def overloaded(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        """An operator or builtin on an object that says what it does."""
+        fn = call.fn
+        if not _hashable(fn) or not call.args or call.kwargs:
+            return None
+        if fn in _BINARY and len(call.args) == 2:
+            return self.binary(call, f"__{_BINARY[fn]}__", f"__r{_BINARY[fn]}__", loc)
+        if fn in _COMPARE:
+            one, other = _COMPARE[fn]
+            return self.binary(call, f"__{one}__", f"__{other}__", loc)
+        name = _UNARY.get(fn)
+        own = self.member(call.args[0], f"__{name}__") if name else MISSING
+        if fn is operator.getitem and records.is_named_tuple(self.cls_if_any(call.args[0])):
+            return construct.named_tuple_item(self, call, loc)
+        if isinstance(own, types.FunctionType):
+            args = tuple(self.index(a, loc) for a in call.args)
+            return ir.Call(own, args)
+        return None
+
+    def binary(self, call: ir.Call, name: str, swapped: str, loc: ir.Loc) -> ir.Rhs | None:
+        """`x + y` where one of them is an object."""
+        a, b = call.args
+        one, other = self.member(a, name), self.member(b, swapped)
+        if call.fn not in _COMPARE and one is MISSING and other is MISSING:
+            one, other = self.operand(a, name), self.operand(b, swapped)
+        if call.fn in _COMPARE and any(map(_is_generated, (one, other))):
+            return None  # as `dataclass` makes it: objects are compared as they are
+        if isinstance(one, types.FunctionType) and not self.is_derived(b, a, other):
+            return ir.Call(one, (a, b))
+        if not isinstance(other, types.FunctionType):
+            return None
+        kind = self.kind(a)
+        if isinstance(kind, Array) and self.member(b, "__array_ufunc__") is not None:
+            cls = self.cls(b)
+            raise UnsupportedError(
+                f"NumPy applies this operator to every element of the array and the whole "
+                f"`{cls.__name__ if cls else 'object'}`", loc,
+                remedy="Write the object first, or `__array_ufunc__ = None` in its class.",
+            )  # fmt: skip
+        return ir.Call(other, (b, a))
+
+    def operand(self, atom: ir.Atom, name: str) -> Any:
+        """What the class of an operand has, which may be None if the other one is no object."""
+        cls = self.cls_if_any(atom)
+        return MISSING if cls is None else records.member(cls, name)
+
+    def is_derived(self, b: ir.Atom, a: ir.Atom, other: Any) -> bool:
+        """Whether Python asks the right operand first: it is of a derived class."""
+        one, two = self.cls(a), self.cls(b)
+        derived = one is not None and two is not None and one is not two and issubclass(two, one)
+        return derived and isinstance(other, types.FunctionType)
+
+    def index(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """An index as an argument."""
+        if isinstance(atom, ir.Slice):
+            return self.temp(ir.Call(slice, (atom.lower, atom.upper, atom.step), text="slice"), loc)
+        return atom
+
+
+def _is_generated(fn: Any) -> bool:
+    """Whether a method was not written by a person."""
+    code = getattr(fn, "__code__", None)
+    return code is not None and code.co_filename.startswith("<string>")
+
+
+def _hashable(fn: Any) -> bool:
+    return getattr(type(fn), "__hash__", None) is not None
+
+
+def _no_member(cls: type | None, name: str, loc: ir.Loc) -> UnsupportedError:
+    """The error for what the class of an object does not have."""
+    return UnsupportedError(
+        f"`{cls.__name__ if cls else 'the object'}` has no `{name}` written in Python", loc,
+        remedy="Write what it does with attributes and functions.",
+    )  # fmt: skip

@@ -1,0 +1,323 @@
+"""Where the objects of a function are: which variables name them, and which attributes are stored.
+
+A place is a variable and the attributes and keys that lead from it to a value.  A variable that
+always names one place of a parameter is an alias of it; one that takes objects out of containers
+or calls is boxed: its object stays an object.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.order import Order
+from srcdiff.frontend.request import Member
+from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, List, Tuple, class_if_any, class_of, inside
+from srcdiff.runtime import records
+from srcdiff.specialize.objects.boxes import check_given, outside, stored_classes
+
+Kinds = Mapping[str, Kind]
+Path = tuple[Any, ...]
+Place = tuple[str, Path]
+"""A variable, and the attributes and keys that lead from it to a value."""
+
+
+def has_objects(kind: Kind | None) -> bool:
+    """Whether a value is an object or a container of some."""
+    return class_of(kind) is not None or any(map(has_objects, inside(kind)))
+
+
+def classes(kind: Kind | None) -> Iterator[type]:
+    """The classes of the objects that a value is or holds."""
+    cls = class_of(kind)
+    if cls is not None:
+        yield cls
+    for inner in inside(kind):
+        yield from classes(inner)
+
+
+def _is_of_class(value: object) -> bool:
+    """Whether a value is a class of objects or one of its objects."""
+    return records.is_record(value) or records.is_record(type(value))
+
+
+def mentions_objects(block: ir.Block) -> bool:
+    """Whether a block calls a class, reads an object from outside, or copies what may be one."""
+    for stmt in ir.walk(block):
+        call = ir.call_of(stmt)
+        if call is not None:
+            fn = call.fn
+            if fn in (ir.new_object, ir.set_attr, copy.copy, copy.deepcopy) or _is_of_class(fn):
+                return True
+            if any(_is_of_class(a.value) for a in call.args if isinstance(a, ir.Ref)):
+                return True
+    return False
+
+
+class Places:
+    """The objects of a function; `given` are the kinds of its parameters when it is called."""
+
+    def __init__(
+        self, function: ir.Function, given: Kinds, kinds: Kinds, kept: frozenset[type] = frozenset()
+    ) -> None:
+        self.whole_function = function
+        self.given = given
+        self.kinds = kinds
+        self.order = Order(function)
+        self.params = {p.name for p in function.params if has_objects(kinds.get(p.name))}
+        self.stored = self._stored()
+        self.aliases: dict[str, Place] = {}
+        self.rooted = self._rooted()
+        self.boxed = self._boxed(frozenset())
+        self.kept = self._kept(kept)
+        if self.kept:
+            self.boxed = self._boxed(self.kept)
+        self._find_aliases()
+
+    # --- what each name is -----------------------------------------------------------------------
+
+    def cls(self, name: str) -> type | None:
+        """The class of a variable that is an object."""
+        return class_if_any(self.kinds.get(name))
+
+    def _rooted(self) -> frozenset[str]:
+        """The variables that may be a parameter, or a part of one by a known key."""
+        found = set(self.params)
+        size = -1
+        while size != len(found):
+            size = len(found)
+            for stmt in ir.walk(self.whole_function.body):
+                rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+                if isinstance(stmt, ir.Assign) and set(ir.names(rhs)) <= found and rhs is not None:
+                    if isinstance(rhs, ir.Name) or (isinstance(rhs, ir.Call) and _reads(rhs)):
+                        found.add(stmt.target.id)
+        return frozenset(found)
+
+    def _kept(self, more: frozenset[type]) -> frozenset[type]:
+        """The classes of objects that are stored into after they came out of a container."""
+        found = list(stores(self.whole_function.body))
+        pairs = [(base, key) for _, base, key in found]
+        kept = stored_classes(pairs, self.boxed, self.whole_function, self.kinds, more)
+        if kept:
+            boxed = (s for s, b, _ in found if isinstance(b, ir.Name) and b.id in self.boxed)
+            first = next(boxed, self.whole_function)
+            given = {n: self.kinds[n] for n in sorted(self.params)}
+            check_given(kept, {**given, **outside(self.whole_function)}, first.loc)
+        return kept
+
+    def _boxed(self, kept: frozenset[type]) -> frozenset[str]:
+        """The objects that come out of containers and calls, and all of some classes."""
+        found = {n for n in self.kinds if self.cls(n) in kept}
+        size = -1
+        while size != len(found):
+            size = len(found)
+            for stmt in ir.walk(self.whole_function.body):
+                for name in ir.writes(stmt):
+                    if self.cls(name) is not None and not self._makes(stmt, found):
+                        found.add(name)
+        return frozenset(found)
+
+    def _makes(self, stmt: ir.Stmt, boxed: set[str]) -> bool:
+        """Whether a statement makes an object or gives a known one another name."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if boxed & set(ir.names(rhs)) and not is_made(rhs):
+            return False
+        if isinstance(rhs, ir.Name):
+            return True
+        if not isinstance(rhs, ir.Call):
+            return False
+        if is_made(rhs):
+            return True
+        if isinstance(rhs.fn, ir.Attr):
+            return isinstance(rhs.args[0], ir.Name) and self.cls(rhs.args[0].id) is not None
+        return _reads(rhs) and set(ir.names(rhs)) <= self.rooted
+
+    def _stored(self) -> frozenset[tuple[str, str]]:
+        """(variable, attribute) of every store."""
+        return frozenset(
+            (base.id, key.value)
+            for _, base, key in stores(self.whole_function.body)
+            if isinstance(base, ir.Name)
+        )
+
+    def _find_aliases(self) -> None:
+        """The variables that are another name of one place for good.
+
+        Those of attributes of objects that are made here come last: they depend on the others.
+        """
+        refused: frozenset[str] = frozenset()
+        while True:
+            self.aliases = {}
+            for made in (False, True):
+                self._add_aliases(refused, made)
+            wrong = {n for n, p in self.aliases.items() if not self._lasts(n, p)}
+            if not wrong:
+                return
+            refused |= wrong
+
+    def _add_aliases(self, refused: frozenset[str], made: bool) -> None:
+        """Aliases, until there are no more; of parts of objects `made` here or not."""
+        size = -1
+        while size != len(self.aliases):
+            size = len(self.aliases)
+            for name, stmt in self.order.once.items():
+                if name in self.aliases or not has_objects(self.kinds.get(name)):
+                    continue
+                place = self._alias(name, stmt, made) if name not in refused else None
+                if place is not None:
+                    self.aliases[name] = place
+
+    def _alias(self, name: str, stmt: ir.Stmt, made: bool) -> Place | None:
+        """The place that a statement gives a name, None where that may come to be another one."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(rhs, ir.Name):
+            place = self.place(rhs)
+            return place if place is not None and self.order.holds(name, place[0]) else None
+        read = self.read_place(rhs) if isinstance(rhs, ir.Call) else None
+        if read is None or not self.order.holds(name, read[0]):
+            return None
+        part = made and self.cls(name) is not None
+        return read if read[0] in self.params or part else None
+
+    def _lasts(self, name: str, place: Place) -> bool:
+        """Whether no attribute on the way to a place is assigned once it has another name."""
+        if place[0] in self.params:
+            return not self.is_stored(place)
+        for k in range(len(place[1])):
+            above = (place[0], place[1][:k])
+            made = [
+                s for s, b, key in stores(self.whole_function.body)
+                if key.value == place[1][k] and self.place(b) == above
+            ]  # fmt: skip
+            if len(made) > 1 or not all(self.order.starts(s, place[0], name) for s in made):
+                return False
+        return True
+
+    def is_stored(self, place: Place) -> bool:
+        """Whether a place, or one on the way to it, is assigned anywhere."""
+        names = [n for n, p in self.aliases.items()]
+        for k in range(len(place[1])):
+            base = (place[0], place[1][:k])
+            same = [n for n in (*names, base[0]) if self.place(ir.Name(n)) == base]
+            if any((n, place[1][k]) in self.stored for n in same):
+                return True
+        return False
+
+    def place(self, atom: ir.Atom) -> Place | None:
+        """Where an object, or a container in a parameter, is; None if it is no fixed place."""
+        if not isinstance(atom, ir.Name):
+            return None
+        if atom.id in self.aliases:
+            return self.aliases[atom.id]
+        if atom.id in self.params:
+            return atom.id, ()
+        known = self.cls(atom.id) is not None and atom.id not in self.boxed
+        return (atom.id, ()) if known else None
+
+    def read_place(self, call: ir.Call) -> Place | None:
+        """The place that a call reads: `x.name`, or an item with a known key."""
+        base = self.place(call.args[0]) if call.args else None
+        if base is None:
+            return None
+        kind = self.kind_at(base)
+        if isinstance(call.fn, ir.Attr) and class_if_any(kind) is not None:
+            return base[0], (*base[1], Member(call.fn.name))
+        item = call.fn is operator.getitem and isinstance(call.args[1], ir.Const)
+        if item and base[0] in self.params and self.kind_at(base) is not None:
+            key = call.args[1]
+            assert isinstance(key, ir.Const)
+            found = (base[0], (*base[1], _from_start(key.value, self.kind_at(base))))
+            return found if self.kind_at(found) is not None else None
+        return None
+
+    def kind_at(self, place: Place) -> Kind | None:
+        """The kind of what is at a place, None if nothing is known of it."""
+        kind = self.kinds.get(place[0])
+        for key in place[1]:
+            kind = item_at(kind, key)
+        return kind
+
+    def kind_given(self, place: Place) -> Kind | None:
+        """The kind of what is at a place when the function is called."""
+        kind = self.given.get(place[0])
+        for key in place[1]:
+            kind = item_at(kind, key)
+        return kind
+
+    def stores_below(self, place: Place) -> bool:
+        """Whether anything in an object is assigned."""
+        size = len(place[1])
+        return any(
+            p is not None and p[0] == place[0] and p[1][:size] == place[1]
+            for n, _ in self.stored
+            for p in [self.place(ir.Name(n))]
+        )
+
+
+def _from_start(key: Any, kind: Kind | None) -> Any:
+    """A known key, where a place at the end of a sequence counts from the start of it."""
+    if type(key) is int and key < 0 and isinstance(kind, (List, Tuple)) and kind.items is not None:
+        return key + len(kind.items) if key + len(kind.items) >= 0 else key
+    return key
+
+
+def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
+    """Every store into an attribute: the statement, the object and the name."""
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call) and is_store(stmt.rhs):
+            key = stmt.rhs.args[1]
+            assert isinstance(key, ir.Const)
+            yield stmt, stmt.rhs.args[0], key
+
+
+def without_same(function: ir.Function) -> ir.Function:
+    """The function without `s = s`, which is what `s = s.step()` is where `step` returns `self`."""
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(ir.map_blocks(s, block) for s in inner if not _is_same(s))
+
+    return replace(function, body=block(function.body))
+
+
+def _is_same(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
+
+
+def _reads(rhs: ir.Call) -> bool:
+    """Whether a call reads an attribute, or an item with a known key."""
+    return read_key(rhs) is not None
+
+
+def read_key(rhs: ir.Call) -> ir.Const | None:
+    """The attribute that a call reads, or the known key of an item; None for any other call."""
+    if isinstance(rhs.fn, ir.Attr):
+        return ir.Const(rhs.fn.name)
+    key = rhs.args[1] if rhs.fn is operator.getitem else None
+    return key if isinstance(key, ir.Const) else None
+
+
+def is_made(rhs: ir.Rhs | None) -> bool:
+    """Whether an expression makes a new object."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    return rhs.fn is ir.new_object or records.plain_fields(rhs.fn) is not None
+
+
+def is_store(rhs: ir.Rhs) -> bool:
+    """Whether an expression is a store into an attribute."""
+    return isinstance(rhs, ir.Call) and rhs.fn is ir.set_attr
+
+
+def item_at(kind: Kind | None, key: Any) -> Kind | None:
+    """The kind of an attribute or item that is known."""
+    if isinstance(kind, Dict):
+        known = dict(kind.items)
+        hidden = kind.cls is not None and kind.item is not None and key in known
+        return UNKNOWN if hidden else known.get(key)
+    if isinstance(kind, (List, Tuple)) and kind.items is not None and isinstance(key, int):
+        return kind.items[key] if -len(kind.items) <= key < len(kind.items) else None
+    return None

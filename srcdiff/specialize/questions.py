@@ -1,0 +1,186 @@
+"""Questions about objects that their kinds answer: `isinstance`, `is None`, `getattr`."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import operator
+import types
+from collections.abc import Callable
+from typing import Any, Union
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import Array, Kind, NoneKind, Object, Scalar, Sparse, Unknown, class_of
+from srcdiff.primitives.template_files import is_in_template
+from srcdiff.runtime import records
+from srcdiff.runtime.records import MISSING
+from srcdiff.specialize.objects import construct
+from srcdiff.specialize.objects.presence import Answer
+from srcdiff.specialize.unroll import Known
+
+
+class Truthful(Known):
+    """What is known of values, whether they count as true included."""
+
+    def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """Whether an object counts as true."""
+        raise NotImplementedError
+
+
+Rule = Callable[[Any, ir.Call, ir.Loc], Union[ir.Rhs, None]]
+
+
+def known(kind: Kind) -> bool | None:
+    """The value of a condition, None if it is not known."""
+    if not isinstance(kind, Scalar) or kind.dtype != "bool" or kind.value is None:
+        return None
+    return bool(kind.value)
+
+
+def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`isinstance(x, Model)`."""
+    if len(call.args) != 2:
+        return None
+    wanted = call.args[1]
+    classes = wanted.items if isinstance(wanted, ir.Tup) else (wanted,)
+    if not all(isinstance(c, ir.Ref) and isinstance(c.value, type) for c in classes):
+        return None
+    kind = m.kind(call.args[0])
+    types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
+    cls = class_of(kind)
+    check_own(cls, loc)
+    if cls is not None:
+        return ir.Const(issubclass(cls, types_))
+    unknown = isinstance(kind, (Unknown, Object, Sparse))
+    if unknown or not all(map(records.is_record, types_)):
+        return None
+    return ir.Const(False)
+
+
+def check_own(cls: type | None, loc: ir.Loc) -> None:
+    """Refuse the class of an object that a rule describes by one of its own."""
+    if is_in_template(cls):
+        raise UnsupportedError(
+            "the class of an object of a library is asked for, which is known only by what it does",
+            loc,
+            remedy="Ask outside of the function that is differentiated.",
+        )
+
+
+def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
+    """Refuse an attribute that a descriptor of the user's gives, or takes when it is assigned."""
+    cls = type(own)
+    ways = (getattr(cls, way, None) for way in ("__get__", "__set__"))
+    written = any(isinstance(w, types.FunctionType) for w in ways)
+    if written and not cls.__module__.startswith(("functools", "srcdiff")):
+        raise UnsupportedError(
+            f"the attribute `{name}` is that of a descriptor, a `{cls.__name__}`",
+            loc,
+            remedy="Use a property instead.",
+        )
+
+
+def _is(same: bool) -> Rule:
+    """`x is None`, `x is not None`."""
+
+    def rule(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        a, b = call.args
+        kind = m.kind(a)
+        if b != ir.NONE or isinstance(kind, (Unknown, Object)):
+            return None
+        if isinstance(kind, Array) and kind.maybe_scalar:
+            return None
+        return ir.Const(isinstance(kind, NoneKind) == same)
+
+    return rule
+
+
+def _not(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`not x` of what is known."""
+    atom = call.args[0]
+    if m.cls(atom) is not None:
+        atom = m.truth(atom, loc)
+        return ir.Const(not atom.value) if isinstance(atom, ir.Const) else ir.Call(call.fn, (atom,))
+    found = known(m.kind(atom))
+    return None if found is None else ir.Const(not found)
+
+
+def _type(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`type(x)`."""
+    cls = m.cls(call.args[0]) if len(call.args) == 1 else None
+    check_own(cls, loc)
+    return None if cls is None else ir.Ref(cls.__name__, cls)
+
+
+def _getattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`getattr(x, "name")`, with a default or without."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    base, name = found
+    read = ir.Call(ir.Attr(name), (base,))
+    if len(call.args) == 2 or m.member(base, name) is not MISSING:
+        return read
+    answer = m.presence(base, name)
+    if answer.has is not None:
+        return read if answer.has else _unless_pending(answer, call.args[2])
+    if answer.pending:
+        return None
+    has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"), loc)
+    result = m.fresh("_t")
+    body = ir.Assign(result, read, loc), ir.Assign(result, call.args[2], loc)
+    m.out.append(ir.If(has, body[:1], body[1:], loc))
+    return result
+
+
+def _unless_pending(answer: Answer, atom: ir.Atom) -> ir.Atom | None:
+    """What an object does not have as far as is known, if all calls before are looked into."""
+    return None if answer.pending else atom
+
+
+def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`hasattr(x, "name")`."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    if m.member(*found) is not MISSING:
+        return ir.Const(True)
+    answer = m.presence(*found)
+    if answer.has is None:
+        return None
+    return ir.Const(True) if answer.has else _unless_pending(answer, ir.Const(False))
+
+
+def _setattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`setattr(x, "name", v)`."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    text = construct.MADE if call.fn is object.__setattr__ else None
+    return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), text=text)
+
+
+def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:
+    """The object and the name that `getattr` and its like are given."""
+    if len(call.args) < 2 or m.cls(call.args[0]) is None:
+        return None
+    key = call.args[1]
+    value = key.value if isinstance(key, ir.Const) else None
+    return (call.args[0], value) if isinstance(value, str) else None
+
+
+RULES: dict[Any, Rule] = {
+    isinstance: _isinstance,
+    operator.is_: _is(True),
+    operator.is_not: _is(False),
+    operator.not_: _not,
+    type: _type,
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    object.__setattr__: _setattr,
+    dataclasses.replace: construct.replaced,
+    copy.copy: construct.copied,
+    copy.deepcopy: construct.copied,
+}
