@@ -16,7 +16,10 @@ def test_document(path, tmp_path):
         assert block.code == value, block.what
 
 
-@pytest.mark.parametrize("path", [*documents.DOCUMENTS, *documents.WRITTEN], ids=lambda p: p.name)
+PAGES = (*documents.DOCUMENTS, *sorted(documents.WRITTEN))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(path):
     text = documents.prose(path.read_text())
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):

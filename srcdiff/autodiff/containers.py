@@ -34,7 +34,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.atoms import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.runtime.sequences import numbers, of_items, one_value
-from srcdiff.runtime.trees import add_at, add_tree, zero_tree
+from srcdiff.runtime.trees import add_at, add_tree, copy_tree, zero_tree
 
 
 def _keys(keys: Iterable[object]) -> list[ir.Atom]:
@@ -85,7 +85,20 @@ def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     made = ir.Demand(d_base, base, stmt.loc)
     if isinstance(key, ir.Slice):
         return (made, *_add_part(base, key, stmt, facts))
+    if _is_resized_item(stmt.target.id, base.id, facts):
+        copied = facts.fresh()
+        copy = ir.Assign(copied, ir.Call(copy_tree, (d_target,)), stmt.loc)
+        return (made, copy, ir.SetItem(d_base, key, copied, None, stmt.loc))
     return (made, *_add_at(d_base, key, d_target, stmt, facts))
+
+
+def _is_resized_item(name: str, base: str, facts: Facts) -> bool:
+    """Whether an item is taken once, and then changes its number of items or their shapes.
+
+    The adjoint of the container may have been made when it was of another structure.
+    """
+    found = facts.aliases
+    return name in found.taken.get(base, ()) and found.classes.get(name) in found.reshaped
 
 
 def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> ir.Block:

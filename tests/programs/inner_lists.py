@@ -73,6 +73,19 @@ def grown_and_read_from_the_end(s, x):
     return rows[-3][0] * rows[0][1]
 
 
+def grown_beside_another(z, y):
+    first = z[0]
+    first.append(y)
+    first.extend([y * y])
+    return first + z[1]
+
+
+def grown_alone(z, y):
+    first = z[0]
+    first.extend([y])
+    return first[0] * first[-1]
+
+
 def by_name(p):
     return p["rows"]
 
@@ -86,6 +99,8 @@ for _function in (
 ):  # fmt: skip
     sample(_function, lambda r: (0.7, lists(r)), (0, 1))
 sample(grown_and_read_from_the_end, lambda r: (0.7, r.standard_normal(4)), (0, 1))
+for _function in (grown_beside_another, grown_alone):
+    sample(_function, lambda r: (lists(r), r.standard_normal(3)), (0, 1))
 sample(by_name, lambda r: ({"rows": lists(r)[0], "others": np.ones(2)},))
 
 

@@ -76,11 +76,11 @@ def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
 
 
 def _changes_structure(name: str, facts: Facts) -> bool:
-    """Whether a container has another number of items, or items of other shapes, at times."""
-    return facts.aliases.classes.get(name) in facts.aliases.reshaped
+    """Whether a container, or one in it, has another number of items or shapes at times."""
+    return any(c.name in facts.aliases.reshaped for c in contents_of(name, facts))
 
 
-def contents_of(name: str, facts: Facts) -> frozenset[Item]:
+def contents_of(name: str, facts: Facts) -> frozenset[Contents]:
     """The contents behind a name, and those of the items of a result that is taken apart.
 
     Those that something writes into.
