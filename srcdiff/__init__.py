@@ -5,18 +5,17 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from srcdiff import autograd, rules, testing
-from srcdiff.aot.generate import generate
-from srcdiff.aot.generated import generated
+from srcdiff.aot.generate import generate, generated
 from srcdiff.api.backward import backward
-from srcdiff.api.callback import COMPILER as _COMPILER
-from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.differentiable import Differentiable, differentiable
 from srcdiff.api.grad import grad, source, stages, value_and_grad
 from srcdiff.api.gradcheck import gradcheck, gradgradcheck
-from srcdiff.api.inside import hvp, linearize, vhp, vjp
-from srcdiff.api.jvp import jvp
+from srcdiff.api.jacobian import hessian, hvp, jacobian, vhp
+from srcdiff.api.jvp import jvp, linearize
+from srcdiff.api.nested import COMPILER as _COMPILER
 from srcdiff.api.profile import profile
 from srcdiff.api.run import Run, run
+from srcdiff.api.vjp import vjp
 from srcdiff.driver.anomaly import detect_anomaly
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.pullback import Pullback
@@ -48,11 +47,9 @@ from srcdiff.primitives.registry import (
     rule,
 )
 from srcdiff.runtime.arrays import stop_gradient
-from srcdiff.runtime.checkpoint.recompute import checkpoint
-from srcdiff.runtime.checkpoint.schedules import checkpointed
-from srcdiff.runtime.hooks import saved_hooks
+from srcdiff.runtime.checkpoint import checkpoint, checkpointed
+from srcdiff.runtime.contexts import enable_grad, no_grad, saved_hooks, set_grad_enabled
 from srcdiff.runtime.implicit import fixed_point, implicit
-from srcdiff.runtime.modes import enable_grad, no_grad, set_grad_enabled
 from srcdiff.runtime.service import install as _install
 from srcdiff.runtime.trees import hook
 from srcdiff.version import VERSION

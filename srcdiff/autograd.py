@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srcdiff.api.run import Output, accumulate, gradients
-from srcdiff.errors import CotangentTypeError
-from srcdiff.runtime.tracebacks import entry
+from srcdiff.errors import CotangentTypeError, entry
 
 __all__ = ["backward", "grad"]
 

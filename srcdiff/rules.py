@@ -10,37 +10,39 @@
 ...     d[x] += d[z] * (1.0 if x > 0.0 else -1.0)
 """
 
-from srcdiff.primitives.registry import (
-    Store,
+from srcdiff.primitives.arguments import spelling
+from srcdiff.primitives.notation import (
     active,
     basic,
-    composed,
     conj,
     d,
     discrete,
     distinct,
     divisor,
-    elementwise,
-    find,
-    forward,
     ignored,
     isarray,
     iscomplex,
     isscalar,
     known,
+    picks_one,
+    rank,
+    refuse,
+    reshapes,
+    stretchable,
+)
+from srcdiff.primitives.registry import (
+    Store,
+    composed,
+    elementwise,
+    find,
+    forward,
     linear,
     load_rules,
     lookup,
     nondifferentiable,
-    picks_one,
-    rank,
-    refuse,
     registry,
-    reshapes,
     rule,
     samples,
-    spelling,
-    stretchable,
     unsupported,
 )
 

@@ -15,7 +15,6 @@ from srcdiff.rules import (
     samples,
 )
 from srcdiff.runtime import linalg
-from srcdiff.runtime.cofactors import cofactor_curve, cofactor_slope, regular
 from srcdiff.runtime.linalg import (
     alike,
     all_axes,
@@ -24,6 +23,8 @@ from srcdiff.runtime.linalg import (
     back_type,
     band_transposed,
     between,
+    cofactor_curve,
+    cofactor_slope,
     crossing,
     cut,
     determined,
@@ -46,6 +47,7 @@ from srcdiff.runtime.linalg import (
     pivot_order,
     polygamma,
     put_places,
+    regular,
     scaled_ends,
     sparse_adjoint,
     svdvals_back,

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from srcdiff.rules import composed, refuse, samples, unsupported
+from srcdiff.runtime.indexing import axes_from, conditions
 from srcdiff.runtime.linalg import last_axes
-from srcdiff.runtime.pieces import axes_from, conditions
-from srcdiff.runtime.vectorized import each, each_of_four, each_of_one, each_of_three, each_of_two
+from srcdiff.runtime.vectorize import each, each_of_four, each_of_one, each_of_three, each_of_two
 
 
 @composed(np.piecewise, early=True)

@@ -45,7 +45,7 @@ from srcdiff.runtime.arrays import (
     winners,
     with_slope,
 )
-from srcdiff.runtime.cofactors import cofactor_slope
+from srcdiff.runtime.linalg import cofactor_slope
 
 
 @linear(unbroadcast, view="g")

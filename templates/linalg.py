@@ -27,8 +27,8 @@ from srcdiff.runtime.arrays import (
     tensordot_right,
     unbroadcast,
 )
+from srcdiff.runtime.indexing import cross_back
 from srcdiff.runtime.linalg import kron_shapes
-from srcdiff.runtime.pieces import cross_back
 
 
 @rule(operator.matmul, np.matmul)

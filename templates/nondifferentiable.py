@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from srcdiff.rules import nondifferentiable, unsupported
-from srcdiff.runtime.attempts import succeeds
+from srcdiff.runtime.contexts import succeeds
 from srcdiff.runtime.sequences import repeats
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from srcdiff.rules import composed, iscomplex, samples
+from srcdiff.runtime.indexing import nonzero_ends
 from srcdiff.runtime.linalg import along_axis, put_places
-from srcdiff.runtime.pieces import nonzero_ends
 
 
 @composed(np.partition)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from srcdiff.rules import composed, d, iscomplex, isscalar, linear, nondifferentiable, samples
-from srcdiff.runtime import pieces
-from srcdiff.runtime.pieces import axes_from, conditions, nonzero_ends, paired, unsplit
+from srcdiff.runtime import indexing
+from srcdiff.runtime.indexing import axes_from, conditions, nonzero_ends, paired, unsplit
 
 
 @linear(np.split, np.array_split, view="ary")
@@ -51,11 +51,11 @@ def dsplit(ary, indices_or_sections):
         d[ary] += unsplit(d[z], indices_or_sections, ary, 2)
 
 
-composed(pieces.cross_back)(
+composed(indexing.cross_back)(
     samples(
         "A(3), A(3), A(3)", "A(4, 3), A(3), A(4, 3)", "A(3, 4), A(3, 4), A(3), 0",
         "A(), A(2), A(2)", "A(3), A(2), A(3)",
-    )(pieces.cross_back)
+    )(indexing.cross_back)
 )  # fmt: skip
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from srcdiff.rules import composed, conj, d, iscomplex, rank, refuse, rule, samples
 from srcdiff.runtime.arrays import unbroadcast
+from srcdiff.runtime.indexing import paired
 from srcdiff.runtime.linalg import leading_zeros
-from srcdiff.runtime.pieces import paired
 
 
 @rule(np.polyval)

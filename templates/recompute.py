@@ -1,23 +1,21 @@
 """Rules of calls that run again in the backward part."""
 
 from srcdiff.rules import d, forward, nondifferentiable, rule, samples, unsupported
-from srcdiff.runtime.checkpoint.recompute import (
+from srcdiff.runtime.checkpoint import (
     Before,
+    Slots,
     again,
     gradients_again,
     gradients_by,
-    run_again,
-    tangent_again,
-    tangent_by,
-)
-from srcdiff.runtime.checkpoint.schedules import (
-    Slots,
     has_run,
     pushed_steps,
     remaining,
     reversed_steps,
+    run_again,
     run_steps,
     steps_with_tangents,
+    tangent_again,
+    tangent_by,
     unmoved,
 )
 

@@ -14,6 +14,7 @@ from srcdiff.rules import (
     rule,
     samples,
 )
+from srcdiff.runtime.copies import kept_together
 from srcdiff.runtime.layout import laid_copy, laid_like, view_like
 from srcdiff.runtime.sequences import (
     add_to_part,
@@ -27,7 +28,6 @@ from srcdiff.runtime.sequences import (
     same_length,
     zeros_of,
 )
-from srcdiff.runtime.together import kept_together
 from srcdiff.runtime.trees import (
     add_at,
     add_into,

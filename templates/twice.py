@@ -1,7 +1,7 @@
 """Rules of gradients whose own derivative goes by the tangent."""
 
 from srcdiff.rules import d, forward, nondifferentiable, rule, samples
-from srcdiff.runtime.checkpoint.recompute import gradients_again, tangent_again
+from srcdiff.runtime.checkpoint import gradients_again, tangent_again
 from srcdiff.runtime.second_order import (
     along_by,
     back_by,

@@ -13,9 +13,9 @@ from srcdiff.rules import (
     samples,
     unsupported,
 )
-from srcdiff.runtime import ufunc_methods
+from srcdiff.runtime import indexing
 from srcdiff.runtime.arrays import unbroadcast
-from srcdiff.runtime.ufunc_methods import log_sum_at, met_at, rest_at, runs, shares_at
+from srcdiff.runtime.indexing import log_sum_at, met_at, rest_at, runs, shares_at
 
 
 @rule(np.multiply.at, mutates="a")
@@ -155,16 +155,16 @@ def log_sum_at_(a, indices, b):
     d[b] += unbroadcast(d[z][indices] * np.exp(b - z[indices]), b)
 
 
-composed(ufunc_methods.rest_at)(
+composed(indexing.rest_at)(
     samples(
         "A(4), np.array([0, 2, 2]), A(3)", "C(3), np.array([1, 1, 1]), C(3)",
         "A(2, 3), ([0, 0, 1], [1, 1, 2]), A()",
         "V([1.0, 0.0, 3.0]), [0, 1, 0, 0, 1], V([2.0, 5.0, 0.0, 3.0, 0.0])",
-    )(ufunc_methods.rest_at)
+    )(indexing.rest_at)
 )  # fmt: skip
-composed(ufunc_methods.products)(
+composed(indexing.products)(
     samples("A(3), np.array([[-1, 0, 1]])", "A(4), np.array([[-1, 0, 1, -1], [-1, -1, 0, -1]])")(
-        ufunc_methods.products
+        indexing.products
     )
 )
 nondifferentiable(met_at, runs, shares_at)

@@ -14,8 +14,8 @@ from srcdiff.rules import (
     unsupported,
 )
 from srcdiff.runtime.arrays import keep_axes, recur_back, winners
+from srcdiff.runtime.indexing import leads, segments
 from srcdiff.runtime.linalg import latest, unreduced
-from srcdiff.runtime.ufunc_methods import leads, segments
 
 
 @composed(np.multiply.reduce)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.backends.numpy import compile_text
+from srcdiff.backends.loader import compile_text
 from srcdiff.codegen.emit import emit
 from srcdiff.codegen.naming import name
-from srcdiff.frontend.lowering import Closure, Lifted, lower
+from srcdiff.frontend.closures.closures import Closure, Lifted
+from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
-from srcdiff.specialize.nested.calls import is_transform
+from srcdiff.specialize.nested.derivatives import is_transform
 
 from .programs import PROGRAMS
 

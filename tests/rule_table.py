@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff.backends.cupy.placement import check_known
+from srcdiff.backends.cupy.calls import check_known
 from srcdiff.ir import NOWHERE, Attr, Method
 from srcdiff.primitives import registry
-from srcdiff.primitives.distributions import distribution
+from srcdiff.primitives.purity import distribution
 from tests import packages, rule_counts, rule_numba, rule_orders
 from tests.samples import Sample, collected
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import srcdiff
-from srcdiff.primitives.registry import d
+from srcdiff.primitives.notation import d
 
 
 def twice(x):

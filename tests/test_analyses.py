@@ -6,11 +6,10 @@ import pytest
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges, reachable
 from srcdiff.analysis.aliases import Aliases, aliases
-from srcdiff.frontend.flow import flows
-from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.source.parse import parse
 from srcdiff.kinds.interpreter import infer
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import kind_of
 from srcdiff.normalize.live_ranges import webs
 
 X = np.ones(3)

@@ -11,7 +11,7 @@ from srcdiff.api import matrices
 from srcdiff.api.batch import batched, item, stacked
 from srcdiff.api.point import Point, leaves, with_leaves
 from srcdiff.driver import pullback
-from srcdiff.driver.many import CANNOT
+from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options
 
 from . import structures as st

@@ -227,7 +227,7 @@ def test_a_rule_that_is_written_anew():
         yield z
         d[x] += 2.0 * d[z]
 
-    from srcdiff.primitives.registry import d
+    from srcdiff.primitives.notation import d
 
     def wrong(x):
         z = doubled(x)
@@ -279,12 +279,12 @@ def test_a_wrapper_has_specialisations_of_its_own():
 
 def test_very_many_kinds_are_forgotten():
     g = srcdiff.grad(lambda x, name: x * x)
-    from srcdiff.driver import compiled
+    from srcdiff.driver import executable
 
-    for k in range(compiled._MOST + 2):
-        compiled.keep(g._cache, ("made up", k), None)
-    assert len(g._cache) == compiled._MOST
-    assert g(3.0, "a") == 6.0 and len(g._cache) == compiled._MOST
+    for k in range(executable._MOST + 2):
+        executable.keep(g._cache, ("made up", k), None)
+    assert len(g._cache) == executable._MOST
+    assert g(3.0, "a") == 6.0 and len(g._cache) == executable._MOST
 
 
 # --- copies, processes, threads, memory ---------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.aot.digest import meaning
+from srcdiff.aot.files import meaning
 from srcdiff.cli import main
 from srcdiff.cli.options import parser
 from srcdiff.primitives import registry

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.frontend.desugar.collected import plain_collections
+from srcdiff.frontend.desugar.stdlib import plain_collections
 from srcdiff.frontend.source.parse import parse
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.special
 
 import srcdiff
-from srcdiff.backends.cupy.placement import KNOWN, MISSING
+from srcdiff.backends.cupy.calls import KNOWN, MISSING
 from srcdiff.errors import CotangentTypeError, DtypeError, MissingRuleError, UnsupportedError
 
 from . import test_gpu

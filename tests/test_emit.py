@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.backends.numpy import compile_module, compile_text
+from srcdiff.backends.loader import compile_module, compile_text
 from srcdiff.codegen.emit import emit
 from srcdiff.ir import (
     NONE,

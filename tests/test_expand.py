@@ -10,9 +10,9 @@ import srcdiff
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.expand.template import expand
+from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.errors import MissingRuleError
-from srcdiff.frontend.flow import flows
+from srcdiff.frontend.lowering import flows
 from srcdiff.ir import NONE, Attr, Call, Const, Method, Name, Ref, Slice, Star, Tup, printer
 from srcdiff.ir.kinds import NUMERIC, Array, List, NoneKind, Scalar, Sym, Tuple
 from srcdiff.primitives import registry

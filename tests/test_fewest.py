@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from srcdiff.autodiff.tape.fewest import SAVE, Choice, Value, fewest
+from srcdiff.autodiff.tape.rematerialize import SAVE, Choice, Value, fewest
 
 
 def cost(values, choice):

@@ -9,10 +9,10 @@ import pytest
 
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
-from srcdiff.ir.dims import Sym
-from srcdiff.ir.kinds import Array
-from srcdiff.kinds.interpreter import infer, kind_of
-from srcdiff.normalize.prepare import prepare
+from srcdiff.ir.kinds import Array, Sym
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.normalize.in_place import prepare
 
 from .check import define
 

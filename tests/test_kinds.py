@@ -24,9 +24,9 @@ from srcdiff.ir.kinds import (
     same_shape,
 )
 from srcdiff.kinds.calls import call_kind
-from srcdiff.kinds.interpreter import infer, key_of, kind_of
-from srcdiff.kinds.lattice import join
-from srcdiff.normalize.iterate import iterated
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import join, key_of, kind_of
+from srcdiff.normalize.iteration import iterated
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.runtime.scipy.filters import gaussian_weights
 

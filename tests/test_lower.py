@@ -33,8 +33,9 @@ from srcdiff.ir import (
     make_list,
 )
 from srcdiff.ir.verifier import verify
-from srcdiff.kinds.interpreter import infer, kind_of
-from srcdiff.normalize.iterate import iterated
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.normalize.iteration import iterated
 from tests import ir_interpreter
 from tests.check import define
 from tests.lowering_loops import ALL

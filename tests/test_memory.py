@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 import srcdiff
-from srcdiff.analysis.manager import once, remembering
+from srcdiff.analysis.facts import once, remembering
 from srcdiff.normalize.summaries import induction
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.backends.numba import twins
+from srcdiff.backends.numba import legalize
 from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
 from srcdiff.runtime import arrays
 
@@ -334,7 +334,7 @@ class TestNative:
         numba = importlib.import_module("numba")
         rng = np.random.default_rng(0)
         d, x = rng.standard_normal(given), rng.standard_normal(shape)
-        found = numba.njit(twins.unbroadcast)(d, x if shape else 1.5)
+        found = numba.njit(legalize.unbroadcast)(d, x if shape else 1.5)
         expected = arrays.unbroadcast(d, x)
         assert np.shape(found) == np.shape(expected)
         same(found, expected)

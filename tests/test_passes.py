@@ -8,7 +8,7 @@ from srcdiff import ir
 from srcdiff.driver import pipeline
 from srcdiff.driver.options import Options, request_of
 from srcdiff.ir.verifier import verify
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import kind_of
 
 from . import structures as st
 from .part import part

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.driver import pickled
+from srcdiff.driver import callables
 
 from . import models
 
@@ -56,4 +56,4 @@ def test_source_comes_along(make, name):
 
 
 def test_no_source_comes_along_from_files():
-    assert srcdiff.grad(models.loss).__reduce__()[0] is not pickled.made_again
+    assert srcdiff.grad(models.loss).__reduce__()[0] is not callables.made_again

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from srcdiff.codegen.emit import expression_text, to_text
+from srcdiff.codegen.printer import expression_text, to_text
 
 SAMPLE = 60
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.aot.job import Job
-from srcdiff.aot.wanted import Wanted
+from srcdiff.aot.job import Job, Wanted
 from srcdiff.cli import main
 from srcdiff.report.view import view
 

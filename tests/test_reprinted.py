@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.frontend.source.reprinted import named_primal, same_function
+from srcdiff.frontend.source.code_objects import named_primal, same_function
 
 from .check import define, from_source
 from .test_twice import energy, transform

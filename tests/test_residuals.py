@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.runtime.residuals import copied
+from srcdiff.runtime.copies import copied
 
 
 @pytest.mark.parametrize("order", ["C", "F", "permuted"])

@@ -13,10 +13,10 @@ import pytest
 
 import srcdiff
 from srcdiff.errors import MissingRuleError
-from srcdiff.frontend.lower.template import differentiable, mentioned, template_of
+from srcdiff.frontend.lowering import differentiable, mentioned, template_of
 from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
 from srcdiff.ir.kinds import Array, List, Scalar
-from srcdiff.primitives import registry
+from srcdiff.primitives import notation, registry
 
 from .check import define
 
@@ -141,7 +141,7 @@ def test_a_template_needs_functions_and_a_yield():
 
 def test_d_means_nothing_when_run():
     with pytest.raises(TypeError, match="has a meaning only in the source of a template"):
-        registry.d[1]
+        notation.d[1]
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_ref_arguments_are_kept():
 
 
 def test_readme_examples(own_rules):
-    path = Path(registry.files.folder()) / "README.md"
+    path = Path(registry.folder()) / "README.md"
     result = doctest.testfile(str(path), module_relative=False)
     assert result.attempted and not result.failed
 

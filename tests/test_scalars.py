@@ -10,7 +10,7 @@ import srcdiff
 from srcdiff.codegen.emit import emit
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import kind_of
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.rewrite import rewrite
 from srcdiff.optimize.simplify import simplify
@@ -212,7 +212,7 @@ def test_another_walk_only_where_it_may_find_something(monkeypatch, function, in
         walks.append(args)
         return rewrite(*args)
 
-    monkeypatch.setattr(srcdiff.simplify, "rewrite", counted)
+    monkeypatch.setattr("srcdiff.optimize.simplify.rewrite", counted)
     text = srcdiff.source(function, inputs, example=(X, W)[: 1 + bool(inputs)])
     assert line in text
     assert (len(walks) > 2) == again

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.runtime.checkpoint.binomial import fewest_steps
-from srcdiff.runtime.checkpoint.schedules import (
+from srcdiff.runtime.checkpoint import (
     Slots,
+    fewest_steps,
     reversed_steps,
     run_steps,
     steps_with_tangents,

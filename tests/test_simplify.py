@@ -15,8 +15,9 @@ from srcdiff.codegen.emit import emit
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir.kinds import Array, Scalar, Sym
-from srcdiff.kinds.interpreter import infer, kind_of
-from srcdiff.normalize.iterate import iterated
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.normalize.iteration import iterated
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.runtime import arrays

@@ -14,9 +14,9 @@ import pytest
 
 import srcdiff
 from srcdiff.ir import Const
-from srcdiff.ir.text import rename_text
+from srcdiff.ir.visit import rename_text
 from srcdiff.primitives import registry
-from srcdiff.primitives.registry import d
+from srcdiff.primitives.notation import d
 
 X = np.array([0.3, 0.7, 1.1])
 A = np.arange(12.0).reshape(3, 4)

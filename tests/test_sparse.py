@@ -7,7 +7,7 @@ import pytest
 
 import srcdiff
 from srcdiff.api import matrices
-from srcdiff.api.sparse import colours
+from srcdiff.api.matrices import colours
 
 sparse = pytest.importorskip("scipy.sparse", reason="SciPy is an extra")
 
@@ -52,7 +52,7 @@ def test_three_products_for_a_tridiagonal_matrix(monkeypatch):
     sizes = []
     pushed = matrices.pushed
     monkeypatch.setattr(
-        "srcdiff.api.sparse.pushed",
+        "srcdiff.api.matrices.pushed",
         lambda point, given, inputs, size: sizes.append(size) or pushed(point, given, inputs, size),
     )
     srcdiff.jacobian(stencil, mode="forward", sparsity=BAND)(X)

@@ -6,7 +6,8 @@ import pytest
 from srcdiff import ir
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
-from srcdiff.kinds.interpreter import infer, kind_of
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import kind_of
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.copies import read_at_once
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.aot.described import described
+from srcdiff.aot.fingerprint import described
 
 X = np.array([0.4, 0.9, 1.3])
 HEAD = """

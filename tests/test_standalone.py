@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.aot.digest import read_head
+from srcdiff.aot.files import read_head
 from srcdiff.errors import HeadError
 from srcdiff.primitives import registry
-from srcdiff.primitives.registry import d
+from srcdiff.primitives.notation import d
 
 from . import standalone_models as models
 from . import structures as st

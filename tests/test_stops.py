@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.runtime.checkpoint import schedules
-from srcdiff.runtime.checkpoint.binomial import Places, fewest_steps, worth_keeping
+from srcdiff.runtime import checkpoint
+from srcdiff.runtime.checkpoint import Places, fewest_steps, worth_keeping
 
 from .check import define
 from .standin import Device
@@ -91,13 +91,13 @@ def test_the_steps_that_run_again(slots):
             return (0.5 * x,)
 
         step.__srcdiff_stop__ = StopError
-        held = schedules.Slots(range(n), slots)
+        held = checkpoint.Slots(range(n), slots)
         places = Places(n, slots, True)
         for at in range(min(stop + 1, n)):
             places.leaving(at)
         (x,) = run(step, held)
         assert (x, held.ran) == (0.5**stop, stop)
-        assert schedules.remaining(held) == (stop, n, 1)
+        assert checkpoint.remaining(held) == (stop, n, 1)
         assert calls == list(range(min(stop + 1, n)))
         assert held.most <= slots and held.states.keys() == places.levels.keys()
         del calls[:]
@@ -109,15 +109,15 @@ def test_the_steps_that_run_again(slots):
 
 
 def run(step, held):
-    return schedules._run(step, held, held.steps, (1.0,), ())
+    return checkpoint._run(step, held, held.steps, (1.0,), ())
 
 
 def back(step, held):
     """A loop backwards, but for the derivatives."""
-    held.start = held.start or schedules.Before(True)
+    held.start = held.start or checkpoint.Before(True)
     if held.ran and 0 not in held.states:
-        schedules._run(step, held, held.steps[: held.ran], (1.0,), ())
-    work = schedules._Reversal(step, held, (), [1.0])
+        checkpoint._run(step, held, held.steps[: held.ran], (1.0,), ())
+    work = checkpoint._Reversal(step, held, (), [1.0])
     places = []
     work.back = lambda at, state: places.append((at, state[0]))
     work.all_steps()
@@ -341,12 +341,12 @@ def decay(x, rate, n):
 def test_ten_thousand_steps_through_grad(monkeypatch, rate):
     made = []
 
-    class Counted(schedules.Slots):
+    class Counted(checkpoint.Slots):
         def __init__(self, *args):
             super().__init__(*args)
             made.append(self)
 
-    monkeypatch.setattr("srcdiff.frontend.desugar.steps.Slots", Counted)
+    monkeypatch.setattr("srcdiff.frontend.desugar.checkpoint_loops.Slots", Counted)
     n = 10_000
     found = srcdiff.grad(lambda x: decay(x, rate, n))(1.0)
     (held,) = made

@@ -4,8 +4,7 @@ import operator
 
 import numpy as np
 
-from srcdiff.frontend.lower.template import adjoint_name, adjoint_of
-from srcdiff.frontend.lowering import lower_template
+from srcdiff.frontend.lowering import adjoint_name, adjoint_of, lower_template
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import NONE, Accum, Assign, Call, Const, Demand, Effect, If, Name, SetItem, Slice
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from srcdiff.runtime.together import kept_together
+from srcdiff.runtime.copies import kept_together
 
 A = np.arange(12.0).reshape(3, 4)
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.runtime import allocating, workspace
-from srcdiff.runtime.allocating import Memory
+from srcdiff.runtime import workspace
+from srcdiff.runtime.workspace import Memory
 
 from . import structures as st
 from .check import Problem
@@ -42,7 +42,7 @@ def kept(f=chain, inputs=("x", "y"), **options):
 
 def memory_of(g):
     """The one workspace of a gradient."""
-    (found,) = {w for made in g._cache.values() for w in allocating.workspaces(made.function)}
+    (found,) = {w for made in g._cache.values() for w in workspace.workspaces(made.function)}
     return found
 
 
@@ -61,7 +61,7 @@ def assert_same(found, wanted):
 @pytest.fixture
 def tiny(monkeypatch):
     """Arrays of every size are used again."""
-    monkeypatch.setattr(allocating, "_SMALL", 1)
+    monkeypatch.setattr(workspace, "_SMALL", 1)
     monkeypatch.setattr(workspace, "_BYTES", 0)
 
 

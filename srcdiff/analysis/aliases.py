@@ -6,14 +6,31 @@ name.  The invariant: a name of a written class is its owner (fresh memory, or m
 name that is dead afterwards), a view that can be made again from its owner wherever it is used, or
 an element of a container that is only read.  Where the source does not decide which, the names
 that may share memory are shadowed: their adjoints are made, and aliased, in the forward part.
+
+The adjoint of a container has its structure: the number of its items, their shapes, its keys.  As
+long as that stays, it can be made at any time; else it is made from the container as it is at the
+place where it is needed.
+
+It may not be known of a name that it is a container: `z = y` of a list `y`, where `z` is an array
+at other times.  The adjoints of `z` and of `y` are two then, and so an item of `y` must not change
+while `z` may show the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from srcdiff import ir
+from srcdiff.analysis.lifetimes import (
+    Scene,
+    View,
+    chain_is_steady,
+    changes,
+    is_part,
+    is_taken,
+    queues,
+)
 from srcdiff.analysis.links import (
     Link,
     between,
@@ -25,13 +42,149 @@ from srcdiff.analysis.links import (
     named_container,
 )
 from srcdiff.analysis.liveness import live_after
-from srcdiff.analysis.scene import Scene, View, chain_is_steady, is_part, is_taken, queues
-from srcdiff.analysis.shadowed import Shadowed, shadowed
-from srcdiff.analysis.structure import reshaped
-from srcdiff.analysis.veiled import check_veiled
-from srcdiff.ir.kinds import Kind
+from srcdiff.analysis.shadows import Shadowed, shadowed
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Dict,
+    Kind,
+    NoneKind,
+    Text,
+    Unknown,
+    is_numeric,
+    same_shape,
+    sure,
+)
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.indexing import item_kind
+from srcdiff.primitives.effects import LIST_MUTATORS
 
 Kinds = Mapping[str, Kind]
+
+
+def keeps_shape(stmt: ir.SetItem, kinds: Kinds) -> bool:
+    """Whether what is stored has surely the shape of what was at its place, if anything was."""
+    base = kinds.get(stmt.base.id)
+    if base is None or stmt.index is None:
+        return False
+    old = item_kind(base, atom_kind(stmt.index, kinds))
+    return same_shape(old, atom_kind(stmt.value, kinds))
+
+
+def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> frozenset[str]:
+    """The classes of containers whose structure some statement changes (new keys apart)."""
+    found: set[str] = set()
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            kind = kinds.get(stmt.base.id)
+            numeric = kind is not None and is_numeric(kind)
+            if not numeric and not keeps_shape(stmt, kinds):
+                found.add(stmt.base.id)
+        elif isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            found.update(_resized(stmt.rhs))
+    return frozenset(classes[n] for n in found if n in classes)
+
+
+def may_be_dict(base: Kind, key: Kind) -> bool:
+    """Whether what is indexed may be a dict: what is not known is one where the index is a text."""
+    base = sure(base)
+    return isinstance(base, Dict) or (base == UNKNOWN and isinstance(key, Text))
+
+
+_RESIZERS = LIST_MUTATORS | {"popitem"}
+
+
+def _resized(call: ir.Call) -> tuple[str, ...]:
+    """What a method takes items out of or puts them into, other than by a store."""
+    if isinstance(call.fn, ir.Method) and call.fn.name in _RESIZERS:
+        return ir.names(call.args[0])
+    return ()
+
+
+# --- containers under names of which it is not known that they are containers --------------------
+
+
+def check_veiled(links: list[Link], scene: Scene) -> None:
+    """Refuses a container that changes while a name that may be it, or hold it, is used.
+
+    Raises:
+        UnsupportedError: it does.
+    """
+    for link in links:
+        if _is_veiled(link, scene.kinds):
+            names = _reached(link, links, scene.kinds)
+            if any(names & live_after(scene.function, s) for s in _changes(link, scene)):
+                raise _refusal(link)
+
+
+def _is_veiled(link: Link, kinds: Kinds) -> bool:
+    """Whether a container, or one inside of it, gets a name that may be of something else."""
+    if not named_container(link.source, kinds) or not _is_open(link.target, kinds):
+        return False
+    return link.how == "alias" or (link.how == "element" and holds_containers(kinds[link.source]))
+
+
+def _is_open(name: str, kinds: Kinds) -> bool:
+    """Whether a name may be a container, and may be something else."""
+    return type(sure(kinds.get(name, UNKNOWN))) in (Unknown, NoneKind)
+
+
+def _reached(link: Link, links: list[Link], kinds: Kinds) -> Set[str]:
+    """The names that show what the target of a link is: itself, other names, what holds them."""
+    nested = holds_containers(kinds[link.source])
+    found = {link.target}
+    while True:
+        more = {
+            k.target
+            for k in links
+            if k.source in found
+            and (k.how == "stored" or (_is_open(k.target, kinds) and (nested or k.how == "alias")))
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+def _later(link: Link, function: ir.Function) -> ir.Block:
+    """The statements that may run after that of a link."""
+    tops = [ir.walk((stmt,)) for stmt in function.body]
+    at = next(k for k, top in enumerate(tops) if any(s is link.stmt for s in top))
+    if link.inside:
+        return function.body[at:]
+    before = next(k for k, s in enumerate(tops[at]) if s is link.stmt)
+    return (*tops[at][before + 1 :], *function.body[at + 1 :])
+
+
+def _changes(link: Link, scene: Scene) -> Iterator[ir.Stmt]:
+    """The statements that may run after that of a link and change what it names, or holds."""
+    slots = scene.slots
+    nodes = set[str]()
+    node = slots.node(link.target)
+    while node not in nodes:
+        nodes.add(node)
+        node = slots.node(slots.inner.get(node, node))
+    for name, stmt in changes(_later(link, scene.function), scene.kinds):
+        if named_container(name, scene.kinds) and slots.node(name) in nodes:
+            yield stmt
+
+
+def _refusal(link: Link) -> UnsupportedError:
+    """The refusal, with the name of the list as the user knows it."""
+    target, source = ir.said(link.target), ir.said(link.source)
+    if target == source or link.target.startswith("_"):
+        what = f"what is named here may be {source} or an array"
+    elif link.how == "element":
+        what = f"{target} may be a list in {source} or an array"
+    else:
+        what = f"{target} may be {source} or an array"
+    return UnsupportedError(
+        f"{what}, and the list changes while both are used",
+        link.stmt.loc,
+        remedy="Make a copy here with `.copy()`, or an array with `np.array(...)`.",
+    )
+
+
+# --- classes of names, their owners and views ----------------------------------------------------
 
 
 @dataclass(frozen=True)

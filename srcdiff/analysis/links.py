@@ -37,8 +37,7 @@ from srcdiff.ir.kinds import (
     contents,
     is_container,
 )
-from srcdiff.primitives.effects import mutated_args, returns_view
-from srcdiff.primitives.made_objects import makes_object, object_parts
+from srcdiff.primitives.effects import makes_object, mutated_args, object_parts, returns_view
 
 Kinds = Mapping[str, Kind]
 

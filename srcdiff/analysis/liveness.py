@@ -1,4 +1,4 @@
-"""Which names may still be read: after every statement of a function.
+"""Which names may still be read after a statement, and which may have no value where they are.
 
 A name is live after a statement if some path from there reads it before binding it again.  Lists
 and arrays are named by what they are bound to: a store or a method reads the name and binds none.
@@ -6,14 +6,21 @@ and arrays are named by what they are bound to: a store or a method reads the na
 A set of live names for each statement would take time and memory that grow with the square of the
 length of a function.  So a block keeps where each name is read and bound in it, and a question is
 answered by the first of these places behind the statement, or by what is live after the block.
+
+For names without a value the paths through a function are followed together: a state is what is
+bound on a path, and the numbers that tests by name are known to be there, so that a branch that
+binds a name and a later one by the same test that reads it are seen to go together.
+
+`Order` says where the statements of a function stand, and what that says of names.
 """
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from srcdiff import ir
 
@@ -222,3 +229,203 @@ def mentioned(stmt: ir.Stmt) -> set[str]:
     for inner in ir.walk((stmt,)):
         found.update(ir.writes(inner))
     return found
+
+
+# --- which names may have no value where a function reads them -----------------------------------
+
+
+_MOST = 16
+"""Of more paths than these what they have in common is kept."""
+
+
+class _Path(NamedTuple):
+    bound: frozenset[str]
+    known: frozenset[tuple[str, bool]] = frozenset()
+
+    def bind(self, names: Iterable[str]) -> _Path:
+        """The path behind what binds some names."""
+        names = frozenset(names)
+        return _Path(self.bound | names, frozenset(k for k in self.known if k[0] not in names))
+
+    def knowing(self, name: str, value: bool) -> _Path:
+        """The path on which a test is known."""
+        return _Path(self.bound, self.known | {(name, value)})
+
+    def covers(self, other: _Path) -> bool:
+        """Whether another path is one of those that this one stands for."""
+        return self.bound <= other.bound and self.known <= other.known
+
+    def value(self, atom: ir.Rhs) -> bool | None:
+        """What is known of a test."""
+        if isinstance(atom, ir.Call) and atom.fn is operator.not_:
+            found = self.value(atom.args[0])
+            return None if found is None else not found
+        if isinstance(atom, ir.Const):
+            return bool(atom.value)
+        known = dict(self.known)
+        return known.get(atom.id) if isinstance(atom, ir.Name) else None
+
+
+_Paths = frozenset[_Path]
+
+
+def maybe_unbound(function: ir.Function) -> Mapping[int, frozenset[str]]:
+    """The names that a statement, by its `id`, reads and that may have no value there."""
+    found = _Reads(ir.bound(function.body))
+    found.block(function.body, frozenset({_Path(frozenset(p.name for p in function.params))}))
+    return found.unbound
+
+
+class _Reads:
+    """The walk: `unbound` takes what it finds; a name counts as bound behind its first reading."""
+
+    def __init__(self, own: frozenset[str]) -> None:
+        self.own = own
+        self.unbound: dict[int, frozenset[str]] = {}
+
+    def block(self, block: ir.Block, paths: _Paths) -> _Paths:
+        """The paths behind a block."""
+        for stmt in block:
+            paths = self.stmt(stmt, self.read(stmt, ir.reads(stmt), paths))
+        return paths
+
+    def read(self, stmt: ir.Stmt, names: Iterable[str], paths: _Paths) -> _Paths:
+        """The paths on which some names have been read."""
+        read = self.own.intersection(names)
+        missing = frozenset(n for n in read for p in paths if n not in p.bound)
+        if missing:
+            self.unbound[id(stmt)] = self.unbound.get(id(stmt), frozenset()) | missing
+        return frozenset(_Path(p.bound | missing, p.known) for p in paths)
+
+    def stmt(self, stmt: ir.Stmt, paths: _Paths) -> _Paths:
+        """The paths behind a statement whose operands have been read."""
+        if isinstance(stmt, ir.If):
+            return self.branches(stmt, paths)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, paths)
+        if isinstance(stmt, ir.Verbatim) and stmt.text.startswith("raise"):
+            return frozenset()
+        after = frozenset(p.bind(ir.writes(stmt)) for p in paths)
+        if isinstance(stmt, ir.Assign):
+            name = stmt.target.id
+            values = ((p, p.value(stmt.rhs)) for p in paths)
+            after = frozenset(
+                p.bind((name,)) if v is None else p.bind((name,)).knowing(name, v)
+                for p, v in values
+            )  # fmt: skip
+        return _fewer(after)
+
+    def branches(self, stmt: ir.If, paths: _Paths) -> _Paths:
+        """The paths behind a condition."""
+        ways: list[_Paths] = []
+        for truth, block in ((True, stmt.body), (False, stmt.orelse)):
+            here = (p for p in paths if p.value(stmt.test) is not (not truth))
+            if isinstance(stmt.test, ir.Name):
+                here = (p.knowing(stmt.test.id, truth) for p in here)
+            ways.append(self.block(block, frozenset(here)))
+        return _fewer(ways[0] | ways[1])
+
+    def loop(self, stmt: ir.For | ir.While, paths: _Paths) -> _Paths:
+        """The paths behind a loop, after no turn or any number of them."""
+        if isinstance(stmt, ir.While):
+            paths = self.cond(stmt, paths)
+        left = frozenset() if _runs(stmt) else paths
+        while True:
+            new = paths
+            if isinstance(stmt, ir.For):
+                new = frozenset(p.bind((stmt.target.id,)) for p in new)
+            new = self.block(stmt.body, new)
+            if isinstance(stmt, ir.While):
+                new = self.cond(stmt, new)
+            left = _fewer(left | new)
+            if all(any(p.covers(n) for p in paths) for n in new):
+                return left
+            paths = _fewer(paths | new)
+
+    def cond(self, stmt: ir.While, paths: _Paths) -> _Paths:
+        """The paths on which the condition of a loop has been asked."""
+        return self.read(stmt, ir.names(stmt.test), self.block(stmt.cond, paths))
+
+
+def _fewer(paths: _Paths) -> _Paths:
+    """Some paths without those that others cover, or of many what they have in common."""
+    paths = frozenset(p for p in paths if not any(q.covers(p) for q in paths if q != p))
+    if len(paths) <= _MOST:
+        return paths
+    bound = frozenset.intersection(*(p.bound for p in paths))
+    return frozenset({_Path(bound, frozenset.intersection(*(p.known for p in paths)))})
+
+
+def _runs(stmt: ir.For | ir.While) -> bool:
+    """Whether the body of a loop certainly runs."""
+    call = stmt.iter if isinstance(stmt, ir.For) else None
+    if not isinstance(call, ir.Call) or call.fn is not range:
+        return False
+    values = [a.value for a in call.args if isinstance(a, ir.Const)]
+    return len(values) == len(call.args) and len(range(*values)) > 0
+
+
+# --- where the statements of a function stand, and what that says of names -----------------------
+
+
+class Order:
+    """Where the statements of a function stand: their number, and the loops around them."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.number: dict[int, int] = {}
+        self.loops: dict[int, tuple[int, ...]] = {}
+        self.blocks: dict[int, tuple[int, ...]] = {}
+        self.defined: dict[str, list[ir.Stmt]] = {}
+        self.read: dict[str, list[ir.Stmt]] = {}
+        self.given = {p.name for p in function.params}
+        self._visit(function.body, (), ())
+        self.once = {
+            n: s[0] for n, s in self.defined.items() if len(s) == 1 and n not in self.given
+        }
+
+    def _visit(self, block: ir.Block, loops: tuple[int, ...], blocks: tuple[int, ...]) -> None:
+        own = (*blocks, id(block))
+        for stmt in block:
+            self.blocks[id(stmt)] = own
+            for name in ir.reads(stmt):
+                self.read.setdefault(name, []).append(stmt)
+            self.number[id(stmt)] = len(self.number)
+            self.loops[id(stmt)] = loops
+            for name in ir.writes(stmt):
+                self.defined.setdefault(name, []).append(stmt)
+            inner = (*loops, id(stmt)) if isinstance(stmt, (ir.For, ir.While)) else loops
+            for part in ir.blocks(stmt):
+                self._visit(part, inner, own)
+
+    def may_follow(self, later: ir.Stmt, earlier: ir.Stmt, root: str) -> bool:
+        """Whether one statement may run after another on the same object `root`."""
+        if self.number[id(later)] > self.number[id(earlier)]:
+            return True
+        shared = set(self.loops[id(later)]) & set(self.loops[id(earlier)])
+        made = self.defined.get(root, [])
+        fresh = len(made) == 1 and shared <= set(self.loops[id(made[0])])
+        return bool(shared) and not fresh
+
+    def holds(self, name: str, root: str) -> bool:
+        """Whether `name`, bound to `root` or a part of it, means that as long as it is read.
+
+        An object that a loop makes in every step is another one in the next: there the name must
+        be read in the block that binds it, and below that.
+        """
+        if root in self.given:
+            return root not in self.defined
+        if name not in self.once or root not in self.once:
+            return False
+        made, bound = self.once[root], self.once[name]
+        if self.number[id(made)] > self.number[id(bound)]:
+            return False
+        block, at = self.blocks[id(bound)][-1], self.number[id(bound)]
+        return not self.loops[id(made)] or all(
+            block in self.blocks[id(s)] and self.number[id(s)] > at for s in self.read.get(name, ())
+        )
+
+    def starts(self, store: ir.Stmt, root: str, name: str) -> bool:
+        """Whether a store belongs to how `root` is made, before `name` is bound."""
+        made, bound = self.once[root], self.once[name]
+        before = self.number[id(store)] < self.number[id(bound)]
+        return before and self.loops[id(store)] == self.loops[id(made)]

@@ -1,39 +1,221 @@
-"""The making of one generated file."""
+"""The making of one generated file, and the command line that asks for it.
+
+Takes a function, or its name (`pkg.mod:function`, `path/to/file.py:function`,
+`pkg.mod:Class.method`), and what the file is to hold; gives the text, the same on every machine.
+"""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+import os
 import re
 import sys
 import textwrap
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from srcdiff.aot.digest import Head, rules_hash
-from srcdiff.aot.sources import sources_of
-from srcdiff.aot.targets import name_of
-from srcdiff.aot.wanted import Wanted, command, recorded
-from srcdiff.backends import specs
+from srcdiff.aot.dependencies import sources_of
+from srcdiff.aot.files import Head, rules_hash
+from srcdiff.api.jvp import Forward
+from srcdiff.backends import kind_checks
 from srcdiff.backends.cupy import helpers
-from srcdiff.backends.numba import compiled as native
-from srcdiff.backends.numpy import compile_module
-from srcdiff.backends.occurring import holds_containers, holds_records
+from srcdiff.backends.function_text import holds_containers, holds_records
+from srcdiff.backends.loader import compile_module
+from srcdiff.backends.numba import jit as native
 from srcdiff.backends.standalone import Standalone, spaces_of
-from srcdiff.codegen.made import Made
-from srcdiff.codegen.wrap import wrap
+from srcdiff.codegen.emit import Made
+from srcdiff.codegen.printer import wrap
+from srcdiff.driver.arguments import check_read
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options, check_compile
 from srcdiff.driver.pipeline import derive, derive_pair
-from srcdiff.driver.values import check_read
-from srcdiff.errors import TransformError
-from srcdiff.frontend.onecall import named, place_of, signature_of
+from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, spelled
+from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.devices import generating_for, on_device
 from srcdiff.runtime.guards import apart, checked, like, scalar
 from srcdiff.version import VERSION
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of a generated file (see `generate`)."""
+
+    inputs: Any = 0
+    outputs: Any = None
+    mode: str = "reverse"
+    order: int = 1
+    name: str | None = None
+    value: bool = False
+    split: bool = False
+    example: Any = None
+    inline: bool = False
+    checks: bool = True
+    allow_unused: bool | None = None
+    materialize_grads: bool = False
+    has_aux: bool = False
+    strong_zeros: bool = False
+    backend: str = "numpy"
+    compile: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("reverse", "forward"):
+            raise ValueError(f"mode: expected 'reverse' or 'forward', given {self.mode!r}")
+        if self.backend not in ("numpy", "cupy"):
+            raise ValueError(f"backend: expected 'numpy' or 'cupy', given {self.backend!r}")
+        check_compile(self.compile)
+        if self.compile and self.backend == "cupy":
+            raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
+        if self.order < 1:
+            raise ValueError(f"order: expected 1 or more, given {self.order}")
+        if self.split and (self.value or self.mode == "forward"):
+            raise ValueError(
+                "split: the forward part returns the value; in forward mode there is only one part"
+            )
+
+    def given(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        pairs = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
+        return {name: value for name, value, default in pairs if value != default}
+
+    def derivative(self, f: Any) -> Derivative:
+        """The derivative in memory."""
+        inner = self.inner(f)
+        first = self.order == 1
+        outputs = self.outputs if first else None
+        if self.mode == "forward":
+            inputs = self.inputs if isinstance(self.inputs, (tuple, list)) else (self.inputs,)
+            return Forward(inner, tuple(inputs), outputs)
+        return Derivative(inner, Options(
+            self.inputs, outputs, self.allow_unused, self.materialize_grads,
+            self.has_aux and first, self.value, strong_zeros=self.strong_zeros,
+        ))  # fmt: skip
+
+    def inner(self, f: Any) -> Any:
+        """The function that is differentiated last: for order 2 the gradient."""
+        for k in range(self.order - 1):
+            f = Derivative(f, Options(
+                self.inputs, self.outputs if k == 0 else None,
+                materialize_grads=self.mode == "forward", has_aux=self.has_aux and k == 0,
+                strong_zeros=self.strong_zeros,
+            ))  # fmt: skip
+        return f
+
+
+def recorded(wanted: Wanted) -> dict[str, Any]:
+    """The options as the head of the file has them; an example only if it is a text."""
+    given = wanted.given()
+    if "example" in given and not isinstance(given["example"], str):
+        given["example"] = None
+    return given
+
+
+def command(name: str, wanted: Wanted) -> str:
+    """The command that makes a file again, without its path."""
+    words = ["srcdiff generate", name]
+    for key, value in recorded(wanted).items():
+        words += _words(key, value)
+    return " ".join(words)
+
+
+def _words(key: str, value: Any) -> list[str]:
+    """One option of the command line."""
+    flag = "--" + key.replace("_", "-")
+    if key == "checks":
+        return ["--no-checks"]
+    if isinstance(value, bool):
+        return [flag] if value else []
+    if value is None:
+        return [f"{flag} ..."]
+    several = isinstance(value, (list, tuple))
+    items = [str(i) for i in value] if several else [str(value)]
+    if several and len(items) == 1:
+        items = [f"{items[0]},"]
+    return [flag, *map(_quoted, items)]
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w./:+,-]+", text) else "'" + text.replace("'", "'\\''") + "'"
+
+
+# --- functions by name ----------------------------------------------------------------------------
+
+
+def target(name: str) -> Any:
+    """The function that a name leads to; its module is imported.
+
+    Raises:
+        TargetError: there is no such module, file or function.
+    """
+    module, colon, path = name.rpartition(":")
+    if not colon or not module or not path:
+        raise TargetError(f"{name!r}: expected pkg.mod:function or path/to/file.py:function")
+    found: Any = _module(module)
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            known = ", ".join(sorted(n for n, v in vars(found).items() if _is_target(v)))
+            where = getattr(found, "__name__", module)
+            raise TargetError(f"{where} has no {part!r}; it has {known or 'nothing'}") from None
+    if not callable(found):
+        raise TargetError(f"{name} is a {type(found).__name__}, no function")
+    return found
+
+
+def _is_target(value: Any) -> bool:
+    return callable(value) and not getattr(value, "__name__", "_").startswith("_")
+
+
+def _module(name: str) -> Any:
+    """A module by its dotted name or its file."""
+    if name.endswith(".py") or "/" in name or os.sep in name:
+        path = Path(name).resolve()
+        if not path.is_file():
+            raise TargetError(f"there is no file {name}")
+        name, folder = dotted(path)
+    else:
+        folder = Path.cwd()
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # the module is there, and one that it imports is not
+        raise TargetError(f"there is no module {name}") from None
+
+
+def dotted(path: Path) -> tuple[str, Path]:
+    """The dotted name of the module in a file, and the folder that it is imported from."""
+    parts, folder = [path.stem], path.parent
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder
+
+
+def name_of(f: Any) -> str:
+    """The name that leads to a function: `pkg.mod:function`.
+
+    A function that was made in another one, or a lambda, is called what its module calls it.
+    """
+    module, name = getattr(f, "__module__", "?"), getattr(f, "__qualname__", type(f).__name__)
+    if "<" in name:
+        space = vars(sys.modules[module]) if module in sys.modules else {}
+        name = next((n for n, value in space.items() if value is f and n.isidentifier()), name)
+    return f"{module}:{name}"
+
+
+# --- the making of one generated file ------------------------------------------------------------
+
 
 _SAYS = re.compile(r'\s+Generated by srcdiff[^"]*?\.\s*"""')
 
@@ -111,15 +293,15 @@ class Job:
     def _weakest(self, made: Made) -> Mapping[str, Kind]:
         """The weakest kinds for which the text is the same: what else may be passed."""
         tried: list[Mapping[str, Kind]] = [self.kinds]
-        for row in zip(*map(specs.weaker, self.kinds.values())):
+        for row in zip(*map(kind_checks.weaker, self.kinds.values())):
             kinds = dict(zip(self.kinds, row))
             if kinds not in tried and self._is_same(made, kinds):
                 return kinds
             tried.append(kinds)
         found: Mapping[str, Kind] = self.kinds
         for name, kind in self.kinds.items():
-            for weak in specs.weaker(kind):
-                kinds = specs.changed(found, name, weak)
+            for weak in kind_checks.weaker(kind):
+                kinds = kind_checks.changed(found, name, weak)
                 if kinds not in tried and self._is_same(made, kinds):
                     found = kinds
                     break
@@ -139,7 +321,7 @@ class Job:
         Where nothing else is complex it was made for real ones.  A derivative inside of this one
         was made for the same kinds, and has to be right as well.
         """
-        if not any(map(specs.has_unknown_dtype, self.kinds.values())):
+        if not any(map(kind_checks.has_unknown_dtype, self.kinds.values())):
             return True
         if self.wanted.order > 1:
             inner = replace(self.wanted, order=self.wanted.order - 1, mode="reverse", split=False)
@@ -191,7 +373,7 @@ class Job:
     def _checks(self, made: Made, functions: Mapping[str, Any], file: Standalone) -> list[str]:
         """The statements that let the functions check their arguments."""
         out: list[str] = []
-        tests = specs.Tests(file.name_of, file.dotted, self._is_mixed(made))
+        tests = kind_checks.Tests(file.name_of, file.dotted, self._is_mixed(made))
         tests.name(checked, "checked")
         for k, name in enumerate(self.names()):
             items = self._tests(tests) if k == 0 else {}
@@ -204,13 +386,13 @@ class Job:
                 out += wrap(f"{name} = ", text, "", 0, 100, True)
         return out
 
-    def _tests(self, tests: specs.Tests) -> dict[str, str]:
+    def _tests(self, tests: kind_checks.Tests) -> dict[str, str]:
         """The tests of the parameters, as text."""
         inputs = {i.param for i in self.request.inputs if not i.path}
         found = {n: tests.text(k, n in inputs) for n, k in self.kinds.items()}
         return {n: test for n, test in found.items() if test}
 
-    def _further(self, function: Any, tests: specs.Tests) -> dict[str, str]:
+    def _further(self, function: Any, tests: kind_checks.Tests) -> dict[str, str]:
         """The tests of cotangents and tangents."""
         params = inspect.signature(function).parameters
         seed = params.get("grad_outputs")
@@ -223,7 +405,7 @@ class Job:
         return {n: _like(i, tests) for n, i in zip(names, self.request.inputs)}
 
 
-def _like(item: Input, tests: specs.Tests) -> str:
+def _like(item: Input, tests: kind_checks.Tests) -> str:
     """The test of the tangent of an input."""
     part = [f"lambda x: {spelled('x', item.path)}"] if item.path else []
     return tests.call(like, f'"{item.param}"', *part)

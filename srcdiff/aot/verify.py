@@ -1,23 +1,71 @@
-"""A generated file compared with differences, and with the derivative in memory."""
+"""Checks of a generated file: that Numba compiles it, that it is right, that it is up to date.
+
+It is compared with differences and with the derivative in memory, and its head with what would be
+generated now.  `Asked` is a file and what it offers, or why it cannot be used.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from srcdiff.aot.job import Job
-from srcdiff.api.compare import random_like
-from srcdiff.api.gradcheck import gradcheck
+from srcdiff.aot.dependencies import differs, is_gone, sources_of
+from srcdiff.aot.files import Head, current, meaning, read_head, rules_hash
+from srcdiff.aot.job import Job, Wanted
+from srcdiff.api.gradcheck import gradcheck, random_like
 from srcdiff.api.jvp import Forward
 from srcdiff.api.point import Point, leaves
-from srcdiff.backends.numpy import compile_module
-from srcdiff.driver.chosen import at
-from srcdiff.driver.native import in_memory
+from srcdiff.backends.loader import compile_module
+from srcdiff.backends.numba import jit
+from srcdiff.driver.native import in_memory, places_in
 from srcdiff.driver.options import Options
+from srcdiff.driver.outputs import at
 from srcdiff.errors import GradcheckError
+from srcdiff.frontend.signatures import place_of
 from srcdiff.runtime.trees import kept
+from srcdiff.version import VERSION
+
+
+def accepted(job: Job, text: str) -> None:
+    """Raise unless Numba compiles the functions of a file for the example.
+
+    Raises:
+        ExtraError: Numba is not installed.
+        UnsupportedError: it does not compile one of them; with the place.
+    """
+    if not job.wanted.compile:
+        return
+    jit.numba()
+    emitted = job.emitted
+    places = places_in(text, emitted.text, emitted.lines)
+    space = compile_module(in_memory(text), {}, job.request.name, "generated", places)
+    given: tuple[Any, ...] = ()
+    for name in job.names():
+        function = jit.compiled(space[name])
+        try:
+            given = given or jit.types_of(_arguments(job, function))
+            result = jit.compile_for(function, given)
+        except Exception as error:
+            jit.retell(error, function, places)
+            raise
+        given = tuple(getattr(result, "types", ())[1:])  # the residuals, behind the value
+
+
+def _arguments(job: Job, function: Any) -> tuple[Any, ...]:
+    """The example, and for tangents what is like their inputs."""
+    if job.wanted.mode != "forward":
+        return job.arguments
+    params = list(inspect.signature(function).parameters)
+    given = dict(zip(params, job.arguments))
+    inputs = (given[i.param] for i in job.request.inputs)
+    return (*job.arguments, *inputs)
+
+
+# --- compared with differences, and with the derivative in memory ---------------------------------
 
 
 def verified(job: Job, text: str) -> None:
@@ -75,3 +123,68 @@ def _along(job: Job, point: Point, functions: dict[str, Any]) -> tuple[Any, Any]
     names = job.made.keywords(inspect.unwrap(function))
     given = dict(zip(names.values(), tangents))
     return function(*kept(job.arguments), **given), expected
+
+
+# --- whether a file is what would be generated now ------------------------------------------------
+
+
+class Asked:
+    """A file beside a function, and why it cannot be used: `why` is empty if it can."""
+
+    def __init__(self, path: str | Path, f: Any, options: dict[str, Any]) -> None:
+        self.f = f
+        self.place = Path(place_of(f).file).parent / path
+        text = current(self.place)
+        if text is None:
+            self.wanted, self.why = Wanted(**options), "is not there"
+            return
+        head, whole = read_head(text, self.place)
+        self.wanted = _wanted(head, options)
+        self.why = _outdated(head, Job(f, self.wanted), text) if whole else "has been edited"
+
+    def anew(self) -> Any:
+        """What the file would offer."""
+        job = Job(self.f, self.wanted)
+        return _taken(compile_module(job.text(), {}, job.request.name, self.f), job.names())
+
+    def loaded(self) -> Any:
+        """What the file offers."""
+        spec = importlib.util.spec_from_file_location(self.place.stem, self.place)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return _taken(vars(module), tuple(module.__all__))
+
+
+def _wanted(head: Head, options: dict[str, Any]) -> Wanted:
+    """The options that a file was made with; an example given in Python is given again, or none."""
+    given: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in head.options.items()
+    }
+    return Wanted(**{**given, **options})
+
+
+def _outdated(head: Head, job: Job, text: str) -> str:
+    """What a file was made of that is not so now; nothing if it is up to date."""
+    for then, now in zip((head.sources, head.values), sources_of(job.f, job.kinds)):
+        changed = [name for name, found in now.items() if differs(name, then.get(name, ""), found)]
+        if changed:
+            return f"was made before `{changed[0]}` was changed"
+        gone = [name for name in then if then is head.sources and is_gone(name)]
+        if then is head.values:
+            gone = [n for n, was in then.items() if differs(n, was, now.get(n))]
+        if gone:
+            return f"was made before `{gone[0]}` was changed"
+    others = head.version != VERSION or head.rules != rules_hash(job.f, job.kinds)
+    if not others or meaning(text) == meaning(job.text()):
+        return ""
+    return f"was written by srcdiff {head.version}" if head.version != VERSION else _OTHER_RULES
+
+
+_OTHER_RULES = "was made with other rules"
+
+
+def _taken(space: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """One function, or a tuple of them."""
+    found = tuple(space[name] for name in names)
+    return found[0] if len(found) == 1 else found

@@ -1,21 +1,122 @@
-"""`backward`: gradients that are added into buffers, as in a training loop."""
+"""`backward`: gradients that are added into buffers, as in a training loop.
+
+Takes a function; gives one that returns its value and adds the gradients in place into buffers that
+the caller keeps: all of them, or none.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from srcdiff.api.accumulate import add_into
-from srcdiff.driver.bound import Bound, found_as
-from srcdiff.driver.completion import offers
-from srcdiff.driver.declared import with_keywords
+import numpy as np
+
+from srcdiff.driver.callables import Bound, found_as, offers, parts, with_keywords
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, parameter_names
-from srcdiff.driver.pickled import parts
-from srcdiff.frontend.onecall import signature_of
+from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.frontend.request import Input, spelled
-from srcdiff.runtime.tracebacks import entry
+from srcdiff.frontend.signatures import signature_of
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.trees import kept
+
+Addition = tuple[Any, Any, Any, str]  # container, key, gradient, path
+
+
+def add_into(store: Any, keys: Sequence[tuple[Any, ...]], gradients: Sequence[Any]) -> None:
+    """Add gradients to the entries of a store: arrays in place, absent entries as copies.
+
+    `keys` says for each gradient under which of several keys (a name, a position) its entry in a
+    mapping is looked for; the first one is used for a new entry.  A list is aligned with the
+    gradients.  The store of one gradient may be what it is to be added to.
+
+    Raises:
+        CotangentError: an entry is of another shape or dtype, or cannot be written into; nothing
+            has been added then.
+    """
+    found: list[Addition] = []
+    if len(gradients) == 1 and _is_entry(store, keys[0], gradients[0]):
+        store, keys = {"": store}, [("",)]
+    if not isinstance(store, (Mapping, list)):
+        raise CotangentTypeError(f"into: expected a dict or a list, given {type(store).__name__}")
+    for k, (names, gradient) in enumerate(zip(keys, gradients)):
+        if gradient is not None:
+            _plan(store, _present(store, names, k), gradient, "into", found)
+    for container, key, gradient, _ in found:
+        _add(container, key, gradient)
+
+
+def _is_entry(store: Any, names: tuple[Any, ...], gradient: Any) -> bool:
+    """Whether a store is itself what the only gradient is to be added to."""
+    if is_any_array(store):
+        return True
+    if isinstance(gradient, dict):
+        same = isinstance(store, Mapping) and bool(store) and set(store) <= set(gradient)
+        return same and not set(names) & set(store)
+    return isinstance(gradient, (list, tuple)) and isinstance(store, (list, tuple))
+
+
+def _present(store: Any, names: tuple[Any, ...], position: int) -> Any:
+    """The key under which a store has an entry, else the first one that it can have."""
+    if isinstance(store, Mapping):
+        return next((n for n in names if n in store), names[0])
+    return position
+
+
+def _entry(store: Any, key: Any) -> Any:
+    if isinstance(store, Mapping):
+        return store.get(key)
+    if key >= len(store):
+        raise CotangentError(f"into: expected {key + 1} entries or more, given {len(store)}")
+    return store[key]
+
+
+def _plan(store: Any, key: Any, gradient: Any, path: str, found: list[Addition]) -> None:
+    """Check one addition, leaf by leaf."""
+    path = f"{path}[{key!r}]"
+    entry = _entry(store, key)
+    if isinstance(gradient, (dict, list, tuple)) and entry is not None:
+        items = gradient.items() if isinstance(gradient, dict) else enumerate(gradient)
+        if isinstance(entry, (dict, list, tuple)):
+            for inner, one in items:
+                if one is not None:
+                    _plan(entry, inner, one, path, found)
+            return
+        raise CotangentError(f"{path}: expected a {type(gradient).__name__} like the input")
+    if entry is None or isinstance(entry, (float, complex)):
+        if not isinstance(store, (MutableMapping, list)):
+            raise CotangentError(f"{path}: expected an array to add to, in a tuple")
+    else:
+        _check(entry, gradient, path)
+    found.append((store, key, gradient, path))
+
+
+def _check(entry: Any, gradient: Any, path: str) -> None:
+    """Raise unless a gradient can be added to an array in place."""
+    if not is_any_array(entry):
+        raise CotangentError(f"{path}: expected an array, given {type(entry).__name__}")
+    if entry.shape != np.shape(gradient):
+        raise CotangentError(
+            f"{path}: expected shape {np.shape(gradient)}, given shape {entry.shape}"
+        )
+    if not np.can_cast(np.result_type(gradient), entry.dtype, "same_kind"):
+        raise CotangentError(
+            f"{path}: expected dtype {np.result_type(gradient)}, given dtype {entry.dtype}"
+        )
+    if not entry.flags.writeable:
+        raise CotangentError(f"{path}: expected an array that can be written into, given read-only")
+
+
+def _add(container: Any, key: Any, gradient: Any) -> None:
+    entry = _entry(container, key)
+    if is_any_array(entry):
+        entry += gradient
+    else:
+        container[key] = kept(gradient) if entry is None else entry + gradient
+
+
+# --- the transform --------------------------------------------------------------------------------
 
 
 @offers("primal", "source")

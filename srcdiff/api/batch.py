@@ -1,22 +1,51 @@
-"""Cotangents with a batch axis: one forward run, and one backward run for all of them.
+"""Gradients for a batch of cotangents: one forward run, and one backward run for all of them.
 
-A function whose backward part cannot be written for a batch runs it once for each item.
+Takes a pullback and cotangents with a batch axis; gives gradients with that axis in front.  A
+function whose backward part cannot be written for a batch runs it once for each item.
+
+Where such gradients are differentiated again they are a plain function, which takes the gradient
+for one cotangent after the other, in a loop, and is read and differentiated like any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from srcdiff.api.point import leaves, with_leaves, zeros
-from srcdiff.driver.chosen import Path, at
-from srcdiff.driver.many import CANNOT
+from srcdiff import ir
+from srcdiff.api.point import Point, leaves, with_leaves, zeros
+from srcdiff.backends.loader import compile_text
+from srcdiff.driver.callables import offers, parts
+from srcdiff.driver.derivative import Derivative, Reusing
+from srcdiff.driver.executable import CANNOT
+from srcdiff.driver.options import Options, part_of
+from srcdiff.driver.outputs import Path, at
+from srcdiff.driver.pipeline import run
 from srcdiff.driver.pullback import Pullback
-from srcdiff.errors import CotangentError
+from srcdiff.driver.second_order import check_repeatable
+from srcdiff.errors import CotangentError, InternalError, UnsupportedError, entry, placed
+from srcdiff.frontend.request import Input, spelled
+from srcdiff.frontend.signatures import place_of, signature_of
+from srcdiff.ir import SEED
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Tuple,
+    is_active_kind,
+    rank_of,
+)
 from srcdiff.runtime.batched import by_attribute, rows
 from srcdiff.runtime.devices import is_device_array
+from srcdiff.runtime.implicit import with_source
 
 _HELD = 1 << 21
 """More numbers than these do not stay with the process: they get memory of their own each time."""
@@ -185,3 +214,315 @@ def item(given: Any, output: Any, k: int) -> Any:
     if isinstance(output, (list, tuple)):
         return [item(g, value, k) for g, value in zip(given, output)]
     return given[k] if is_device_array(given) else np.asarray(given)[k]
+
+
+# --- a gradient as a plain function of the arguments and the cotangent ----------------------------
+
+
+def with_cotangent(made: Derivative, given: Container[str]) -> tuple[Any, str]:
+    """`g(*args, cotangents=ct)` as a function that takes no `grad_outputs`, and that parameter.
+
+    It has the parameters that are `given` an argument.
+    """
+    fresh = ir.Fresh({*signature_of(made.primal).parameters})
+    seed, gradient = fresh("cotangents").id, fresh("gradient").id
+    heads, uses = heads_and_uses(made.primal, given, seed)
+    name = f"{made.request.name}_again"
+    given = ", ".join([*uses, f"{SEED}={seed}"])
+    text = f"def {name}({', '.join(heads)}):\n    return {gradient}({given})\n"
+    return compile_text(text, {gradient: made}, name, made.primal), seed
+
+
+def heads_and_uses(f: Any, given: Container[str], seed: str) -> tuple[list[str], list[str]]:
+    """The parameters of `f` that are given an argument, with another one, and how to pass them."""
+    params = [p for p in signature_of(f).parameters.values() if p.name in given]
+    heads = [str(p.replace(annotation=p.empty, default=p.empty)) for p in params]
+    uses = [_use(p, head) for p, head in zip(params, heads)]
+    last = [heads.pop()] if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else []
+    return [*_with_star(params, heads), seed, *last], uses
+
+
+def _use(param: inspect.Parameter, head: str) -> str:
+    return f"{param.name}={param.name}" if param.kind is param.KEYWORD_ONLY else head
+
+
+def _with_star(params: list[inspect.Parameter], heads: list[str]) -> list[str]:
+    """The parameters with a `*` before the keyword-only ones, where nothing else makes them so."""
+    kinds = [p.kind for p in params]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return heads
+    at = len(heads)
+    if inspect.Parameter.KEYWORD_ONLY in kinds:
+        at = kinds.index(inspect.Parameter.KEYWORD_ONLY)
+    return [*heads[:at], "*", *heads[at:]]
+
+
+# --- parameters that lead to an output ------------------------------------------------------------
+
+
+def reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:
+    """The parameters of which some of the selected outputs are functions, by the source."""
+    table: dict[Any, frozenset[str]] = made.__dict__.setdefault("_reached", {})
+    key = repr(outputs), *sorted((n, repr(k)) for n, k in kinds.items())
+    if key not in table:
+        table[key] = _reached(made, outputs, kinds)
+    return table[key]
+
+
+def _reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:
+    request = replace(made.request, outputs=outputs, allow_unused=True)
+    for label, state in run(made.primal, request, kinds):
+        if label == "analyse":
+            assert state.facts is not None
+            return state.facts.active & {i.param for i in request.inputs}
+    raise InternalError("the pipeline has no analysis")
+
+
+# --- the gradients as a plain function ------------------------------------------------------------
+
+
+def rows_of(
+    made: Derivative, value: bool, kinds: Mapping[str, Kind], seed: Kind, used: Container[str]
+) -> Any:
+    """The gradients for a batch as a function of the arguments and of `grad_outputs`.
+
+    `made` is the gradient for one cotangent, `used` the parameters that have one; with `value` what
+    the function returns comes first.
+    """
+    for what, kind in _asked(made, kinds, seed):
+        _check_known(what, kind, made.primal)
+    text = _Text(made, kinds)
+    leaves = list(_leaves(SEED, seed))
+    if not leaves:
+        raise CotangentError(
+            "grad_outputs: expected at least one cotangent with a batch axis, as "
+            "is_grads_batched=True says, given None"
+        )
+    results = [text.result(item, k, used) for k, item in enumerate(made.request.inputs)]
+    heads, uses = heads_and_uses(made.primal, kinds, SEED)
+    k, size, first, own = text.k, text.size, text.value, text.own
+    body = [f"{first} = {own['f']}({', '.join(uses)})"] if value else []
+    body += [f"{size} = {own['len']}({leaves[0]})"]
+    for other in leaves[1:]:
+        body += [f"if {own['len']}({other}) != {size}:", f"    raise ValueError({_UNEQUAL!r})"]
+    body += [f"{name} = {own['np']}.zeros({zero})" for name, zero in text.zeros]
+    body += [f"for {k} in {own['range']}({size}):"]
+    given = [*uses, f"{SEED}={_item(SEED, seed, k)}"]
+    body += [f"    {text.g} = {own['gradient']}({', '.join(given)})"]
+    body += [f"    {name}[{k}] = {part}" for name, part in text.parts]
+    found = _arranged(made.request.form, results)
+    body += [f"return {first}, {found}" if value else f"return {found}"]
+    meant = {"np": np, "f": made.primal, "gradient": made, "len": len, "range": range}
+    space = {own[base]: value for base, value in meant.items()}
+    return with_source(f"def {made.request.name}_batch({', '.join(heads)}):", body, space)
+
+
+def _asked(
+    made: Derivative, kinds: Mapping[str, Kind], seed: Kind
+) -> Iterator[tuple[str, Kind]]:
+    """The inputs and the cotangents with their kinds."""
+    for item in made.request.inputs:
+        yield spelled(item.param, item.path), _kind_of(item, made, kinds)
+    yield SEED, seed
+
+
+def _kind_of(item: Input, made: Derivative, kinds: Mapping[str, Kind]) -> Kind:
+    """The kind of an input."""
+    return part_of(kinds.get(item.param, UNKNOWN), item, made.primal)
+
+
+_UNEQUAL = "grad_outputs: expected one size of the batch axis"
+
+
+def _leaves(text: str, kind: Kind) -> Iterator[str]:
+    """The arrays in a batch of cotangents."""
+    for key, inner in _inner(kind):
+        yield from _leaves(f"{text}[{key!r}]", inner)
+    if not _is_structure(kind) and not isinstance(kind, NoneKind):
+        yield text
+
+
+def _item(text: str, kind: Kind, k: str) -> str:
+    """One cotangent of a batch, that at `k`."""
+    if isinstance(kind, NoneKind):
+        return "None"
+    if not _is_structure(kind):
+        return f"{text}[{k}]"
+    return _display(kind, [_item(f"{text}[{key!r}]", inner, k) for key, inner in _inner(kind)])
+
+
+class _Text:
+    """The arrays for the gradients, what each begins as, and what is put into it."""
+
+    def __init__(self, made: Derivative, kinds: Mapping[str, Kind]) -> None:
+        self.made, self.kinds = made, kinds
+        self.zeros: list[tuple[str, str]] = []
+        self.parts: list[tuple[str, str]] = []
+        params = signature_of(made.primal).parameters
+        self.fresh = ir.Fresh({SEED, "ValueError", *params})
+        self.k, self.size, self.value, self.g = map(self.name, ("k", "size", "value", "g"))
+        self.own = {base: self.name(base) for base in ("np", "f", "gradient", "len", "range")}
+
+    def name(self, base: str) -> str:
+        """A name that no parameter has."""
+        return self.fresh(base).id
+
+    def result(self, item: Input, k: int, used: Container[str]) -> str:
+        """The gradient of one input, None of one that has none."""
+        if item.param not in used:
+            return "None"
+        kind = _kind_of(item, self.made, self.kinds)
+        form = self.made.request.form
+        key = k if form == "tuple" else None if form == "bare" else form[k]
+        part = self.g if form == "bare" else f"{self.g}[{key!r}]"
+        return self.arrays(spelled(item.param, item.path), part, kind)
+
+    def arrays(self, x: str, part: str, kind: Kind) -> str:
+        """The gradient of a part of an input."""
+        if _is_structure(kind):
+            inner = [self.arrays(f"{x}[{k!r}]", f"{part}[{k!r}]", v) for k, v in _inner(kind)]
+            return _display(kind, inner)
+        if not is_active_kind(kind):
+            return "None"
+        name = self.name("rows")
+        self.zeros.append((name, self.shape(x, kind) + self.dtype(x, kind)))
+        self.parts.append((name, part))
+        return name
+
+    def shape(self, x: str, kind: Kind) -> str:
+        """The shape of a batch of gradients of an input."""
+        rank, size = rank_of(kind), self.size
+        if not rank:
+            return size if rank == 0 else f"({size}, *{self.own['np']}.shape({x}))"
+        return f"({size}, {', '.join(f'{x}.shape[{k}]' for k in range(rank))})"
+
+    def dtype(self, x: str, kind: Kind) -> str:
+        """The dtype of a gradient as another argument, if it needs one."""
+        is_double = getattr(kind, "dtype", None) == "float64"
+        return "" if is_double else f", {self.own['np']}.result_type({x})"
+
+
+def _is_structure(kind: Kind) -> bool:
+    """Whether a value is a container of arrays or of containers, all known."""
+    return any(True for _ in _inner(kind))
+
+
+def _inner(kind: Kind) -> list[tuple[Any, Kind]]:
+    """The items of a container by their keys."""
+    if isinstance(kind, (Tuple, List)):
+        return list(enumerate(kind.items or ()))
+    return list(kind.items) if isinstance(kind, Dict) else []
+
+
+def _display(kind: Kind, items: list[str]) -> str:
+    """A container of a kind with other items."""
+    if isinstance(kind, Dict):
+        pairs = zip((key for key, _ in kind.items), items)
+        return "{" + ", ".join(f"{key!r}: {item}" for key, item in pairs) + "}"
+    listed = ", ".join(items)
+    return f"[{listed}]" if isinstance(kind, List) else f"({listed},)"
+
+
+def _arranged(form: Any, results: list[str]) -> str:
+    """The gradients of all inputs in the structure of these."""
+    if form == "bare":
+        return results[0]
+    if form == "tuple":
+        return f"({', '.join(results)},)"
+    return "{" + ", ".join(f"{key!r}: {item}" for key, item in zip(form, results)) + "}"
+
+
+def _check_known(what: str, kind: Kind, f: Any) -> None:
+    """Refuse objects, and containers of which nothing is known."""
+    inner = [kind for _, kind in _inner(kind)]
+    for one in inner:
+        _check_known(what, one, f)
+    open_ended = isinstance(kind, (Tuple, List, Dict)) and not inner
+    if open_ended or isinstance(kind, Object) or getattr(kind, "cls", None) is not None:
+        raise UnsupportedError(
+            f"`{what}` is or holds an object, or a container of unknown length, and the gradients "
+            "for a batch of cotangents (`is_grads_batched`) are differentiated again",
+            place_of(f),
+            remedy="Pass arrays, or tuples, lists and dicts that are written out; or take the "
+            "gradient for each cotangent, in a loop.",
+        )
+
+
+# --- the transform --------------------------------------------------------------------------------
+
+
+@offers("primal", "release_workspace", "source")
+class Batched(Derivative):
+    """The gradients for a batch of cotangents: one forward and one backward run.
+
+    Where the backward part cannot be written for a batch, it runs once for each item.
+    """
+
+    _many: str | None = None
+
+    @entry
+    def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
+        """The gradients, each with the batch axis of the cotangents in front."""
+        point = Point(self.primal, self._single, args, kwargs)
+        value, pull = point.pullback(at_once=True)
+        try:
+            output = point.output(value)
+            gradients = batched(pull, grad_outputs, output, point.inputs, retain_graph=False)
+        except CotangentError as error:
+            raise placed(error, pull.returns) from None
+        self._many = pull.many_source or pull.source
+        return (value, gradients) if self.options.value else gradients
+
+    @functools.cached_property
+    def _single(self) -> Options:
+        """The options for one cotangent."""
+        return replace(self.options, is_grads_batched=False, value=False)
+
+    @functools.cached_property
+    def unbound(self) -> Batched:
+        """The same of the function behind a method."""
+        return Batched(self.origin, self._own) if self.receiver else self
+
+    def call_signature(self) -> inspect.Signature:
+        """The parameters of the function, and the cotangents, which have a structure."""
+        return self.__signature__
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """A function that takes the gradients one by one, for arguments of these kinds.
+
+        Raises:
+            UnsupportedError: the function may give something else each time that it runs.
+        """
+        kinds = dict(kinds)
+        seed = kinds.pop(SEED, NoneKind())
+        if self.options.has_aux:
+            raise UnsupportedError(
+                "gradients for a batch of cotangents (`is_grads_batched`) with `has_aux` are not "
+                "differentiated again",
+                place_of(self.primal),
+                remedy="Let the function return its output alone.",
+            )
+        single = Derivative(self.primal, replace(self._single, workspace=False))
+        check_repeatable(single.for_kinds(kinds), self.primal)
+        keep = self.options.materialize_grads or not self.options.allow_unused
+        params = frozenset(i.param for i in single.request.inputs)
+        completed = single.completed(kinds)
+        used = params if keep else reached(single, single.request.outputs, completed)
+        return rows_of(single, self.options.value, kinds, seed, used)
+
+    def release_workspace(self) -> None:
+        """Let go of the memory that `workspace=True` keeps; what somebody holds stays theirs."""
+        Reusing(self.primal, self._single).release_workspace()
+
+    @property
+    def source(self) -> str:
+        """The forward part and the backward part for a batch, as of the latest call.
+
+        Of one cotangent where they go through it one by one; the plain gradient before a call.
+        """
+        return self._many or super().source
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference to its function."""
+        found = super().__reduce__()
+        return found if isinstance(found, str) else parts(Batched, self.primal, self.options)

@@ -6,14 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from srcdiff.api.dense import hessian, jacobian
 from srcdiff.api.grad import grad, value_and_grad
+from srcdiff.api.jacobian import hessian, jacobian
 from srcdiff.api.jvp import jvp
 from srcdiff.api.vjp import vjp
-from srcdiff.driver.bound import Bound, found_as
-from srcdiff.driver.completion import offers
-from srcdiff.driver.pickled import parts
-from srcdiff.runtime.tracebacks import entry
+from srcdiff.driver.callables import Bound, found_as, offers, parts
+from srcdiff.errors import entry
 
 
 @offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")

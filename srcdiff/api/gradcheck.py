@@ -1,24 +1,282 @@
-"""`gradcheck` and `gradgradcheck`: derivatives against differences, element by element."""
+"""`gradcheck` and `gradgradcheck`: derivatives against differences, element by element.
+
+Take a function at some arguments; compare its Jacobian with differences of its values in reverse
+and forward mode, and raise where an element disagrees, with the place of the element.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from srcdiff.api.again import with_cotangent
-from srcdiff.api.batch import batched
-from srcdiff.api.compare import Check, Tolerance, Wrong, compared, random_like, source_of
+from srcdiff.api.batch import batched, with_cotangent
 from srcdiff.api.matrices import pushed
-from srcdiff.api.point import leaves, with_leaves
-from srcdiff.driver.chosen import at
+from srcdiff.api.point import Point, leaves, unit, with_leaf, with_leaves, zeros
+from srcdiff.api.run import active_parameters
 from srcdiff.driver.derivative import Derivative
-from srcdiff.errors import GradcheckError
+from srcdiff.driver.options import Options
+from srcdiff.driver.outputs import Path, at
+from srcdiff.errors import GradcheckError, entry
 from srcdiff.frontend.request import spelled
-from srcdiff.runtime.tracebacks import entry
 from srcdiff.runtime.trees import kept
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One element of a Jacobian that differs from differences."""
+
+    mode: str
+    source: str
+    target: str
+    found: float
+    expected: float
+    kink: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"  d {self.target} / d {self.source} ({self.mode}): analytic {self.found:.8g}, "
+            f"numeric {self.expected:.8g}{self.kink}"
+        )
+
+
+class Check:
+    """A function at some arguments, with its Jacobian by differences."""
+
+    def __init__(
+        self, f: Any, args: Sequence[Any], inputs: Any, outputs: Any, eps: float, **kwargs: Any
+    ) -> None:
+        args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+        names = active_parameters(f, args, kwargs) if inputs is None else inputs
+        options = Options(names, outputs, materialize_grads=True)
+        self.point = Point(f, options, args, kwargs)
+        self.eps = eps
+        self.at = self.point.inputs
+        self.columns = list(_columns(self.at))
+        self.labels = _labels(self.point)
+
+    def output(self, inputs: Any) -> Any:
+        """The selected outputs of the function itself at other inputs."""
+        return self.point.outputs_at(inputs)
+
+    def moved(self, path: Path, unit: Any, step: float) -> Any:
+        """The outputs where one element of the inputs is moved."""
+        old = dict(leaves(self.at))
+        new = old[path] + step * unit
+        if not isinstance(old[path], np.ndarray):
+            new = type(old[path])(new)
+        return self.output(with_leaf(self.at, path, new))
+
+    def slope(self, path: Path, unit: Any) -> dict[Path, Any]:
+        """The central difference of the outputs along a direction of one leaf of the inputs."""
+        right = dict(leaves(self.moved(path, unit, self.eps)))
+        left = dict(leaves(self.moved(path, unit, -self.eps)))
+        return {p: (right[p] - left[p]) / (2.0 * self.eps) for p in right}
+
+    def kink(self, path: Path, unit: Any, place: Path, index: tuple[int, ...]) -> str:
+        """What the differences to both sides say, where they do not agree."""
+        here = at(self.output(self.at), place)
+        sides = [
+            (at(self.moved(path, unit, step), place) - here) / step
+            for step in (-self.eps, self.eps)
+        ]
+        return _kink(*(np.asarray(s)[index] + 0.0 for s in sides))
+
+
+def _kink(left: Any, right: Any) -> str:
+    """That slopes to both sides do not agree, if so."""
+    if abs(left - right) <= 1e-2 * max(abs(left), abs(right), 1e-3):
+        return ""
+    return f" (a kink: slope {left:.4g} to the left, {right:.4g} to the right)"
+
+
+def _columns(inputs: Any) -> Iterator[tuple[Path, tuple[int, ...], Any]]:
+    """(path, index, direction) for every element of the inputs, real and imaginary part."""
+    for path, leaf in leaves(inputs):
+        for index in np.ndindex(np.shape(leaf)):
+            for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
+                yield path, index, unit(leaf, index, factor)
+
+
+def _labels(point: Point) -> list[str]:
+    """What the inputs are called."""
+    return [spelled(i.param, i.path) for i in point.request.inputs]
+
+
+def _element(path: Path, index: tuple[int, ...]) -> str:
+    """The spelling of an element of a structure."""
+    return spelled("", path) + (f"[{', '.join(map(str, index))}]" if index else "")
+
+
+def source_of(check: Check, path: Path, index: tuple[int, ...]) -> str:
+    """The spelling of an element of the inputs."""
+    form = check.point.request.form
+    if form == "bare":
+        return check.labels[0] + _element(path, index)
+    at_input = path[0] if form == "tuple" else list(form).index(path[0])
+    return check.labels[at_input] + _element(path[1:], index)
+
+
+# --- comparing ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """When two numbers agree."""
+
+    atol: float
+    rtol: float
+
+    def agree(self, found: float, expected: float) -> bool:
+        """Whether an analytic and a numeric derivative agree; nan agrees with nan."""
+        if np.isnan(found) or np.isnan(expected):
+            return bool(np.isnan(found) and np.isnan(expected))
+        if np.isinf(found) or np.isinf(expected):
+            return False
+        return abs(found - expected) <= self.atol + self.rtol * abs(expected)
+
+
+def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> list[Wrong]:
+    """The elements of the Jacobian that reverse mode gets wrong."""
+    value, pull = check.point.pullback()
+    output = check.point.output(value)
+    wrong: list[Wrong] = []
+    for place, leaf in leaves(output):
+        for index in np.ndindex(np.shape(leaf)):
+            for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
+                gradient = pull(with_leaf(zeros(output), place, unit(leaf, index, factor)))
+                found = [_entry(at(gradient, p), k, unit) for p, k, unit in check.columns]
+                expected = [
+                    float(np.real(np.conj(factor) * np.asarray(n[place])[index])) for n in numeric
+                ]
+                wrong += _compared(check, "reverse", place, index, found, expected, tol)
+    return wrong
+
+
+def _entry(gradient: Any, index: tuple[int, ...], unit: Any) -> float:
+    """The element of a gradient that a unit vector selects: its real or its imaginary part."""
+    return float(_inner(np.asarray(gradient)[index], np.asarray(unit)[index]))
+
+
+def _inner(gradient: Any, unit: Any) -> Any:
+    """The real inner product."""
+    return np.real(np.sum(np.conj(gradient) * unit))
+
+
+def _forward(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> list[Wrong]:
+    """The elements of the Jacobian that forward mode gets wrong."""
+    wrong: list[Wrong] = []
+    still = zeros(check.at)
+    for (path, source, move), column in zip(check.columns, numeric):
+        _, tangent = check.point.along(with_leaf(still, path, move))
+        for place, expected in column.items():
+            found = np.asarray(at(tangent, place))
+            for index in np.ndindex(np.shape(expected)):
+                a, b = complex(found[index]), complex(np.asarray(expected)[index])
+                if not (tol.agree(a.real, b.real) and tol.agree(a.imag, b.imag)):
+                    part = (a.imag, b.imag) if tol.agree(a.real, b.real) else (a.real, b.real)
+                    kink = check.kink(path, move, place, index)
+                    names = source_of(check, path, source), "output" + _element(place, index)
+                    wrong.append(Wrong("forward", *names, *part, kink))
+    return wrong
+
+
+def _compared(
+    check: Check,
+    mode: str,
+    place: Path,
+    index: tuple[int, ...],
+    found: list[float],
+    expected: list[float],
+    tol: Tolerance,
+) -> list[Wrong]:
+    """The wrong elements of one row."""
+    wrong: list[Wrong] = []
+    for (path, source, move), a, b in zip(check.columns, found, expected):
+        if not tol.agree(a, b):
+            kink = check.kink(path, move, place, index)
+            target = "output" + _element(place, index)
+            wrong.append(Wrong(mode, source_of(check, path, source), target, a, b, kink))
+    return wrong
+
+
+def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
+    """Both modes along one random direction, between random cotangents and tangents."""
+    rng = np.random.default_rng(0)
+    direction = random_like(rng, check.at)
+    moved = [check.output(plus(check.at, s * check.eps, direction)) for s in (1.0, 0.0, -1.0)]
+    right, here, left = (dict(leaves(m)) for m in moved)
+    cotangent = random_like(rng, moved[0])
+    weights = dict(leaves(cotangent))
+
+    def slope(one: dict[Path, Any], two: dict[Path, Any], step: float) -> float:
+        return float(sum(_inner(w, (one[p] - two[p]) / step) for p, w in weights.items()))
+
+    expected = slope(right, left, 2.0 * check.eps)
+    kink = _kink(slope(here, left, check.eps), slope(right, here, check.eps))
+    found: dict[str, float] = {}
+    if "reverse" in modes:
+        gradient = check.point.pullback()[1](cotangent)
+        found["reverse"] = inner(gradient, direction)
+    if "forward" in modes:
+        found["forward"] = inner(cotangent, check.point.along(direction)[1])
+    names = "a random direction of the inputs", "a random combination of the outputs"
+    wrong = {m: a for m, a in found.items() if not tol.agree(a, expected)}
+    return [Wrong(m, *names, a, expected, kink) for m, a in wrong.items()]
+
+
+def random_like(rng: np.random.Generator, tree: Any) -> Any:
+    """Random numbers in a structure, None where it holds no floating point number."""
+    new: dict[Path, Any] = {}
+    for path, leaf in leaves(tree):
+        one = rng.standard_normal(np.shape(leaf))
+        if np.iscomplexobj(leaf):
+            one = one + 1j * rng.standard_normal(np.shape(leaf))
+        array = isinstance(leaf, np.ndarray)
+        new[path] = np.asarray(one).astype(leaf.dtype) if array else type(leaf)(one)
+    return with_leaves(tree, new)
+
+
+def plus(tree: Any, step: float, direction: Any) -> Any:
+    """A structure moved along a direction."""
+    moves = dict(leaves(direction))
+    for path, leaf in leaves(tree):
+        new = leaf + step * moves[path]
+        if isinstance(leaf, np.ndarray):
+            out = np.empty_like(leaf)  # in the layout of the argument
+            out[...] = new
+            new = out
+        tree = with_leaf(tree, path, new if isinstance(leaf, np.ndarray) else type(leaf)(new))
+    return tree
+
+
+def inner(a: Any, b: Any) -> float:
+    """The real inner product of two structures."""
+    others = dict(leaves(b))
+    return float(sum(_inner(leaf, others[path]) for path, leaf in leaves(a)))
+
+
+def _everything(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
+    """Every element of the Jacobian."""
+    numeric = [check.slope(path, unit) for path, _, unit in check.columns]
+    wrong: list[Wrong] = []
+    if "reverse" in modes:
+        wrong += _reverse(check, numeric, tol)
+    if "forward" in modes:
+        wrong += _forward(check, numeric, tol)
+    return wrong
+
+
+def compared(check: Check, tol: Tolerance, modes: Sequence[str], fast: bool) -> list[Wrong]:
+    """What differs from differences: of every element, or along one random direction."""
+    return _along(check, tol, modes) if fast else _everything(check, tol, modes)
+
+
+# --- the checks -----------------------------------------------------------------------------------
+
 
 MOST = 12
 """How many wrong elements a report shows."""

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.driver.chosen import tangent_of
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.many import CANNOT
-from srcdiff.driver.notes import add_place
+from srcdiff.driver.diagnostics import add_place
+from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, parameter_names, star_of
-from srcdiff.driver.repeated import check_repeatable
-from srcdiff.errors import CotangentError, CotangentTypeError
+from srcdiff.driver.outputs import tangent_of
+from srcdiff.driver.second_order import check_repeatable
+from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.ir import TANGENT
 from srcdiff.ir.kinds import Kind, is_active_kind
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_any_array
-from srcdiff.runtime.residuals import copied
 from srcdiff.runtime.service import made_once
-from srcdiff.runtime.tracebacks import entry
 from srcdiff.runtime.trees import check_leaf, items_like, like_sequence
 
 

@@ -1,20 +1,26 @@
-"""Matrices of derivatives by products with many unit vectors at a time."""
+"""Matrices of derivatives by products with many unit vectors at a time, dense and sparse.
+
+Takes a function at some arguments; gives the blocks of its Jacobian, by rows or by columns.  Of a
+sparse Jacobian, columns that share no row are computed together, and so are rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from srcdiff.api.batch import batched, hold_memory, item, stacked
 from srcdiff.api.point import Point, leaves, with_leaves, zeros
-from srcdiff.driver.chosen import Path, at
-from srcdiff.driver.many import CANNOT
+from srcdiff.driver.executable import CANNOT
+from srcdiff.driver.outputs import Path, at
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import DtypeError
 from srcdiff.frontend.request import spelled
-from srcdiff.runtime.checkpoint.recompute import Before
+from srcdiff.runtime.checkpoint import Before
 from srcdiff.runtime.devices import is_any_array, is_device_array
 
 Blocks = dict[Path, dict[Path, Any]]
@@ -151,3 +157,229 @@ def _plain(block: Any, by: Any) -> Any:
     if np.ndim(block) or is_any_array(by):
         return block
     return float(block) if block.dtype == np.float64 else block[()]
+
+
+# --- sparse Jacobians -----------------------------------------------------------------------------
+
+
+Vectors = np.ndarray[Any, Any]
+Products = Callable[[Vectors], Vectors]
+"""Of vectors, the rows of a matrix, with the Jacobian; again the rows of a matrix."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The places of a matrix of `shape` at which it may not be zero."""
+
+    rows: Vectors
+    columns: Vectors
+    shape: tuple[int, int]
+
+    @functools.cached_property
+    def column_colours(self) -> Vectors:
+        """A number for every column; two with the same one share no row."""
+        return colours(self.columns, self.rows, self.shape[1], self.shape[0])
+
+    @functools.cached_property
+    def row_colours(self) -> Vectors:
+        """A number for every row; two with the same one share no column."""
+        return colours(self.rows, self.columns, *self.shape)
+
+    def joined(self, other: Pattern) -> Pattern:
+        """The places of both."""
+        flat = np.union1d(self._flat, other._flat)
+        rows, columns = np.divmod(flat, max(1, self.shape[1]))
+        return Pattern(rows, columns, self.shape)
+
+    @property
+    def _flat(self) -> Vectors:
+        return self.rows * self.shape[1] + self.columns
+
+
+def colours(lines: Vectors, crossing: Vectors, many: int, across: int) -> Vectors:
+    """Greedy colours of lines, the fullest first: the least that none has which crosses the same.
+
+    `lines` and `crossing` are the coordinates of what is not zero; `many` and `across` how many
+    there are of each.  The colours that lines through a crossing have are bits of an integer.
+    """
+    order = np.argsort(lines, kind="stable")
+    ends = np.cumsum(np.bincount(lines, minlength=many))
+    crossed = np.split(crossing[order], ends[:-1]) if many else []
+    taken = [0] * across
+    found = np.zeros(many, np.intp)
+    for line in sorted(range(many), key=lambda k: -len(crossed[k])):
+        places = crossed[line].tolist()
+        used = 0
+        for place in places:
+            used |= taken[place]
+        free = ~used & (used + 1)
+        for place in places:
+            taken[place] |= free
+        found[line] = free.bit_length() - 1
+    return found
+
+
+def pattern_of(given: Any, output: Any, inputs: Any) -> Pattern:
+    """A pattern as it was given: a boolean array, or a SciPy sparse matrix.
+
+    Raises:
+        ValueError: its shape is not that of the Jacobian.
+    """
+    shape = np.size(output), np.size(inputs)
+    full = np.shape(output) + np.shape(inputs)
+    if hasattr(given, "tocoo"):
+        found = given.tocoo()
+        if found.shape == shape:
+            return Pattern(found.row.astype(np.intp), found.col.astype(np.intp), shape)
+    elif np.shape(given) in (shape, full):
+        rows, columns = np.nonzero(np.reshape(given, shape))
+        return Pattern(rows, columns, shape)
+    raise ValueError(
+        f"sparsity: expected a pattern of shape {shape}, for an output of shape "
+        f"{np.shape(output)} and an input of shape {np.shape(inputs)}, given {np.shape(given)}"
+    )
+
+
+class Sparse:
+    """Sparse Jacobians of one function; a pattern that is detected is kept."""
+
+    def __init__(self, sparsity: Any, mode: str | None) -> None:
+        if isinstance(sparsity, str) and sparsity != "detect":
+            raise ValueError(f"sparsity: expected a pattern or 'detect', given {sparsity!r}")
+        self.sparsity, self.mode = sparsity, mode
+        self.pattern: Pattern | None = None
+
+    def __call__(self, point: Point) -> Any:
+        """The Jacobian at a point.
+
+        Raises:
+            ValueError: there are several inputs or outputs, or the pattern does not fit.
+        """
+        matrix = _scipy_matrix()
+        inputs = _one(real(point.inputs, "the input"), "input")
+        value, pull = point.pullback(at_once=True)
+        output = _one(real(point.output(value), "the output"), "output")
+        forward = functools.partial(_pushed, point, inputs)
+        backward = functools.partial(_pulled, pull, output, inputs)
+        weight = pull.weight + count(inputs)
+        pattern = self._pattern(output, inputs, forward, backward, weight)
+        data = compressed(pattern, self.mode, forward, backward, weight)
+        if data is None and self.sparsity_is_detected:
+            again = detected(pattern.shape, self.mode, forward, backward, weight)
+            self.pattern = pattern = pattern.joined(again)
+            data = compressed(pattern, self.mode, forward, backward, weight)
+        if data is None:
+            raise ValueError(
+                "sparsity: the Jacobian has entries at places that the pattern leaves out; pass a "
+                "larger pattern, or sparsity='detect'"
+            )
+        return matrix((data, (pattern.rows, pattern.columns)), shape=pattern.shape)
+
+    @property
+    def sparsity_is_detected(self) -> bool:
+        """Whether no pattern is given."""
+        return isinstance(self.sparsity, str)
+
+    def _pattern(
+        self, output: Any, inputs: Any, forward: Products, backward: Products, weight: int
+    ) -> Pattern:
+        """The pattern given, or detected when a Jacobian of this shape was first asked for."""
+        shape = np.size(output), np.size(inputs)
+        if self.pattern is None or self.pattern.shape != shape:
+            if self.sparsity_is_detected:
+                self.pattern = detected(shape, self.mode, forward, backward, weight)
+            else:
+                self.pattern = pattern_of(self.sparsity, output, inputs)
+        return self.pattern
+
+
+def _scipy_matrix() -> Any:
+    """The class of the result."""
+    try:
+        from scipy.sparse import csr_matrix
+    except ImportError as error:
+        raise ImportError(
+            "jacobian(..., sparsity=...) returns a SciPy sparse matrix: install srcdiff[scipy]"
+        ) from error
+    return csr_matrix
+
+
+def _one(tree: Any, what: str) -> Any:
+    """A structure that is a single array or number."""
+    if [path for path, _ in leaves(tree)] != [()]:
+        raise ValueError(f"sparsity: expected one array as {what}, not a structure of them")
+    return tree
+
+
+def _pushed(point: Point, inputs: Any, directions: Vectors) -> Vectors:
+    """The products of the Jacobian with directions."""
+    size = len(directions)
+    given = directions.reshape(size, *np.shape(inputs)).astype(np.result_type(inputs))
+    return np.reshape(pushed(point, given, inputs, size), (size, -1))
+
+
+def _pulled(pull: Pullback, output: Any, inputs: Any, cotangents: Vectors) -> Vectors:
+    """The products of cotangents with the Jacobian."""
+    size = len(cotangents)
+    given = cotangents.reshape(size, *np.shape(output))
+    return np.reshape(batched(pull, given, output, inputs), (size, -1))
+
+
+def is_forward(mode: str | None, shorter: bool) -> bool:
+    """Whether products with directions are taken, which there may be fewer of."""
+    return shorter if mode is None else mode == "forward"
+
+
+def detected(
+    shape: tuple[int, int], mode: str | None, forward: Products, backward: Products, weight: int
+) -> Pattern:
+    """The places at which the Jacobian is not zero at this point, by products with all units."""
+    pushes = is_forward(mode, shape[1] < shape[0])
+    lines, across = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    total = shape[1] if pushes else shape[0]
+    for part in chunks(total, weight):
+        found = (forward if pushes else backward)(units(np.zeros(total), part))
+        line, place = np.nonzero(found)
+        lines.append(line + part.start)
+        across.append(place)
+    one, two = np.concatenate(lines), np.concatenate(across)
+    return Pattern(two, one, shape) if pushes else Pattern(one, two, shape)
+
+
+def compressed(
+    pattern: Pattern, mode: str | None, forward: Products, backward: Products, weight: int
+) -> Vectors | None:
+    """The entries of the Jacobian in the order of the pattern; None where it has others.
+
+    One product more, with a random vector, says whether it has.
+    """
+    if mode is None:
+        fewer = np.max(pattern.column_colours, initial=0) < np.max(pattern.row_colours, initial=0)
+        pushes = bool(fewer)
+    else:
+        pushes = mode == "forward"
+    lines, across = pattern.columns, pattern.rows
+    if not pushes:
+        lines, across = across, lines
+    colour = pattern.column_colours if pushes else pattern.row_colours
+    many = int(np.max(colour, initial=-1)) + 1
+    seeds = np.zeros((many + 1, len(colour)))
+    seeds[colour, np.arange(len(colour))] = 1.0
+    seeds[-1] = np.random.default_rng(0).uniform(0.5, 1.5, len(colour))
+    take = forward if pushes else backward
+    found = np.concatenate([take(seeds[p.start : p.stop]) for p in chunks(len(seeds), weight)])
+    data = found[colour[lines], across]
+    return data if _agrees(data, seeds[-1][lines], across, found[-1]) else None
+
+
+def _agrees(data: Vectors, weights: Vectors, across: Vectors, expected: Vectors) -> bool:
+    """Whether the entries account for the product with a random vector, as far as it is finite."""
+    size = len(expected)
+    terms = data * weights
+    found = np.bincount(across, terms, size)
+    scale = np.bincount(across, np.abs(terms), size)
+    eps = np.finfo(data.dtype).eps
+    finite = np.isfinite(found) & np.isfinite(expected)
+    largest = np.max(scale[finite], initial=0.0)
+    allowed = eps**0.5 * scale + eps**0.75 * largest
+    return bool(np.all(np.abs(found - expected)[finite] <= allowed[finite]))

@@ -11,14 +11,22 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
-from srcdiff.driver.chosen import Path, at, is_object, names_parameter, opened, selected, tangent_of
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.many import CANNOT
+from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options
+from srcdiff.driver.outputs import (
+    Path,
+    at,
+    is_object,
+    names_parameter,
+    opened,
+    selected,
+    tangent_of,
+)
 from srcdiff.driver.pullback import Pullback, recorded
-from srcdiff.driver.same import same
+from srcdiff.driver.snapshots import same
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.onecall import arguments, place_of, signature_of
+from srcdiff.frontend.signatures import arguments, place_of, signature_of
 from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
 from srcdiff.runtime.devices import is_any_array

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.backends.numpy import place_in
+from srcdiff.backends.loader import place_in
 from srcdiff.driver.derivative import Derivative
-from srcdiff.runtime.tracebacks import entry
+from srcdiff.errors import entry
 from srcdiff.texts import line_of
 
 

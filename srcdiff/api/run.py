@@ -9,19 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.accumulate import add_into
-from srcdiff.api.again import with_cotangent
-from srcdiff.api.backward import store_key
-from srcdiff.api.batch import as_arrays, batch_size, in_parts, item, stacked, widest
-from srcdiff.api.batched import Batched
+from srcdiff.api.backward import add_into, store_key
+from srcdiff.api.batch import (
+    Batched,
+    as_arrays,
+    batch_size,
+    in_parts,
+    item,
+    reached,
+    stacked,
+    widest,
+    with_cotangent,
+)
 from srcdiff.api.point import Point, leaves, zeros, zeros_of_batch
-from srcdiff.api.reach import reached
-from srcdiff.driver.chosen import Path, at
-from srcdiff.driver.completion import offers
+from srcdiff.driver.arguments import check_plain
+from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, check_unused_options
-from srcdiff.driver.shared import Held
-from srcdiff.driver.values import check_plain
+from srcdiff.driver.outputs import Path, at
+from srcdiff.driver.pullback import Held
 from srcdiff.errors import (
     CotangentError,
     DtypeError,
@@ -29,15 +35,15 @@ from srcdiff.errors import (
     TransformError,
     UnsupportedError,
     UnusedInputError,
+    entry,
 )
-from srcdiff.frontend.onecall import arguments, place_of, signature_of
 from srcdiff.frontend.request import Nested, parse_path, spelled
+from srcdiff.frontend.signatures import arguments, place_of, signature_of
 from srcdiff.ir.kinds import is_active_kind
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.batched import cotangents
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.service import made_once
-from srcdiff.runtime.tracebacks import entry
 from srcdiff.runtime.trees import add_tree, cotangent, like_tree
 
 Place = tuple[str, Path]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options
 from srcdiff.driver.pullback import Pullback, recorded
-from srcdiff.driver.values import check_plain
-from srcdiff.frontend.onecall import signature_of
+from srcdiff.errors import entry
+from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.kinds import is_active_kind
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.service import made_once
-from srcdiff.runtime.tracebacks import entry
 
 
 @entry

@@ -1,8 +1,9 @@
 """Decide how every adjoint is added to: bound first, added in place where it owns its memory.
 
 Takes the `Pair` tree of `reverse`; returns it with every `Accum`, `Demand` and `Reset` replaced by
-plain statements.  The walk follows the run order of the backward part.  The invariant: an adjoint
-that is absent is zero and has no memory; one that is written in place owns its memory.
+plain statements.  The walk follows the run order of the backward part, with the state of every
+adjoint's name: what it stands for at a point, and where paths meet.  The invariant: an adjoint that
+is absent is zero and has no memory; one that is written in place owns its memory.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from itertools import chain
 
 import numpy as np
@@ -18,12 +20,52 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.liveness import reads_of
-from srcdiff.autodiff.ownership import Resolved, State, States, join, loop_join
 from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime import trees
 from srcdiff.runtime.devices import on_device
+
+
+class State(IntEnum):
+    """What an adjoint's name stands for at a point of the backward part."""
+
+    ABSENT = 0
+    SHARED = 1  # present; its memory may belong to something else
+    OWNED = 2  # present; nobody else has its memory
+
+
+States = Mapping[str, State]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Statements in forward order, and the states after them (at their backward end)."""
+
+    block: ir.Block
+    states: dict[str, State]
+
+
+def join(a: States, b: States) -> dict[str, State]:
+    """The states where two paths meet: present if present on either, owned if owned on both."""
+    out: dict[str, State] = {}
+    for name in (*a, *b):
+        one, two = a.get(name, State.ABSENT), b.get(name, State.ABSENT)
+        out[name] = max(one, two) if not (one and two) else min(one, two)
+    return out
+
+
+def loop_join(start: States, end: States) -> dict[str, State]:
+    """The states at the start of a loop's body; what is absent before the loop starts as zeros."""
+    out = join(start, end)
+    for name, state in end.items():
+        if state and not start.get(name, State.ABSENT):
+            out[name] = State.OWNED
+    return out
+
+
+# --- decide how every adjoint is added to: bound first, added in place where it owns its memory --
+
 
 _WHOLE_VIEWS = (np.reshape, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, ir.Attr("T"))
 """Views of all that an array holds, in its memory or in new memory."""

@@ -16,8 +16,9 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.kinds import Array, Dict, Dim, Kind, List, Tuple, is_big, same_dim
-from srcdiff.kinds.equal_lengths import Equal
-from srcdiff.kinds.interpreter import atom_kind, infer
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lengths import Equal
 from srcdiff.runtime import trees
 
 Place = tuple[object, ...]

@@ -1,27 +1,70 @@
-"""Calls of Python functions that stay calls: of a function in itself.
+"""Calls of Python functions that stay calls, and their derivatives.
 
-`call_adjoint` turns an active one, which `marks` has marked, into a call of the function's forward
-part, and, on the way down, of its backward part; the pipeline generates both, once for each
-combination of kinds and active parameters.
+A function that calls itself is no part of its caller.  `user_calls` marks its calls, with the kind
+of their result and what each does to its arguments, and refuses callees that write into what
+somebody else can see.  `call_adjoint` turns an active one that is marked into a call of the
+function's forward part, and, on the way down, of its backward part; the pipeline generates both,
+once for each combination of kinds and active parameters.
+
+Some functions only the running program knows: `y, pull = call_vjp(f, (0,), x)`.  `at_run_time`
+marks their calls where a derivative may pass through; what they write into cannot be known, so that
+`call_vjp` refuses functions that write into their arguments.  `run_time_adjoint` makes the pairs.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.links import written_classes
+from srcdiff.check.lists import check_returned
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.lowering import Lifted
-from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, List, Scalar, Tuple, is_numeric
-from srcdiff.normalize.summaries.assumed import Key, is_user_call
+from srcdiff.frontend.closures.closures import Closure, Lifted
+from srcdiff.frontend.lowering import flows
+from srcdiff.frontend.signatures import bind
+from srcdiff.ir.builder import Lines
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Unknown,
+    is_numeric,
+)
+from srcdiff.kinds.interpreter import Typed
+from srcdiff.normalize.summaries.effects import (
+    Key,
+    Names,
+    Summary,
+    calls_function,
+    holds_values,
+    is_user_call,
+    item_writes,
+    kind_of_atom,
+    written_names,
+)
+from srcdiff.normalize.summaries.induction import (
+    AT_RUN_TIME,
+    Near,
+    plain_kind,
+    refined_kinds,
+    summary,
+)
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
 from srcdiff.runtime.arrays import with_slope
-from srcdiff.runtime.together import kept_together
+from srcdiff.runtime.copies import kept_together
+from srcdiff.specialize.inline import function_of
+from srcdiff.specialize.resolve import carries, declined
 
 
 def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
@@ -156,3 +199,352 @@ def _primal_call(call: ir.Call) -> ir.Call:
     at = [k for k, (p, _) in enumerate(key.kinds) if p in key.written]
     fn = ir.Ref(call.text or call.fn.name, key.function)
     return ir.Call(trees.on_copies, (fn, ir.Tup(tuple(map(ir.Const, at))), *call.args))
+
+
+# --- marks on calls of Python functions that stay calls, with what each does to its arguments ----
+
+
+Kinds = Mapping[str, Kind]
+
+
+def user_calls(typed: Typed) -> ir.Function:
+    """The function with calls of Python functions marked as `Derived` calls of their primal.
+
+    A call that writes into an argument becomes one that returns the final contents as well, and a
+    store of these: `y = h(a)` becomes `t = h(a); a[...] = t[1]; y = t[0]`.  What it returns of an
+    array that somebody writes into is looked up there: `y = view_like(a, t[0], t[1], copy)`.
+
+    Raises:
+        UnsupportedError: what is written into is no array, or may be another argument.
+    """
+    function, kinds = typed.function, refined_kinds(typed)
+    marker = _Marker(function, kinds, {}, None, frozenset())
+    marked = replace(function, body=marker.block(function.body))
+    if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
+        return marked
+    check_returned(marked, kinds)
+    # What that shows of memory decides what may be written into, and what is looked up.
+    stored = frozenset(written_classes(marked, kinds))
+    names = written_names(marked, kinds)
+    changed = names - item_writes(marked, kinds)
+    near, lists = Near(marked, kinds), Names(marked, kinds)
+    marker = _Marker(function, kinds, marker.known, near, stored, names, changed, lists)
+    return replace(function, body=marker.block(function.body))
+
+
+@dataclass
+class _Marker:
+    """The pass over the blocks of a function; `stored`: the names of memory that is written."""
+
+    function: ir.Function
+    kinds: Kinds
+    known: dict[Any, Summary]
+    near: Near | None
+    stored: frozenset[str]
+    written: frozenset[str] = frozenset()  # the names by which it is
+    changed: frozenset[str] = frozenset()  # lists among these whose items are not written into
+    lists: Names | None = None  # which names may stand for one list, the calls being marked
+
+    def __post_init__(self) -> None:
+        self.fresh = ir.Fresh(ir.all_names(self.function))
+        self.names = Names(self.function, self.kinds)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its calls marked."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
+                assert isinstance(stmt.rhs, ir.Call)
+                call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
+                call = self.with_names(call, stmt.loc, out)
+                self.check_entangled(stmt, call)
+                if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
+                    out += self.stored_back(stmt, call)
+                    continue
+                stmt = replace(stmt, rhs=call)
+            out.append(ir.map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def with_names(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
+        """A call whose `*args` from a sequence, and displays of variables, have a name."""
+        args: list[ir.Atom] = []
+        for atom in call.args:
+            if isinstance(atom, ir.Call) or (isinstance(atom, ir.Tup) and ir.names(atom)):
+                name = self.fresh()
+                out.append(ir.Assign(name, atom, loc))
+                atom = name
+            args.append(atom)
+        return replace(call, args=tuple(args)) if is_user_call(call) else call
+
+    def check_entangled(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
+        """Of what shares memory in the result of a call nothing is written into."""
+        if self.near is None or not isinstance(stmt, ir.Assign) or not is_user_call(call):
+            return
+        assert isinstance(call.fn, ir.Derived)
+        found = self.known.get((call.fn.key.function, call.fn.key.kinds))
+        if found is None or not (found.entangled or found.together):
+            return
+        written = (n for n in self.written if not self.is_own_list(ir.Name(n)))
+        if any(self.shows(stmt.target.id, n) for n in written):
+            raise UnsupportedError(
+                f"the recursive function `{call.fn.name}` returns arrays that may share memory, "
+                "and one of them is written into here",
+                stmt.loc,
+                remedy="Return a copy of one of them.",
+            )
+
+    def shows(self, result: str, name: str) -> bool:
+        """Whether a result shows what is written into something by a name."""
+        assert self.near is not None and self.lists is not None
+        if name in self.changed:
+            return self.lists.may_be_one(result, name)
+        return self.near.share(result, name)
+
+    def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
+        """The parameters whose memory the result may share, and that somebody writes into."""
+        assert isinstance(call.fn, ir.Derived)
+        key: Key = call.fn.key
+        result: Any = key.result
+        result = result.items[0] if key.written else result
+        if not isinstance(stmt, ir.Assign) or not is_array(result):
+            return ()
+        args = {p: a for (p, _), a in zip(key.kinds, call.args)}
+        return tuple(
+            p
+            for p in key.returned
+            if p not in key.resized
+            and (p in key.written or any(n in self.stored for n in ir.names(args[p])))
+        )
+
+    def stored_back(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> Iterator[ir.Stmt]:
+        """A call that writes into arguments, and what it has written stored in them."""
+        assert isinstance(call.fn, ir.Derived)
+        key: Key = call.fn.key
+        shared = self.shared(stmt, call)
+        args = {p: a for (p, _), a in zip(key.kinds, call.args)}
+        if self.near is not None:
+            _check_apart(key, shared, args, self.near, stmt)
+        fresh, loc, of = self.fresh, stmt.loc, 1 + len(key.written)
+        lines = Lines(fresh, loc)
+        olds = {p: _copied(args[p], lines) for p in shared if p not in key.written}
+        both = fresh()
+        for_nothing = isinstance(stmt, ir.Effect) and not key.resized
+        rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
+        taken = bool(shared) or for_nothing
+        fn = replace(call.fn, key=replace(key, returned=rest, taken=taken))
+        given = tuple(olds.get(p, a) for p, a in args.items())
+        lines.assign(both, replace(call, fn=fn, args=given))
+        for k, param in enumerate(key.written, 1):
+            base = args[param]
+            if param in key.resized and self.is_own_list(base):
+                if isinstance(base, ir.Name):
+                    changed = fresh()
+                    lines.assign(changed, item_of(both, k, of))
+                    lines.assign(base, ir.Call(list, (changed,), text="list"))
+                continue
+            if not isinstance(base, ir.Name) or not is_array(self.kinds.get(base.id)):
+                raise _unclear_argument(param, call.fn.name, loc)
+            olds[param] = fresh()
+            lines.assign(olds[param], item_of(both, k, of))
+            lines.store(base, ir.Const(...), olds[param])
+        if isinstance(stmt, ir.Assign):
+            result = item_of(both, 0, of) if key.written else both
+            if shared:
+                result = _looked_up(result, [(args[p], olds[p]) for p in shared], lines)
+            lines.assign(stmt.target, result)
+        yield from lines.out
+
+
+    def is_own_list(self, base: ir.Atom) -> bool:
+        """Whether a list that a call changes has no other name here."""
+        if not isinstance(base, ir.Name):
+            return False
+        return holds_values(self.kinds.get(base.id)) and self.names.is_alone(base.id)
+
+
+def _looked_up(
+    result: ir.Rhs, shared: Sequence[tuple[ir.Atom, ir.Name]], lines: Lines
+) -> ir.Call:
+    """What a call returns, as a part of the arrays whose copies it may be a part of."""
+    given = lines.fresh()
+    lines.assign(given, result)
+    other = _copied(given, lines)
+    *first, last = shared
+    for base, old in first:
+        other = lines.call(layout.view_like, base, given, old, other)
+    return ir.Call(layout.view_like, (last[0], given, last[1], other), text="view_like")
+
+
+def _copied(atom: ir.Atom, lines: Lines) -> ir.Name:
+    """A copy of an array that lies in memory as it does."""
+    copy = lines.fresh()
+    lines.assign(copy, ir.Call(layout.laid_copy, (atom,)))
+    return copy
+
+
+def _check_apart(
+    key: Key,
+    shared: tuple[str, ...],
+    args: Mapping[str, ir.Atom],
+    near: Near,
+    stmt: ir.Assign | ir.Effect,
+) -> None:
+    """What is written into is no other argument, and is returned only as an array."""
+    name, loc = getattr(key.function, "__name__", "the function"), stmt.loc
+    inside = set(key.written) - set(key.resized)
+    if isinstance(stmt, ir.Assign) and set(key.returned) & inside - set(shared):
+        raise UnsupportedError(
+            f"the recursive function `{name}` writes into its argument `{key.returned[0]}` and "
+            "may return it, or a part of it in something else",
+            loc,
+            remedy="Return a copy of it, or nothing.",
+        )
+    for param in key.written:
+        for other, atom in args.items():
+            one, two = ir.names(args[param]), ir.names(atom)
+            same = operator.eq if param in key.resized else near.share
+            if other != param and any(same(a, b) for a in one for b in two):
+                raise UnsupportedError(
+                    f"the recursive function `{name}` writes into its argument `{param}`, which "
+                    f"may share memory with `{other}`",
+                    loc,
+                    remedy="Pass a copy of one of them.",
+                )
+
+
+def _unclear_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(
+        f"the recursive function `{name}` writes into its argument `{param}`, which is not surely "
+        "an array, or a list of numbers and arrays that has no other name",
+        loc,
+        remedy="Return a new value instead, or write a loop.",
+    )
+
+
+def _marked_call(
+    call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summary]
+) -> ir.Call:
+    """A call with its arguments in the order of the parameters; `known` takes its summary."""
+    fn: Any = call.fn
+    try:
+        callee = function_of(fn)
+    except UnsupportedError:
+        return call
+    bound = bind(callee, call, loc)
+    given = tuple((p, plain_kind(kind_of_atom(a, kinds))) for p, a in bound.items())
+    if (fn, given) not in known:
+        known[fn, given] = summary(fn, dict(given))
+    mark = _mark(fn, given, known[fn, given])
+    return ir.Call(mark, tuple(bound.values()), (), call.text)
+
+
+def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.Derived:
+    """The callee of a marked call."""
+    result = found.result
+    if found.written:
+        last = {**dict(given), **dict(found.resized)}
+        result = Tuple((result, *(last.get(p, UNKNOWN) for p in found.written)))
+    lists = tuple(p for p, _ in found.resized)
+    key = Key(
+        fn, given, (), result, found.written, found.returned, together=found.together,
+        resized=lists, items=found.items,
+    )  # fmt: skip
+    return ir.Derived(getattr(fn, "__name__", ""), "primal", key)
+
+
+# --- calls of functions that only the running program knows: `y, pull = call_vjp(f, (0,), x)` ----
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """What is known of such a function."""
+
+    result: Kind = UNKNOWN
+
+
+def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> ir.Function:
+    """The function with calls marked whose callee is found when they run.
+
+    A callee that depends on an input might hold values with a derivative that nobody sees, and so
+    might one that the function itself makes: their calls stay as they are, and are refused.  So
+    are those of what `np.vectorize` makes, which has no derivative for a declared reason.
+    """
+    calls = [s for s in ir.walk(function.body) if _is_candidate(s, kinds)]
+    made = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    if not calls or any(isinstance(m, Closure) for m in made):
+        return function
+    varied = reachable(inputs, edges_of(function, kinds, flows))
+    unfit = {*varied, *declined(function)}
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Assign) and _is_candidate(s, kinds):
+            call = s.rhs
+            assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
+            active = {n for n in ir.names(ir.Tup(call.args)) if n in varied and carries(n, kinds)}
+            if active and call.fn.id not in unfit:
+                fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
+                return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def _is_candidate(stmt: ir.Stmt, kinds: Kinds) -> bool:
+    """Whether a statement keeps the result of a plain call of something that may be a function."""
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(call, ir.Call) or not isinstance(call.fn, ir.Name) or call.kwargs:
+        return False
+    plain = all(isinstance(a, (ir.Name, ir.Const, ir.Ref)) for a in call.args)
+    kind = kinds.get(call.fn.id, UNKNOWN)
+    return plain and isinstance(kind, (Unknown, Object, Callable))
+
+
+def is_at_run_time(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is a marked call."""
+    fn = rhs.fn if isinstance(rhs, ir.Call) else None
+    return isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME
+
+
+def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
+    """A marked call as pairs: it runs with a pullback, which is the adjoint."""
+    call, loc = stmt.rhs, stmt.loc
+    assert isinstance(call, ir.Call)
+    fn, args = call.args[0], call.args[1:]
+    at = [k for k, a in enumerate(args) if isinstance(a, ir.Name) and a.id in facts.active]
+    both, pull, grads = facts.fresh("_both"), facts.fresh("pull"), facts.fresh("_grads")
+    places = ir.Tup(tuple(map(ir.Const, at)))
+    strong = (("strong_zeros", ir.Const(True)),) if facts.strong else ()
+    forward = ir.Call(trees.call_vjp, (fn, places, *args), strong, text="call_vjp")
+    d_target = facts.adjoint(stmt.target.id)
+    back = ir.Call(trees.pull_back, (pull, d_target), text="pull_back")
+    taken = gradients_taken(grads, [args[k] for k in at], facts, loc)
+    adjoint = (ir.Assign(grads, back, loc), ir.Reset(d_target, loc), *taken)
+    return paired_parts(stmt, forward, both, pull, adjoint)
+
+
+def check_used(function: ir.Function, active: frozenset[str]) -> None:
+    """Refuse marked calls that no derivative passes through: what they write is not known."""
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
+            if stmt.target.id not in active:
+                call = stmt.rhs
+                assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
+                raise UnsupportedError(
+                    f"the function called here, {ir.said(call.text or call.fn.name)}, is known "
+                    "only when the program runs, and gets values with a derivative",
+                    stmt.loc,
+                    remedy="Pass it srcdiff.stop_gradient of them, or pass the function as an "
+                    "argument of its own.",
+                )
+
+
+def check_first_order(function: ir.Function) -> None:
+    """Refuse the derivative of a text that calls functions found when it runs."""
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(rhs, ir.Call) and rhs.fn in (trees.call_vjp, trees.pull_back):
+            raise UnsupportedError(
+                "a function that is known only when the program runs has first derivatives only",
+                stmt.loc,
+                remedy="Call functions by their names, with `if` to choose between them.",
+            )

@@ -1,8 +1,11 @@
-"""Adjoints of statements on lists, tuples and dicts: containers of the same structure.
+"""Adjoints of statements on containers, and of stores that cut off what is stored.
 
-The adjoint of a container is a container with an adjoint at every leaf (tuples become lists, so
-that their items can be stored).  A list that grows or shrinks has its adjoint made at the start of
-the backward part, from the list as it is at the end.
+The adjoint of a list, tuple or dict is a container of the same structure with an adjoint at every
+leaf (tuples become lists, so that their items can be stored).  A list that grows or shrinks has its
+adjoint made at the start of the backward part, from the list as it is at the end.
+
+Of an array that may hold whole numbers the dtype is not known: where it has no fractions, nothing
+that is stored into it has a derivative, and the adjoint or tangent of its place is cleared.
 """
 
 from __future__ import annotations
@@ -11,8 +14,8 @@ import operator
 from collections.abc import Iterable, Mapping
 
 from srcdiff import ir
+from srcdiff.analysis.aliases import keeps_shape, may_be_dict
 from srcdiff.analysis.facts import Facts
-from srcdiff.analysis.structure import keeps_shape, may_be_dict
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Lines, place_of
 from srcdiff.ir.kinds import (
@@ -31,8 +34,9 @@ from srcdiff.ir.kinds import (
     is_numeric,
     sure,
 )
-from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
+from srcdiff.runtime import arrays
 from srcdiff.runtime.sequences import numbers, of_items, one_value
 from srcdiff.runtime.trees import add_at, add_tree, copy_tree, zero_tree
 
@@ -374,3 +378,43 @@ def _unsupported(what: str, loc: ir.Loc) -> UnsupportedError:
         loc,
         remedy="Use append, pop, insert and items read by position, or an array.",
     )
+
+
+# --- stores into arrays that may hold whole numbers, which cut off what is stored ----------------
+
+
+def cut_adjoint(
+    base: ir.Name, index: ir.Atom | None, stored: Iterable[str], facts: Facts, loc: ir.Loc
+) -> ir.Block:
+    """What clears the adjoint of a place where what is `stored` was cut."""
+    if not _may_cut(base, stored, facts):
+        return ()
+    adjoint = facts.adjoint(base.id)
+    return (ir.Demand(adjoint, base, loc), *_cleared(base, adjoint, index, facts, loc))
+
+
+def cut_tangent(
+    base: ir.Name, index: ir.Atom | None, stored: Iterable[str], facts: Facts, loc: ir.Loc
+) -> ir.Block:
+    """What clears the tangent of a place where what is `stored` was cut."""
+    if not _may_cut(base, stored, facts):
+        return ()
+    return _cleared(base, facts.adjoint(base.id), index, facts, loc)
+
+
+def _may_cut(base: ir.Name, stored: Iterable[str], facts: Facts) -> bool:
+    """Whether values with a derivative go into what may be an array of whole numbers."""
+    kind = sure(facts.kinds.get(base.id, UNKNOWN))
+    unknown = kind == UNKNOWN or (isinstance(kind, Array) and kind.dtype is None)
+    others = (n for n in stored if n != base.id)
+    return unknown and base.id in facts.active and any(n in facts.active for n in others)
+
+
+def _cleared(
+    base: ir.Name, place: ir.Name, index: ir.Atom | None, facts: Facts, loc: ir.Loc
+) -> ir.Block:
+    test = facts.fresh("_t")
+    at = ir.Const(...) if index is None else index
+    clear = ir.SetItem(place, at, ir.Const(0.0), None, loc)
+    ask = ir.Assign(test, ir.Call(arrays.is_discrete, (base,), text="is_discrete"), loc)
+    return (ask, ir.If(test, (clear,), (), loc))

@@ -1,10 +1,13 @@
 """Forward mode: beside every value stands its tangent.
 
-Takes a function (after `inplace`) and the facts about it, whose `adjoints` are the names of the
-tangents; returns the function that computes the value and its tangent.  The invariant: the memory
-of tangents mirrors that of the primal, statement by statement.  A view of an array has for tangent
-the same view of the array's tangent, two names of one array are two names of one tangent, a store
-is a store.  So nothing about memory has to be proved.
+Takes a normalised function and the facts about it, whose `adjoints` are the names of the tangents;
+returns the function that computes the value and its tangent.  The invariant: the memory of tangents
+mirrors that of the primal, statement by statement.  A view of an array has for tangent the same
+view of the array's tangent, two names of one array are two names of one tangent, a store is a
+store.  So nothing about memory has to be proved.
+
+A view of a tangent is made by the same call as that of its value.  Whether `y.ravel()` is a view
+depends on how `y` lies: where it matters, what is computed beside `y` is put in the same order.
 """
 
 from __future__ import annotations
@@ -13,15 +16,16 @@ import operator
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.facts import Facts, adjoint_names, sampled, with_alias
 from srcdiff.analysis.links import written_classes
-from srcdiff.analysis.shadowed import as_copies
+from srcdiff.analysis.shadows import as_copies, laid_classes
 from srcdiff.autodiff.calls import item_of, unmarked
-from srcdiff.autodiff.cuts import cut_tangent
-from srcdiff.autodiff.laying import laid_names, laid_tangent
+from srcdiff.autodiff.containers import cut_tangent
 from srcdiff.autodiff.tangents import (
     Scribe,
     call_tangent,
@@ -31,14 +35,52 @@ from srcdiff.autodiff.tangents import (
     joined_tangent,
     joins,
 )
-from srcdiff.check.strange import check_callees
+from srcdiff.check.callees import check_callees
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.flow import flows
+from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Tuple, is_container, is_numeric, is_scalar
-from srcdiff.normalize.summaries.assumed import is_user_call
+from srcdiff.normalize.copy_in import lent_names
+from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import mutated_args, returns_view
+from srcdiff.runtime import layout
+
+
+def laid_names(
+    function: ir.Function, kinds: Mapping[str, Kind], classes: Mapping[str, str]
+) -> frozenset[str]:
+    """The names whose tangents have to lie in memory as they do."""
+    lent = {classes[n] for n in lent_names(function) if n in classes}
+    return laid_classes(function, kinds) | {n for n, owner in classes.items() if owner in lent}
+
+
+_HOLD = (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted)
+
+
+def laid_tangent(stmt: ir.Assign, tangent: ir.Rhs | None, scribe: Scribe) -> ir.Rhs | None:
+    """The tangent of an assignment, in the order in memory of its value if that matters."""
+    call = stmt.rhs
+    if stmt.target.id not in scribe.facts.laid or not isinstance(call, ir.Call):
+        return tangent
+    if tangent is None or isinstance(tangent, ir.Const) or call.fn in _HOLD:
+        return tangent
+    if returns_view(call, scribe.facts.kinds) or _is_like(tangent, stmt.target):
+        return tangent
+    if isinstance(tangent, ir.Call) and tangent.fn is np.array and not tangent.kwargs:
+        tangent = tangent.args[0]  # the copy is made in that order
+    value = scribe.temp(tangent) if isinstance(tangent, ir.Call) else tangent
+    assert isinstance(value, (ir.Name, ir.Tup, ir.Const))
+    return ir.Call(layout.laid_like, (value, stmt.target))
+
+
+def _is_like(tangent: ir.Rhs, target: ir.Name) -> bool:
+    """Whether a tangent is made of zeros that lie as the value."""
+    zeros = isinstance(tangent, ir.Call) and tangent.fn is np.zeros_like
+    return zeros and tangent.args == (target,)  # type: ignore[union-attr]
+
+
+# --- forward mode: beside every value stands its tangent -----------------------------------------
 
 
 def tangent_facts(

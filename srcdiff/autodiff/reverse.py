@@ -13,28 +13,26 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts, with_alias
-from srcdiff.analysis.scene import View
-from srcdiff.autodiff.calls import call_adjoint
+from srcdiff.analysis.lifetimes import View
+from srcdiff.autodiff.calls import call_adjoint, is_at_run_time, run_time_adjoint
 from srcdiff.autodiff.containers import (
     change_adjoint,
     check_items,
     checked_sum,
     concatenation_adjoint,
+    cut_adjoint,
     display_adjoint,
     element_adjoint,
     pop_adjoint,
     store_adjoint,
 )
-from srcdiff.autodiff.cuts import cut_adjoint
-from srcdiff.autodiff.expand.template import expand
-from srcdiff.autodiff.runtimecalls import is_at_run_time, run_time_adjoint
+from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.autodiff.shadows import shadow_pairs, touches_shadows
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import is_container, is_numeric, is_scalar
-from srcdiff.normalize.summaries.assumed import is_user_call
-from srcdiff.normalize.unpackings import Unpacking, counts, unpacking
-from srcdiff.primitives.effects import mutated_args
-from srcdiff.primitives.made_objects import makes_object, object_parts
+from srcdiff.normalize.summaries.effects import is_user_call
+from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
+from srcdiff.primitives.effects import makes_object, mutated_args, object_parts
 from srcdiff.primitives.registry import Store, find
 from srcdiff.runtime.trees import add_tree
 

@@ -1,1 +1,12 @@
-"""What makes a generated text run: as a function for NumPy, CuPy or Numba, or as a file."""
+"""What makes a generated text run: as a function for NumPy, CuPy or Numba, or as a file.
+
+Takes a text from `codegen` and what its global names stand for; gives functions, or a file.
+
+`loader`: functions of a text, for the arrays at hand, shown in tracebacks.
+`references`: the text of a constant, and the import of a name.
+`function_text`: the text of a function that is copied into a file.
+`kind_checks`: kinds as a file states and checks them.
+`standalone`: a text as a module of its own, with what it calls imported or copied beside it.
+`cupy`: what is other for arrays of CuPy.
+`numba`: what is other where Numba compiles.
+"""

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.backends import copies, imports
-from srcdiff.backends.constants import value_text
-from srcdiff.backends.copies import Chain
+from srcdiff.backends import function_text, references
 from srcdiff.backends.cupy import helpers as cupy
-from srcdiff.backends.imports import Import
-from srcdiff.backends.numba import compiled as native
-from srcdiff.backends.numba.twins import twin
-from srcdiff.codegen.wrap import wrap
+from srcdiff.backends.function_text import Chain
+from srcdiff.backends.numba import jit as native
+from srcdiff.backends.numba.legalize import twin
+from srcdiff.backends.references import Import, value_text
+from srcdiff.codegen.printer import wrap
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.runtime import guards, service
 from srcdiff.runtime.devices import OnHost, on_device
@@ -67,7 +66,7 @@ class Standalone:
         if on_device() and "np" not in refs:  # in annotations
             modules["np"] = sys.modules["numpy"]
         names = frozenset(modules)
-        text = copies.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
+        text = function_text.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
         return native.decorated(text) if self.native else text
 
     def name_of(self, value: Any, wanted: str) -> str:
@@ -92,7 +91,7 @@ class Standalone:
     def dotted(self, value: Any) -> str:
         """The module and the name by which a function that is passed is known in every process."""
         name = str(getattr(value, "__name__", type(value).__name__))
-        found = imports.object_import(value, name, self.spaces)
+        found = references.object_import(value, name, self.spaces)
         if found is None:
             raise UnsupportedError(
                 f"`{name}` is passed as an argument, and is in no module by which a file could "
@@ -116,10 +115,10 @@ class Standalone:
     def _provide(self, name: str, value: Any) -> None:
         """Import, write or copy something."""
         if isinstance(value, OnHost):
-            self.imports.add(imports.module_import(value.function, name))
+            self.imports.add(references.module_import(value.function, name))
         elif isinstance(value, types.ModuleType):
             if not self._is_taken_apart(value.__name__):
-                self._import(imports.module_import(value, name))
+                self._import(references.module_import(value, name))
         elif _is_ours(value) or self._is_copied(value):
             self._copy(name, value)
         else:
@@ -135,7 +134,7 @@ class Standalone:
         if text is not None:
             self.constants += wrap(f"{name} = ", text, "", 0, 100, True)
             return
-        found = imports.object_import(value, name, self.spaces)
+        found = references.object_import(value, name, self.spaces)
         inlined = self.inline and not isinstance(value, type)
         if found is None or (inlined and _is_users(found.module)):
             where = "in no module" if found is None else f"in `{found.module}`"
@@ -151,7 +150,7 @@ class Standalone:
             return False
         module = value.__module__ or ""
         generated = value.__code__.co_filename.startswith(ir.GENERATED)
-        lost = imports.object_import(value, value.__name__, self.spaces) is None
+        lost = references.object_import(value, value.__name__, self.spaces) is None
         return generated or lost or ((self.inline or on_device()) and _is_users(module))
 
     def _refusal(self, name: str, why: str) -> UnsupportedError:
@@ -180,7 +179,7 @@ class Standalone:
             self.copied.append((name, value))
         value = getattr(value, "__wrapped__", value)
         at = len(self.helpers)
-        text = _class_text(value) if isinstance(value, type) else copies.text_of(value, name)
+        text = _class_text(value) if isinstance(value, type) else function_text.text_of(value, name)
         space = dict(_module_space(value))
         cells = getattr(value, "__closure__", None) or ()
         names = getattr(getattr(value, "__code__", None), "co_freevars", ())
@@ -193,7 +192,7 @@ class Standalone:
             text = native.decorated(text)
         if isinstance(value, type):  # below its bases
             self.classes.append(text)
-        elif copies.runs_when_loaded(text):  # below what it uses
+        elif function_text.runs_when_loaded(text):  # below what it uses
             self.helpers.append(text)
         else:
             self.helpers.insert(at, text)
@@ -209,17 +208,17 @@ class Standalone:
 
     def _attributes(self, text: str) -> list[tuple[str, str, Any]]:
         """The attributes of the functions that are copied by now."""
-        words = copies.words(text).union(*map(copies.words, self.helpers))
+        words = function_text.words(text).union(*map(function_text.words, self.helpers))
         held = ((name, attr, v) for name, f in self.copied for attr, v in vars(f).items())
         return [found for found in held if found[1] in words and not found[1].startswith("__")]
 
     def _respelled(self, text: str, space: Mapping[str, Any], own: bool, name: str) -> str:
         """A copied definition with the names that its global names have in the file."""
         if own:
-            text = copies.without_branches(copies.plain(text), self._is_impossible)
-        free = frozenset(n for n in copies.free_names(text) if n in space and n != name)
+            text = function_text.without_branches(function_text.plain(text), self._is_impossible)
+        free = frozenset(n for n in function_text.free_names(text) if n in space and n != name)
         try:
-            return copies.respelled(text, free, lambda chain: self._spelled(chain, space))
+            return function_text.respelled(text, free, lambda chain: self._spelled(chain, space))
         except ValueError as error:
             raise self._refusal(str(error), "stands in an f-string") from None
 
@@ -242,7 +241,7 @@ class Standalone:
         for node in tree.body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", 0)]
             if any(isinstance(t, ast.Name) and t.id == name for t in targets):
-                text = copies.plain(ast.get_source_segment(_source_of(space), node) or "")
+                text = function_text.plain(ast.get_source_segment(_source_of(space), node) or "")
                 self.constants.append(self._respelled(text, space, False, name))
                 return name
         raise InternalError(f"`{name}` has no definition")
@@ -293,9 +292,9 @@ class Standalone:
             if name in self.names or value is None:
                 continue
             if isinstance(value, types.ModuleType):
-                found: Import | None = imports.module_import(value, name)
+                found: Import | None = references.module_import(value, name)
             else:
-                found = imports.object_import(value, name, self.spaces)
+                found = references.object_import(value, name, self.spaces)
             if found is not None and not _is_users(found.module) and found.module != "srcdiff":
                 self._import(found)
 
@@ -307,7 +306,7 @@ class Standalone:
             found.add(Import("numba", "", "numba"))
         if annotations:
             found.add(Import("__future__", "annotations", "annotations"))
-        return ["", *imports.lines(found)] if found else []
+        return ["", *references.lines(found)] if found else []
 
     def laid_out(self, top: list[str], listed: str, text: str, checks: list[str]) -> str:
         """The file: its parts in their order, empty lines between them."""

@@ -30,7 +30,7 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Kind, is_active_kind
-from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.runtime.records import attributes, is_record
 

@@ -2,6 +2,11 @@
 
 Exit codes: 0 done; 1 a file is stale, or a derivative does not agree with differences; 2 the
 command or a function is refused.
+
+`options`: the commands and their options.
+`commands`: what each of them does.
+`project`: the files of a project, from `[tool.srcdiff]` in pyproject.toml.
+`terminal`: what is printed, and in which colours.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from srcdiff.cli import commands, look
+from srcdiff.cli import commands
 from srcdiff.version import VERSION
 
 _TARGET = "pkg.mod:function, path/to/file.py:function, or pkg.mod:Class.method"
@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     _report(subs)
     _rules(subs)
     doctor = subs.add_parser("doctor", help="print versions, extras and backends")
-    doctor.set_defaults(run=look.doctor)
+    doctor.set_defaults(run=commands.doctor)
     return top
 
 
@@ -83,7 +83,7 @@ def _report(subs: Any) -> None:
     sub.add_argument("-o", "--output", metavar="FILE", help="the page (default: print it)")
     sub.add_argument("--graph", nargs="?", const="", metavar="FILE", help="instead a graph of "
                      "values: a picture in a file .svg (needs Graphviz), else a text (DOT)")
-    sub.set_defaults(run=look.report)
+    sub.set_defaults(run=commands.report)
 
 
 def _rules(subs: Any) -> None:
@@ -92,7 +92,7 @@ def _rules(subs: Any) -> None:
     sub.add_argument("name", nargs="?", help="a function: np.tanh, scipy.special.erf, tanh")
     sub.add_argument("--rules", action="append", default=[], metavar="FILE", help=_RULES)
     _colour(sub)
-    sub.set_defaults(run=look.rules)
+    sub.set_defaults(run=commands.rules)
 
 
 # --- options of several commands -----------------------------------------------------------------

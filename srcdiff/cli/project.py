@@ -9,9 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from srcdiff.aot.job import Job
-from srcdiff.aot.targets import target
-from srcdiff.aot.wanted import Wanted
+from srcdiff.aot.job import Job, Wanted, target
 from srcdiff.errors import SrcdiffError
 
 

@@ -1,13 +1,20 @@
-"""Readable names for the temporaries that remain as variables in the printed text."""
+"""Readable names for the temporaries that remain as variables in the printed text.
+
+`shorten` returns a finished derivative with `u_1` named `u` where nothing else needs that name any
+more: a copy of a parameter takes the parameter's name (`u = u.copy()`).
+"""
 
 from __future__ import annotations
 
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
 
-from srcdiff.codegen.emit import is_temporary, renamed, shown
+from srcdiff import ir
+from srcdiff.analysis.effects import is_temporary
+from srcdiff.codegen.emit import renamed, shown
 from srcdiff.ir import (
     Assign,
     Call,
@@ -29,7 +36,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
-from srcdiff.optimize.counters import shared
+from srcdiff.optimize.coalesce import shared
 
 _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
@@ -236,3 +243,58 @@ def _free(base: str, used: set[str], first: dict[str, int]) -> str:
     first[base] = number
     used.add(candidate)
     return candidate
+
+
+# --- names without needless endings, in a finished derivative ------------------------------------
+
+
+_ENDING = re.compile(r"_\d+\Z")
+
+
+_NUMBERED_SLOT = re.compile(r"(.+)_\d+_saved\Z")
+
+
+def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
+    """The function with shorter names where they are free; `theirs` are the user's own."""
+    params = {p.name for p in function.params}
+    taken = {*ir.all_names(function), *global_words(function), *dir(builtins)}
+    new: dict[str, str] = {}
+    for name in sorted(ir.bound(function.body) - theirs):
+        base = _ENDING.sub("", name)
+        slot = _NUMBERED_SLOT.match(name)
+        if slot and f"{slot[1]}_saved" not in {*taken, *new.values()}:
+            new[name] = f"{slot[1]}_saved"
+            continue
+        if base == name or base.startswith("_") or base in new.values():
+            continue
+        if base not in taken or (base in params and _takes_over(name, base, function)):
+            new[name] = base
+    function = _with_shared(function, theirs | new.keys())
+    if not new:
+        return function
+    body = ir.rename(function.body, new)
+    return replace(function, body=tuple(s for s in body if not _is_idle(s)))
+
+
+def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
+    """The function with `i_1` named `i` where both are variables of loops apart from each other."""
+    loops = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.For)}
+    families = {n: _ENDING.sub("", n) for n in loops - kept if not n.startswith("_")}
+    new = shared(function, {n: base for n, base in families.items() if n != base})
+    return replace(function, body=ir.rename(function.body, new)) if new else function
+
+
+def _takes_over(name: str, param: str, function: ir.Function) -> bool:
+    """Whether a variable starts as (a copy of) a parameter that nothing reads afterwards."""
+    for k, stmt in enumerate(function.body):
+        if name in ir.writes(stmt):
+            rest = function.body[k + 1 :]
+            starts = isinstance(stmt, ir.Assign) and param in ir.names(stmt.rhs)
+            return starts and param not in ir.used(rest) and param not in ir.bound(rest)
+        if name in ir.bound((stmt,)) or name in ir.used((stmt,)):
+            return False
+    return False
+
+
+def _is_idle(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and type(stmt.rhs) is ir.Name and stmt.rhs == stmt.target

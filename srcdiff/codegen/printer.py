@@ -1,20 +1,350 @@
-"""A gast tree as text: statements, long lines, and the line each statement begins at."""
+"""A gast tree as text: statements, long lines, and the line each statement begins at.
 
-# ruff: noqa: N802 - the methods are named after the classes that they print
+Long lines are split inside brackets, the way black does it (`wrap`).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import astunparse
 import gast
 
-from srcdiff.codegen.literals import docstring
-from srcdiff.codegen.patterns import PatternText
-from srcdiff.codegen.text import ATOM, BINARY, OR, TEST, TUPLE, YIELD, ExpressionText
-from srcdiff.codegen.wrap import wrap
+from srcdiff.codegen.expression_text import (
+    ATOM,
+    BINARY,
+    OR,
+    TEST,
+    TUPLE,
+    YIELD,
+    ExpressionText,
+    docstring,
+)
+
+_TOKEN = re.compile(
+    r"""(?P<string>[rbfuRBFU]{0,2}(?:\"{3}(?s:\\.|.)*?\"{3}|'{3}(?s:\\.|.)*?'{3}
+        |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))
+    |(?P<word>\w[\w.]*(?:(?<=[eE])[+-]\d+)?)
+    |(?P<open>[(\[{])|(?P<close>[)\]}])
+    |(?P<op>\*\*|//|<<|>>|<=|>=|==|!=|:=|->|[-+*/%@&|^~<>=,:.])
+    |\s+""",
+    re.VERBOSE,
+)
+
+# The lower the binding, the earlier a line is split there: black's order.
+_COMPREHENSION, _COMMA = 20, 18
+_PRIORITY = {
+    ",": _COMMA, "if": 16, "else": 16, "and": 14, "or": 14,
+    "in": 10, "not": 10, "is": 10, "<": 10, ">": 10, "<=": 10, ">=": 10, "==": 10, "!=": 10,
+    "|": 9, "^": 8, "&": 7, "<<": 6, ">>": 6, "+": 5, "-": 5,
+    "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "**": 2,
+}  # fmt: skip
+_DOT = 1  # of a method of what ends in a bracket
+_POWER = re.compile(r"(?<=[\w)\]])\*\*(?=\S)")
+_SIGNS = frozenset(("+", "-", "*", "**"))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a text may be split: its delimiters of lowest binding and its outermost brackets."""
+
+    priority: int
+    splits: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def is_one_dot(self) -> bool:
+        """Whether there is nothing but one dot to split at, which nobody does."""
+        return self.priority == _DOT and len(self.splits) == 1
+
+
+def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: bool) -> list[str]:
+    """The lines of `prefix value suffix`; with `parens` the value may be put in parentheses."""
+    line = " " * indent + prefix + value + suffix
+    if len(line) <= width:
+        return [line]
+    if not parens:
+        return _at_brackets(prefix + value, suffix, indent, width)
+    if _is_long_tuple(prefix) and indent + len(prefix) + 1 > width:
+        targets = _inside(prefix[:-3], "", indent + 4, width)
+        rest = wrap(") = ", value, suffix, indent, width, parens)
+        return [" " * indent + "(", *targets, *rest]
+    if _is_word(value) and indent + 4 + len(value) > width:
+        return [line]
+    found = _without_parens(prefix, value, suffix, indent, width)
+    if found and len(found[0]) <= width:
+        return found
+    inner = _inside(value, "", indent + 4, width, True)
+    forced = [" " * indent + prefix + "(", *inner, " " * indent + ")" + suffix]
+    return found if found and any(len(row) > width for row in forced) else forced
+
+
+def _is_word(value: str) -> bool:
+    """Whether a text is one token."""
+    match = _TOKEN.match(value)
+    if match is None or match.end() < len(value):
+        return False
+    return match.lastgroup == "string" or "." not in value
+
+
+def _without_parens(
+    prefix: str, value: str, suffix: str, indent: int, width: int
+) -> list[str]:
+    """The lines of a value that reads better split at its brackets; none if it does not."""
+    if not _ends_in_brackets(value, analyse(value), indent + 4, width):
+        return []
+    text = prefix + value
+    pair = _chosen(text, _split_ends(text, suffix, indent, width), indent, width)
+    if pair is None or not _keeps_target(prefix, value, pair, indent, width):
+        return []
+    return _at_pair(text, suffix, pair, indent, width)
+
+
+def _keeps_target(
+    prefix: str, value: str, pair: tuple[int, int], indent: int, width: int
+) -> bool:
+    """Whether the split leaves the target of an assignment alone, which may have brackets too."""
+    simple = not prefix.endswith(" = ") or not analyse(prefix).pairs
+    if simple or indent + len(prefix) >= width:
+        return True
+    start = pair[0] - len(prefix)
+    behind = any(end < start for _, end in analyse(value).pairs)
+    return start >= 0 and (behind or indent + _spaced(prefix + value[: start + 1]) <= width)
+
+
+def _ends_in_brackets(value: str, layout: Layout, indent: int, width: int) -> bool:
+    """Whether a value that stands in parentheses of its own reads better without them."""
+    if not layout.splits or layout.is_one_dot:
+        return True
+    if len(layout.splits) > 1 or not layout.pairs:
+        return False
+    (_, first), (last, end) = layout.pairs[0], layout.pairs[-1]
+    if value[0] in "([{" and first > 1:
+        opened = layout.pairs[1][0] + 1 if len(layout.pairs) > 1 else len(value)
+        if indent + _spaced(value[first:opened]) <= width:
+            return True
+    if end != len(value) - 1 or end == last + 1:
+        return False
+    if value[end] == "]" and not _is_display(value[:last].rstrip(" ")):
+        return False
+    return len(layout.pairs) > 1 or indent + _spaced(value[: last + 1]) <= width
+
+
+def _split_ends(text: str, suffix: str, indent: int, width: int) -> list[tuple[int, int]]:
+    """The brackets that a line may be split at, from its end: what stands behind them fits."""
+    pairs = [p for p in reversed(analyse(text).pairs) if p[1] > p[0] + 1]
+    room = width - indent - len(suffix)
+    return pairs[:1] + [p for p in pairs[1:] if _spaced(text[p[1] :]) <= room]
+
+
+def _spaced(text: str) -> int:
+    """How long a text is with spaces around its powers, as which black measures parts of a line."""
+    return len(text) + 2 * len(_POWER.findall(text))
+
+
+def _chosen(
+    text: str, ends: list[tuple[int, int]], indent: int, width: int
+) -> tuple[int, int] | None:
+    """The last brackets that leave a first line short enough, else the last ones."""
+    fitting = (p for p in ends if indent + _spaced(text[: p[0] + 1]) <= width)
+    return next(fitting, ends[0] if ends else None)
+
+
+def _is_long_tuple(prefix: str) -> bool:
+    """Whether a statement begins with the assignment to one tuple without parentheses."""
+    if prefix.count(" = ") != 1 or ":" in prefix or prefix.startswith("("):
+        return False
+    return analyse(prefix[:-3]).priority == _COMMA
+
+
+def _is_display(before: str) -> bool:
+    """Whether a bracket behind a text is that of a tuple, list, dict or set: no call, no index."""
+    word = re.search(r"[\w)\]}\"']+$", before)
+    return word is None or word.group() in ("return", "in", "if", "else", "and", "or", "not", "is")
+
+
+def _at_brackets(text: str, suffix: str, indent: int, width: int) -> list[str]:
+    """A text split in the last brackets that leave a first line short enough; else as it is."""
+    line = " " * indent + text + suffix
+    pair = _chosen(text, _split_ends(text, suffix, indent, width), indent, width)
+    if len(line) <= width or pair is None:
+        return [line]
+    return _at_pair(text, suffix, pair, indent, width)
+
+
+def _at_pair(
+    text: str, suffix: str, pair: tuple[int, int], indent: int, width: int
+) -> list[str]:
+    """A text with what stands in a pair of brackets on lines of its own."""
+    start, end = pair
+    display = _is_display(text[:start].rstrip(" ")) if start else True
+    return [
+        *_at_brackets(text[: start + 1], "", indent, width),
+        *_inside(text[start + 1 : end], "", indent + 4, width, display),
+        *_at_brackets(text[end:], suffix, indent, width),
+    ]
+
+
+def _inside(
+    text: str, suffix: str, indent: int, width: int, display: bool = False
+) -> list[str]:
+    """The lines of a text that stands inside brackets; each item of a display has its own."""
+    line = " " * indent + text + suffix
+    layout = analyse(text)
+    if len(line) <= width and not (display and layout.priority == _COMMA):
+        return [line]
+    if not layout.splits or layout.is_one_dot:
+        return _at_brackets(text, suffix, indent, width)
+    pieces = _pieces(text, layout)
+    comma = layout.priority == _COMMA
+    out: list[str] = []
+    for piece in pieces[:-1]:
+        out += _inside(piece, "," if comma else "", indent, width)
+    trailing = "," if comma and pieces[-1] else ""
+    return out + (_inside(pieces[-1], trailing + suffix, indent, width) if pieces[-1] else [])
+
+
+def _pieces(text: str, layout: Layout) -> list[str]:
+    """The text cut at its splits: after commas (which are dropped), before operators."""
+    skip = 1 if layout.priority == _COMMA else 0
+    starts = [0, *(s + skip for s in layout.splits)]
+    ends = [*layout.splits, len(text)]
+    return [text[a:b].strip() for a, b in zip(starts, ends)]
+
+
+class _Scan:
+    """Finds the delimiters of lowest binding outside all brackets of a text."""
+
+    def __init__(self) -> None:
+        self.best, self.splits = 0, list[int]()
+        self.previous = ""
+        self.target = self.comprehension = self.parameters = False
+
+    def delimiter(self, word: str, position: int) -> None:
+        """Notes a token outside brackets if a line may be split before or after it."""
+        priority = self._priority(word)
+        if priority > self.best:
+            self.best, self.splits = priority, []
+        if priority and priority == self.best and position:
+            self.splits.append(position)
+
+    def _priority(self, word: str) -> int:
+        if word in ("for", "async"):
+            return self._for()
+        if self.parameters or word == "lambda":
+            self.parameters = word != ":"
+            return 0
+        if self.target:
+            self.target = word != "in"
+            return 0
+        if word == "if" and self.comprehension:
+            return _COMPREHENSION
+        if self._is_part(word):
+            return 0
+        if word == ".":
+            return _DOT if self.previous in (")", "]", "}") else 0
+        return _PRIORITY.get(word, 0)
+
+    def _for(self) -> int:
+        self.target = self.comprehension = True
+        return 0 if self.previous == "async" else _COMPREHENSION
+
+    def _is_part(self, word: str) -> bool:
+        """Whether a token is a sign, or belongs to the operator before it."""
+        previous = self.previous
+        if word in _SIGNS and (previous in _PRIORITY or previous in ("", "=", ":", "=>", "lambda")):
+            return True
+        if word == "not":
+            return previous in _PRIORITY or previous in ("", "=", ":", "is")
+        return word == "in" and previous == "not"
+
+
+def analyse(text: str) -> Layout:
+    """Where a text may be split; it may begin and end with a bracket that has no partner."""
+    scan = _Scan()
+    opened: list[int] = []
+    pairs: list[tuple[int, int]] = []
+    for match in _TOKEN.finditer(text):
+        kind, word = match.lastgroup, match.group()
+        if kind == "open":
+            opened.append(match.start())
+        elif kind == "close" and opened:
+            start = opened.pop()
+            if not opened:
+                pairs.append((start, match.start()))
+        elif kind in ("word", "op") and not opened:
+            scan.delimiter(word, match.start())
+        if kind is not None:
+            scan.previous = word
+    return Layout(scan.best, tuple(scan.splits), tuple(pairs))
+
+
+# --- `match` statements as text ------------------------------------------------------------------
+
+
+# ruff: noqa: N802 - the methods are named after the classes that they print
+
+
+
+_OR, _AS = 1, 0
+
+
+class PatternText:
+    """Methods that print `match`, its cases and their patterns."""
+
+    def _Match(self: Any, tree: Any) -> None:
+        self.line("match ", self.text(tree.subject, 1), parens=False)
+        with self.block():
+            for case in tree.cases:
+                guard = "" if case.guard is None else f" if {self.text(case.guard, 0)}"
+                self.fill(f"case {self.pattern(case.pattern)}{guard}")
+                with self.block():
+                    self.dispatch(case.body)
+
+    def pattern(self: Any, node: Any, level: int = _AS) -> str:
+        """The text of a pattern."""
+        kind = type(node).__name__
+        if kind == "MatchOr":
+            text = " | ".join(self.pattern(p, _OR + 1) for p in node.patterns)
+            return f"({text})" if level > _OR else text
+        if kind == "MatchAs" and node.pattern is not None:
+            text = f"{self.pattern(node.pattern, _OR)} as {node.name}"
+            return f"({text})" if level > _AS else text
+        if kind in ("MatchAs", "MatchStar"):
+            return ("*" if kind == "MatchStar" else "") + (node.name or "_")
+        if kind == "MatchSingleton":
+            return repr(node.value)
+        if kind == "MatchValue":
+            text = self.text(node.value)
+            return str(text)
+        return str(getattr(self, "_pattern_" + kind)(node))
+
+    def _pattern_MatchSequence(self: Any, node: Any) -> str:
+        return f"[{', '.join(self.pattern(p) for p in node.patterns)}]"
+
+    def _pattern_MatchMapping(self: Any, node: Any) -> str:
+        pairs = zip(node.keys, node.patterns)
+        items = [f"{self.text(k)}: {self.pattern(p)}" for k, p in pairs]
+        return "{" + ", ".join(items + ([f"**{node.rest}"] if node.rest else [])) + "}"
+
+    def _pattern_MatchClass(self: Any, node: Any) -> str:
+        args = [self.pattern(p) for p in node.patterns]
+        args += [f"{k}={self.pattern(p)}" for k, p in zip(node.kwd_attrs, node.kwd_patterns)]
+        return f"{self.text(node.cls)}({', '.join(args)})"
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+# ruff: noqa: N802 - the methods are named after the classes that they print
+
+
+
+
 
 WIDTH = 100
 _DEFINITIONS = ("FunctionDef", "AsyncFunctionDef", "ClassDef")

@@ -16,12 +16,10 @@ from srcdiff.codegen.expressions import (
     name,
     negated,
 )
-from srcdiff.codegen.joins import is_continued
-from srcdiff.codegen.jumps import Jump, LoopElse
+from srcdiff.codegen.idioms import filled_name, is_continued, items_of, result_name
 from srcdiff.codegen.nest import Plan
 from srcdiff.codegen.printer import Remark
-from srcdiff.codegen.unpack import items_of
-from srcdiff.codegen.visible import filled_name, result_name
+from srcdiff.codegen.structure import Jump, LoopElse
 from srcdiff.ir import (
     Assign,
     Block,

@@ -1,4 +1,21 @@
 """The visible row of passes, and what is kept of their results between calls.
 
-`pipeline` is the row; `derivative` is a callable that runs it once for the kinds of its arguments.
+Takes a function, the options of a transform and the arguments of a call; gives a function that was
+generated for the kinds of the arguments, once, and serves until something outside has changed.
+
+`pipeline`: the row of passes, from a Python function to the text of its derivative.
+`options`: from the arguments of a transform to a request.
+`derivative`: the callable that runs the row at its first call for the kinds of its arguments.
+`executable`: what was generated for one derivative, by what it was generated for.
+`guards`: what is outside of a function, and whether it is what it was when it was generated.
+`closures`: closures that are made anew in each call, served by what was generated for one.
+`arguments`: arguments that are refused.
+`outputs`: what `outputs` selects of what a function returned, and its tangent.
+`pullback`: one forward run, and what it keeps for backward runs.
+`snapshots`: what a pullback reads from outside, as it was at the forward run.
+`second_order`: the gradient as one call, where its text is not accepted again.
+`native`: gradients compiled by Numba.
+`anomaly`: derivatives that check their adjoints.
+`callables`: signatures, methods, completion and pickles of derivatives.
+`diagnostics`: the user's own line that an error names.
 """

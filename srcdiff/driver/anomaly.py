@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff.driver.options import Options
-from srcdiff.runtime.holding import Holding
-from srcdiff.runtime.hooks import hooks_hold
+from srcdiff.runtime.contexts import Holding, hooks_hold
 
 _now: ContextVar[detect_anomaly | None] = ContextVar("srcdiff.detect_anomaly", default=None)
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.codegen.made import Made
-from srcdiff.driver.watch import Watch
+from srcdiff.codegen.emit import Made
+from srcdiff.driver.guards import Watch
 from srcdiff.runtime.devices import array_module
 
 _MOST = 64

@@ -1,41 +1,70 @@
-"""A derivative: a callable that is generated for the kinds of its arguments at the first call."""
+"""A derivative: a callable that is generated for the kinds of its arguments at the first call.
+
+Takes a function and options; gives what the transforms of `api` return.  A specialisation serves
+for as long as nothing that it was made from has changed.  `Reusing` is a gradient that keeps the
+memory of its arrays: `grad(f, workspace=True)`.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from srcdiff.backends.arrays import check_same_module, meanings, seed_check
-from srcdiff.backends.numpy import compile_module, compile_text
-from srcdiff.codegen.made import Made
+from srcdiff.backends.loader import (
+    check_same_module,
+    compile_module,
+    compile_text,
+    meanings,
+    seed_check,
+)
+from srcdiff.codegen.emit import Made
 from srcdiff.driver.anomaly import as_now
-from srcdiff.driver.bound import Bound, behind_receiver, found_as, receiver_of
-from srcdiff.driver.callers import add_caller
+from srcdiff.driver.arguments import (
+    arrays_of,
+    check_input,
+    check_memory,
+    check_plain,
+    check_put,
+    check_read,
+)
+from srcdiff.driver.callables import (
+    Bound,
+    behind_receiver,
+    declared_kind,
+    found_as,
+    gradient_kind,
+    offers,
+    parts,
+    receiver_of,
+    with_keywords,
+)
 from srcdiff.driver.closures import made_alike
-from srcdiff.driver.compiled import Compiled, CompiledPair, Specialisations, keep, key_of_call
-from srcdiff.driver.completion import offers
-from srcdiff.driver.declared import declared_kind, gradient_kind, with_keywords
-from srcdiff.driver.many import Many
-from srcdiff.driver.memory import arrays_of, check_memory, check_put
+from srcdiff.driver.diagnostics import add_caller
+from srcdiff.driver.executable import (
+    Compiled,
+    CompiledPair,
+    Many,
+    Specialisations,
+    keep,
+    key_of_call,
+)
+from srcdiff.driver.guards import Watch, unchanged, watched
 from srcdiff.driver.options import Options, given_at, part_of, request_of
-from srcdiff.driver.pickled import parts
 from srcdiff.driver.pipeline import derive, derive_pair
 from srcdiff.driver.pullback import recorded
-from srcdiff.driver.reprinted import primals_in_text
-from srcdiff.driver.twice import derived, one_call
-from srcdiff.driver.values import check_input, check_plain, check_read
-from srcdiff.driver.watch import Watch, unchanged, watched
-from srcdiff.errors import SrcdiffError, TransformError
-from srcdiff.frontend.onecall import arguments, leaves_out, module_of, signature_of
+from srcdiff.driver.second_order import derived, one_call, primals_in_text
+from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shortened
 from srcdiff.frontend.request import spelled
+from srcdiff.frontend.signatures import arguments, leaves_out, module_of, signature_of
 from srcdiff.ir import Call
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Scalar, Tuple
-from srcdiff.kinds.of_values import key_of, kind_of
+from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.devices import array_module, generating_for
 from srcdiff.runtime.service import made_once
-from srcdiff.runtime.tracebacks import entry, is_whole, shortened
+from srcdiff.runtime.workspace import workspaces
 
 Kinds = Mapping[str, Kind]
 
@@ -347,3 +376,54 @@ class Derivative:
 def gradient_in_text(primal: Any, inputs: Any) -> Derivative:
     """The gradient with options that a text shows."""
     return Derivative(primal, Options(inputs))
+
+
+# --- gradients that keep the memory of their arrays -----------------------------------------------
+
+
+@offers("primal", "release_workspace", "source")
+class Reusing(Derivative):
+    """A gradient that makes large arrays in memory that nobody uses any more.
+
+    Differentiated again it is the gradient without a workspace.
+    """
+
+    def release_workspace(self) -> None:
+        """Let go of the memory that is kept, of all threads; what somebody holds stays theirs.
+
+        >>> import numpy as np, srcdiff
+        >>> def f(x):
+        ...     return np.sum(x * x)
+        >>> g = srcdiff.grad(f, workspace=True)
+        >>> gradient = g(np.ones(10_000))
+        >>> g.release_workspace()
+        >>> float(gradient[0])
+        2.0
+        """
+        compiled = [made.function for made in list(self._cache.values())]
+        compiled += [made.backward for made in list(self._pairs.values())]
+        for function in compiled:
+            for workspace in workspaces(function):
+                workspace.release()
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated Python function, to be differentiated."""
+        return self._plain.for_kinds(kinds)
+
+    def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
+        """A call of it as one whose derivative goes by the tangent."""
+        return self._plain.one_call(call, kinds)
+
+    @functools.cached_property
+    def _plain(self) -> Derivative:
+        return Derivative(self.primal, replace(self.options, workspace=False))
+
+    @functools.cached_property
+    def unbound(self) -> Derivative:
+        """The derivative of the function behind a method."""
+        return Reusing(self.origin, self._own) if self.receiver else self
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference to its function, without the memory."""
+        found = super().__reduce__()
+        return found if isinstance(found, str) else parts(Reusing, self.primal, self.options)

@@ -9,21 +9,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff.backends.numba import compiled
-from srcdiff.backends.numpy import compile_module
+from srcdiff.backends.loader import compile_module
+from srcdiff.backends.numba import jit
 from srcdiff.backends.standalone import Standalone, spaces_of
-from srcdiff.codegen.made import Made
-from srcdiff.driver.compiled import Compiled
+from srcdiff.codegen.emit import Made
+from srcdiff.driver.arguments import arrays_of
+from srcdiff.driver.callables import parts
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.memory import arrays_of
-from srcdiff.driver.pickled import parts
-from srcdiff.driver.same import same
+from srcdiff.driver.executable import Compiled
+from srcdiff.driver.snapshots import same
 from srcdiff.errors import CotangentError, DtypeError
-from srcdiff.frontend.onecall import module_of, place_of
+from srcdiff.frontend.signatures import module_of, place_of
 from srcdiff.ir import Loc
 from srcdiff.ir.kinds import Kind
+from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import on_device
-from srcdiff.runtime.residuals import copied
 
 
 class Native(Derivative):
@@ -36,8 +36,8 @@ class Native(Derivative):
         """The function of a generated text, to be compiled at its first call, and its module."""
         if on_device():
             raise DtypeError("compile='numba': the arguments are arrays of CuPy, pass NumPy's")
-        compiled.numba()
-        compiled.check(made)
+        jit.numba()
+        jit.check(made)
         file = Standalone(spaces_of(self.primal), place_of(self.primal), True, native=True)
         file.reserve(self.request.name)
         text = file.add(made.emitted.text, refs)
@@ -95,7 +95,7 @@ class Called:
         try:
             return self.function(*args, **kwargs)
         except Exception as error:
-            compiled.retell(error, self.function, self.places)
+            jit.retell(error, self.function, self.places)
             if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
                 raise CotangentError(str(error)) from None
             raise

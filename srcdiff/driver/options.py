@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
-from srcdiff.frontend.onecall import named, place_of, signature_of
 from srcdiff.frontend.request import Input, Member, Request, parse_path, spelled
+from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
 from srcdiff.ir.kinds import UNKNOWN, Dict, Kind

@@ -1,4 +1,10 @@
-"""The compiler: a visible row of passes from a Python function to the text of its derivative."""
+"""The compiler: a visible row of passes from a Python function to the text of its derivative.
+
+Takes a function, a request and the kinds of the arguments; gives the text, or the state after each
+pass (`PASSES`, and `FORWARD_PASSES` of forward mode).  Every function that is printed is in its
+plainest form, and calls that have bodies (functions, functionals, derivatives) have been replaced
+by them before anything is differentiated.
+"""
 
 from __future__ import annotations
 
@@ -12,66 +18,192 @@ from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import aliases
 from srcdiff.analysis.facts import Facts, adjoint_names, sampled
 from srcdiff.autodiff.accumulate import accumulate
-from srcdiff.autodiff.anomaly import checked
+from srcdiff.autodiff.argument_shapes import with_fitting
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
-from srcdiff.autodiff.calls import unmarked
+from srcdiff.autodiff.calls import at_run_time, check_first_order, check_used, unmarked, user_calls
+from srcdiff.autodiff.diagnostics import checked, unused_input
 from srcdiff.autodiff.forward import forward, tangent_facts, tangent_kinds
-from srcdiff.autodiff.marks import user_calls
-from srcdiff.autodiff.packing import used_residuals, with_hooks
 from srcdiff.autodiff.reverse import reverse
-from srcdiff.autodiff.runtimecalls import at_run_time, check_used
+from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
 from srcdiff.autodiff.shadows import with_shadows
 from srcdiff.autodiff.tape.split import Parts, split
-from srcdiff.autodiff.unreached import unused_input
-from srcdiff.backends.cupy.fetched import fetched
+from srcdiff.backends.cupy.calls import placed_calls
+from srcdiff.backends.cupy.transfers import fetched
 from srcdiff.backends.numba.legalize import check_axes, for_numba
-from srcdiff.check.hidden import check_changes
+from srcdiff.check.callees import check_arrays, check_callees, check_strong
 from srcdiff.check.outside import check_outside
-from srcdiff.check.strange import check_arrays, check_callees
-from srcdiff.check.strong import check_strong
-from srcdiff.codegen.alone import alone
-from srcdiff.codegen.made import Made
-from srcdiff.codegen.modules import module_text
-from srcdiff.codegen.naming import name
-from srcdiff.driver.bodies import with_bodies
-from srcdiff.driver.polish import polished
-from srcdiff.driver.primal import itself, primal_part, settled, steady_params
-from srcdiff.frontend.flow import flows
-from srcdiff.frontend.lowering import lower
-from srcdiff.frontend.onecall import as_call, is_one_call
+from srcdiff.check.writes import check_changes
+from srcdiff.codegen.emit import Made
+from srcdiff.codegen.link import alone, module_text
+from srcdiff.codegen.loops import fold, items_in_reverse, upwards
+from srcdiff.codegen.naming import name, shorten
+from srcdiff.frontend.free_variables import check_reads
+from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.request import Request
+from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.kinds import Kind, Tuple
-from srcdiff.kinds.interpreter import infer
-from srcdiff.kinds.typed import Typed
-from srcdiff.normalize.apart import apart
-from srcdiff.normalize.changes import plain_containers
-from srcdiff.normalize.composed import compose
+from srcdiff.kinds.interpreter import Typed, infer
+from srcdiff.normalize.containers.methods import plain_containers
 from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
-from srcdiff.normalize.displays import displays
-from srcdiff.normalize.idle_outs import without_idle_outs
+from srcdiff.normalize.decompose import compose, without_functionals
+from srcdiff.normalize.displays import apart, displays
+from srcdiff.normalize.displays import returned as with_returned_tuple
+from srcdiff.normalize.in_place import inplace, prepare
+from srcdiff.normalize.iteration import iterated
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.no_grad import without_modes
+from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
-from srcdiff.normalize.prepare import prepare
-from srcdiff.normalize.sparse.entrywise import entrywise
-from srcdiff.normalize.summaries.assumed import is_user_call
+from srcdiff.normalize.overlaps import without_overlaps
+from srcdiff.normalize.sparse.entries import entrywise
+from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
-from srcdiff.optimize.coalesce import coalesce
-from srcdiff.optimize.reusing import reused
+from srcdiff.normalize.unpacking import unpacked
+from srcdiff.optimize.coalesce import coalesce, with_first_names
+from srcdiff.optimize.copies import read_at_once, returned_at_once
+from srcdiff.optimize.finish import finish, reused, spell
+from srcdiff.optimize.finish import returned as recursive_results
+from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.optimize.squares import with_squares
 from srcdiff.runtime.service import is_derivative
-from srcdiff.specialize.closures.lent import Variables, check_kept, lent, returned
-from srcdiff.specialize.inline import function_of
-from srcdiff.specialize.nested.calls import detached, is_detached, seed_free, without_seed
-from srcdiff.specialize.objects.fields import Fields
+from srcdiff.specialize.closures.lifting import Variables, check_kept, lent, returned
+from srcdiff.specialize.inline import function_of, inline
+from srcdiff.specialize.nested.derivatives import (
+    detached,
+    generated,
+    has_derivatives,
+    is_detached,
+    seed_free,
+    without_seed,
+)
+from srcdiff.specialize.nested.transforms import with_columns, with_copies_of_now
 from srcdiff.specialize.objects.places import has_objects, mentions_objects
-from srcdiff.specialize.objects.restore import plain_names, residual_kinds, restored
-from srcdiff.specialize.objects.take_apart import take_apart
+from srcdiff.specialize.objects.scalar_replacement import (
+    Fields,
+    plain_names,
+    residual_kinds,
+    restored,
+    take_apart,
+)
+from srcdiff.specialize.resolve import resolved
+
+
+def with_bodies(
+    function: ir.Function,
+    params: Mapping[str, Kind],
+    origin: object,
+    inputs: tuple[str, ...],
+    by_tangent: bool = False,
+) -> ir.Function:
+    """The function with bodies for calls, and with derivatives generated for their arguments."""
+    function = _once(function, params, origin, inputs)
+    while has_derivatives(function):
+        named = webs(prepare(function))
+        made = generated(named, infer(named, params), by_tangent)
+        function = _once(made, params, origin, inputs)
+        function = with_returned_tuple(function)
+    return with_copies_of_now(function, params)
+
+
+def _once(
+    function: ir.Function, params: Mapping[str, Kind], origin: object, inputs: tuple[str, ...]
+) -> ir.Function:
+    function = inline(function, origin)
+    while (written := with_columns(function, inputs)) != function:
+        function = inline(written, origin)
+    function = without_functionals(function, origin, inputs)
+    function = resolved(function, params, origin)
+    check_reads(function, origin)
+    check_first_order(function)
+    return function
+
+
+# --- what runs at the end over each generated function --------------------------------------------
+
+
+def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) -> ir.Function:
+    """A finished function in its plainest form."""
+    views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
+    split = webs(function, lambda n: n.startswith("_") or n in views)
+    split = _temporary(split, views)
+    kinds = infer(split, params)
+    function = simplify(fold(split, kinds), params, kinds, (facts.seed,))
+    kinds = infer(function, params)
+    function = finish(function, kinds)
+    ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
+    ours -= recursive_results(function)
+    # Before items of unpackings stand for the check of their number: those may be dead.
+    function = upwards(spell(function, kinds, ours), kinds)
+    function = sink(items_in_reverse(unpacked(function)), kinds)
+    function = returned_at_once(read_at_once(function, kinds), kinds)
+    function = with_first_names(function, kinds)
+    function = with_fitting(function, params, facts.kinds)
+    function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
+    return placed_calls(function, params)
+
+
+def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
+    """The function with the adjoints of views as temporaries, to stand where they are used."""
+    fresh = ir.Fresh(ir.all_names(function))
+    bound = sorted(ir.bound(function.body))
+    mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
+    if not mine:
+        return function
+    new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
+    return replace(function, body=ir.rename(function.body, new))
+
+
+# --- functions themselves, where no derivative flows through a call -------------------------------
+
 
 Kinds = Mapping[str, Kind]
+
+
+def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
+    """A function as it is, in the form of generated ones."""
+    function = resolved(inline(function_of(origin), origin), params, origin)
+    function = steady_params(webs(prepare(function)))
+    typed = Typed(function, params)
+    typed = typed.then(iterated(typed.function, typed.kinds, params))
+    typed = settled(typed.then(user_calls(typed)))
+    function = webs(typed.function)
+    doc = f"The function `{function.name}` itself."
+    function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
+    return name(placed_calls(unpacked(simplify(function, params)), params))
+
+
+def itself(origin: Any, request: Request) -> ir.Function:
+    """A function that is made in another one as one beside it, the same for all arguments."""
+    function = simplify(inline(function_of(origin), origin), {})
+    return name(replace(function, name=request.name))
+
+
+def settled(typed: Typed) -> Typed:
+    """Operators in place resolved until what is in place makes nothing else so."""
+    typed = typed.then(without_overlaps(typed.function, typed.kinds))
+    while True:
+        new = inplace(typed.function, typed.kinds)
+        same = new == typed.function
+        typed = typed.then(new)
+        if same:
+            return typed
+
+
+def steady_params(function: ir.Function) -> ir.Function:
+    """Parameters that are bound again in a loop are copied to a variable first."""
+    changed = [p.name for p in function.params if p.name in ir.bound(function.body)]
+    if not changed:
+        return function
+    fresh = ir.Fresh(ir.all_names(function))
+    new = {p: fresh(p).id for p in changed}
+    start = tuple(ir.Assign(ir.Name(n), ir.Name(p), function.loc) for p, n in new.items())
+    return replace(function, body=(*start, *ir.rename(function.body, new)))
+
+
+# --- the row of passes ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

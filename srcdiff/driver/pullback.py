@@ -1,23 +1,79 @@
-"""`vjp`: one forward run, and a pullback that can be called any number of times."""
+"""`vjp`: one forward run, and a pullback that can be called any number of times.
+
+Takes a forward and a backward part and the arguments; gives the value and the pullback, which knows
+whether its residuals share memory, or containers and objects, with what somebody else holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import collections
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from srcdiff.driver.compiled import CompiledPair
-from srcdiff.driver.completion import offers
-from srcdiff.driver.many import CANNOT
-from srcdiff.driver.notes import add_place
-from srcdiff.driver.outside import Snapshot
-from srcdiff.driver.shared import Held, shares
-from srcdiff.driver.watch import unchanged
-from srcdiff.errors import CotangentError, ReleasedError, placed
-from srcdiff.runtime.residuals import Memo, copied
-from srcdiff.runtime.tracebacks import entry
+from srcdiff.driver.callables import offers
+from srcdiff.driver.diagnostics import add_place
+from srcdiff.driver.executable import CANNOT, CompiledPair
+from srcdiff.driver.guards import unchanged
+from srcdiff.driver.snapshots import Snapshot
+from srcdiff.errors import CotangentError, ReleasedError, entry, placed
+from srcdiff.runtime.copies import PLAIN, Memo, attributes, copied, is_open
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.scipy.sparse import is_sparse
 from srcdiff.runtime.trees import cotangent
+
+
+@dataclass
+class Held:
+    """The arrays, and by their ids the containers and objects, that a value holds."""
+
+    arrays: list[Any] = field(default_factory=list)
+    others: dict[int, Any] = field(default_factory=dict)
+
+    def add(self, value: Any) -> Held:
+        """Look into a value."""
+        if is_any_array(value):
+            self.arrays.append(value)
+        elif id(value) not in self.others:
+            parts = _parts(value)
+            if parts is not None:
+                if type(value) is not tuple:
+                    self.others[id(value)] = value
+                for part in parts:
+                    if type(part) not in PLAIN:
+                        self.add(part)
+        return self
+
+    def has(self, item: Any) -> bool:
+        """Whether something is in the value, of which only these are looked for."""
+        if is_any_array(item):
+            return any(a is item for a in self.arrays)
+        return not isinstance(item, (list, dict)) or id(item) in self.others
+
+
+def _parts(value: Any) -> Iterable[Any] | None:
+    """What a container, an object or a sparse matrix holds, None for other values."""
+    if isinstance(value, (list, tuple, collections.deque)):
+        return value
+    if isinstance(value, Mapping):
+        return list(value.values())
+    if is_sparse(value):
+        return list(vars(value).values())
+    return list(attributes(value).values()) if is_open(value) else None
+
+
+def shares(mine: Any, theirs: Any) -> bool:
+    """Whether two values have memory in common, or containers and objects."""
+    one, two = Held().add(mine), Held().add(theirs)
+    if not one.others.keys().isdisjoint(two.others):
+        return True
+    return any(np.may_share_memory(a, b) for a in one.arrays for b in two.arrays)
+
+
+# --- pullbacks ------------------------------------------------------------------------------------
+
 
 _NOTHING: Snapshot = {}
 _CACHED = 100_000

@@ -33,7 +33,7 @@ Assignment
     a, b = e, f       a = e; b = f; where f reads a: r = e; b = f; a = r
     a, b = e          [e]; a = e[0]; b = e[1]
     a, *b, c = e      a = e[0]; r = e[1:-1]; b = list(r); c = e[-1]
-    q = deque()       q = make_list(), and `q.popleft()` is `q.pop(0)` (see `collected`)
+    q = deque()       q = make_list(), and `q.popleft()` is `q.pop(0)` (see `stdlib`)
     d = defaultdict(list)
                       d = make_dict(), and `d[k]` is `d.setdefault(k, [])`
     x[i] = v          SetItem(x, i, v); `x.y[i][j] += v`: r = x.y; q = r[i]; SetItem(q, j, v, "+")
@@ -68,11 +68,402 @@ Jumps.  What follows a jump is moved where it only runs when the jump was not ta
 
 The only `return` of a function, last in its body, becomes the Return itself.  A function some of
 whose returns have a value gets `_ret = None` where control falls off its end.
+
+A template is a rule written as an ordinary function with one `yield`, and read like user code;
+by the template of its rule `flows` says which arguments of a call a derivative flows from.
 """
 
-from srcdiff.frontend.closures.closures import Closure
-from srcdiff.frontend.closures.lifted import Lifted
-from srcdiff.frontend.lower.functions import lower
-from srcdiff.frontend.lower.template import Template, lower_template
+from __future__ import annotations
 
-__all__ = ["Closure", "Lifted", "Template", "lower", "lower_template"]
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+from srcdiff import ir
+from srcdiff.analysis.links import takes_keys
+from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.frontend.closures import local_functions
+from srcdiff.frontend.desugar.flatten import flattened
+from srcdiff.frontend.desugar.stdlib import plain_collections, plain_getters, present_attributes
+from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements, targets
+from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
+from srcdiff.frontend.scopes import scan_function
+from srcdiff.frontend.source.parse import Source, parse, shallow
+from srcdiff.ir import (
+    Accum,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Const,
+    Demand,
+    Effect,
+    Function,
+    Loc,
+    Name,
+    Opaque,
+    Param,
+    Ref,
+    Return,
+    Rhs,
+    SetItem,
+    bound,
+    walk,
+)
+from srcdiff.ir.kinds import Kind, is_float
+from srcdiff.primitives.registry import Bound, Rule, find, lookup
+
+EXPRESSIONS: Table = {**expressions.TABLE, **loops.COMPREHENSION_TABLE, **calls.TABLE}
+STATEMENTS: Table = {**statements.TABLE, **loops.TABLE}
+
+
+def builder(
+    source: Source, expression: Table = EXPRESSIONS, statement: Table = STATEMENTS
+) -> Builder:
+    """A builder for a function, its names declared."""
+    scan = scan_function(source.tree)
+    b = Builder(source, scan, expression, statement)
+    for name in scan.bound:
+        b.scope[name] = b.target(name)
+    if type(source.tree).__name__ == "AsyncFunctionDef":
+        b.refuse(source.tree, "a coroutine has no derivative", "Use a plain function.")
+    for name in source.bound:
+        if name in scan.bound:
+            b.refuse(
+                source.tree, f"`{name}`, the object of this method, is assigned in it",
+                "Use another name.",
+            )  # fmt: skip
+    b.once = frozenset(n for n, count in scan.bound.items() if count == 1 and n not in scan.rebound)
+    b.imports = frozenset(n for n in scan.imports if n in b.once)
+    jumps.declare_functions(b, scan)
+    if source.wrapped is not None:
+        local_functions.declare(b, scan, params(source))
+    return b
+
+
+def lower(source: Source) -> Function:
+    """The IR of a function."""
+    with shallow(source.function):
+        return _lower(flattened(plain_collections(plain_getters(present_attributes(source)))))
+
+
+def _lower(source: Source) -> Function:
+    b = builder(source)
+    tree = source.tree
+    doc, body = _docstring(tree.body)
+    b.frame = jumps.frame_of(b, body)
+    last = tree.body[-1]
+    value = b.as_atom(jumps.function_body(b, body), last)
+    b.emit(Return(value, b.frame.returns[-1] if b.frame.returns else b.loc(last)))
+    return Function(
+        source.name, params(source), tuple(b.out), doc, b.loc(tree), source.comments,
+        tuple(b.frame.returns),
+    )  # fmt: skip
+
+
+def _docstring(nodes: Sequence[Node]) -> tuple[str | None, Sequence[Node]]:
+    """The docstring of a body, and the rest of it."""
+    value = getattr(nodes[0], "value", None)
+    text = getattr(value, "value", None)
+    if type(nodes[0]).__name__ == "Expr" and isinstance(text, str):
+        return text, nodes[1:] or nodes
+    return None, nodes
+
+
+def params(source: Source) -> tuple[Param, ...]:
+    """The parameters of a function, with the defaults that its `def` computed."""
+    if source.wrapped is not None:
+        return params(source.wrapped)
+    args = source.tree.args
+    values = list(source.function.__defaults__ or ())
+    positional = [*args.posonlyargs, *args.args]
+    first = len(positional) - len(args.defaults)
+    values = values[len(values) - len(args.defaults) :]
+    found = []
+    for i, node in enumerate(positional):
+        style = "pos" if i < len(args.posonlyargs) else "any"
+        at = i - first
+        default = None if at < 0 else _default(source, node, args.defaults[at], values[at])
+        found.append(_param(source, node, style, default))
+    if args.vararg is not None:
+        found.append(_param(source, args.vararg, "*", None))
+    by_name = source.function.__kwdefaults__ or {}
+    for node, default_node in zip(args.kwonlyargs, args.kw_defaults, strict=False):
+        has = default_node is not None and node.id in by_name
+        default = _default(source, node, default_node, by_name[node.id]) if has else None
+        found.append(_param(source, node, "kw", default))
+    if args.kwarg is not None:
+        found.append(_param(source, args.kwarg, "**", None))
+    return tuple(found)
+
+
+def _param(source: Source, node: Node, style: str, default: Atom | None) -> Param:
+    annotation = None if node.annotation is None else source.text(node.annotation)
+    return Param(node.id, default, style, annotation)
+
+
+def _default(source: Source, param: Node, node: Node, value: object) -> Atom:
+    """A default: a literal, or the object with its spelling, if that is a name."""
+    if type(node).__name__ == "Constant" and type(value) is type(node.value):
+        return Const(value)
+    if type(node).__name__ == "UnaryOp" and type(value) in (int, float):
+        return Const(value)
+    text = source.text(node)
+    plain = all(part.isidentifier() for part in text.split("."))
+    return Ref(text if plain else f"{param.id}_default", value)
+
+
+# --- templates: rules written as ordinary functions with one `yield`, read like user code --------
+
+
+@dataclass(frozen=True)
+class Template:
+    """A rule's source: what runs forwards, the result, what runs backwards.
+
+    `d[x]` is the name `Name("d[x]")`.  In `below`, `d[x] += e` is `Accum(d[x], e, like=x)`;
+    a store into `d[x][i]`, or a call that writes into `d[x]`, follows a `Demand(d[x], x)`.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    above: Block
+    result: Atom | None
+    below: Block
+    loc: Loc
+    doc: str | None = None
+
+    @property
+    def forward_names(self) -> frozenset[str]:
+        """The names bound above the `yield`."""
+        return bound(self.above)
+
+
+T = TypeVar("T")
+
+
+def template_of(rule: Rule) -> Template:
+    """The template of a rule, lowered at the first use."""
+    assert rule.template is not None, f"{rule.name} has no template"
+    source = rule.template
+    return _once(rule, "template", lambda: lower_template(parse(source), rule.mutates))
+
+
+def tangent_template_of(rule: Rule) -> Template:
+    """The template of a rule's tangent, lowered at the first use."""
+    assert rule.tangent is not None, f"{rule.name} has no tangent of its own"
+    source = rule.tangent
+    return _once(rule, "tangent", lambda: lower_template(parse(source), rule.mutates))
+
+
+def differentiable(rule: Rule) -> frozenset[str]:
+    """The parameters that a rule gives a derivative, not one that is zero on purpose."""
+    return _once(rule, "differentiable", lambda: _differentiable(rule))
+
+
+def mentioned(rule: Rule) -> frozenset[str]:
+    """The parameters whose adjoint the template of a rule writes."""
+    return _once(
+        rule, "mentioned", lambda: frozenset(s.like.id for s in walk(template_of(rule).below)
+        if isinstance(s, (Accum, Demand))),
+    )
+
+
+def _once(rule: Rule, key: str, make: Callable[[], T]) -> T:
+    """What is made of a rule once, and kept beside it."""
+    if key not in rule.lowered:
+        rule.lowered[key] = make()
+    found: T = rule.lowered[key]
+    return found
+
+
+def _differentiable(rule: Rule) -> frozenset[str]:
+    if rule.template is None:
+        return frozenset()
+    below = tuple(walk(template_of(rule).below))
+    zero = {s for s in below if isinstance(s, Accum) and isinstance(s.value, Const)}
+    found = (s for s in below if isinstance(s, (Accum, Demand)) and s not in zero)
+    return frozenset(s.like.id for s in found)
+
+
+def adjoint_name(name: str) -> Name:
+    """The name that stands for `d[name]` in a template."""
+    return Name(f"d[{name}]")
+
+
+def adjoint_of(name: str) -> str | None:
+    """The `x` of the name `d[x]`; None for other names."""
+    return name[2:-1] if name.startswith("d[") else None
+
+
+def lower_template(source: Source, mutates: str | None = None) -> Template:
+    """The two halves of a template, of a function that writes into the parameter `mutates`."""
+    b = builder(source, TEMPLATE_EXPRESSIONS, TEMPLATE_STATEMENTS)
+    if "d" in b.scope:
+        _refuse(source, source.tree, "`d` is the adjoint in a template, and cannot be bound")
+    b.scope["d"] = Adjoint()
+    body = source.tree.body
+    at = _yield_index(b, source)
+    doc = body[0].value.value if _is_docstring(body[0]) else None
+    above = jumps.block(b, body[:at], tail=False)
+    found: list[Atom | None] = []
+    ending = b.collect(lambda: found.append(_result(b, body[at].value)))
+    below = jumps.block(b, body[at + 1 :], tail=False)
+    above += ending
+    if found[0] is None and mutates is None and below:
+        _refuse(source, body[at], "the `yield` of a template gives the result")
+    loc = source.loc(source.tree)
+    return Template(source.name, params(source), above, found[0], below, loc, doc)
+
+
+def _is_docstring(node: Node) -> bool:
+    value = getattr(getattr(node, "value", None), "value", None)
+    return type(node).__name__ == "Expr" and isinstance(value, str)
+
+
+def _is_yield(node: Node) -> bool:
+    return type(node).__name__ == "Expr" and type(node.value).__name__ == "Yield"
+
+
+def _yield_index(b: Builder, source: Source) -> int:
+    """Where the one `yield` stands."""
+    places = [i for i, n in enumerate(source.tree.body) if _is_yield(n)]
+    if len(places) != 1:
+        node = source.tree if not places else source.tree.body[places[1]]
+        _refuse(source, node, f"a template has one `yield` at its top level, not {len(places)}")
+    for node in jumps.returns(b, source.tree.body):
+        _refuse(source, node, "a template has no `return`")
+    return places[0]
+
+
+def _refuse(source: Source, node: Node, reason: str) -> NoReturn:
+    loc = source.loc(node)
+    remedy = "See templates/README.md for how a rule is written."
+    raise UnsupportedError(reason, loc, remedy, source.line(loc.line))
+
+
+def _result(b: Builder, node: Node) -> Atom | None:
+    """The atom that the `yield` gives, if any."""
+    return None if node.value is None else b.atom(node.value)
+
+
+# --- `d[x]` ------------------------------------------------------------------------------------
+
+
+def _primal(b: Builder, node: Node) -> str | None:
+    """The `x` of a node `d[x]`; None for other nodes."""
+    if type(node).__name__ != "Subscript" or type(node.value).__name__ != "Name":
+        return None
+    if not isinstance(b.scope.get(node.value.id), Adjoint):
+        return None
+    meaning = b.scope.get(getattr(node.slice, "id", ""))
+    if not isinstance(meaning, Name):
+        b.refuse(node, "`d[...]` takes a name of the template", "Name the value above the `yield`.")
+    return meaning.id
+
+
+def _subscript(b: Builder, node: Node) -> Rhs:
+    """`x[i]`, or the adjoint `d[x]`."""
+    primal = _primal(b, node)
+    return expressions.subscript(b, node) if primal is None else adjoint_name(primal)
+
+
+def _buffer(b: Builder, node: Node) -> str | None:
+    """The `x` of a node `d[x]...[i]`, a part of an adjoint."""
+    while type(node).__name__ == "Subscript":
+        primal = _primal(b, node)
+        if primal is not None:
+            return primal
+        node = node.value
+    return None
+
+
+def _demand(b: Builder, node: Node, loc: Loc) -> None:
+    """Ask for a buffer where a part of `d[x]` is written."""
+    primal = _buffer(b, node)
+    if primal is not None:
+        b.emit(Demand(adjoint_name(primal), Name(primal), loc))
+
+
+def _assign(b: Builder, node: Node) -> None:
+    """`d[x] = e`, `d[x][i] = e`, and ordinary assignments."""
+    loc = b.loc(node)
+    target = node.targets[0]
+    primal = _primal(b, target)
+    if primal is not None:
+        b.emit(Assign(adjoint_name(primal), b.rhs(node.value), loc))
+        return
+    _demand(b, target, loc)
+    statements.assign(b, node)
+
+
+def _augmented(b: Builder, node: Node) -> None:
+    """`d[x] += e`, `d[x][i] += e`, and ordinary ones."""
+    loc = b.loc(node)
+    op = statements.OPERATORS[type(node.op).__name__]
+    primal = _primal(b, node.target)
+    if primal is None:
+        _demand(b, node.target, loc)
+        targets.augmented(b, node.target, node.value, op, loc)
+        return
+    value, adjoint = b.atom(node.value), adjoint_name(primal)
+    if op in "+-":
+        if op == "-":
+            value = b.temp(Call(operator.neg, (value,)), loc)
+        b.emit(Accum(adjoint, value, Name(primal), loc))
+    else:
+        b.emit(Demand(adjoint, Name(primal), loc))
+        b.emit(SetItem(adjoint, None, value, op, loc))
+
+
+def _expression(b: Builder, node: Node) -> None:
+    """A call for its effect: one that writes into `d[x]` needs a buffer."""
+    if _is_yield(node):
+        _refuse(b.source, node, "a template has one `yield`, at its top level")
+    args = getattr(node.value, "args", ())
+    if type(node.value).__name__ == "Call" and args:
+        _demand(b, args[0], b.loc(node))
+    rhs = b.rhs(node.value)
+    if isinstance(rhs, (Call, Opaque)):
+        b.emit(Effect(rhs, b.loc(node)))
+
+
+TEMPLATE_EXPRESSIONS: Table = {**EXPRESSIONS, "Subscript": _subscript}
+TEMPLATE_STATEMENTS: Table = {
+    **STATEMENTS,
+    "Assign": _assign,
+    "AugAssign": _augmented,
+    "Expr": _expression,
+}
+
+
+# --- which arguments of a call a derivative flows from, by the template of its rule --------------
+
+
+def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
+    """The arguments of a call that a derivative flows from; all of them where no rule says."""
+    everything = (*call.args, *(v for _, v in call.kwargs))
+    if takes_keys(call, kinds):
+        return ()
+    rule = lookup(call.fn)
+    if rule is None or call.fn in (ir.make_list, ir.make_dict):
+        return everything
+    if rule.definition is not None or rule.reason:
+        return everything
+    if rule.template is None:
+        return ()
+    try:
+        bound = find(call, kinds)
+    except MissingRuleError:
+        return everything  # the error comes, with its place, if one of them is active
+    flowing = differentiable(rule) | _forgotten(bound, kinds)
+    return tuple(atom for name, atom in bound.args.items() if name in flowing)
+
+
+def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
+    """The parameters that a rule says nothing of, and that are given floats: an error."""
+    rule = bound.rule
+    silent = (p for p in bound.args if p not in mentioned(rule) and p != rule.mutates)
+    return frozenset(
+        p for p in silent if any(is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)
+    )

@@ -2,36 +2,25 @@
 
 Every operand of a call is an atom; every intermediate result has a name; control flow stays nested
 as the user wrote it.  Locations are carried along but never compared, so two functions that do the
-same are equal.
+same are equal.  The frontend makes a function of nodes, every pass takes one and gives another, and
+`codegen` prints the last one; this package imports nothing of srcdiff but its errors.
+
+`nodes`     atoms, right-hand sides, statements, functions, and callees that only the compiler knows
+`visit`     what nodes read, write and hold; nodes rebuilt with other names; names that are new
+`builder`   writes the statements that stand in the place of one
+`kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
+`printer`   a function as text, for people who look at a pass
+`verifier`  the invariants, checked after every pass in tests
 """
 
 from __future__ import annotations
 
-from srcdiff.ir.functions import Site, captured, is_function, make_function
-from srcdiff.ir.look import (
-    PLAIN,
-    all_names,
-    atoms,
-    blocks,
-    bound,
-    call_of,
-    itself_mentions,
-    names,
-    occurrences,
-    operands,
-    parts,
-    reads,
-    refs,
-    said,
-    used,
-    walk,
-    writes,
-)
 from srcdiff.ir.nodes import (
     GENERATED,
     LOOP,
     NONE,
     NOWHERE,
+    OPERATORS,
     SEED,
     TANGENT,
     Accum,
@@ -61,6 +50,7 @@ from srcdiff.ir.nodes import (
     Return,
     Rhs,
     SetItem,
+    Site,
     Slice,
     Star,
     Stmt,
@@ -68,25 +58,44 @@ from srcdiff.ir.nodes import (
     Undo,
     Verbatim,
     While,
+    captured,
+    is_function,
     make_dict,
+    make_function,
     make_list,
     new_object,
     set_attr,
     set_item,
 )
-from srcdiff.ir.operators import OPERATORS
-from srcdiff.ir.rebuild import (
+from srcdiff.ir.visit import (
+    PLAIN,
     Fresh,
+    all_names,
+    atoms,
+    blocks,
+    bound,
+    call_of,
+    itself_mentions,
     map_atom,
     map_blocks,
     map_opaque,
     map_rhs,
     map_stmt,
+    names,
+    occurrences,
+    operands,
+    parts,
+    reads,
     rebuilt,
+    refs,
     rename,
+    rename_text,
+    said,
+    used,
+    walk,
     without,
+    writes,
 )
-from srcdiff.ir.text import rename_text
 
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",

@@ -1,13 +1,30 @@
-"""The nodes: atoms, right-hand sides, statements and functions."""
+"""The nodes: atoms, right-hand sides, statements and functions.
+
+All are frozen: a pass takes a function and gives another one.  `OPERATORS` are the operators of
+stores, by their text: `x[i] += v` is `SetItem(x, i, v, "+")`.  Functions are data as well: a `Site`
+stands for a function that the program makes and keeps.  Its callees live only until the pipeline
+knows which functions may meet, and prints them as strings and tuples.
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Union
 
-from srcdiff.ir.operators import OPERATORS
+OPERATORS: Mapping[str, Any] = MappingProxyType(
+    {
+        "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+        "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+        "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
+        ">>": operator.rshift,
+    }
+)  # fmt: skip
+
+
+# --- places in the source, and names that generated functions have -------------------------------
 
 
 @dataclass(frozen=True)
@@ -398,3 +415,33 @@ class Function:
     loc: Loc = _loc()
     comments: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)
     returns: tuple[Loc, ...] = field(default=(), compare=False, repr=False)
+
+
+# --- functions that the program makes and keeps --------------------------------------------------
+
+
+@dataclass(eq=False)
+class Site:
+    """A place where the program makes a function; `closure` says which.
+
+    `values` are the variables whose values it captures; None where it stays a function.
+    """
+
+    name: str
+    closure: Any
+    values: tuple[Any, ...] | None = None
+
+
+def make_function(site: Site, *values: Any) -> tuple[Any, ...]:
+    """The function of a site, with the values that it captures where it is made."""
+    return (site, *values)
+
+
+def is_function(value: Any, other: Any) -> bool:
+    """Whether a value is a known function, or one that a site has made."""
+    return value is other or (isinstance(value, tuple) and value[0] is other)
+
+
+def captured(value: Any, site: Site, k: int) -> Any:
+    """What a function that a site has made captures as the k-th."""
+    return value[k + 1]

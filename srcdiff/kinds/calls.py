@@ -1,11 +1,21 @@
-"""The kind of a call's result: containers and helpers here, shapes beside, all others probed."""
+"""The kind of a call's result: containers and helpers here, shapes beside, all others probed.
+
+Takes a callee and the kinds of its arguments, or a call or an atom where the kinds of the names are
+given.  An argument that is given by its name is looked at in its place: `np.ravel(a=x)`.
+
+Where arrays are on a device, and a function of NumPy returns a number, one of CuPy returns an array
+without axes: it can be written into, and `x[0]` is a view of `x`.  What is computed from numbers of
+the host alone stays there, and is computed by NumPy.
+"""
 
 from __future__ import annotations
 
+import inspect
 import logging
 import operator
 from collections.abc import Callable as Function
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,29 +38,130 @@ from srcdiff.ir.kinds import (
     Sparse,
     Text,
     Tuple,
+    Unknown,
     contents,
     dims_of,
     inside,
+    is_inexact_dtype,
     is_numeric,
+    maybe,
     sure,
 )
-from srcdiff.kinds import methods, results, sparse
-from srcdiff.kinds import sequences as kind_sequences
-from srcdiff.kinds import trees as kind_trees
-from srcdiff.kinds.devices import placed
+from srcdiff.kinds import containers as kind_sequences
+from srcdiff.kinds import containers as kind_trees
+from srcdiff.kinds import higher_order, matrices, methods
 from srcdiff.kinds.elementwise import elementwise_kind, is_elementwise, out_kind
 from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
-from srcdiff.kinds.lattice import join_all
-from srcdiff.kinds.leading import in_place
+from srcdiff.kinds.lattice import join_all, kind_of
 from srcdiff.kinds.lengths import grid_kind, with_lengths
 from srcdiff.kinds.matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.purity import may_be_run
-from srcdiff.runtime import arrays, pieces, records, sequences, trees
+from srcdiff.runtime import arrays, indexing, records, sequences, trees
 from srcdiff.runtime.devices import on_device
 
 Args = tuple[Kind, ...]
+Keywords = dict[str, Kind]
+
+
+def in_place(fn: Any, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
+    """Arguments as a rule for kinds looks at them: the first one by its position."""
+    name = _first(fn) if kwargs and not args else None
+    if name not in kwargs:
+        return args, kwargs
+    rest = dict(kwargs)
+    return (rest.pop(name),), rest
+
+
+@lru_cache(maxsize=256)
+def _first(fn: Any) -> str:
+    """The name of the first parameter of a function; none for what does not tell."""
+    try:
+        return next(iter(inspect.signature(fn).parameters), "")
+    except (TypeError, ValueError):
+        return ""
+
+
+# --- the kinds of results where arrays are on a device -------------------------------------------
+
+
+_ASIDE = (ir.make_list, ir.make_dict, ir.make_function, ir.captured, ir.is_function)
+_ASKS = (bool, int, float, complex, round, operator.not_, operator.truth, operator.contains)
+_ANSWERS = (
+    "may_share_memory", "shares_memory", "can_cast", "issubdtype", "isscalar", "iscomplexobj",
+    "isrealobj",
+)  # fmt: skip
+_ON_HOST = ("dtype", "ellipsis", "numpy.random.Generator", "numpy.random.RandomState")
+
+
+def may_be_device(kind: Kind) -> bool:
+    """Whether a value may be an array, or hold one."""
+    if isinstance(kind, Array):
+        return True
+    if isinstance(kind, Maybe):
+        return may_be_device(kind.kind)
+    if isinstance(kind, Unknown):
+        return True
+    if isinstance(kind, Object):
+        return kind.type not in _ON_HOST
+    if isinstance(kind, Tuple) and kind.items is None and kind.item is None:
+        return True
+    return isinstance(kind, (Tuple, List, Dict)) and any(map(may_be_device, inside(kind)))
+
+
+def placed(kind: Kind, fn: Any, args: Args) -> Kind:
+    """The kind of a call's result, numbers that are computed on the device as arrays."""
+    if isinstance(fn, (ir.Derived, ir.Name)) or fn in _ASIDE or records.is_record(fn):
+        return kind
+    if getattr(fn, "__name__", "") in _ANSWERS:
+        return kind
+    if fn is sum and isinstance(kind, Scalar) and any(map(may_be_device, args)):
+        return Array(kind.dtype, (), maybe_scalar=True)
+    if not isinstance(fn, (ir.Method, ir.Attr)) and is_of_numpy(fn):
+        return as_arrays(kind, True) if any(map(may_be_device, args)) else kind
+    return as_arrays(kind) if any(isinstance(a, (Array, Unknown)) for a in args) else kind
+
+
+def as_arrays(kind: Kind, flags: bool = False) -> Kind:
+    """A kind with NumPy's numbers in it as arrays without axes; `flags`: bools of Python too."""
+    if isinstance(kind, Scalar):
+        number = kind.python is not True or (flags and kind.dtype == "bool")
+        return Array(kind.dtype, ()) if number else kind
+    if isinstance(kind, Tuple):
+        items = None if kind.items is None else tuple(as_arrays(k, flags) for k in kind.items)
+        return Tuple(items, None if kind.item is None else as_arrays(kind.item, flags))
+    if isinstance(kind, List):
+        items = None if kind.items is None else tuple(as_arrays(k, flags) for k in kind.items)
+        return List(None if kind.item is None else as_arrays(kind.item, flags), items, kind.site)
+    return kind
+
+
+def is_transfer(fn: Any, args: Args) -> bool:
+    """Whether a call asks the device for a value."""
+    if not on_device():
+        return False
+    asks = fn in _ASKS if not isinstance(fn, ir.Method) else fn.name in ("item", "tolist", "get")
+    return asks and any(map(may_be_device, args))
+
+
+def is_of_numpy(fn: Any) -> bool:
+    """Whether a function belongs to NumPy or SciPy, or is a helper that is written in them."""
+    if isinstance(fn, type):
+        return False
+    return module_of(fn).partition(".")[0] in ("numpy", "scipy", "srcdiff")
+
+
+def is_host_call(fn: Any, args: Args, result: Kind) -> bool:
+    """Whether a call of NumPy computes numbers of the host from such."""
+    if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)) or not is_of_numpy(fn):
+        return False
+    return not any(map(may_be_device, args)) and not may_be_device(result)
+
+
+# --- the kind of a call's result: containers and helpers here, shapes beside, all others probed --
+
+
 Kwargs = tuple[tuple[str, Kind], ...]
 
 # The value of an integer operand has no part in the rank of the result.
@@ -84,7 +195,7 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
 def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of a call's result where it is computed by NumPy."""
     if Sparse in map(type, args):
-        return sparse.sparse_kind(fn, args, kwargs)
+        return matrices.sparse_kind(fn, args, kwargs)
     if isinstance(fn, ir.Attr):
         return methods.attribute_kind(args[0], fn.name)
     if isinstance(fn, ir.Method):
@@ -101,7 +212,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         result = special(*in_place(fn, args, dict(kwargs)))
         if result is not None:
             return result
-    known = results.scipy_kind(fn, args, kwargs)
+    known = higher_order.scipy_kind(fn, args, kwargs)
     if known is not None:
         return known
     if is_elementwise(fn):
@@ -359,7 +470,7 @@ _SPECIAL: dict[Any, Special] = {
     ),
     arrays.unbroadcast: _unbroadcast,
     arrays.scatter: _scatter,
-    pieces.unsplit: _unsplit,
+    indexing.unsplit: _unsplit,
     arrays.spread: _spread,
     trees.zeros_like: _zeros_like,
     arrays.axis_size: _axis_size,
@@ -370,8 +481,62 @@ _SPECIAL: dict[Any, Special] = {
     ),
     np.linalg.eigh: _eigh,
     **methods.FUNCTIONS,
-    **kind_trees.FUNCTIONS,
-    **results.FUNCTIONS,
-    **sparse.FUNCTIONS,
+    **kind_trees.TREE_FUNCTIONS,
+    **higher_order.FUNCTIONS,
+    **matrices.FUNCTIONS,
     **kind_sequences.FUNCTIONS,
 }  # fmt: skip
+
+
+# --- atoms and calls, where the kinds of the names are given -------------------------------------
+
+
+def kind_of_call(call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
+    """The kind of a call's result where the names have these kinds."""
+    args = [atom_kind(a, kinds) for a in call.args]
+    kwargs = tuple((k, atom_kind(v, kinds)) for k, v in call.kwargs if k is not None)
+    if len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args):
+        return UNKNOWN
+    return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs)
+
+
+def atom_kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind:
+    """The kind of an atom; names that are not given are unknown."""
+    if type(atom) is ir.Name:
+        return kinds.get(atom.id, UNKNOWN)
+    if isinstance(atom, ir.Const):
+        return constant_kind(atom.value)
+    if isinstance(atom, ir.Ref):
+        return kind_of(atom.value, atom.text)
+    if isinstance(atom, ir.Tup):
+        if any(isinstance(i, ir.Star) for i in atom.items):
+            return Tuple(None)
+        return Tuple(tuple(atom_kind(i, kinds) for i in atom.items))
+    if isinstance(atom, ir.Slice):
+        return SliceKind(*(atom_kind(p, kinds) for p in (atom.lower, atom.upper, atom.step)))
+    return UNKNOWN
+
+
+@lru_cache(maxsize=1024, typed=True)
+def constant_kind(value: Any) -> Kind:
+    """The kind of a literal."""
+    if isinstance(value, (bool, int)):
+        return Scalar("bool" if isinstance(value, bool) else "int64", True, value)
+    if isinstance(value, str):
+        return Text(value)
+    return Object("ellipsis") if value is ... else kind_of(value, "")
+
+
+def float_like(kind: Kind) -> Kind:
+    """The kind of the adjoint of a value: its shape, with a floating dtype."""
+    if isinstance(kind, Scalar) and on_device():
+        return Array(_float_dtype(kind.dtype), (), maybe_scalar=True)
+    if isinstance(kind, Scalar):
+        return Scalar(_float_dtype(kind.dtype), None)
+    if isinstance(kind, Array):
+        return Array(_float_dtype(kind.dtype), kind.dims, kind.maybe_scalar)
+    return maybe(float_like(kind.kind)) if isinstance(kind, Maybe) else UNKNOWN
+
+
+def _float_dtype(dtype: str | None) -> str | None:
+    return dtype if dtype is None or is_inexact_dtype(dtype) else "float64"

@@ -29,7 +29,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.indexing import added, dim_text, named, size_dim, size_scalar
 from srcdiff.kinds.lattice import join_all
 from srcdiff.kinds.probing import probe
-from srcdiff.primitives.outs import given_out
+from srcdiff.primitives.arguments import given_out
 from srcdiff.runtime import arrays
 
 Args = tuple[Kind, ...]

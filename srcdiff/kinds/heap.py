@@ -33,8 +33,7 @@ from srcdiff.ir.kinds import (
     sure,
 )
 from srcdiff.kinds.calls import call_kind
-from srcdiff.kinds.lattice import join
-from srcdiff.kinds.of_values import kind_of
+from srcdiff.kinds.lattice import join, kind_of
 from srcdiff.primitives.effects import ELEMENT_METHODS, LIST_MUTATORS
 from srcdiff.runtime import records
 

@@ -1,22 +1,26 @@
 """Infer what is known of every name of a function before it runs.
 
 Takes a function and the kinds of its parameters; returns a kind for every name, which describes
-every value that the name has wherever it is bound or read.
+every value that the name has wherever it is bound or read.  `Typed` is a function with these kinds,
+which are inferred once as long as it stays the same.
 
 A length that nothing is known of gets the name of what it belongs to (`h.0`, the first axis of
 `h`), so that `h` and what is computed from `h` are seen to agree.  Inside a loop such a name means
 the length in the present iteration (`h.0@1`, in a loop of depth 1), and is forgotten where a value
 goes on to the next iteration or into a container.
+
+Adjoint statements, which stand beside the primal between `reverse` and `tape`, run after it.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.ir.callables import only
 from srcdiff.ir.kinds import (
     NUMERIC,
     UNKNOWN,
@@ -31,20 +35,37 @@ from srcdiff.ir.kinds import (
     Tuple,
     Unknown,
     class_of,
+    only,
     sure,
 )
-from srcdiff.kinds.atoms import atom_kind, float_like, kind_of_call
-from srcdiff.kinds.calls import call_kind, fails, surely
-from srcdiff.kinds.equal_lengths import Equal
+from srcdiff.kinds.calls import atom_kind, call_kind, fails, float_like, surely
 from srcdiff.kinds.heap import Heap, has_no_item, localless, widened
-from srcdiff.kinds.labels import Labels
 from srcdiff.kinds.lattice import join
-from srcdiff.kinds.of_values import key_of, kind_of
-from srcdiff.kinds.paired import adjoints
+from srcdiff.kinds.lengths import Equal, Labels
 from srcdiff.primitives.effects import is_pure, mutated_args
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import records, sequences, trees
 from srcdiff.runtime.devices import on_device
+
+
+def adjoints(block: ir.Block) -> ir.Block:
+    """The adjoint statements of pairs, in the order in which they run."""
+    out: list[ir.Stmt] = []
+    for stmt in reversed(block):
+        if isinstance(stmt, ir.Pair):
+            out += stmt.adjoint
+            stmt = stmt.primal if stmt.primal is not None else ir.Comment("")
+        if isinstance(stmt, ir.If):
+            out += [ir.If(stmt.test, adjoints(stmt.body), adjoints(stmt.orelse))]
+        elif isinstance(stmt, ir.For):
+            out += [ir.For(stmt.target, stmt.iter, adjoints(stmt.body))]
+        elif isinstance(stmt, ir.While):
+            out += [ir.While((), stmt.test, adjoints(stmt.body))]
+    return tuple(out)
+
+
+# --- inference -----------------------------------------------------------------------------------
+
 
 Env = dict[str, Kind]
 
@@ -419,4 +440,24 @@ def _is_open(call: ir.Call, held: list[Kind]) -> bool:
     return any(class_of(k) is not None for k in held)
 
 
-__all__ = ["atom_kind", "infer", "key_of", "kind_of", "kind_of_call"]
+# --- a function with the kinds of its names ------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Typed:
+    """A function and the kinds of its parameters."""
+
+    function: ir.Function
+    params: Mapping[str, Kind]
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds of all its names."""
+        return infer(self.function, self.params)
+
+    def then(self, new: ir.Function) -> Typed:
+        """The function after a pass; where that changed nothing but texts, its kinds are known."""
+        after = Typed(new, self.params)
+        if new == self.function and "kinds" in vars(self):
+            vars(after)["kinds"] = self.kinds
+        return after

@@ -1,10 +1,21 @@
-"""Joining kinds: what describes the values of both."""
+"""The kind of a value, and what describes the values of two kinds.
+
+Takes values or kinds; gives the kind of a value, the join of kinds, and the fast key by which calls
+are dispatched on the kinds of their arguments.  The invariant: a join describes the values of both.
+"""
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections.abc import Callable as Function
 from collections.abc import Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
 
-from srcdiff.ir.callables import join_callables, only
+import numpy as np
+
+from srcdiff.ir import Site
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -14,21 +25,28 @@ from srcdiff.ir.kinds import (
     Kind,
     List,
     Maybe,
+    Module,
     NoneKind,
     Object,
+    OtherArray,
     Range,
     Scalar,
     SliceKind,
     Sparse,
+    Sym,
     Text,
     Tuple,
     contents,
     dims_of,
+    join_callables,
     join_dim,
     maybe,
+    only,
     sure,
 )
-from srcdiff.runtime.devices import on_device
+from srcdiff.runtime import records
+from srcdiff.runtime.devices import canonical, is_device_array, on_device
+from srcdiff.runtime.scipy.sparse import is_sparse
 
 
 def join(a: Kind, b: Kind) -> Kind:
@@ -134,3 +152,178 @@ def _join_dicts(a: Dict, b: Dict) -> Kind:
     if a.cls is not None:
         return UNKNOWN
     return Dict((), join_all((*contents(a), *contents(b))), site)
+
+
+# --- kinds of actual values, and the fast key by which calls are dispatched on kinds -------------
+
+
+_FUNCTIONS = (
+    FunctionType, BuiltinFunctionType, type, np.ufunc, Site, MethodType, functools.partial,
+    type(functools.lru_cache(lambda: None)),
+)  # fmt: skip
+"""Callables that are told apart by identity; other objects only by their type."""
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value is a function of some sort, a derivative included."""
+    return isinstance(value, _FUNCTIONS) or hasattr(type(value), "__srcdiff_function__")
+
+
+LARGE = 4
+"""Lengths from here on have kinds of their own: one or two elements less is still not 1."""
+
+
+def kind_of(value: Any, name: str) -> Kind:
+    """The kind of an argument: it describes every value that has the same `key_of`."""
+    make = _KINDS.get(type(value))
+    if make is not None:
+        return make(value, name)
+    if isinstance(value, np.number):
+        return _number(value, name)
+    if isinstance(value, np.bool_):
+        return Scalar("bool", False)
+    if is_device_array(value):
+        return _array(value, name)
+    if isinstance(value, np.dtype):
+        return Object("dtype", value)
+    if is_sparse(value):
+        return Sparse(type(value).__name__, value.dtype.name)
+    value = canonical(value)
+    if isinstance(value, ModuleType):
+        return Module(value.__name__)
+    if is_function(value):
+        return only(value)
+    if records.is_record(type(value)):
+        return _record(value, name)
+    if records.becomes_array(type(value)):
+        return OtherArray(_type_name(value), cls=type(value))
+    return Object(_type_name(value))
+
+
+def key_of(value: Any) -> Any:
+    """A hashable key: two values with the same key have the same kind."""
+    cls = type(value)
+    if cls is np.ndarray or cls is np.memmap:
+        return value.dtype, tuple([n if n < 2 else LARGE if n >= LARGE else 2 for n in value.shape])
+    if cls is float or cls is int:
+        return cls
+    if cls is tuple or cls is list:
+        return cls, tuple(map(key_of, value))
+    if cls is dict:
+        return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
+    if cls.__name__ == "ndarray" and is_device_array(value):
+        lengths = [n if n < 2 else LARGE if n >= LARGE else 2 for n in value.shape]
+        return "cupy", value.dtype, tuple(lengths)
+    if is_sparse(value):
+        return cls, value.dtype
+    if isinstance(value, np.dtype) or is_function(value):
+        return value
+    if cls is ModuleType:
+        return canonical(value)
+    if callable(value):  # a function of CuPy may be NumPy's here
+        value = canonical(value)
+        cls = value if is_function(value) else cls
+    return _record_key(value) if records.is_record(cls) else cls
+
+
+_being = threading.local()
+"""The objects (by id) that are being looked into: a cycle ends there."""
+
+
+_MOST, _DEEPEST = 2000, 20
+"""How many objects are looked into for one value, one inside the other and in all: what several
+of them hold in common counts each time."""
+
+
+def _enter(value: Any) -> set[int] | None:
+    """The objects that are being looked into, with this one; None if it is not to be."""
+    inside: set[int] = _being.__dict__.setdefault("inside", set())
+    if not inside:
+        _being.left = _MOST
+    if id(value) in inside or not _being.left or len(inside) >= _DEEPEST:
+        return None
+    _being.left -= 1
+    inside.add(id(value))
+    return inside
+
+
+def _record_key(value: Any) -> Any:
+    """The key of an object: its class and those of its attributes."""
+    inside = _enter(value)
+    if inside is None:
+        return type(value)
+    try:
+        found = records.attributes(value)
+        return type(value), tuple([(name, key_of(v)) for name, v in found.items()])
+    finally:
+        inside.discard(id(value))
+
+
+def _record(value: Any, name: str) -> Kind:
+    """The kind of an object by its attributes."""
+    inside = _enter(value)
+    if inside is None:
+        return Object(_type_name(value))
+    try:
+        found = records.attributes(value).items()
+        items = tuple((k, kind_of(v, f"{name}:{k}")) for k, v in found)  # no ".": see `Sym`
+        return Dict(items, None, name, type(value))
+    finally:
+        inside.discard(id(value))
+
+
+def _type_name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _array(value: np.ndarray[Any, Any], name: str) -> Kind:
+    if value.dtype.hasobject or value.dtype.names is not None:
+        return Object("numpy.ndarray")
+    dims: list[Dim] = [
+        1 if n == 1 else Sym(f"{name}.{axis}", 0, True, LARGE if n >= LARGE else min(n, 2))
+        for axis, n in enumerate(value.shape)
+    ]
+    return Array(value.dtype.name, tuple(dims))
+
+
+def _number(value: np.number[Any], name: str) -> Kind:
+    size = Sym(name) if isinstance(value, np.integer) else None
+    return Scalar(value.dtype.name, False, size_of=size)
+
+
+def _items(value: Any, name: str) -> tuple[Kind, ...]:
+    return tuple(kind_of(v, f"{name}[{i}]") for i, v in enumerate(value))
+
+
+def _list(value: list[Any], name: str) -> Kind:
+    return List(None, _items(value, name), name)
+
+
+def _is_key(key: Any) -> bool:
+    """Whether a dict's key is known by its value (others are not told apart)."""
+    return isinstance(key, (str, int))
+
+
+def _dict(value: dict[Any, Any], name: str) -> Kind:
+    known = [(k, kind_of(v, f"{name}[{k!r}]")) for k, v in value.items() if _is_key(k)]
+    others = [
+        kind_of(v, f"{name}[?{i}]") for i, (k, v) in enumerate(value.items()) if not _is_key(k)
+    ]
+    return Dict(tuple(known), join_all(others), name)
+
+
+_KINDS: dict[type, Function[[Any, str], Kind]] = {
+    np.ndarray: _array,
+    np.memmap: _array,
+    float: lambda value, name: Scalar("float64"),
+    int: lambda value, name: Scalar("int64", size_of=Sym(name)),
+    bool: lambda value, name: Scalar("bool"),
+    complex: lambda value, name: Scalar("complex128"),
+    type(None): lambda value, name: NoneKind(),
+    str: lambda value, name: Text(),
+    tuple: lambda value, name: Tuple(_items(value, name)),
+    list: _list,
+    dict: _dict,
+    range: lambda value, name: Range(),
+    slice: lambda value, name: SliceKind(UNKNOWN, UNKNOWN, UNKNOWN),
+}

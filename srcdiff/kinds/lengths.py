@@ -1,33 +1,90 @@
-"""Lengths of what a call gives, beyond those that a probe finds, which are those of an operand.
+"""Lengths of arrays: what unknown ones are called, what calls give, and which are equal.
 
-Those of what is joined or repeated are sums and products; where data say how long a result is, what
-the probe found is forgotten.
+A length that nothing is known of is named after what has it: `h.0`, the first axis of `h`.
+
+Of what a call gives, a probe finds the lengths that are those of an operand.  Those of what is
+joined or repeated are sums and products; where data say how long a result is, what the probe found
+is forgotten.
+
+Lengths are equal because an operation that always runs would have failed otherwise.  `x @ w` at the
+top of a function says that the rows of `w` are as many as the columns of `x`; so does `h - y` for
+two lengths that are not 1.  What does not always run (in a branch or a loop) says nothing.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable as Function
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from srcdiff.ir.dims import Dim
+from srcdiff import ir
 from srcdiff.ir.kinds import (
+    BIG,
     UNKNOWN,
     Array,
+    Dict,
+    Dim,
     Kind,
     List,
+    Maybe,
     NoneKind,
     Object,
     Scalar,
     SliceKind,
+    Sym,
     Tuple,
     dims_of,
+    is_big,
+    maybe,
 )
+from srcdiff.kinds.elementwise import is_elementwise, with_arrays
 from srcdiff.kinds.indexing import dims_sum, product, size_dim
 from srcdiff.runtime.scipy.filters import edge_weights
+
+
+class Labels:
+    """What the lengths are called that statements make; in a loop of `depth` 1 `h.0@1`."""
+
+    def __init__(self, params: Iterable[str]) -> None:
+        self.depth = 0
+        self.numbers: dict[tuple[str, int], int] = {}
+        self.counts = dict.fromkeys(params, 1)
+
+    def label(self, name: str, stmt: ir.Stmt) -> str:
+        """What lengths made by a statement are called: `h`, or `h~1` where it is bound again."""
+        key = (name, id(stmt))
+        if key not in self.numbers:
+            self.numbers[key] = self.counts.get(name, 0)
+            self.counts[name] = self.numbers[key] + 1
+        number = self.numbers[key]
+        return f"{name}~{number}" if number else name
+
+    def named(self, kind: Kind, label: str) -> Kind:
+        """A kind whose unknown lengths are named after what has it."""
+        if isinstance(kind, Array) and kind.dims is not None:
+            dims = tuple(self._length(d, f"{label}.{k}") for k, d in enumerate(kind.dims))
+            return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
+        if isinstance(kind, Tuple) and kind.items is not None:
+            return Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
+        if isinstance(kind, Maybe):
+            return maybe(self.named(kind.kind, label))
+        if isinstance(kind, Scalar) and kind.dtype == "int64" and kind.value is None:
+            return Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
+        return kind
+
+    def _length(self, dim: Dim, label: str) -> Dim:
+        if dim is not None and dim != BIG:
+            return dim
+        name = f"{label}@{min(self.depth, 9)}" if self.depth else label
+        return Sym(name, 0, dim == BIG)
+
+
+# --- lengths of what a call gives ----------------------------------------------------------------
+
 
 Args = tuple[Kind, ...]
 Lengths = dict[int, Dim]
@@ -180,3 +237,91 @@ def _without_dims(kind: Kind) -> Kind:
     if isinstance(kind, Tuple) and kind.items is not None:
         return Tuple(tuple(map(_without_dims, kind.items)))
     return kind
+
+
+# --- lengths that are equal because an operation that always runs would have failed otherwise ----
+
+
+class Equal:
+    """Sets of equal lengths, each with the name that was seen first; only whole lengths."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, int | Sym] = {}
+
+    def learn(self, fn: Any, operands: tuple[Kind, ...]) -> None:
+        """An operation on these operands has succeeded."""
+        if fn in (operator.matmul, np.matmul, np.dot) and len(operands) == 2:
+            x, y = map(dims_of, operands)
+            if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
+                self._union(x[-1], y[0])
+        elif fn in (sum, np.choose):
+            held = [k for o in operands if isinstance(o, (List, Tuple)) for k in o.items or ()]
+            self._learn_broadcast([d for d in map(dims_of, held) if d])
+        elif not isinstance(fn, str) and is_elementwise(fn):
+            self._learn_broadcast([d for d in map(dims_of, with_arrays(fn, operands)) if d])
+
+    def _learn_broadcast(self, shapes: list[tuple[Dim, ...]]) -> None:
+        """Lengths that are not 1 are equal where they meet."""
+        for axis in range(1, 1 + max(map(len, shapes), default=0)):
+            met = [s[-axis] for s in shapes if len(s) >= axis and is_big(s[-axis])]
+            for other in met[1:]:
+                self._union(met[0], other)
+
+    def _union(self, a: Dim, b: Dim) -> None:
+        """Two lengths are equal."""
+        if not _is_whole(a) or not _is_whole(b):
+            return
+        one, two = self._find(a), self._find(b)
+        if _name(one) == _name(two) or (isinstance(one, int) and isinstance(two, int)):
+            return
+        if isinstance(one, int) or (isinstance(two, Sym) and is_big(one) >= is_big(two)):
+            one, two = two, one
+        if isinstance(one, Sym):
+            self.first[one.name] = two
+
+    def _find(self, dim: Any) -> int | Sym:
+        """What stands for a length."""
+        while isinstance(dim, Sym) and dim.name in self.first:
+            dim = self.first[dim.name]
+        found: int | Sym = dim
+        return found
+
+    def kind(self, kind: Kind) -> Kind:
+        """A kind with equal lengths under one name."""
+        if not self.first:
+            return kind
+        if isinstance(kind, Array) and kind.dims is not None:
+            return Array(kind.dtype, tuple(map(self._dim, kind.dims)), kind.maybe_scalar)
+        if isinstance(kind, Scalar) and kind.size_of is not None:
+            return Scalar(kind.dtype, kind.python, kind.value, self._dim(kind.size_of))
+        if isinstance(kind, Tuple) and kind.items is not None:
+            return Tuple(tuple(map(self.kind, kind.items)))
+        if isinstance(kind, List):
+            items = None if kind.items is None else tuple(map(self.kind, kind.items))
+            return List(None if kind.item is None else self.kind(kind.item), items, kind.site)
+        if isinstance(kind, Dict):
+            pairs = tuple((k, self.kind(v)) for k, v in kind.items)
+            item = None if kind.item is None else self.kind(kind.item)
+            return Dict(pairs, item, kind.site, kind.cls)
+        return kind
+
+    def _dim(self, dim: Dim) -> Dim:
+        """A length under its first name; shorter ones move along."""
+        if not isinstance(dim, Sym) or dim.name not in self.first:
+            return dim
+        new = self._find(Sym(dim.name, 0, dim.big))
+        if isinstance(new, int):
+            return max(0, new + dim.offset)
+        return new if dim.offset == 0 else new.moved(dim.offset)
+
+
+def _name(length: int | Sym) -> int | str:
+    """What tells lengths apart, whatever else is known of each."""
+    return length.name if isinstance(length, Sym) else length
+
+
+def _is_whole(dim: Dim) -> bool:
+    """Whether a length is an integer, or one of an argument or variable and not cut off."""
+    if isinstance(dim, Sym):
+        return dim != BIG and dim.offset == 0 and "@" not in dim.name
+    return dim is not None

@@ -26,11 +26,11 @@ from srcdiff.analysis.links import (
     use_counts,
     written_params,
 )
-from srcdiff.analysis.shadowed import may_copy
+from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, List, Object, Sparse, Tuple, is_mutable
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
-from srcdiff.normalize.summaries.assumed import is_user_call
+from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import reshapes
 from srcdiff.runtime import layout, trees
 

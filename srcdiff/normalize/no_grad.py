@@ -14,8 +14,8 @@ from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.analysis.links import stored_names
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.flow import flows
-from srcdiff.frontend.lowering import Closure
+from srcdiff.frontend.closures.closures import Closure
+from srcdiff.frontend.lowering import flows
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Kind,
@@ -26,11 +26,10 @@ from srcdiff.ir.kinds import (
     is_scalar,
 )
 from srcdiff.kinds.interpreter import infer
-from srcdiff.normalize.prepare import is_inplace
-from srcdiff.primitives.effects import mutated_args
-from srcdiff.primitives.made_objects import makes_object
+from srcdiff.normalize.in_place import is_inplace
+from srcdiff.primitives.effects import makes_object, mutated_args
 from srcdiff.runtime.arrays import stop_gradient
-from srcdiff.runtime.modes import MODES, enable_grad, set_grad_enabled
+from srcdiff.runtime.contexts import MODES, enable_grad, set_grad_enabled
 from srcdiff.specialize.inline import is_user_function
 
 Kinds = Mapping[str, Kind]

@@ -18,9 +18,9 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
-from srcdiff.frontend.flow import flows
+from srcdiff.frontend.lowering import flows
 from srcdiff.ir.kinds import Kind, List, Tuple, Unknown, is_active_kind
-from srcdiff.kinds.atoms import atom_kind, kind_of_call
+from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.elementwise import is_elementwise, meets_lists
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.registry import lookup

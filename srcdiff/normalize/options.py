@@ -1,7 +1,11 @@
 """The arguments that many functions of NumPy share: `out`, `where`, `dtype`, `initial`.
 
-A call with one of them is the same as some statements without it: `np.add(x, y, out=z)` is
-`z[...] = np.add(x, y)`, and `np.divide(x, y, out=z, where=m)` is `z[m] = x[m] / y[m]`.
+Takes a call with one of them; gives statements without it that do the same: `np.add(x, y, out=z)`
+is `z[...] = np.add(x, y)`, and `np.divide(x, y, out=z, where=m)` is `z[m] = x[m] / y[m]`.
+
+`out=None` says nothing: `without_idle_outs` takes a function and the kinds of its names; it returns
+it without the arguments `out` that are surely None.  One that is None at times is refused: what the
+call writes into is known only when it runs.
 """
 
 from __future__ import annotations
@@ -14,11 +18,11 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
-from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, dims_of
-from srcdiff.primitives.arguments import as_atom, bind
-from srcdiff.primitives.outs import argument as given_as
-from srcdiff.primitives.outs import named, parameters, takes_out
-from srcdiff.primitives.registry import Rule, given, spelling
+from srcdiff.ir.kinds import UNKNOWN, Kind, Maybe, NoneKind, Scalar, Tuple, dims_of
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.arguments import argument as given_as
+from srcdiff.primitives.arguments import as_atom, bind, named, parameters, spelling, takes_out
+from srcdiff.primitives.registry import Rule, given
 from srcdiff.runtime.devices import on_device
 
 Kinds = Mapping[str, Kind]
@@ -209,3 +213,42 @@ class _Plain:
             self.loc,
             "Give an array as `out=`, or choose with `np.where`.",
         )
+
+
+# --- `out=None` says nothing: calls without it ---------------------------------------------------
+
+
+def without_idle_outs(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function without what says that nothing is written into."""
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(_plain(ir.map_blocks(s, block), kinds) for s in inner)
+
+    return replace(function, body=block(function.body))
+
+
+def _plain(stmt: ir.Stmt, kinds: Kinds) -> ir.Stmt:
+    """A statement without `out=None`."""
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(stmt, (ir.Assign, ir.Effect)) or not takes_out(call.fn):
+        return stmt
+    by_name = named(call)
+    given = dict(by_name.kwargs).get("out")
+    if given is None:
+        return stmt
+    kinds_given = _inside(atom_kind(given, kinds))
+    if any(isinstance(k, Maybe) for k in kinds_given):
+        raise UnsupportedError(
+            "`out` is None at times, and an array at others",
+            stmt.loc,
+            remedy="Call the function without it, and store the result: `out[...] = f(x)`.",
+        )
+    if not all(isinstance(k, NoneKind) for k in kinds_given):
+        return stmt
+    kwargs = tuple((k, v) for k, v in by_name.kwargs if k != "out")
+    return ir.rebuilt(stmt, rhs=replace(by_name, kwargs=kwargs))
+
+
+def _inside(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds of what is written into: of several results there are several."""
+    return kind.items if isinstance(kind, Tuple) and kind.items else (kind,)

@@ -20,9 +20,8 @@ from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Kind, Scalar, Text
+from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
-from srcdiff.primitives.outs import outs
-from srcdiff.primitives.registry import spelling
 from srcdiff.primitives.views import is_array
 
 _IN_ANY_ORDER = (np.fill_diagonal, np.place, np.put, np.putmask)

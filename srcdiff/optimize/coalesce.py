@@ -1,14 +1,32 @@
-"""`_t = e` with `y = _t` as its only use becomes `y = e`; so does an adjoint with a second name."""
+"""One name for what has two.
+
+`_t = e` with `y = _t` as its only use becomes `y = e`; so does an adjoint with a second name.
+
+`u_1 = u` where `u` is not read afterwards: `u_1` becomes `u`, as the user wrote it.
+`with_first_names` takes a finished function and the kinds of its names.  A variable that is bound
+again has names of its own for what it was at first, of which later statements may ask the shape and
+dtype: what it is afterwards has the same.
+
+Loop variables may have one name if none of their loops stands inside another.  `shared` takes a
+function and returns new names for some of its loop variables; a variable takes part if only loops
+bind it and only their bodies read it, so that it means nothing between them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from srcdiff import ir
-from srcdiff.analysis.liveness import mentioned, uses
-from srcdiff.optimize.rewrite import is_temporary, mark_in
+from srcdiff.analysis.liveness import mentioned, reads_of, uses
+from srcdiff.ir.kinds import Array, Kind, same_shape
+from srcdiff.optimize.rewrite import is_unnamed, mark_in
+from srcdiff.optimize.shapes import asks_form, same_dtype
+from srcdiff.runtime.trees import cotangent
 
 
 def coalesce(function: ir.Function) -> ir.Function:
@@ -16,7 +34,7 @@ def coalesce(function: ir.Function) -> ir.Function:
     reads = Counter(uses(function.body))
     bound = Counter([n for s in ir.walk(function.body) for n in ir.writes(s)])
     single = frozenset(
-        n for n, count in bound.items() if count == 1 and is_temporary(n) and reads[n] == 1
+        n for n, count in bound.items() if count == 1 and is_unnamed(n) and reads[n] == 1
     )
     return ir.rebuilt(function, body=_block(function.body, single))
 
@@ -76,7 +94,7 @@ def _is_second(stmt: ir.Stmt) -> bool:
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Name):
         return False
     first = stmt.rhs.id
-    return stmt.target.id.startswith("d_") and (first.startswith("d_") or is_temporary(first))
+    return stmt.target.id.startswith("d_") and (first.startswith("d_") or is_unnamed(first))
 
 
 def _mentions(block: ir.Block) -> Counter[str]:
@@ -108,7 +126,7 @@ def _renamed(block: ir.Block, mentions: Counter[str]) -> ir.Block:
 
 def _is_plainer(first: str, second: str) -> bool:
     """Whether of two adjoints only the first is that of something that has a name."""
-    return _UNNAMED.match(second) is not None and not is_temporary(first.removeprefix("d_"))
+    return _UNNAMED.match(second) is not None and not is_unnamed(first.removeprefix("d_"))
 
 
 _UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
@@ -127,3 +145,131 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
         if name in ir.writes(block[k]) and not left:
             return k if isinstance(block[k], ir.Assign) else None
     return None
+
+
+# --- `u_1 = u` where `u` is not read afterwards: `u_1` becomes `u`, as the user wrote it ---------
+
+
+Kinds = Mapping[str, Kind]
+
+
+def with_first_names(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function without second names for what has no use under its first."""
+    body, at = function.body, 0
+    while at < len(body):
+        stmt, rest = body[at], body[at + 1 :]
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+            first, second = stmt.rhs.id, stmt.target.id
+            if _are_alike(first, second) and _may_stand(first, second, body[:at], rest, kinds):
+                body = (*body[:at], *ir.rename(rest, {second: first}))
+                continue
+        at += 1
+    return replace(function, body=body)
+
+
+_NUMBER = re.compile(r"(_\d+)+\Z")
+
+
+def _are_alike(first: str, second: str) -> bool:
+    """Whether names are of one variable."""
+    return not first.startswith(("d_", "_")) and _NUMBER.sub("", first) == _NUMBER.sub("", second)
+
+
+def _may_stand(
+    first: str, second: str, before: ir.Block, rest: ir.Block, kinds: Kinds
+) -> bool:
+    """Whether a name may stand for what its second name is bound to from here on."""
+    if first in ir.bound(rest) or second in ir.bound(before):
+        return False
+    reading = [s for s in ir.walk(rest) if first in ir.itself_mentions(s)]
+    return all(_asks_alike(s, first, second, kinds) for s in reading)
+
+
+def _asks_alike(stmt: ir.Stmt, first: str, second: str, kinds: Kinds) -> bool:
+    """Whether a statement asks of a name what is the same for its second name."""
+    call = ir.call_of(stmt)
+    place = None if call is None else asks_form(call)
+    if call is None or place is None or ir.occurrences(call).count(first) != 1:
+        return False
+    if len(call.args) <= place or call.args[place] != ir.Name(first):
+        return False
+    one, two = kinds.get(first), kinds.get(second)
+    if not isinstance(one, Array) or not isinstance(two, Array) or not same_shape(one, two):
+        return False
+    plain = not one.maybe_scalar and not two.maybe_scalar
+    return plain and (call.fn not in (np.zeros_like, cotangent) or same_dtype(one, two))
+
+
+# --- loop variables that may have one name: those of loops of which none stands inside another ---
+
+
+def shared(function: ir.Function, families: Mapping[str, str]) -> dict[str, str]:
+    """The variables that take another's name: `families` says which `i` an `i_1` is called after.
+
+    That is the name itself, or another variable that is called after it.
+    """
+    if not families:
+        return {}
+    known = _Loops(function)
+    first = {n: None for n in known.around if n in families}
+    found: dict[str, str] = {}
+    same: dict[str, list[str]] = {}
+    for name in first:
+        family = families[name]
+        others = same.setdefault(family, [family] if family in known.around else [])
+        taken = next((n for n in others if n not in known.around[name]), None)
+        if taken is None:
+            others.append(name)
+        else:
+            found[name] = taken
+            known.join(name, taken)
+    return found
+
+
+class _Loops:
+    """The variables that mean something in their loops alone, and those of loops around each."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.around: dict[str, set[str]] = {}
+        self.others = {p.name for p in function.params}
+        self.block(function.body, ())
+        self.around = {n: a for n, a in self.around.items() if n not in self.others}
+
+    def block(self, block: ir.Block, outer: tuple[str, ...]) -> None:
+        """Looks at a block inside the loops of some variables."""
+        for stmt in block:
+            self.others.update(n for n in _reads(stmt) if n not in outer or _is_text(stmt))
+            if not isinstance(stmt, ir.For):
+                self.others.update(ir.writes(stmt))
+            for inner in ir.blocks(stmt):
+                self.block(inner, self.inside(stmt, outer))
+
+    def inside(self, stmt: ir.Stmt, outer: tuple[str, ...]) -> tuple[str, ...]:
+        """The variables of the loops around the blocks of a statement."""
+        if not isinstance(stmt, ir.For):
+            return outer
+        name = stmt.target.id
+        self.around.setdefault(name, set()).update((name, *outer))
+        for other in outer:
+            self.around[other].add(name)
+        return (*outer, name)
+
+    def join(self, name: str, taken: str) -> None:
+        """Give a variable another one's name."""
+        for other in self.around.pop(name) - {name}:
+            self.around[taken].add(other)
+            self.around.get(other, set()).add(taken)
+
+
+def _reads(stmt: ir.Stmt) -> Iterator[str]:
+    """The names that a statement itself reads, its test and its flag included."""
+    yield from reads_of(stmt)
+    if isinstance(stmt, ir.While):
+        yield from ir.names(stmt.test)
+    if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
+        yield stmt.stop.id
+
+
+def _is_text(stmt: ir.Stmt) -> bool:
+    """Whether a function in a text that is taken over may look at names later."""
+    return any(isinstance(o, (ir.Opaque, ir.Verbatim)) for o in (stmt, *ir.operands(stmt)))

@@ -1,15 +1,39 @@
-"""Which names may share memory, which memory is written into, and which leaves the function."""
+"""What is known of memory and of values at a point of a function.
+
+`Memory` says which names may share memory, which memory is written into, and which leaves the
+function; `Sharers` and `OwnMemory` which names may hold the memory of a name at a point: where
+nobody does, it is its own.
+
+`Available` is what names are known to equal.  A fact `name = rhs` holds until the name, or a name
+in `rhs`, is bound again, or memory that the right-hand side looks at is written into.  Every name
+and every class of memory has a version that goes up when that happens; a fact remembers the
+versions it was made under.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+import operator
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
-from srcdiff.analysis.liveness import names_in
+from srcdiff.analysis.liveness import liveness, names_in
 from srcdiff.ir.kinds import Array, Kind, is_mutable
-from srcdiff.primitives.effects import mutated_args, returns_view
+from srcdiff.primitives.effects import (
+    IN_PLACE_FUNCTIONS,
+    MUTATORS,
+    VIEW_ALL_FUNCTIONS,
+    VIEW_FUNCTIONS,
+    is_pure,
+    is_ufunc_at,
+    makes_new,
+    mutated_args,
+    returns_view,
+)
 from srcdiff.runtime import trees
 
 Kinds = Mapping[str, Kind]
@@ -154,3 +178,208 @@ class Memory(Remembered):
     def _kept(self, call: ir.Call) -> tuple[ir.Atom, ...]:
         """What a call that returns something may keep: the items of a container it writes into."""
         return call.args if mutated_args(call, self.kinds) else ()
+
+
+# --- which names may hold the memory of a name at a point: where nobody does, it is its own ------
+
+
+_VIEWS = (
+    operator.getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
+)  # fmt: skip
+
+
+def gives_view(fn: ir.Callee) -> bool:
+    """Whether a callee gives views that can be written into as what they are views of."""
+    return fn.name == "T" if isinstance(fn, ir.Attr) else fn in _VIEWS
+
+
+class Sharers(Remembered):
+    """The names that may share memory anywhere in a function, and those that others may keep."""
+
+    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+        super().__init__(function, kinds)
+        self.memory = Memory.of(function, kinds)
+        params = {p.name for p in function.params}
+        names = ir.bound(function.body) | ir.used(function.body) | params
+        self.groups: dict[str, set[str]] = {}
+        for name in names:
+            self.groups.setdefault(self.memory.find(name), set()).add(name)
+        kept = (n for s in ir.walk(function.body) for n in _handed_out(s))
+        self.kept = frozenset(map(self.memory.find, (*params, *kept))) | self.memory.put
+
+    def group(self, name: str) -> set[str]:
+        """The names that may share memory with a name, and itself."""
+        return self.groups[self.memory.find(name)]
+
+    def is_alone(self, name: str, live: Set[str]) -> bool:
+        """Whether no other live name, and nobody outside, may hold the memory of a name."""
+        return not self.is_kept(name) and live.isdisjoint(self.group(name) - {name})
+
+    def is_kept(self, name: str) -> bool:
+        """Whether somebody outside may hold the memory of a name."""
+        return self.memory.find(name) in self.kept
+
+
+def _handed_out(stmt: ir.Stmt) -> Iterable[str]:
+    """The names that a statement gives to something that may keep them."""
+    if isinstance(stmt, ir.Verbatim):
+        return ir.reads(stmt)
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Opaque):
+        return ir.names(rhs)
+    return ir.names(rhs) if isinstance(rhs, ir.Call) and not is_known(rhs.fn) else ()
+
+
+def is_known(fn: ir.Callee) -> bool:
+    """Whether all that a callee does with its arguments is known."""
+    if isinstance(fn, ir.Method):
+        return fn.name in MUTATORS or is_pure(fn)
+    return is_pure(fn) or is_ufunc_at(fn) or fn in IN_PLACE_FUNCTIONS
+
+
+class OwnMemory(Remembered):
+    """Which arrays nobody else has, and can be written into, at which statements of a function."""
+
+    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+        super().__init__(function, kinds)
+        self.sharers = Sharers.of(function, kinds)
+        self.live = liveness(function)
+        self.body = function.body
+
+    @cached_property
+    def odd(self) -> set[str]:
+        """The names that may stand for what is no array that can be written into."""
+        return {n for s in ir.walk(self.body) for n in oddly_bound(s, self.kinds)}
+
+    def is_own(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether no name that is read behind a statement has the memory of a name before it."""
+        return self.is_last(name, stmt) and self.odd.isdisjoint(self.sharers.group(name))
+
+    def is_last(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether nobody else looks behind a statement at what a name stands for before it."""
+        holders = self.sharers.group(name).difference(ir.writes(stmt))
+        return not self.sharers.is_kept(name) and self.live[id(stmt)].isdisjoint(holders)
+
+
+def oddly_bound(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+    """The names that a statement binds to what may be no array that can be written into."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, ir.Name):
+        return ()
+    if not isinstance(rhs, ir.Call):
+        return ir.writes(stmt)
+    if gives_view(rhs.fn):  # a part of what is from outside stays what it is
+        return ir.writes(stmt) if isinstance(rhs.args[0], ir.Ref) else ()
+    new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
+    new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
+    return () if new else ir.writes(stmt)
+
+
+# --- what names are known to equal at a point of a walk through a function -----------------------
+
+
+def is_view(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is surely a view, if it is an array: `x.T`, `x[1:, 2]`."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn is not operator.getitem:
+        return isinstance(rhs.fn, ir.Attr) and rhs.fn.name == "T"
+    index = rhs.args[1]
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(
+        isinstance(i, ir.Slice) for i in items
+    )
+
+
+class Fact(NamedTuple):
+    """A right-hand side and the versions of what it depends on."""
+
+    rhs: ir.Rhs
+    names: tuple[tuple[str, int], ...]
+    memory: tuple[tuple[str, int], ...]
+    block: int
+
+
+class Available:
+    """The facts that hold at the present point."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.facts: dict[str, Fact] = {}
+        self.values: dict[ir.Rhs, str] = {}
+        self.names: dict[str, int] = {}
+        self.written: dict[str, int] = {}
+
+    def bind(self, name: str) -> None:
+        """A name takes a new value."""
+        self.names[name] = self.names.get(name, 0) + 1
+
+    def write(self, classes: Iterable[str]) -> None:
+        """Memory is written into."""
+        for name in classes:
+            self.written[name] = self.written.get(name, 0) + 1
+
+    def forget(self, block: ir.Block) -> None:
+        """Whatever a block may bind or write has happened, or is about to."""
+        for stmt in ir.walk(block):
+            for name in ir.writes(stmt):
+                self.bind(name)
+            self.change(stmt)
+
+    def change(self, stmt: ir.Stmt) -> None:
+        """The memory that a statement itself writes into; a number is bound anew instead."""
+        self.write(self.memory.written_by(stmt))
+        if isinstance(stmt, ir.SetItem) and stmt.index is None:
+            self.bind(stmt.base.id)
+
+    def learn(self, name: str, rhs: ir.Rhs, block: int) -> None:
+        """From here on `name` equals `rhs`."""
+        if isinstance(rhs, ir.Opaque):
+            return
+        reads = tuple(names_in(rhs))
+        if name in reads:
+            return
+        fact = self._fact(name, rhs, reads, block)
+        self.facts[name] = fact
+        if isinstance(rhs, ir.Call):
+            self.values[rhs] = name
+
+    def _fact(self, name: str, rhs: ir.Rhs, reads: tuple[str, ...], block: int) -> Fact:
+        versions = tuple([(n, self.names.get(n, 0)) for n in (name, *reads)])
+        # A copy is the same object: what is written into one is written into the other.
+        # So is a view: its elements change, it stays the view that it is.
+        if isinstance(rhs, ir.Name) or is_view(rhs):
+            return Fact(rhs, versions, (), block)
+        classes = {self.memory.find(n) for n in (name, *reads) if self.memory.is_mutated(n)}
+        memory = tuple([(c, self.written.get(c, 0)) for c in sorted(classes)]) if classes else ()
+        return Fact(rhs, versions, memory, block)
+
+    def value(self, atom: ir.Atom) -> ir.Rhs | None:
+        """What a name is known to equal."""
+        if type(atom) is not ir.Name:
+            return None
+        fact = self.facts.get(atom.id)
+        return fact.rhs if fact is not None and self._holds(fact) else None
+
+    def copied(self, name: ir.Name) -> ir.Atom:
+        """What a name is a copy of; itself if it is none."""
+        fact = self.facts.get(name.id)
+        if fact is None or not isinstance(fact.rhs, (ir.Name, ir.Const, ir.Ref)):
+            return name
+        return fact.rhs if self._holds(fact) else name
+
+    def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
+        """A name, bound in this block, that equals a right-hand side."""
+        name = self.values.get(rhs)
+        if name is None:
+            return None
+        fact = self.facts.get(name)
+        if fact is None or fact.block != block or fact.rhs != rhs or not self._holds(fact):
+            return None
+        return name
+
+    def _holds(self, fact: Fact) -> bool:
+        for name, version in fact.names:
+            if self.names.get(name, 0) != version:
+                return False
+        return not fact.memory or all(self.written.get(c, 0) == v for c, v in fact.memory)

@@ -19,8 +19,8 @@ from srcdiff.ir.kinds import (
     same_dim,
     same_shape,
 )
-from srcdiff.kinds.interpreter import atom_kind
-from srcdiff.optimize.available import Available
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.optimize.memory import Available
 from srcdiff.runtime import arrays
 from srcdiff.runtime.trees import cotangent
 

@@ -1,28 +1,196 @@
-"""Simplify a finished function: copies, algebra, shapes, dead code.
+"""Simplify a finished function, or adjoints that still stand beside their primals.
 
-Takes the function that `tape` has put together (forward statements, the comment "backward",
-backward statements, `Return`) and the kinds of its parameters; returns a function that computes the
-same: the same shapes and dtypes, the same floating-point results but for the sign of a zero and the
-rounding of products with adjoints, and the same memory shared by what is returned.  Statements
-before the comment are the user's: there only temporaries are replaced and dead statements dropped.
+`simplify` takes the function that `tape` has put together (forward statements, the comment
+"backward", backward statements, `Return`) and the kinds of its parameters; it returns a function
+that computes the same: the same shapes and dtypes, the same floating-point results but for the sign
+of a zero and the rounding of products with adjoints, and the same memory shared by what is
+returned.  Statements before the comment are the user's: there only temporaries are replaced and
+dead statements dropped.
+
+`simplify_pairs` takes the `Pair` tree of `accumulate`, before it is decided what to save, the kinds
+of its primal names and the names of their adjoints.  It returns the tree with plainer adjoint
+statements, so that nothing is saved for a shape that a parameter has as well, or for what is never
+read.  The primal statements stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Kind
+from srcdiff.analysis.liveness import reads_of, uses
+from srcdiff.ir.kinds import UNKNOWN, Kind
+from srcdiff.kinds.calls import atom_kind, float_like, kind_of_call
 from srcdiff.kinds.interpreter import infer
-from srcdiff.optimize.cleared import without_clearing
 from srcdiff.optimize.coalesce import coalesce, with_one_name
-from srcdiff.optimize.copies import without_copies
-from srcdiff.optimize.dead_code import remove_dead
-from srcdiff.optimize.forms import without_outputs
-from srcdiff.optimize.order import reorder
-from srcdiff.optimize.paired import simplify_pairs
-from srcdiff.optimize.rewrite import rewrite
-from srcdiff.optimize.scalars import derived
+from srcdiff.optimize.copies import without_clearing, without_copies
+from srcdiff.optimize.dead_code import remove_dead, without_outputs
+from srcdiff.optimize.products import derived
+from srcdiff.optimize.rewrite import Rewriter, rewrite
+from srcdiff.optimize.schedule import reorder
+from srcdiff.primitives.effects import is_pure, mutated_args
+
+
+def simplify_pairs(
+    function: ir.Function,
+    kinds: Mapping[str, Kind],
+    adjoints: Mapping[str, str],
+    keep: Iterable[str],
+    fresh: ir.Fresh | None = None,
+) -> ir.Function:
+    """The paired function with plainer adjoints; `keep` are the adjoints that are read later.
+
+    `fresh` makes the names of new temporaries: it goes on to make those of the function.
+    """
+    known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
+    _infer_adjoints(function.body, known, frozenset(known))
+    kept = frozenset(keep)
+    rewriter = _Backward(function, known, kept, fresh)
+    return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
+
+
+def _infer_adjoints(block: ir.Block, kinds: dict[str, Kind], given: frozenset[str]) -> None:
+    """Add the kinds of the names that only adjoint statements bind: all in one iteration."""
+    for stmt in reversed(block):
+        if isinstance(stmt, ir.Pair):
+            for inner in ir.walk(stmt.adjoint):
+                _infer(inner, kinds, given)
+        else:
+            for part in ir.blocks(stmt):
+                _infer_adjoints(part, kinds, given)
+
+
+def _infer(stmt: ir.Stmt, kinds: dict[str, Kind], given: frozenset[str]) -> None:
+    """Add the kind of what a statement binds; a name that is bound twice is unknown."""
+    for name in ir.writes(stmt):
+        if name in given:
+            continue
+        if name in kinds or not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Opaque):
+            kinds[name] = UNKNOWN
+        elif isinstance(stmt.rhs, ir.Call):
+            kinds[name] = kind_of_call(stmt.rhs, kinds)
+        else:
+            kinds[name] = atom_kind(stmt.rhs, kinds)
+
+
+class _Backward(Rewriter):
+    """The walk in the order of the backward part."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        kinds: dict[str, Kind],
+        keep: frozenset[str],
+        fresh: ir.Fresh | None,
+    ) -> None:
+        super().__init__(function, kinds, keep, fresh)
+        self.ours = True
+        self.primal: ir.Block = ()
+        single = _bound_once(function)
+        self.algebra.is_loose = lambda name: name not in single
+
+    def back(self, block: ir.Block) -> ir.Block:
+        """A block of the tree, its last statement first."""
+        return tuple(reversed([self.pair(s) for s in reversed(block)]))
+
+    def pair(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement of the tree: the adjoints in it, which run before what precedes it."""
+        if isinstance(stmt, ir.Pair):
+            self.primal = () if stmt.primal is None else (stmt.primal,)
+            adjoint = self.block(stmt.adjoint)
+            self.available.forget(self.primal)
+            return ir.rebuilt(stmt, adjoint=adjoint)
+        if isinstance(stmt, ir.If):
+            body = self.back(stmt.body)
+            self.available.forget(stmt.body)
+            orelse = self.back(stmt.orelse)
+            self.available.forget(stmt.orelse)
+            return ir.rebuilt(stmt, body=body, orelse=orelse)
+        if isinstance(stmt, (ir.For, ir.While)):
+            self.available.forget((stmt,))
+            body = self.back(stmt.body)
+            cond = self.back(stmt.cond) if isinstance(stmt, ir.While) else ()
+            self.available.forget((stmt,))
+            done = ir.rebuilt(stmt, body=body)
+            return ir.rebuilt(done, cond=cond) if isinstance(done, ir.While) else done
+        self.available.forget((stmt,))
+        return stmt
+
+    def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
+        """An adjoint statement; from `Undo` on the primal is as it was before its statement."""
+        if isinstance(stmt, ir.Undo):
+            self.available.forget(self.primal)
+            return stmt
+        return super().stmt(stmt, here)
+
+
+def _bound_once(function: ir.Function) -> frozenset[str]:
+    """The names that are bound once, and that directly in the body: they need not be saved."""
+    outer = {p.name for p in function.params}
+    bound = Counter([*outer, *chain.from_iterable(map(ir.writes, ir.walk(function.body)))])
+    for stmt in function.body:
+        primal = stmt.primal if isinstance(stmt, ir.Pair) else stmt
+        if isinstance(primal, ir.Assign):
+            outer.add(primal.target.id)
+    return frozenset(n for n in outer if bound[n] == 1)
+
+
+def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
+    """The function without pure adjoint assignments to names that nothing reads."""
+    count = Counter(uses(function.body))
+    made: dict[str, list[ir.Assign]] = {}
+    for stmt in _adjoint_statements(function.body):
+        if isinstance(stmt, ir.Assign):
+            made.setdefault(stmt.target.id, []).append(stmt)
+    waiting = [n for n in made if not count[n]]
+    dead: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in keep or name in dead or not all(_is_pure(s.rhs) for s in made[name]):
+            continue
+        dead.add(name)
+        for stmt in made[name]:
+            count.subtract(reads_of(stmt))
+            waiting += [n for n in reads_of(stmt) if n in made and not count[n]]
+    return replace(function, body=_dropped(function.body, dead, False)) if dead else function
+
+
+def _adjoint_statements(block: ir.Block) -> list[ir.Stmt]:
+    """Every statement of every adjoint."""
+    return [s for p in ir.walk(block) if isinstance(p, ir.Pair) for s in ir.walk(p.adjoint)]
+
+
+def _is_pure(rhs: ir.Rhs) -> bool:
+    if isinstance(rhs, ir.Call):
+        return is_pure(rhs.fn) and not mutated_args(rhs)
+    return not isinstance(rhs, ir.Opaque)
+
+
+def _dropped(block: ir.Block, dead: set[str], adjoint: bool) -> ir.Block:
+    """A block without the adjoint assignments to dead names."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if adjoint and isinstance(stmt, ir.Assign) and stmt.target.id in dead:
+            continue
+        if isinstance(stmt, ir.Pair):
+            stmt = ir.rebuilt(stmt, adjoint=_dropped(stmt.adjoint, dead, True))
+        elif isinstance(stmt, ir.If):
+            body = _dropped(stmt.body, dead, adjoint)
+            stmt = ir.rebuilt(stmt, body=body, orelse=_dropped(stmt.orelse, dead, adjoint))
+        elif isinstance(stmt, ir.While):
+            cond = _dropped(stmt.cond, dead, adjoint)
+            stmt = ir.rebuilt(stmt, cond=cond, body=_dropped(stmt.body, dead, adjoint))
+        elif isinstance(stmt, ir.For):
+            stmt = ir.rebuilt(stmt, body=_dropped(stmt.body, dead, adjoint))
+        out.append(stmt)
+    return tuple(out)
+
+
+# --- simplify a finished function: copies, algebra, shapes, dead code ----------------------------
+
 
 ROUNDS = 5
 
@@ -56,6 +224,3 @@ def simplify(
             return new
         function = new
     return function
-
-
-__all__ = ["simplify", "simplify_pairs"]

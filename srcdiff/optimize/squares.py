@@ -17,13 +17,12 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
-from srcdiff.frontend.flow import flows
+from srcdiff.frontend.lowering import flows
 from srcdiff.ir.kinds import rank_of
-from srcdiff.kinds.atoms import atom_kind
-from srcdiff.kinds.typed import Typed
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names
-from srcdiff.optimize.available import Available
-from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.memory import Available, Memory
 from srcdiff.primitives.effects import module_of
 from srcdiff.runtime.arrays import squared_modulus, with_slope
 

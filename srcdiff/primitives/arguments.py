@@ -1,12 +1,27 @@
-"""The arguments of a call, bound to the parameters of a template."""
+"""The arguments of a call: bound to the parameters of a template, and those written into.
+
+`bind(params, ...)` is the argument for every parameter, or a located error for a call that the
+template does not cover.
+
+Functions of NumPy and SciPy write their results into `out`, by its name or by its place.
+`named(call)` is a call that gives `out`, and all that follows it, by name; `outs(call)` are the
+atoms given as `out`; `overwrites(call)` says whether a call may use what it is given as scratch
+memory (`overwrite_input=True`).  `np.nan_to_num(y, copy=False)` has `y` as its `out`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from inspect import Parameter
-from types import MappingProxyType
-from typing import Any
+from types import FunctionType, MappingProxyType
+from typing import Any, TypeVar
 
+import numpy as np
+
+from srcdiff import ir
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
 
@@ -169,3 +184,191 @@ def _misfit(
         loc,
         f"{remedy}{instead}, or give a rule of your own with @srcdiff.rule.",
     )
+
+
+# --- where results are written: `out`, by its name or by its place -------------------------------
+
+
+_T = TypeVar("_T")
+
+KEYS = ("out", "output")
+"""How the parameter is called that is written into; in `scipy.ndimage` by the second name."""
+
+_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        name: ("self", *names.split())
+        for name, names in {
+            "all": "axis out keepdims", "any": "axis out keepdims",
+            "argmax": "axis out keepdims", "argmin": "axis out keepdims",
+            "choose": "choices out mode", "clip": "min max out", "compress": "condition axis out",
+            "cumprod": "axis dtype out", "cumsum": "axis dtype out", "dot": "b out",
+            "max": "axis out keepdims initial where", "min": "axis out keepdims initial where",
+            "mean": "axis dtype out keepdims where",
+            "prod": "axis dtype out keepdims initial where",
+            "sum": "axis dtype out keepdims initial where",
+            "std": "axis dtype out ddof keepdims where",
+            "var": "axis dtype out ddof keepdims where",
+            "ptp": "axis out keepdims", "round": "decimals out",
+            "take": "indices axis out mode", "trace": "offset axis1 axis2 dtype out",
+            # Of generators of random numbers.
+            "random": "size dtype out", "standard_normal": "size dtype out",
+            "standard_exponential": "size dtype method out",
+            "standard_gamma": "shape size dtype out",
+        }.items()
+    }
+)  # fmt: skip
+
+_UFUNC_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "reduce": ("array", "axis", "dtype", "out", "keepdims", "initial", "where"),
+        "accumulate": ("array", "axis", "dtype", "out"),
+        "reduceat": ("array", "indices", "axis", "dtype", "out"),
+    }
+)
+
+# Functions written in C that may come without a signature.
+_WITHOUT_SIGNATURE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"dot": ("a", "b", "out"), "concatenate": ("arrays", "axis", "out")}
+)
+
+def parameters(fn: ir.Callee) -> tuple[str, ...]:
+    """The parameters of a function that can be given by position, as far as `out` is one of them.
+
+    Of a method of an array the first is the array.
+    """
+    if isinstance(fn, ir.Method):
+        return _METHODS.get(fn.name, ())
+    if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
+        return ()
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+        return _UFUNC_METHODS.get(fn.__name__, ())  # type: ignore[union-attr]
+    return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)
+
+
+def _is_library(fn: Any) -> bool:
+    """Whether a function belongs to NumPy or SciPy."""
+    module = getattr(fn, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] in ("numpy", "scipy")
+
+
+@lru_cache(maxsize=4096)
+def _names(fn: Any) -> tuple[str, ...]:
+    """The names of the parameters of a function of NumPy or SciPy that is no ufunc."""
+    if isinstance(fn, (np.ufunc, type)):
+        return ()
+    try:
+        found = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):  # none is known
+        return _WITHOUT_SIGNATURE.get(getattr(fn, "__name__", ""), ())
+    return tuple(p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+
+def named(call: ir.Call) -> ir.Call:
+    """A call with `out` and all that follows it given by name; one of a ufunc as a tuple."""
+    if isinstance(call.fn, np.ufunc):
+        return _named_of_ufunc(call)
+    if call.fn is np.nan_to_num:
+        return _named_of_nan_to_num(call)
+    if len(call.args) < 2:
+        return call
+    names = parameters(call.fn)
+    place = next((k for k, n in enumerate(names) if n in KEYS), None)
+    if place is None or len(call.args) <= place or len(call.args) > len(names):
+        return call
+    if any(isinstance(a, ir.Star) for a in call.args):
+        return call
+    if place > 0 and names[place - 1] == "dtype":
+        place -= 1  # which says nothing if it is None, but is no parameter of a rule
+    given = tuple(zip(names[place:], call.args[place:], strict=False))
+    return replace(call, args=call.args[:place], kwargs=(*given, *call.kwargs))
+
+
+def _named_of_ufunc(call: ir.Call) -> ir.Call:
+    """`np.divmod(x, y, q, r)` as `np.divmod(x, y, out=(q, r))`."""
+    count = call.fn.nin  # type: ignore[union-attr]
+    if len(call.args) <= count or any(isinstance(a, ir.Star) for a in call.args):
+        return call
+    given = call.args[count:]
+    rest = (ir.NONE,) * (call.fn.nout - len(given))  # type: ignore[union-attr]
+    out = given[0] if len((*given, *rest)) == 1 else ir.Tup((*given, *rest))
+    return replace(call, args=call.args[:count], kwargs=(("out", out), *call.kwargs))
+
+
+def _named_of_nan_to_num(call: ir.Call) -> ir.Call:
+    """`np.nan_to_num(y, copy=False)` as `np.nan_to_num(y, out=y)`."""
+    copy, first = argument(call, "copy"), argument(call, "x")
+    if first is None or _is(copy, True) or any(isinstance(a, ir.Star) for a in call.args):
+        return call
+    names = parameters(call.fn)
+    args = tuple(zip(names, call.args, strict=False))[1:]
+    given = tuple((k, v) for k, v in (*args, *call.kwargs) if k not in ("x", "copy"))
+    return replace(call, args=(first,), kwargs=(("out", first), *given))
+
+
+def takes_out(fn: ir.Callee) -> bool:
+    """Whether an argument `out` is what a function writes into.
+
+    It may be an item of a dict, a field of an object, or a parameter of somebody's function.
+    """
+    if isinstance(fn, FunctionType):
+        return _is_library(fn) or (fn.__module__ or "").startswith("srcdiff.")
+    return not isinstance(fn, (type, ir.Name, ir.Derived))
+
+
+def outs(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """The arrays given as `out` (remembered beside the fields)."""
+    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_outs")
+    if found is None:
+        found = call.__dict__["_outs"] = _outs(call) if takes_out(call.fn) else ()
+    return found
+
+
+def _outs(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """What is given as `out` to a function that takes it."""
+    found: list[ir.Atom] = []
+    for key, value in named(call).kwargs:
+        if key == "output" and not isinstance(value, ir.Name):
+            continue  # a dtype
+        if key in KEYS and value != ir.NONE:
+            found += value.items if isinstance(value, ir.Tup) else [value]
+    return tuple(a for a in found if a != ir.NONE)
+
+
+def given_out(fn: ir.Callee, args: Sequence[_T], kwargs: Mapping[str, _T]) -> _T | None:
+    """What is given as `out` of a function; None also of one with several, by position."""
+    if isinstance(fn, np.ufunc) and fn.nout > 1:
+        return kwargs.get("out")
+    if not args or not takes_out(fn):
+        return None
+    if "out" in kwargs:
+        return kwargs["out"]
+    names = parameters(fn)
+    place = fn.nin if isinstance(fn, np.ufunc) else names.index("out") if "out" in names else None
+    return args[place] if place is not None and len(args) > place else None
+
+
+def overwrites(call: ir.Call) -> bool:
+    """Whether a call of a function of NumPy or SciPy may write into what it is given.
+
+    That is scratch memory for it, of which nobody knows what it holds afterwards.
+    """
+    keys = [k for k, _ in call.kwargs if k is not None and k.startswith("overwrite")]
+    if len(call.args) > 1:
+        keys += [n for n in parameters(call.fn)[: len(call.args)] if n.startswith("overwrite")]
+    return any(not _is(argument(call, k), False) for k in keys)
+
+
+def argument(call: ir.Call, name: str) -> ir.Atom | None:
+    """The argument of this name, None where it is left out."""
+    for key, value in call.kwargs:
+        if key == name:
+            return value
+    for known, value in zip(parameters(call.fn), call.args, strict=False):
+        if known == name:
+            return value
+    return None
+
+
+def _is(atom: ir.Atom | None, value: bool) -> bool:
+    """Whether an argument is left out, or surely true or false."""
+    return atom is None or (isinstance(atom, ir.Const) and bool(atom.value) is value)

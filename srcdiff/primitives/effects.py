@@ -4,6 +4,12 @@
 result comes of it (an error that it might raise does not count).  `mutated_args(call)`: the atoms
 whose memory a call may write into.  `returns_view(call)`: the atoms whose memory its result may
 share.  A callee that nobody knows is impure, may write into every argument and return any of them.
+
+First comes what this is made of: results that share memory with what a call is given, and of which
+that is all we know (`memoryview(y)`, `np.ndarray(shape, buffer=y)`, masked arrays: no rule says
+where in `y` they are), arrays that are given back where there is nothing to do, items in memory of
+their own, objects made out of the values of their attributes; last, calls that are made for their
+effect alone: they write into an operand, and return None.
 """
 
 from __future__ import annotations
@@ -19,22 +25,190 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Kind, List, Object, Sparse, Tuple, is_mutable
-from srcdiff.primitives.foreign import buffer_of, shares_memory
-from srcdiff.primitives.given_back import asks_no_copy, copies, may_give_back
-from srcdiff.primitives.item_copies import copies_items, is_array_or_number
-from srcdiff.primitives.made_objects import makes_object, object_parts
-from srcdiff.primitives.outs import outs, overwrites
+from srcdiff.ir.kinds import (
+    Array,
+    Kind,
+    List,
+    Object,
+    Scalar,
+    Sparse,
+    Tuple,
+    indexes_as_array,
+    is_container,
+    is_mutable,
+    rank_of,
+    sure,
+)
+from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.purity import has_no_effect
-from srcdiff.runtime import layout, sequences, trees
+from srcdiff.runtime import layout, records, sequences, trees
+from srcdiff.runtime.devices import is_device_array, on_device
+
+_WINDOWS = np.lib.stride_tricks.sliding_window_view
+_WINDOW_FUNCTIONS = frozenset(
+    {
+        memoryview, np.ndarray, np.matrix, np.asmatrix, np.recarray, np.frombuffer, np.from_dlpack,
+        np.nditer, np.lib.stride_tricks.as_strided, _WINDOWS,
+    }
+)  # fmt: skip
+_WINDOW_MODULES = ("numpy.ma", "numpy.rec", "numpy.core.records", "numpy.ctypeslib")
+WINDOW_METHODS = frozenset({"getfield", "__array__"})
+WINDOW_ATTRIBUTES = frozenset({"data", "flat", "base"})
+ADDRESS_ATTRIBUTES = frozenset({"ctypes", "__array_interface__", "__array_struct__"})
+"""Attributes that give the address of an array's memory."""
+
+
+def shares_memory(fn: Any) -> bool:
+    """Whether what a function returns may be a view of any of its arguments."""
+    if getattr(type(fn), "__hash__", None) is None:
+        return False
+    module = getattr(fn, "__module__", None)
+    known = isinstance(module, str) and module.startswith(_WINDOW_MODULES)
+    return known or fn in _WINDOW_FUNCTIONS
+
+
+def is_foreign(call: ir.Call) -> bool:
+    """Whether what a call returns may be a view that no rule describes, if there is no rule."""
+    fn = call.fn
+    if isinstance(fn, ir.Attr):
+        return fn.name in WINDOW_ATTRIBUTES
+    if isinstance(fn, ir.Method):
+        return fn.name in WINDOW_METHODS
+    return shares_memory(fn) and (fn is not np.ndarray or bool(buffer_of(call)))
+
+
+def buffer_of(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """The memory that `np.ndarray(shape, dtype, buffer)` is given, if it is given any."""
+    return (*call.args[2:3], *(v for k, v in call.kwargs if k == "buffer"))
+
+
+# --- functions that give an array back that they are given, where they have nothing to do --------
+
+
+_TIMES: dict[Any, tuple[str, int, int]] = {
+    np.diff: ("n", 1, 0),
+    np.polyder: ("m", 1, 0),
+    np.polyint: ("m", 1, 0),
+    np.linalg.matrix_power: ("n", 0, 1),
+}
+"""How often something is done, its default, and the number for which nothing is."""
+
+
+def may_give_back(call: ir.Call, kinds: Mapping[str, Kind] | None) -> bool:
+    """Whether what a call returns may be its first argument itself."""
+    if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
+        return bool(call.args) and _dtype(call, kinds) in (None, np.dtype(call.fn).name)
+    return _times(call) in (None, True)
+
+
+def gives_back(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+    """Whether what a call returns certainly is its first argument itself, an array."""
+    if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
+        return len(call.args) == 1 and _dtype(call, kinds) == np.dtype(call.fn).name
+    return _times(call) is True
+
+
+def _dtype(call: ir.Call, kinds: Mapping[str, Kind] | None) -> str | None:
+    """The dtype of the first argument of a call, if that certainly is an array with axes."""
+    first = call.args[0] if call.args else None
+    kind = (kinds or {}).get(first.id) if isinstance(first, ir.Name) else None
+    known = isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind)
+    return kind.dtype if known else None  # type: ignore[union-attr]
+
+
+def _times(call: ir.Call) -> bool | None:
+    """Whether something is certainly done no times, None where that is not known."""
+    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or call.fn not in _TIMES:
+        return False
+    name, default, nothing = _TIMES[call.fn]
+    number = dict(call.kwargs).get(name, call.args[1] if len(call.args) > 1 else ir.Const(default))
+    return number.value == nothing if isinstance(number, ir.Const) else None
+
+
+def asks_copy(call: ir.Call) -> bool:
+    """Whether a call is told to copy: `x.reshape(n, copy=True)`."""
+    return any(k == "copy" and v == ir.Const(True) for k, v in call.kwargs)
+
+
+def copies(call: ir.Call) -> bool:
+    """Whether what may give a view is told to copy, as `np.array` is unless told otherwise."""
+    return asks_copy(call) or (call.fn is np.array and not asks_no_copy(call))
+
+
+def asks_no_copy(call: ir.Call) -> bool:
+    """Whether `np.array` is told that it need not copy."""
+    return any(k == "copy" and v != ir.Const(True) for k, v in call.kwargs) or len(call.args) > 2
+
+
+# --- which items are certainly in memory of their own, and no views of what they are taken from --
+
 
 Kinds = Mapping[str, Kind]
 
+
+def copies_items(call: ir.Call, kinds: Kinds | None) -> bool:
+    """Whether `x[i]` certainly makes new memory: a number, or an index with an array in it."""
+    base, index = call.args[0], call.args[1]
+    if not is_array_or_number(base, kinds):
+        return False
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    return any(_is_array_index(i, kinds) for i in items) or _picks_one(base, items, kinds)
+
+
+def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an index item is certainly an array, be it without axes, or a list."""
+    if isinstance(atom, ir.Ref):  # of the module
+        return isinstance(atom.value, (np.ndarray, list)) or is_device_array(atom.value)
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return kind is not None and indexes_as_array(kind)
+
+
+def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:
+    """Whether an index certainly selects one number; on a device it would be a view."""
+    kind = kinds.get(base.id) if kinds is not None and isinstance(base, ir.Name) else None
+    rank = None if kind is None else rank_of(kind)
+    return not on_device() and rank == len(items) and all(_is_integer(i, kinds) for i in items)
+
+
+def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an index item is certainly one integer."""
+    if isinstance(atom, ir.Const):
+        return isinstance(atom.value, int) and not isinstance(atom.value, bool)
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
+
+
+def is_array_or_number(atom: ir.Atom, kinds: Kinds | None) -> bool:
+    """Whether an atom is certainly an array or a number, not a container; it may be None."""
+    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return kind is not None and isinstance(sure(kind), (Array, Scalar))
+
+
+# --- calls that make an object out of the values of its attributes -------------------------------
+
+
+def makes_object(fn: Any) -> bool:
+    """Whether a callee makes an object out of the values of its attributes."""
+    if isinstance(fn, type):
+        return records.plain_fields(fn) is not None
+    return fn is records.instance or fn is trees.like_object
+
+
+def object_parts(call: ir.Call) -> tuple[tuple[str, ...], tuple[ir.Atom, ...]]:
+    """The attributes of an object that a call makes: their names and values."""
+    fields = records.plain_fields(call.fn)
+    if fields is not None:
+        return fields, call.args
+    return tuple(str(k) for k, _ in call.kwargs), tuple(v for _, v in call.kwargs)
+
+
+# --- what has an effect --------------------------------------------------------------------------
+
+
 _HELPERS = (
-    "arrays", "linalg", "trees", "layout", "together", "sequences", "batched", "records",
-    "checkpoint.recompute", "checkpoint.schedules", "second_order", "hooks", "implicit",
-    "scipy.curves", "scipy.integrals", "scipy.normal", "scipy.odes", "scipy.roots",
-    "scipy.sparse", "cofactors", "ufunc_methods", "attempts", "scipy.filters", "pieces",
+    "arrays", "linalg", "trees", "layout", "copies", "sequences", "batched", "records",
+    "checkpoint", "second_order", "contexts", "implicit", "indexing", "scipy.filters",
+    "scipy.curves", "scipy.integrals", "scipy.normal", "scipy.roots", "scipy.sparse",
 )  # fmt: skip
 _KNOWN_MODULES = (
     "numpy", "math", "cmath", "_operator", "operator", "scipy", "copy",
@@ -389,3 +563,30 @@ def shares_entries(method: str) -> bool:
     """Whether what a method of a sparse matrix returns may have the memory of its entries."""
     dense = method in ("toarray", "todense")
     return method in ("transpose", "conj", "conjugate") or (method[:2] == "to" and not dense)
+
+
+# --- calls that are made for their effect alone: they write into an operand, and return None -----
+
+
+_SILENT_METHODS = frozenset({
+    "append", "extend", "insert", "remove", "clear", "reverse", "sort", "update", "fill",
+    "partition", "put", "itemset", "setfield", "setflags",
+})  # fmt: skip
+_SILENT_FUNCTIONS = frozenset({
+    np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
+    operator.setitem, operator.delitem,
+})  # fmt: skip
+
+
+def returns_nothing(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a right-hand side is a call that returns None."""
+    if not isinstance(rhs, ir.Call) or not rhs.args:
+        return False
+    if isinstance(rhs.fn, ir.Method):
+        base = rhs.args[0]
+        kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
+        known = kind is not None and (isinstance(kind, Array) or is_container(kind))
+        return known and rhs.fn.name in _SILENT_METHODS
+    if isinstance(rhs.fn, (ir.Name, ir.Attr, ir.Derived)):
+        return False
+    return is_ufunc_at(rhs.fn) or rhs.fn in _SILENT_FUNCTIONS

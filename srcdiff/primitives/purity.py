@@ -4,6 +4,8 @@ A callee is on it by identity, found under a public name: what only says of itse
 to NumPy (`functools.wraps(np.dot)`, `np.vectorize(f)`, `np.frompyfunc(f, 1, 1)`) is not.  Whatever
 is not listed here (files, printing, global state, random numbers, functions of the user) may do
 anything: it is never run while compiling, and never left out of the text.
+
+The distributions of `scipy.stats` are objects that never change, and are used as modules are.
 """
 
 from __future__ import annotations
@@ -16,7 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.primitives import distributions
+DISTRIBUTION_METHODS = frozenset(
+    {"pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"}
+)
+"""The methods that draw nothing at random."""
+
+
+def distribution(value: Any) -> str | None:
+    """The name under which `scipy.stats` has a distribution; None of anything else."""
+    stats = sys.modules.get("scipy.stats")
+    if stats is None or not str(type(value).__module__).startswith("scipy.stats"):
+        return None
+    return next((name for name, held in vars(stats).items() if held is value), None)
+
+
+# --- what has no effect --------------------------------------------------------------------------
+
 
 _RUN: dict[str, str] = {
     "math": """
@@ -378,17 +395,17 @@ _OPERATORS = _words("""
 """)
 
 _HELPERS = _words("""
-    arrays linalg trees layout together sequences batched records scipy.curves scipy.sparse
-    scipy.normal cofactors ufunc_methods scipy.filters pieces
+    arrays linalg trees layout copies sequences batched records scipy.curves scipy.sparse
+    scipy.normal scipy.filters indexing
 """)
 _CALLING_HELPERS = _words("""
-    allocating checkpoint.recompute checkpoint.schedules second_order hooks implicit
-    scipy.integrals scipy.odes scipy.roots attempts
+    workspace checkpoint second_order contexts implicit scipy.integrals scipy.roots
 """)
 """Helpers that are given functions, which are not run while compiling."""
 _CHECKS = frozenset(("check_adjoint", "cotangent", "cotangents"))
 """Helpers whose errors are the point: they are not left out, but may be moved."""
 _ACTING = _words("""
+    Mode no_grad enable_grad set_grad_enabled
     call_vjp fixed_point given_cotangents hooked note_value nothing_seen on_copies solution
     run_again gradients_again Before Slots run_steps reversed_steps steps_with_tangents
     tangent_again pushed_steps packed unpacked unmoved gradients_at gradients_at_back
@@ -475,7 +492,7 @@ def _is_helper(fn: Any) -> bool:
 def _of_distribution(fn: MethodType) -> bool | None:
     """Whether a method is one of a distribution of SciPy's own that draws nothing."""
     owner = getattr(fn.__self__, "dist", fn.__self__) if _is_of_stats(fn.__self__) else None
-    quiet = fn.__name__ in distributions.METHODS and owner is not None and _is_of_stats(owner)
+    quiet = fn.__name__ in DISTRIBUTION_METHODS and owner is not None and _is_of_stats(owner)
     return True if quiet else None
 
 

@@ -1,59 +1,140 @@
 """Rules: the derivative of one primitive each, written as templates in `templates/`.
 
-The decorators make a `Rule` of a template (a generator function with one `yield`).  The rules of
-the project's own templates are read at the first question; a rule that is made anywhere else is a
-user's, and lies above them in a new registry.
+A `Rule` is a template or a definition, and the functions that it is for.  The decorators make one
+of a template (a generator function with one `yield`).  The rules of the project's own templates are
+read at the first question, each file run as a module of its own; a rule that is made anywhere else
+is a user's, and lies above them in a new registry.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, overload
 
 import numpy as np
 
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import MissingRuleError, entry
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 from srcdiff.ir.kinds import Dict, Kind, List, Text, Tuple
 from srcdiff.primitives.arguments import MEMBER_REMEDY, REMEDY, bind, spelling
-from srcdiff.primitives.notation import (
-    active,
-    basic,
-    conj,
-    d,
-    discrete,
-    distinct,
-    divisor,
-    ignored,
-    isarray,
-    iscomplex,
-    isscalar,
-    known,
-    picks_one,
-    rank,
-    refuse,
-    reshapes,
-    stretchable,
-)
-from srcdiff.primitives.rule import Given, Rule, Store, key_of
-from srcdiff.primitives.template_files import execute, files_of, folder
-from srcdiff.runtime.tracebacks import entry
 
-__all__ = [
-    "active", "EMPTY", "Bound", "Given", "Registry", "Rule", "Store", "basic", "builtin",
-    "composed", "conj", "d", "discrete", "distinct", "divisor", "elementwise", "find",
-    "forward", "given", "ignored", "is_builtin", "isarray", "iscomplex", "isscalar", "known",
-    "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "read_extras",
-    "refuse", "registry", "reshapes", "rule", "samples", "spelling", "stretchable",
-    "unsupported", "user_rules",
-]  # fmt: skip
+
+@dataclass(frozen=True)
+class Store:
+    """The function of the statement `x[i] op= v`, or of `x op= v` where `whole`."""
+
+    op: str | None
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Given:
+    """A function where its optional argument `argument` is given: `np.sum(x, where=mask)`."""
+
+    function: Any
+    argument: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """The derivative of some functions: a template, or nothing where it is zero on purpose.
+
+    A `definition` says what the functions are made of, and stands in place of their calls.
+
+    `view` names the parameter whose memory the result may share, `mutates` the one that is written
+    into, `gather` the one that takes all remaining positional arguments of a method call; `calls`
+    those that are functions, and last the one that holds what these get behind their arguments.
+    """
+
+    name: str
+    flavour: str
+    functions: tuple[Any, ...]
+    template: Callable[..., Any] | None = None
+    view: str | None = None
+    mutates: str | None = None
+    gather: str | None = None
+    samples: tuple[str, ...] = ()
+    params: tuple[inspect.Parameter, ...] = ()
+    definition: Callable[..., Any] | None = field(default=None, repr=False)
+    early: bool = False
+    reason: str = ""  # why no derivative is given, where that is on purpose
+    calls: tuple[str, ...] | None = None
+    tangent: Callable[..., Any] | None = field(default=None, repr=False)
+    lowered: dict[str, Any] = field(default_factory=dict, repr=False)  # `lower.template` keeps it
+
+
+def key_of(function: Any) -> Any:
+    """What a function is filed under: methods and attributes of arrays by their name."""
+    kind = type(function)
+    if kind is _ATTRIBUTE:
+        return Attr(function.__name__)
+    if kind in _METHODS and function.__objclass__ is np.ndarray:
+        return Method(function.__name__)
+    return function
+
+
+_ATTRIBUTE = type(vars(np.ndarray)["T"])
+_METHODS = (type(np.ndarray.sum), type(np.ndarray.__add__))
+
+
+# --- files of templates: where the project's own lie, and how one is run as a module -------------
+
+
+def folder() -> Path:
+    """The folder of the project's templates: inside the package (a wheel) or beside it."""
+    here = Path(__file__).resolve().parent.parent
+    return inside if (inside := here / "templates").is_dir() else here.parent / "templates"
+
+_PACKAGE = "srcdiff_templates"
+
+
+def files_of(place: Path) -> list[Path]:
+    """The files of a folder that declare rules; `_name.py` has what they share."""
+    return sorted(p for p in place.glob("*.py") if not p.name.startswith("_"))
+
+
+def is_in_template(value: object) -> bool:
+    """Whether a class stands in a file of templates: it takes the place of a library's."""
+    return str(getattr(value, "__module__", "")).startswith(f"{_PACKAGE}.")
+
+
+def execute(path: Path) -> ModuleType:
+    """Run a file of templates as a module of its own, which may import from its neighbours.
+
+    `from ._densities import positive` reads `_densities.py` of the same folder.
+    """
+    package = _package_of(path.resolve().parent)
+    name = f"{package}.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _package_of(place: Path) -> str:
+    """The package that the modules of a folder lie in; another folder of its name gets a number."""
+    own = place.relative_to(top).parts if place.is_relative_to(top := folder()) else (place.name,)
+    base = ".".join((_PACKAGE, *own))
+    name, number = base, 1
+    while list(getattr(sys.modules.get(name), "__path__", [str(place)])) != [str(place)]:
+        number += 1
+        name = f"{base}_{number}"
+    if name not in sys.modules:
+        sys.modules[name] = package = ModuleType(name, "A folder of templates.")
+        package.__path__ = [str(place)]
+    return name
+
 
 # --- declaring rules ---------------------------------------------------------------------------
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_basic, is_real, rank_of, sure
-from srcdiff.primitives.effects import returns_view
-from srcdiff.primitives.given_back import asks_copy, gives_back
+from srcdiff.primitives.effects import asks_copy, gives_back, returns_view
 
 Kinds = Mapping[str, Kind]
 

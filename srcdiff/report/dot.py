@@ -7,12 +7,11 @@ import subprocess
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.aot.job import Job
-from srcdiff.aot.wanted import Wanted
+from srcdiff.aot.job import Job, Wanted
 from srcdiff.driver.pipeline import State
 from srcdiff.errors import ExtraError
 from srcdiff.ir.printer import show
-from srcdiff.report.warnings import analysed
+from srcdiff.report.view import analysed
 
 
 def graph(f: Any, **options: Any) -> str:

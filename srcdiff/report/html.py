@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from srcdiff.aot.job import Job
-from srcdiff.aot.wanted import Wanted
+from srcdiff.aot.job import Job, Wanted
 from srcdiff.driver.derivative import Derivative
 from srcdiff.errors import ExtraError, TransformError
 from srcdiff.ir.kinds import Kind

@@ -17,7 +17,7 @@ import numpy as np
 
 from srcdiff import ir, texts
 from srcdiff.errors import UnsupportedError
-from srcdiff.runtime.residuals import copied
+from srcdiff.runtime.copies import copied
 from srcdiff.runtime.service import compiler, made_once
 
 DENSE = 50

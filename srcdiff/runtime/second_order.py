@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcdiff.runtime.checkpoint.recompute import absent_inside
+from srcdiff.runtime.checkpoint import absent_inside
 from srcdiff.runtime.implicit import with_source
 from srcdiff.runtime.service import compiler, made_once
 from srcdiff.runtime.trees import add_tree, differentiable_part, like_tree, zeros_like

@@ -1,1 +1,17 @@
-"""A function at the kinds of its arguments: its calls are operations or known functions."""
+"""A function at the kinds of its arguments: its calls are operations or known functions.
+
+Takes the IR of a Python function and the kinds of its arguments; gives IR in which every call that
+can be resolved is of an operation or of a known function, and in which no objects are left.
+
+Rooms, in reading order:
+inline: calls of Python functions become the bodies of these.
+static_values: what a name stands for meanwhile: a function, a derivative, a constant.
+resolve: calls of what a variable holds become calls of known functions, round after round.
+namespaces: modules that are passed as values.
+unroll: what is known of dicts and conditions, and loops over unlike objects written out.
+early_activity: which calls meet an input, before kinds are known.
+fold: calls of templates and definitions in their plainest form, for the kinds of their arguments.
+closures: functions as values: which one is called, and what it holds.
+nested: derivatives inside of differentiated functions.
+objects: objects of classes as the variables that stand for their attributes.
+"""

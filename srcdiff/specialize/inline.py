@@ -3,7 +3,12 @@
 Takes a lowered function; returns one in which every call of a Python function that has source and
 no rule is replaced by the function's statements, with names of its own.  Calls of a function in
 itself stay calls.  What cannot be lowered stays a call as well, and is refused later if a
-derivative has to flow through it.
+derivative has to flow through it.  Functions that are made and that nobody uses any more are gone.
+
+`x[i] += f(x)`: Python reads `x[i]` before it calls `f`, and lowering reads the old item first
+wherever the value calls a function that may write.  After inlining `together` sees what the
+function does: where it writes into nothing but its own arrays the statement is an operator in place
+on an item again.
 """
 
 from __future__ import annotations
@@ -17,19 +22,28 @@ from typing import TypeVar
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.manager import once
+from srcdiff.analysis.facts import once
 from srcdiff.errors import TransformError
-from srcdiff.frontend.bind import bind_displays, takes_rest
-from srcdiff.frontend.closures.lifted import defaults_now, passing
-from srcdiff.frontend.closures.settled import MARK, settled
-from srcdiff.frontend.free import WithFree, freed, with_parameters
-from srcdiff.frontend.lowering import Closure, Lifted, lower
+from srcdiff.frontend.closures.closures import Closure, Lifted, defaults_now, passing
+from srcdiff.frontend.closures.local_functions import MARK, settled
+from srcdiff.frontend.free_variables import WithFree, freed, with_parameters
+from srcdiff.frontend.lower.targets import OLD
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
+from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
 from srcdiff.primitives.registry import find
 from srcdiff.runtime.records import FOREIGN
-from srcdiff.specialize.augmented import together
 from srcdiff.specialize.closures.lifting import with_lifted
-from srcdiff.specialize.known import (
+from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
+from srcdiff.specialize.nested.transforms import (
+    at_call,
+    direct,
+    is_direct,
+    keeps_first,
+    with_first_kept,
+)
+from srcdiff.specialize.static_values import (
     Derived,
     Known,
     Made,
@@ -42,14 +56,123 @@ from srcdiff.specialize.known import (
     spread,
     truth,
 )
-from srcdiff.specialize.nested.direct import (
-    at_call,
-    direct,
-    is_direct,
-    keeps_first,
-    with_first_kept,
-)
-from srcdiff.specialize.unused import without_unused
+
+
+def without_unused(function: ir.Function) -> ir.Function:
+    """The function without the functions that it makes and nobody uses."""
+    made = {
+        s.target.id
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Assign) and (isinstance(s.rhs, Closure) or _makes_derivative(s))
+    }
+    while made:
+        used = ir.used(function.body)
+        aliases = {
+            s.target.id
+            for s in ir.walk(function.body)
+            if isinstance(s, ir.Assign)
+            and isinstance(s.rhs, (ir.Name, ir.Tup))
+            and not made.isdisjoint(ir.names(s.rhs))
+        }
+        gone = (made | aliases) - used
+        if not gone:
+            break
+        made |= aliases
+        function = replace(function, body=_without(function.body, gone))
+        made -= gone
+    return function
+
+
+def _without(block: ir.Block, gone: set[str]) -> ir.Block:
+    """A block without what binds some names to functions."""
+    kept = (s for s in block if not _only_names_function(s, gone))
+    return tuple(
+        ir.map_blocks(s, lambda b: _without(b, gone)) for s in kept
+    )
+
+
+def _only_names_function(stmt: ir.Stmt, gone: set[str]) -> bool:
+    if not isinstance(stmt, ir.Assign) or stmt.target.id not in gone:
+        return False
+    return isinstance(stmt.rhs, (Closure, ir.Name, ir.Tup)) or _makes_derivative(stmt)
+
+
+def _makes_derivative(stmt: ir.Stmt) -> bool:
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and (is_transform(rhs.fn) or makes_matrix(rhs.fn))
+
+
+# --- `x[i] += f(x)`: Python reads `x[i]` before it calls `f` -------------------------------------
+
+
+def together(function: ir.Function) -> ir.Function:
+    """The function with items read first only where that makes a difference."""
+    if not any(_reads_old(s) for s in ir.walk(function.body)):
+        return function
+    return replace(function, body=_block(function.body))
+
+
+def _reads_old(stmt: ir.Stmt) -> bool:
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and rhs.text == OLD
+
+
+def _block(block: ir.Block) -> ir.Block:
+    """A block with its reads put back into the stores that they belong to."""
+    out = [ir.map_blocks(s, _block) for s in block]
+    # From the end, so that inner ones are put together before those around them.
+    for start in reversed(range(len(out))):
+        end = _end(out, start) if _reads_old(out[start]) else 0
+        if end and not _writes(tuple(out[start + 1 : end])):
+            operation, store = out[end : end + 2]
+            assert isinstance(operation, ir.SetItem) and isinstance(store, ir.SetItem)
+            out[end : end + 2] = [replace(store, value=operation.value, op=operation.op)]
+            del out[start]
+    return tuple(out)
+
+
+def _end(block: list[ir.Stmt], start: int) -> int:
+    """Where the operation on an item that was read stands; the store follows it."""
+    read = block[start]
+    assert isinstance(read, ir.Assign) and isinstance(read.rhs, ir.Call)
+    base, index = read.rhs.args
+    for k in range(start + 1, len(block) - 1):
+        one, two = block[k], block[k + 1]
+        if isinstance(one, ir.SetItem) and one.base == read.target and one.index is None:
+            same = isinstance(two, ir.SetItem) and (two.base, two.index) == (base, index)
+            return k if same else 0
+    return 0
+
+
+def _writes(inner: ir.Block) -> bool:
+    """Whether statements may write into something that they did not make."""
+    own = {
+        s.target.id for s in ir.walk(inner) if isinstance(s, ir.Assign) and _makes_new(s.rhs)
+    } - {s.target.id for s in ir.walk(inner) if isinstance(s, ir.Assign) and not _makes_new(s.rhs)}
+    return any(n not in own for s in ir.walk(inner) for n in _written(s))
+
+
+def _makes_new(rhs: ir.Rhs) -> bool:
+    """Whether an expression makes new memory."""
+    if not isinstance(rhs, ir.Call):
+        return isinstance(rhs, ir.Const)
+    return is_pure(rhs.fn) and not returns_view(rhs)
+
+
+def _written(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names that a statement may write into."""
+    if isinstance(stmt, ir.SetItem):
+        return (stmt.base.id,)
+    call = ir.call_of(stmt)
+    if call is None:
+        return ()
+    if isinstance(call.fn, ir.Name):
+        return (call.fn.id,)
+    return tuple(n for a in mutated_args(call) for n in ir.names(a))
+
+
+# --- replace calls of Python functions by their bodies -------------------------------------------
+
 
 _T = TypeVar("_T")
 _DEEP = 60

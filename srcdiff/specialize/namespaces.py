@@ -16,7 +16,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Kind, Maybe, Module, NoneKind, inside
-from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime.devices import canonical
 from srcdiff.runtime.records import FOREIGN

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.backends.cupy.placement import KNOWN
+from srcdiff.backends.cupy.calls import KNOWN
 
 from . import strictness
 from .arrays import COUNTS, TransferError, _index, _methods, computed, ndarray, plain, wrapped

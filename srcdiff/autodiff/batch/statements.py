@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.autodiff.batch.context import ALL, Context, NoBatchError
-from srcdiff.autodiff.batch.forms import form_of
-from srcdiff.autodiff.batch.index import index_behind, stored
-from srcdiff.autodiff.batch.names import is_question
-from srcdiff.autodiff.batch.shapes import shape_behind
+from srcdiff.autodiff.batch.batched_names import is_question
+from srcdiff.autodiff.batch.forms import (
+    ALL,
+    Context,
+    NoBatchError,
+    form_of,
+    index_behind,
+    shape_behind,
+    stored,
+)
 from srcdiff.ir.kinds import Array, Scalar, rank_of
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view

@@ -3,29 +3,45 @@
 Takes the backward part of a derivative, the kinds of its names for a single item, and the names of
 the residuals that are shadows; returns a function with one parameter more, the size of the batch,
 in which everything that depends on the cotangents has a leading batch axis.  What depends on them
-does so linearly, so that few operations meet it: each has a form with the axis (`forms`,
-`shapes`, `index`), and what has none is computed for each item of the batch in a loop of its own.
-Control flow never depends on a cotangent.
+does so linearly, so that few operations meet it: each has a form with the axis (`forms`), and what
+has none is computed for each item of the batch in a loop of its own.  Control flow never depends on
+a cotangent.
 
 Tangents of forward mode are linear in their directions just so: `batch_forward` gives the function
 that computes a value once and its tangents for a batch of them.
 
 Raises `NoBatchError` where a statement can be written neither way: the caller then runs the
 backward part once for each item.
+
+Before, `gathered` multiplies factors that have no batch axis with each other.  It takes the
+function for a single item and the names that will have the axis; it returns it with `_k = a * b; t
+= d * _k` for `s = d * a; t = s * b` where `d` has the axis, and with `_k = a + b; t = d * _k` for a
+sum of two products of the same `d`: what is done once for the batch in place of once for each item.
+What nobody reads any more is left for `remove_dead`.  Factors are numbers in double precision: sums
+of truth values, and products of small integers or in single precision, would be something else.
+
+Behind, `columns_together` lays batches of vectors with the batch axis last in memory, where parts
+of them are written into.  It takes a function with batch axes and what is known of its names; it
+returns it with `order="F"` on the vectors that it makes, or as it is.  Invariant: strides differ
+and nothing else.  `d[:, 1:-1] += t` is a loop for each item of the batch where rows lie together,
+and one loop in all where columns do.  Where both meet, every operation costs more than that saves:
+so all batches have to be vectors or numbers that arithmetic, copies and slices make out of each
+other.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.laid import laid_classes
-from srcdiff.autodiff.batch.context import Context, NoBatchError
-from srcdiff.autodiff.batch.gather import gathered
-from srcdiff.autodiff.batch.memory import columns_together
-from srcdiff.autodiff.batch.names import (
+from srcdiff.analysis.shadows import laid_classes
+from srcdiff.autodiff.batch.batched_names import (
     Pairs,
     is_unpacking,
     numbers,
@@ -34,9 +50,282 @@ from srcdiff.autodiff.batch.names import (
     with_axis,
     written_into,
 )
+from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
-from srcdiff.ir.kinds import Kind
+from srcdiff.ir.kinds import Array, Kind
+from srcdiff.kinds.calls import kind_of_call
+from srcdiff.kinds.elementwise import is_elementwise
 from srcdiff.runtime import batched
+
+
+@dataclass(frozen=True)
+class _Product:
+    """`base * factor`, or `base / factor`."""
+
+    base: ir.Name
+    factor: ir.Atom
+    divided: bool = False
+
+
+Products = Mapping[str, _Product]
+
+
+def gathered(
+    function: ir.Function,
+    names: frozenset[str],
+    kinds: Mapping[str, Kind],
+    before: Sequence[ir.Stmt] = (),
+    shared: Pairs = (),
+) -> tuple[ir.Function, dict[str, Kind]]:
+    """The function, and the kinds of its names; the statements `before` it bind some as well.
+
+    `shared` are names that share memory from the start.
+    """
+    bound = Counter(n for s in (*before, *ir.walk(function.body)) for n in ir.writes(s))
+    bound.update(p.name for p in function.params)
+    written = written_into(function, kinds, shared)
+    gather = _Gather(names, written, bound, dict(kinds), ir.Fresh(ir.all_names(function)))
+    return replace(function, body=gather.block(function.body, {})), gather.kinds
+
+
+@dataclass(frozen=True)
+class _Gather:
+    """`written` are the names whose memory is written into, `bound` how often each is bound."""
+
+    names: frozenset[str]
+    written: frozenset[str]
+    bound: Mapping[str, int]
+    kinds: dict[str, Kind]
+    fresh: ir.Fresh
+
+    def block(self, block: ir.Block, outside: Products) -> ir.Block:
+        """A block, in which products of the blocks around it are known."""
+        known = dict(outside)
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, ir.SetItem) and self.merged(stmt, known, out):
+                continue
+            if isinstance(stmt, ir.Assign):
+                stmt = self.assign(stmt, known, out)
+            elif isinstance(stmt, (ir.If, ir.For, ir.While)):
+                stmt = ir.map_blocks(stmt, lambda inner: self.block(inner, known))
+            out.append(stmt)
+        return tuple(out)
+
+    def assign(
+        self, stmt: ir.Assign, known: dict[str, _Product], out: list[ir.Stmt]
+    ) -> ir.Assign:
+        """An assignment, as a product of what has the axis with a single factor."""
+        call = ir.call_of(stmt)
+        name = stmt.target.id
+        if call is None or self.bound[name] != 1 or call.kwargs:
+            return stmt
+        product = self.product(call, known, out, stmt.loc)
+        if product is None:
+            return stmt
+        known[name] = product
+        fn = operator.truediv if product.divided else operator.mul
+        return replace(stmt, rhs=ir.Call(fn, (product.base, product.factor)))
+
+    def product(
+        self, call: ir.Call, known: Products, out: list[ir.Stmt], loc: ir.Loc
+    ) -> _Product | None:
+        """What a call computes as a product, None where it is none."""
+        if call.fn is operator.neg:
+            one = self.of(call.args[0], known)
+            return one and self.times(one, ir.Const(-1.0), False, out, loc)
+        if call.fn in (operator.add, operator.sub):
+            one, two = (self.of(a, known) for a in call.args)
+            return self.both(call.fn, one, two, out, loc) if one and two else None
+        if call.fn not in (operator.mul, operator.truediv):
+            return None
+        first, second = call.args
+        divided = call.fn is operator.truediv
+        if self.is_steady(first) and not divided:
+            first, second = second, first
+        if not isinstance(first, ir.Name) or first.id not in self.names:
+            return None
+        if not self.is_steady(second):
+            return None
+        one = self.of(first, known)
+        if one is None:
+            return _Product(first, second, divided) if self.is_base(first) else None
+        return self.times(one, second, divided, out, loc)
+
+    def of(self, atom: ir.Atom, known: Products) -> _Product | None:
+        """An operand as the product that it is wherever it is read."""
+        steady = isinstance(atom, ir.Name) and atom.id not in self.written
+        return known.get(atom.id) if steady else None  # type: ignore[union-attr]
+
+    def is_base(self, name: ir.Name) -> bool:
+        """Whether something with the axis has the same value wherever it is read."""
+        return self.bound[name.id] < 2 and name.id not in self.written
+
+    def is_steady(self, atom: ir.Atom) -> bool:
+        """Whether something without the axis has the same value wherever it is read."""
+        if isinstance(atom, ir.Const):
+            return isinstance(atom.value, (int, float, complex))
+        if not isinstance(atom, ir.Name) or atom.id in self.names:
+            return False
+        if getattr(self.kinds.get(atom.id), "dtype", None) not in ("float64", "complex128"):
+            return False
+        return self.bound[atom.id] < 2 and atom.id not in self.written
+
+    def times(
+        self, one: _Product, factor: ir.Atom, divided: bool, out: list[ir.Stmt], loc: ir.Loc
+    ) -> _Product:
+        """A product times a factor, or divided by it."""
+        if one.divided and divided:
+            return replace(one, factor=self.emit(operator.mul, one.factor, factor, out, loc))
+        if one.divided:
+            one, factor = _Product(one.base, factor), one.factor
+            divided = True
+        fn = operator.truediv if divided else operator.mul
+        return _Product(one.base, self.emit(fn, one.factor, factor, out, loc))
+
+    def both(
+        self, fn: Any, one: _Product, two: _Product, out: list[ir.Stmt], loc: ir.Loc
+    ) -> _Product | None:
+        """The sum or difference of two products of the same, None for others."""
+        if one.base != two.base:
+            return None
+        first, second = (self.undivided(p, out, loc) for p in (one, two))
+        return _Product(one.base, self.emit(fn, first, second, out, loc))
+
+    def undivided(self, one: _Product, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
+        """What is multiplied with the base."""
+        if not one.divided:
+            return one.factor
+        return self.emit(operator.truediv, ir.Const(1.0), one.factor, out, loc)
+
+    def emit(
+        self, fn: Any, a: ir.Atom, b: ir.Atom, out: list[ir.Stmt], loc: ir.Loc
+    ) -> ir.Name:
+        """A name for what is computed of two factors."""
+        if fn is operator.mul and isinstance(b, ir.Const):
+            a, b = b, a  # as people write it
+        name, call = self.fresh("_factor"), ir.Call(fn, (a, b))
+        kind = kind_of_call(call, self.kinds)
+        if kind is not None:
+            self.kinds[name.id] = kind
+        out.append(ir.Assign(name, call, loc))
+        return name
+
+    def merged(self, stmt: ir.SetItem, known: dict[str, _Product], out: list[ir.Stmt]) -> bool:
+        """`d_x += d * k` behind `d_x = d * a` as one product, if nobody has read `d_x` between."""
+        if stmt.index is not None or stmt.op not in ("+", "-"):
+            return False
+        name, two = stmt.base.id, self.of(stmt.value, known)
+        at = next((k for k, s in enumerate(out) if name in ir.writes(s)), None)
+        one = known.get(name)
+        if at is None or one is None or two is None:
+            return False
+        if any(name in _mentioned(s) for s in out[at + 1 :]):
+            return False
+        fn = operator.add if stmt.op == "+" else operator.sub
+        total = self.both(fn, one, two, out, stmt.loc)
+        if total is None:
+            return False
+        known[name] = total
+        call = ir.Call(operator.mul, (total.base, total.factor))
+        out[at:] = [*out[at + 1 :], ir.Assign(ir.Name(name), call, stmt.loc)]
+        return True
+
+
+def _mentioned(stmt: ir.Stmt) -> frozenset[str]:
+    """The names that a statement and those inside it read or bind."""
+    return frozenset(ir.used((stmt,))) | ir.bound((stmt,))
+
+
+# --- columns together in memory ------------------------------------------------------------------
+
+
+_ORDER = ("order", ir.Const("F"))
+_MAKES = (np.zeros, batched.cotangents)
+_KEEPS = (np.copy, np.array, np.zeros_like, batched.unbroadcast_each)
+
+
+def columns_together(function: ir.Function, b: Context) -> ir.Function:
+    """The function with its vectors column by column in memory, if it gains by that."""
+    statements = list(ir.walk(function.body))
+    if not _writes_parts(function.body, b) or not all(_is_plain(s, b) for s in statements):
+        return function
+    return replace(function, body=_map_assigns(function.body, lambda s: _ordered(s, b)))
+
+
+def _writes_parts(body: ir.Block, b: Context) -> bool:
+    """Whether a loop writes into parts of vectors."""
+    loops = (s for s in ir.walk(body) if isinstance(s, (ir.For, ir.While)))
+    inner = (s for loop in loops for s in ir.walk(loop.body) if isinstance(s, ir.SetItem))
+    return any(b.has(s.base) and _is_part(s.index) for s in inner)
+
+
+def _is_part(index: ir.Atom | None) -> bool:
+    """Whether an index takes some of the numbers of every item."""
+    behind = index.items[1:] if isinstance(index, ir.Tup) else ()
+    return any(isinstance(i, ir.Slice) and i != ALL for i in behind)
+
+
+def _is_plain(stmt: ir.Stmt, b: Context) -> bool:
+    """Whether a statement leaves batches of vectors and numbers in the order that they have."""
+    if isinstance(stmt, ir.Assign):
+        if not (b.has(stmt.rhs) or stmt.target.id in b.names):
+            return True
+        return _is_vector(stmt.target, b) and _keeps_order(stmt.rhs, b)
+    if isinstance(stmt, ir.SetItem):
+        return not b.has(stmt.base) or stmt.index is None or _is_simple(stmt.index, b)
+    if isinstance(stmt, ir.Permute):
+        return all(_is_vector(n, b) or not b.has(n) for n in (*stmt.targets, *stmt.sources))
+    if isinstance(stmt, (ir.If, ir.For, ir.While, ir.Return, ir.Comment)):
+        return True
+    return not b.names.intersection((*ir.reads(stmt), *ir.writes(stmt)))
+
+
+def _is_vector(name: ir.Name, b: Context) -> bool:
+    """Whether a name has the axis, and is a vector or number for each item."""
+    known = b.is_number(name) or isinstance(b.kind(name), Array)
+    return name.id in b.names and known and b.rank(name) in (0, 1)
+
+
+def _keeps_order(rhs: ir.Rhs, b: Context) -> bool:
+    """Whether a value has the order of the batches that it is made of."""
+    if not isinstance(rhs, ir.Call):
+        return isinstance(rhs, ir.Name)
+    if isinstance(rhs.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)):
+        return False
+    if rhs.fn is operator.getitem:
+        return _is_simple(rhs.args[1], b)
+    return rhs.fn in (*_MAKES, *_KEEPS) or is_elementwise(rhs.fn)
+
+
+def _is_simple(index: ir.Atom, b: Context) -> bool:
+    """Whether an index has numbers and slices behind the batch axis."""
+    if not isinstance(index, ir.Tup) or not index.items or index.items[0] != ALL:
+        return False
+    return all(isinstance(i, ir.Slice) or b.is_number(i) for i in index.items[1:])
+
+
+def _ordered(stmt: ir.Assign, b: Context) -> ir.Assign:
+    """An assignment of a batch of vectors that is made, column by column."""
+    call = ir.call_of(stmt)
+    makes = call is not None and stmt.target.id in b.names and call.fn in _MAKES
+    if call is None or not makes or b.rank(stmt.target) != 1:
+        return stmt
+    return replace(stmt, rhs=replace(call, kwargs=(*call.kwargs, _ORDER)))
+
+
+def _map_assigns(body: ir.Block, change: Callable[[ir.Assign], ir.Assign]) -> ir.Block:
+    """A block with every assignment changed, in nested blocks too."""
+    return tuple(
+        change(s)
+        if isinstance(s, ir.Assign)
+        else ir.map_blocks(s, lambda inner: _map_assigns(inner, change))
+        for s in body
+    )
+
+
+# --- the function for a batch --------------------------------------------------------------------
+
 
 SIZE = "batch"
 
@@ -151,6 +440,3 @@ def _with_shadows(unpacked: list[ir.Stmt], ours: set[str], b: Context) -> ir.Blo
         for k, name in enumerate(single):
             out.append(ir.Assign(ir.Name(name), ir.Call(operator.getitem, (made, ir.Const(k)))))
     return tuple(out)
-
-
-__all__ = ["NoBatchError", "batch_backward", "batch_forward", "with_axis"]

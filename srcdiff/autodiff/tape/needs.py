@@ -11,13 +11,12 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.analysis.shadowed import may_copy
+from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
-from srcdiff.kinds.atoms import atom_kind
-from srcdiff.kinds.devices import is_transfer
+from srcdiff.kinds.calls import atom_kind, is_transfer
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
 from srcdiff.runtime import arrays, implicit, trees
-from srcdiff.runtime.scipy import odes
+from srcdiff.runtime.scipy import integrals
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
 _SHAPE_ATTRS = ("shape", "ndim", "size", "dtype")
@@ -167,7 +166,7 @@ _CHEAP = {
 }  # fmt: skip
 
 
-_KEPT = (range, implicit.vjp_by, odes.slope_of, odes.along_of)
+_KEPT = (range, implicit.vjp_by, integrals.slope_of, integrals.along_of)
 """What makes a range, or looks up a function that is made once."""
 
 

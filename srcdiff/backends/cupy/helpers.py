@@ -24,24 +24,14 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from srcdiff import texts
-from srcdiff.backends.imports import Import
+from srcdiff.backends.references import Import
 from srcdiff.errors import CotangentTypeError, DtypeError
-from srcdiff.runtime import (
-    arrays,
-    cofactors,
-    implicit,
-    linalg,
-    pieces,
-    records,
-    sequences,
-    trees,
-    ufunc_methods,
-)
+from srcdiff.runtime import arrays, implicit, indexing, linalg, records, sequences, trees
 from srcdiff.runtime.devices import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
 from srcdiff.runtime.scipy import filters
 from srcdiff.specialize.inline import is_foreign
 
-HELPERS = (arrays, linalg, filters, cofactors, pieces, ufunc_methods, trees, implicit, sequences)
+HELPERS = (arrays, linalg, filters, indexing, trees, implicit, sequences)
 """The modules whose functions generated code may call."""
 
 _MODULES = dict(PAIRS)

@@ -1,1 +1,7 @@
-"""Numba: what it computes otherwise than NumPy, what it takes, and what it says."""
+"""Numba: what it computes otherwise than NumPy, what it takes, and what it says.
+
+Takes a text for NumPy; gives functions that Numba compiles, or a refusal: nothing runs uncompiled.
+
+`legalize`: what Numba computes otherwise, written so that it does not, and its forms of helpers.
+`jit`: the decorator, what is refused before Numba sees it, compiling, and Numba's errors.
+"""

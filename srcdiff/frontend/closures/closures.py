@@ -1,31 +1,296 @@
-"""Functions that are values: lambdas and nested functions that are passed on or returned."""
+"""Functions that are values: lambdas and nested functions that are passed on or returned.
+
+Nested functions that call themselves become functions of their own (`Lifted`).  What one captures
+are parameters behind its own; a call passes the variables as they are then, which is what a closure
+sees.
+
+`wanted` says how many arguments a function takes: what `*xs` in a call of it must stand for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import inspect
+import types
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import gast
+import numpy as np
 
+from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures import lifted, local
-from srcdiff.frontend.closures.settled import MARK
-from srcdiff.frontend.lower import jumps, quiet
-from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
+from srcdiff.frontend.closures import local_functions
+from srcdiff.frontend.closures.local_functions import MARK
+from srcdiff.frontend.lower import jumps, purity
+from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node
+from srcdiff.frontend.scopes import Scan, parameters, scan_function
+from srcdiff.frontend.signatures import bind, bind_displays
 from srcdiff.ir import (
     NOWHERE,
+    SEED,
+    TANGENT,
     Assign,
     Atom,
+    Block,
     Call,
+    Effect,
+    Fresh,
     Function,
     Loc,
     Name,
     Opaque,
+    Param,
     Return,
     Rhs,
     Site,
     Star,
+    Stmt,
+    all_names,
+    map_atom,
+    map_blocks,
+    rename,
+    used,
 )
+from srcdiff.ir import bound as bound_names
+from srcdiff.runtime import records
+
+
+class Lifted:
+    """A function without source of its own: its IR, in which `captured` are the last parameters."""
+
+    __srcdiff_function__ = True
+
+    def __init__(self, name: str, own: tuple[str, ...], module: str) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = module
+        self.own = own
+        self.captured: tuple[str, ...] = ()
+        self.function: Function | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Lifted functions are only compiled."""
+        raise NotImplementedError(f"`{self.__name__}` is known only as a part of its function")
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """All its parameters."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(n, kind) for n in (*self.own, *self.captured)])
+
+    def __repr__(self) -> str:
+        return f"<nested function {self.__name__}>"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The parameters of a local function by itself, and the scope of its body.
+
+    `keywords` are the parameters' names in the IR by those in the source.
+    """
+
+    params: tuple[Param, ...]
+    keywords: Mapping[str, str]
+    scope: dict[str, Meaning]
+    scan: Scan
+
+
+def head(b: Builder, fn: LocalFunction) -> Head:
+    """What a local function's body is lowered in, its locals renamed apart."""
+    scan = scan_function(fn.node)
+    if scan.outer:
+        b.refuse(
+            fn.node,
+            f"the nested function `{fn.name}` has `nonlocal`, and is a value, takes `*` or `**`, "
+            "or calls itself",
+            "Pass the value as an argument and return it.",
+        )  # fmt: skip
+    b.walrus = b.walrus or scan.walrus
+    scope: dict[str, Meaning] = dict(fn.scope)
+    new: dict[str, str] = {}
+    for name in scan.bound:
+        made = b.fresh(name)
+        scope[name], new[name] = made, made.id
+    params = tuple(
+        Param(new[name], fn.defaults.get(name), style) for name, style in _styles(fn.node.args)
+    )
+    return Head(params, {n: new[n] for n in parameters(fn.node.args)}, scope, scan)
+
+
+def lifted_function(b: Builder, fn: LocalFunction, top: Head) -> Function:
+    """A local function by itself."""
+    values: list[Atom] = []
+    body = b.collect(lambda: values.append(local_functions.body_of(b, fn, top.scope, top.scan)))
+    block: Block = (*body, Return(values[0], b.loc(fn.node)))
+    return Function(fn.name, top.params, block, loc=b.loc(fn.node))
+
+
+def _styles(args: Node) -> Iterator[tuple[str, str]]:
+    """The parameters of a definition and how they are given."""
+    yield from ((a.id, "pos") for a in args.posonlyargs)
+    yield from ((a.id, "any") for a in args.args)
+    if args.vararg is not None:
+        yield args.vararg.id, "*"
+    yield from ((a.id, "kw") for a in args.kwonlyargs)
+    if args.kwarg is not None:
+        yield args.kwarg.id, "**"
+
+
+# --- derivatives of nested functions -------------------------------------------------------------
+
+
+class Captures(Protocol):
+    """A closure."""
+
+    @property
+    def function(self) -> Function | None:
+        """What it runs."""
+
+    @property
+    def keywords(self) -> Mapping[str, str]:
+        """The names in it of its parameters."""
+
+    @property
+    def variables(self) -> dict[str, Atom] | None:
+        """What it captures: the names in it, and outside."""
+
+
+def lifted_closure(closure: Captures) -> Lifted:
+    """A closure as a function of its parameters, by their names in the source, and of the rest."""
+    inner = closure.function
+    assert inner is not None
+    captured = closure.variables or {}
+    names = _source_names(closure, all_names(inner) | set(captured))
+    own = tuple(names[p.name] for p in inner.params)
+    made = Lifted(inner.name, own, "nested")
+    made.captured = tuple(names[n] for n in captured)
+    params = tuple(Param(n) for n in (*own, *made.captured))
+    made.function = replace(inner, params=params, body=rename(inner.body, names))
+    return made
+
+
+def _source_names(closure: Captures, names: frozenset[str]) -> dict[str, str]:
+    """Names of a closure by those that it has here; its parameters are called as in the source."""
+    new = {name: source for source, name in closure.keywords.items() if name in names}
+    fresh = Fresh(names | set(new.values()))
+    taken = set(new.values())
+    for name in sorted(names - set(new)):
+        new[name] = name if name not in taken else fresh(name).id
+    return new
+
+
+def passing(closure: Captures, callee: Any, call: Call) -> Call:
+    """A call of a derivative of a closure, with what the closure captures as arguments."""
+    inner, variables = closure.function, closure.variables
+    assert inner is not None and variables is not None
+    seed = tuple((k, v) for k, v in call.kwargs if str(k).startswith((SEED, TANGENT)))
+    rest = tuple(kv for kv in call.kwargs if kv not in seed)
+    kwargs = tuple((closure.keywords.get(str(k), k), v) for k, v in rest)
+    head_of = Function(inner.name, defaults_now(inner.params, variables), ())
+    bound = bind(head_of, replace(call, kwargs=kwargs), inner.loc)
+    return Call(callee, (*bound.values(), *variables.values()), seed)
+
+
+def defaults_now(params: tuple[Param, ...], variables: Mapping[str, Atom]) -> tuple[Param, ...]:
+    """Parameters of a closure whose defaults read the variables by their names outside."""
+
+    def now(n: Name) -> Atom:
+        return variables.get(n.id, n)
+
+    return tuple(
+        p if p.default is None else replace(p, default=map_atom(now, p.default)) for p in params
+    )
+
+
+# --- recursion -----------------------------------------------------------------------------------
+
+
+def is_recursive(fn: LocalFunction) -> bool:
+    """Whether a local function can come to call itself."""
+    return any(g is fn for g in _reached(fn))
+
+
+def _reached(fn: LocalFunction) -> list[LocalFunction]:
+    """The local functions that a call of one may lead to."""
+    found: list[LocalFunction] = []
+    todo = [fn]
+    while todo:
+        here = todo.pop()
+        for name in scan_function(here.node).free:
+            meaning = here.scope.get(name)
+            if isinstance(meaning, LocalFunction) and not any(meaning is f for f in found):
+                found.append(meaning)
+                todo.append(meaning)
+    return found
+
+
+def call(b: Builder, fn: LocalFunction, given: Call, loc: Loc) -> Call:
+    """A call of a recursive local function; `given` has the arguments as they were written."""
+    made = _known(b, fn) or _lift(b, fn)
+    top = b.heads[id(made)]
+    kwargs = tuple((None if k is None else top.keywords.get(k, k), v) for k, v in given.kwargs)
+    signature = Function(fn.name, top.params, ())
+    bound = bind_displays(signature, Call(made, given.args, kwargs), loc)
+    args: list[Atom] = []
+    for value in bound.values():
+        args.append(b.temp(value, loc) if isinstance(value, Call) else value)
+    return Call(made, (*args, *map(Name, made.captured)), text=fn.name)
+
+
+def _known(b: Builder, fn: LocalFunction) -> Lifted | None:
+    return next((made for f, made in b.lifted if f is fn), None)
+
+
+def _lift(b: Builder, fn: LocalFunction) -> Lifted:
+    """The function, lifted together with those that it calls and that call it."""
+    group = [g for g in _reached(fn) if any(fn is h for h in _reached(g))]
+    module = str(b.source.function.__module__)
+    for g in group:
+        top = head(b, g)
+        made = Lifted(g.name, tuple(p.name for p in top.params), module)
+        b.lifted.append((g, made))
+        b.heads[id(made)] = top
+    members = {id(m): (g, m) for g, m in b.lifted if any(g is h for h in group)}
+    bodies = {k: lifted_function(b, g, b.heads[k]) for k, (g, _) in members.items()}
+    captured = tuple(dict.fromkeys(n for f in bodies.values() for n in free(f)))
+    for k, (_, made) in members.items():
+        made.captured = captured
+        params = (*bodies[k].params, *map(Param, captured))
+        plain = tuple(Param(p.name) for p in params)
+        body = _passing(bodies[k].body, captured, set(members))
+        made.function = replace(bodies[k], params=plain, body=body)
+    known = _known(b, fn)
+    assert known is not None
+    return known
+
+
+def _passing(block: Block, captured: tuple[str, ...], group: set[int]) -> Block:
+    """A block whose calls inside a group pass on what the group captures."""
+
+    def rhs(old: Rhs) -> Rhs:
+        if isinstance(old, Call) and id(old.fn) in group:
+            return replace(old, args=(*old.args, *map(Name, captured)))
+        return old
+
+    def stmt(s: Stmt) -> Stmt:
+        if isinstance(s, (Assign, Effect)):
+            s = replace(s, rhs=rhs(s.rhs))  # type: ignore[arg-type]
+        return map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    return tuple(map(stmt, block))
+
+
+def free(fn: Function) -> tuple[str, ...]:
+    """The names that a function reads from outside."""
+    own = bound_names(fn.body) | {p.name for p in fn.params}
+    read = set(used(fn.body))
+    for param in fn.params:
+        if isinstance(param.default, Name):
+            read.add(param.default.id)
+    return tuple(sorted(read - own))
+
+
+# --- functions that are values: lambdas and nested functions that are passed on or returned ------
 
 
 @dataclass(frozen=True)
@@ -69,13 +334,13 @@ class Closure(Opaque):
 def anonymous(b: Builder, node: Node) -> Opaque:
     """A lambda that is passed on; one that cannot be lowered stays text."""
     try:
-        quiet.check(b, node)
+        purity.check_text(b, node)
         text = b.opaque(node)
     except UnsupportedError:  # its text would not do: it must be inlined
-        return _closure(b, local.local_function(b, node, "lambda"), node, None)
+        return _closure(b, local_functions.local_function(b, node, "lambda"), node, None)
     mark = len(b.out)
     try:
-        return _closure(b, local.local_function(b, node, "lambda"), node, text)
+        return _closure(b, local_functions.local_function(b, node, "lambda"), node, text)
     except UnsupportedError:
         del b.out[mark:]
         return text
@@ -105,13 +370,13 @@ def decorated(b: Builder, fn: LocalFunction, node: Node) -> Rhs:
 
 def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> Closure:
     """The value of a local function; `text` makes it too."""
-    top = lifted.head(b, fn)
-    if lifted.is_recursive(fn):
+    top = head(b, fn)
+    if is_recursive(fn):
         function = _calling(b, fn, top, node)
     else:
-        function = lifted.function(b, fn, top)
+        function = lifted_function(b, fn, top)
     before = text.reads if text is not None else ()
-    reads = tuple(dict.fromkeys((*before, *map(Name, lifted.free(function)))))
+    reads = tuple(dict.fromkeys((*before, *map(Name, free(function)))))
     return Closure(
         fn.name if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),
@@ -120,7 +385,7 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> 
     )  # fmt: skip
 
 
-def _calling(b: Builder, fn: LocalFunction, top: lifted.Head, node: Node) -> Function:
+def _calling(b: Builder, fn: LocalFunction, top: Head, node: Node) -> Function:
     """A function that calls a recursive one."""
     loc = b.loc(node)
     args = tuple(Name(p.name) for p in top.params if p.style in ("pos", "any"))
@@ -132,14 +397,45 @@ def _calling(b: Builder, fn: LocalFunction, top: lifted.Head, node: Node) -> Fun
     )
     given = Call(fn.name, (*args, *rest), kwargs)  # type: ignore[arg-type]
     result = b.fresh("_t")
-    body = b.collect(lambda: b.emit(Assign(result, lifted.call(b, fn, given, loc), loc)))
+    body = b.collect(lambda: b.emit(Assign(result, call(b, fn, given, loc), loc)))
     return Function(fn.name, top.params, (*body, Return(result, loc)), loc=loc)
 
 
-def _sources(top: lifted.Head) -> list[str]:
+def _sources(top: Head) -> list[str]:
     """The parameters' names in the source, in the order of the parameters."""
     names = {new: name for name, new in top.keywords.items()}
     return [names[p.name] for p in top.params]
 
 
-__all__ = ["Closure", "anonymous", "named"]
+# --- how many arguments a function takes: what `*xs` in a call of it must stand for --------------
+
+
+def wanted(call: ir.Call, fn: Any) -> int | None:
+    """How many arguments the one `*xs` of a call of `fn` stands for; None if there is a choice."""
+    stars = [a for a in call.args if isinstance(a, ir.Star)]
+    if len(stars) != 1 or any(k is None for k, _ in call.kwargs):
+        return None
+    free = _places(fn, {k for k, _ in call.kwargs})
+    return None if free is None else free - len(call.args) + 1
+
+
+def _places(fn: Any, named: Set[str | None]) -> int | None:
+    """How many positional arguments a function takes beside named ones; None if it may be more."""
+    if isinstance(fn, np.ufunc):
+        return fn.nin  # what is written into is given by name
+    if isinstance(fn, Closure) and fn.function is not None:
+        return _free(fn.function, named)
+    if not isinstance(fn, types.FunctionType) and not records.is_record(fn):
+        return None
+    params = list(inspect.signature(fn).parameters.values())
+    places = [p for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    free = [p for p in places if p.name not in named]
+    choice = any(p.default is not p.empty for p in free)
+    return None if choice or any(p.kind is p.VAR_POSITIONAL for p in params) else len(free)
+
+
+def _free(function: ir.Function, named: Set[str | None]) -> int | None:
+    """How many positional arguments a function made here takes; None if it may be more."""
+    free = [p for p in function.params if p.style not in ("kw", "**") and p.name not in named]
+    choice = any(p.style == "*" or p.default is not None for p in free)
+    return None if choice else len(free)

@@ -1,17 +1,26 @@
-"""The state of one lowering: the block being written, the names in scope, the errors."""
+"""The state of one lowering: the block being written, the names in scope, the errors.
+
+A name that an import inside of the function binds stands for what is imported.  So does a name for
+a module: `xp = np`, `xp = cp.get_array_module(x)`.  `module_of` takes the value of an assignment;
+it returns the module that it is, NumPy for either of the modules of arrays: which of them it is
+when the function runs is that of the arrays it is called with.
+"""
 
 from __future__ import annotations
 
 import builtins
+import importlib
+import sys
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.lower.scope import Scan, read_names, scan_nodes
+from srcdiff.frontend.scopes import Scan, read_names, scan_nodes
 from srcdiff.frontend.source.parse import EmptyCellError, Source
 from srcdiff.ir import (
     NOWHERE,
@@ -19,6 +28,7 @@ from srcdiff.ir import (
     Atom,
     Block,
     Call,
+    Const,
     Fresh,
     Loc,
     Name,
@@ -31,7 +41,7 @@ from srcdiff.ir import (
     names,
     rename_text,
 )
-from srcdiff.primitives.distributions import distribution
+from srcdiff.primitives.purity import distribution
 from srcdiff.runtime.devices import canonical
 
 Node = Any
@@ -323,3 +333,93 @@ class Builder:
 
 
 refuse_nothing = object()
+
+
+# --- imports inside of a function: what the names that they bind stand for -----------------------
+
+
+def learn_import(b: Builder, name: str, path: str, attribute: str | None) -> None:
+    """Resolve an imported name now, if nothing else binds it and it can be found."""
+    if name not in b.imports:
+        return
+    package = b.source.namespace.globals.get("__package__")
+    found = imported_module(path, package)
+    if found is None:
+        return
+    if attribute is None:
+        b.scope[name] = Static(canonical(found))
+    elif hasattr(found, attribute):
+        b.scope[name] = Static(canonical(getattr(found, attribute)))
+    else:
+        inner = imported_module(f"{path}.{attribute}", package)
+        if inner is not None:
+            b.scope[name] = Static(canonical(inner))
+
+
+@contextmanager
+def imports_known(b: Builder, scan: Scan) -> Iterator[None]:
+    """Imported names mean before their imports what they mean after them."""
+    before = {name: b.scope[name] for name in b.imports}
+    for name in sorted(before):
+        learn_import(b, name, *scan.imports[name])
+    yield
+    b.scope.update(before)
+
+
+def imported_module(name: str, package: str | None = None) -> object | None:
+    """A module, or None if it cannot be imported here (the primal says so when it runs)."""
+    try:
+        return importlib.import_module(name, package)
+    except ImportError:
+        return None
+
+
+# --- names of a function for a module: `xp = np`, `xp = cp.get_array_module(x)` ------------------
+
+
+def module_of(b: Builder, value: Node) -> types.ModuleType | None:
+    """The module that an expression gives, None where it gives anything else."""
+    kind = type(value).__name__
+    if kind == "Call":
+        return np if _asks_for_module(b, value.func) else None
+    if kind not in ("Name", "Attribute"):
+        return None
+    found = b.static(value)
+    return found.value if found is not None and isinstance(found.value, types.ModuleType) else None
+
+
+def learn_module(b: Builder, name: str, module: types.ModuleType) -> None:
+    """Let a local name mean a module from here on."""
+    b.scope[name] = Static(module)
+
+
+def _asks_for_module(b: Builder, function: Node) -> bool:
+    """Whether a function answers with the module of its arguments."""
+    kind = type(function).__name__
+    if kind == "Attribute" and function.attr == "__array_namespace__":
+        return b.static(function.value) is None
+    cupy = sys.modules.get("cupy")
+    if kind == "Attribute" and function.attr == "get_array_module":
+        return cupy is not None and _outer(b, function.value) is cupy
+    outer = _outer(b, function) if kind == "Name" else None
+    if getattr(outer, "__name__", "") == "array_namespace":  # of SciPy, and where that has it from
+        return str(getattr(outer, "__module__", "")).startswith(("scipy.", "array_api_compat"))
+    return outer is not None and outer is getattr(cupy, "get_array_module", None)
+
+
+def _outer(b: Builder, node: Node) -> object:
+    """The object that a name means outside the function, None for anything else."""
+    if type(node).__name__ != "Name" or b.scope.get(node.id) is not None:
+        return None
+    b.resolve(node.id, node)
+    return b.source.namespace.resolve(node.id)
+
+
+def check_compared(b: Builder, operands: tuple[Atom, ...], node: Node) -> None:
+    """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
+    known = any(isinstance(a, Ref) and a.value is np for a in operands)
+    if known and Const(None) not in operands:
+        b.refuse(
+            node, "the module of arrays is compared: NumPy and CuPy are one here",
+            "Decide outside of the function, and pass it as an argument.",
+        )  # fmt: skip

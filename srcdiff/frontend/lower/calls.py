@@ -1,19 +1,46 @@
-"""Calls: of functions known by name, of methods, of nested functions (which are inlined)."""
+"""Calls: of functions known by name, of methods, of nested functions (which are inlined).
+
+Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists, and
+`np.vectorize(f)`, which is a `functools.partial` of what calls `f` for every number.
+"""
 
 from __future__ import annotations
 
 import builtins
+import functools
+import itertools
 import math
+import operator
+import string
+from collections.abc import Callable
+from typing import Any
 
 import gast
 import numpy as np
 
-from srcdiff.frontend.closures import closures, lifted, local
-from srcdiff.frontend.closures.local import arguments
-from srcdiff.frontend.lower import comprehensions, folds, functional, objects
+from srcdiff.frontend.closures import closures, local_functions
+from srcdiff.frontend.closures.local_functions import arguments
+from srcdiff.frontend.lower import expressions, iterables, loops
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Pending, Table
-from srcdiff.frontend.lower.nodes import at
-from srcdiff.ir import Call, Callee, Method, Name, Ref, Rhs
+from srcdiff.frontend.lower.iterables import Element, Sequence, element_rhs
+from srcdiff.frontend.scopes import at
+from srcdiff.ir import (
+    NONE,
+    Assign,
+    Atom,
+    Call,
+    Callee,
+    Const,
+    Effect,
+    Method,
+    Name,
+    Ref,
+    Rhs,
+    Slice,
+    make_list,
+)
+from srcdiff.runtime import sequences
+from srcdiff.runtime.vectorize import each
 
 # These read the frame that they are called in, or run text.
 _FRAME_READERS = (
@@ -25,7 +52,7 @@ _EAGER = (
 )  # fmt: skip
 
 
-def call(b: Builder, node: Node) -> Rhs:
+def direct_call(b: Builder, node: Node) -> Rhs:
     """A call."""
     func = node.func
     if _gets_method(b, func):
@@ -66,7 +93,7 @@ def _method_of_object(b: Builder, node: Node) -> Rhs:
 
 def _lambda_call(b: Builder, node: Node) -> Rhs:
     """`(lambda y: ...)(x)`."""
-    fn = local.local_function(b, node.func, "lambda")
+    fn = local_functions.local_function(b, node.func, "lambda")
     return _local_call(b, node, fn)
 
 
@@ -83,13 +110,13 @@ def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
             node, f"`{known.text}` reads and writes memory by its address",
             "Write into the array itself.",
         )  # fmt: skip
-    if functional.is_from_keys(fn, node):
-        return comprehensions.dict_comprehension(b, functional.from_keys(b, node))
-    if folds.is_reduce(fn, node):
-        return folds.reduced(b, node)
-    if id(node) in b.eager and functional.is_lazy(b, node):
-        return comprehensions.list_comprehension(b, functional.generator(b, node))
-    if any(functional.is_lazy(b, a) for a in node.args):
+    if iterables.is_from_keys(fn, node):
+        return loops.dict_comprehension(b, iterables.from_keys(b, node))
+    if loops.is_reduce(fn, node):
+        return loops.reduced(b, node)
+    if id(node) in b.eager and iterables.is_lazy(b, node):
+        return loops.list_comprehension(b, iterables.generator(b, node))
+    if any(iterables.is_lazy(b, a) for a in node.args):
         return _generator_call(b, node, known)
     args, kwargs = arguments(b, (), node)
     return Call(fn, args, kwargs, known.text)
@@ -99,9 +126,9 @@ def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
     """`sum(f(x) for x in xs)`: the items are collected first; `any` and `all` stop early."""
     fn = known.value
     if (fn is any or fn is all) and len(node.args) == 1:
-        return comprehensions.search(b, functional.generator(b, node.args[0]), fn is any)
+        return loops.search(b, iterables.generator(b, node.args[0]), fn is any)
     if fn is list and len(node.args) == 1 and not node.keywords:
-        return comprehensions.list_comprehension(b, functional.generator(b, node.args[0]))
+        return loops.list_comprehension(b, iterables.generator(b, node.args[0]))
     if any(fn is f for f in _EAGER):
         b.eager.update(map(id, node.args))
     args, kwargs = arguments(b, (), node)
@@ -112,7 +139,7 @@ def _method_call(b: Builder, node: Node) -> Rhs:
     """`x.sum(axis=0)`."""
     if node.func.attr in ("join", "extend", "update"):  # these use up their argument at once
         b.eager.update(map(id, node.args))
-    found = objects.behind(b, node.func.value)
+    found = expressions.resolve_super(b, node.func.value)
     if found is not None:
         args, kwargs = arguments(b, (found[0],), node)
         return Call(Method(b.source.attribute(node.func.attr), found[1]), args, kwargs)
@@ -140,15 +167,163 @@ def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> Rhs
             "Define it first, or move it out of the function.",
         )  # fmt: skip
     loc = b.loc(node)
-    if lifted.is_recursive(meaning):
+    if closures.is_recursive(meaning):
         args, kwargs = arguments(b, (), node)
-        return lifted.call(b, meaning, Call(meaning.name, args, kwargs), loc)  # type: ignore[arg-type]
-    if local.needs_binding(node, meaning):
+        return closures.call(b, meaning, Call(meaning.name, args, kwargs), loc)  # type: ignore[arg-type]
+    if local_functions.needs_binding(node, meaning):
         callee = b.temp(closures.named(b, meaning, node), loc)
         args, kwargs = arguments(b, (), node)
         return Call(callee, args, kwargs, meaning.name)
-    return local.inline(b, node, meaning)
+    return local_functions.inline(b, node, meaning)
+
+
+# --- calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists ---
+
+
+Apply = Callable[..., Rhs]
+
+
+def call(b: Builder, node: Node) -> Rhs:
+    """A call."""
+    done = None
+    if type(node.func).__name__ in ("Name", "Attribute"):
+        known = b.static(node.func)
+        done = None if known is None else _applied(b, node, known.value)
+    return direct_call(b, node) if done is None else done
+
+
+def _applied(b: Builder, node: Node, fn: Any) -> Rhs | None:
+    """A call of one of these functions as a loop, None for any other."""
+    if any(type(a).__name__ == "Starred" for a in node.args):
+        return None
+    if fn is itertools.accumulate:
+        return _accumulate(b, node)
+    if fn is np.einsum:
+        return _einsum(b, node)
+    if fn is np.vectorize:
+        return _vectorize(b, node)
+    if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"] and node.args:
+        return _extreme(b, node, fn)
+    return None
+
+
+def _function(b: Builder, node: Node, count: int, call: Node) -> Apply:
+    """What an expression that stands for a function does with its arguments."""
+    names = [iterables.variable(b, "item") for _ in range(count)]
+    step = iterables.call_of(b, node, names, call)
+
+    def apply(*values: Atom) -> Rhs:
+        for name, value in zip(names, values, strict=True):
+            b.emit(Assign(Name(name), value, b.loc(call)))
+        return b.rhs(step)
+
+    return apply
+
+
+def _accumulate(b: Builder, node: Node) -> Rhs | None:
+    """`itertools.accumulate(xs, f, initial=v)`: a list."""
+    start = next((k.value for k in node.keywords if k.arg == "initial"), None)
+    given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "func")]
+    if len(given) > 1 or not node.args:
+        return None
+    apply = _function(b, given[0], 2, node) if given else _plus
+    loc = b.loc(node)
+    source: Atom = b.name(node.args[0])
+    total = b.fresh("_total")
+    if start is not None:
+        b.emit(Assign(total, b.rhs(start), loc))
+    else:
+        b.emit(Assign(total, Call(operator.getitem, (source, Const(0))), loc))
+        rest = Slice(Const(1), NONE, NONE)
+        source = b.temp(Call(operator.getitem, (source, rest)), loc)
+    result = b.temp(Call(make_list, (total,)), loc)
+
+    def step(element: Element) -> None:
+        value = b.as_atom(element_rhs(b, element, node), node)
+        b.emit(Assign(total, apply(total, value), loc))
+        b.emit(Effect(Call(Method("append"), (result, total)), loc))
+
+    loops.loop_through(b, Sequence(source), step, loc)
+    return result
+
+
+def _plus(*values: Atom) -> Rhs:
+    return Call(operator.add, values)
+
+
+def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
+    """`max(xs, key=f)`, `max(a, b, key=f)`: the first item of which `f` is greatest."""
+    apply = _function(b, node.keywords[0].value, 1, node)
+    loc = b.loc(node)
+    several = len(node.args) > 1
+    items = at(gast.Tuple(node.args, gast.Load()), node) if several else node.args[0]
+    source = _with_places(b, items, node)
+    keys = b.temp(Call(make_list), loc)
+
+    def append(element: Element) -> None:
+        value = b.as_atom(apply(b.as_atom(element_rhs(b, element, node), node)), node)
+        b.emit(Effect(Call(Method("append"), (keys, value)), loc))
+
+    loops.loop_through(b, Sequence(source), append, loc)
+    first = sequences.first_greatest if fn is max else sequences.first_least
+    place = b.temp(Call(first, (keys,)), loc)
+    return Call(operator.getitem, (source, place))
+
+
+def _with_places(b: Builder, items: Node, node: Node) -> Name:
+    """What is iterated, as a sequence: a dict has keys in the place of positions."""
+    if iterables.is_lazy(b, items):
+        made = loops.list_comprehension(b, iterables.generator(b, items))
+        return b.temp(made, b.loc(node))
+    known = b.static(items.func) if type(items).__name__ == "Call" else None
+    if type(items).__name__ in ("List", "Tuple", "ListComp") or (known and known.value is range):
+        return b.name(items)
+    return b.temp(Call(list, (b.name(items),), (), "list"), b.loc(node))
+
+
+def _einsum(b: Builder, node: Node) -> Rhs | None:
+    """`np.einsum(x, [0, 1], y, [1, 2], [0, 2])` as `np.einsum("ab,bc->ac", x, y)`."""
+    pairs, out = node.args[: len(node.args) // 2 * 2], node.args[len(node.args) // 2 * 2 :]
+    labels = [_labels(n) for n in (*pairs[1::2], *out)]
+    if not pairs or None in labels:
+        return None
+    count = len(pairs) // 2
+    text = ",".join(map(str, labels[:count])) + "".join(f"->{after}" for after in labels[count:])
+    operands = b.operands(pairs[::2])
+    kwargs = tuple((k.arg, b.atom(k.value)) for k in node.keywords)
+    return Call(np.einsum, (Const(text), *operands), kwargs, "np.einsum")
+
+
+def _vectorize(b: Builder, node: Node) -> Rhs | None:
+    """`np.vectorize(f, otypes=[dtype])`."""
+    keywords = {k.arg: k.value for k in node.keywords}
+    otypes = node.args[1] if len(node.args) == 2 else keywords.get("otypes")
+    dtype = (None,) if otypes is None else _only(otypes)
+    if dtype is None or not node.args or len(node.args) > 2:
+        return None
+    if not set(keywords) <= {"otypes", "doc", "cache"}:
+        return None
+    fn, *given = b.operands([node.args[0], *(d for d in dtype if d is not None)])
+    made = given[0] if given else NONE
+    return Call(functools.partial, (Ref("each", each), fn, made), (), "np.vectorize")
+
+
+def _only(node: Node) -> tuple[Node] | None:
+    """The one item of a written list, or text of one letter; None for anything else."""
+    if type(node).__name__ in ("List", "Tuple") and len(node.elts) == 1:
+        return (node.elts[0],)
+    value = getattr(node, "value", None)
+    return (node,) if isinstance(value, str) and len(value) == 1 else None
+
+
+def _labels(node: Node) -> str | None:
+    """A written list of axes as the letters of subscripts, None for anything else."""
+    if type(node).__name__ not in ("List", "Tuple"):
+        return None
+    values: list[Any] = [getattr(e, "value", None) for e in node.elts]
+    if any(v is not ... and (type(v) is not int or not 0 <= v < 26) for v in values):
+        return None
+    return "".join("..." if v is ... else string.ascii_lowercase[v] for v in values)
 
 
 TABLE: Table = {"Call": call}
-__all__ = ["TABLE"]

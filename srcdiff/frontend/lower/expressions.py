@@ -1,16 +1,21 @@
-"""Expressions: names, literals, operators, attributes, subscripts, displays."""
+"""Expressions: names, literals, operators, attributes, subscripts, displays.
+
+`super()` in a method is the object, and the class behind which its members are looked up.
+"""
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 from collections.abc import Sequence
 from typing import Any
 
+import gast
 import numpy as np
 
-from srcdiff.frontend.closures import closures, wrappers
-from srcdiff.frontend.lower import namespaces, objects, quiet
+from srcdiff.frontend.closures import closures, local_functions
+from srcdiff.frontend.lower import builder, purity
 from srcdiff.frontend.lower.builder import (
     Adjoint,
     Builder,
@@ -40,6 +45,35 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )
+
+
+def resolve_super(b: Builder, node: Node) -> tuple[Node, type] | None:
+    """What `super()` or `super(C, self)` stands for, None for any other expression."""
+    if type(node).__name__ != "Call" or node.keywords or type(node.func).__name__ != "Name":
+        return None
+    known = b.static(node.func)
+    if known is None or known.value is not builtins.super:
+        return None
+    if len(node.args) == 2:
+        cls = b.static(node.args[0])
+        return (node.args[1], cls.value) if cls and isinstance(cls.value, type) else None
+    first = _first_parameter(b)
+    if node.args or first is None or "__class__" not in b.source.namespace.cells:
+        return None
+    return gast.copy_location(first, node), b.source.namespace.resolve("__class__")
+
+
+def _first_parameter(b: Builder) -> Node | None:
+    """The object of the method that is being lowered."""
+    bound = list(b.source.bound)
+    args = b.source.tree.args
+    params = [p.id for p in (*args.posonlyargs, *args.args)]
+    names = bound or params[:1]
+    return gast.Name(names[0], gast.Load(), None, None) if names else None
+
+
+# --- expressions: names, literals, operators, attributes, subscripts, displays -------------------
+
 
 BINARY: dict[str, Any] = {
     "Add": operator.add,
@@ -96,7 +130,7 @@ def name(b: Builder, node: Node) -> Rhs:
     if isinstance(meaning, Adjoint):
         b.refuse(node, "`d` stands alone", "Write `d[x]`, with `x` a name of the template.")
     if isinstance(meaning, Spread):
-        return wrappers.value(b, node, meaning)
+        return local_functions.value(b, node, meaning)
     found = b.static(node)
     assert found is not None
     return found
@@ -131,7 +165,7 @@ def attribute(b: Builder, node: Node) -> Rhs:
     found = b.static(node)
     if found is not None:
         return found
-    behind = objects.behind(b, node.value)
+    behind = resolve_super(b, node.value)
     if behind is not None:
         return Call(Attr(b.source.attribute(node.attr), behind[1]), (b.atom(behind[0]),))
     return Call(Attr(b.source.attribute(node.attr)), (b.atom(node.value),))
@@ -261,8 +295,8 @@ def _merged_dict(b: Builder, node: Node) -> Name:
 
 def opaque(b: Builder, node: Node) -> Rhs:
     """A set: kept as text."""
-    node = quiet.with_held_items(b, node) if type(node).__name__ == "Set" else node
-    quiet.check(b, node)
+    node = purity.with_held_items(b, node) if type(node).__name__ == "Set" else node
+    purity.check_text(b, node)
     return b.opaque(node)
 
 
@@ -273,8 +307,8 @@ def lambda_(b: Builder, node: Node) -> Rhs:
 
 def formatted(b: Builder, node: Node) -> Rhs:
     """An f-string: text, no number."""
-    node = quiet.with_held_items(b, node)
-    quiet.check(b, node)
+    node = purity.with_held_items(b, node)
+    purity.check_text(b, node)
     return b.opaque(node, harmless=True)
 
 
@@ -351,7 +385,7 @@ def _compared(b: Builder, op: Node, left: Atom, right: Atom, node: Node) -> Call
     """One comparison of two atoms."""
     kind = type(op).__name__
     if kind in COMPARE:
-        namespaces.check_compared(b, (left, right), node)
+        builder.check_compared(b, (left, right), node)
         return Call(COMPARE[kind], (left, right))
     found = Call(operator.contains, (right, left))
     return found if kind == "In" else Call(operator.not_, (b.temp(found, b.loc(node)),))

@@ -9,10 +9,9 @@ from typing import Any, cast
 
 import gast
 
-from srcdiff.frontend.closures import memoised
-from srcdiff.frontend.lower import imported
+from srcdiff.frontend.lower import builder, purity
 from srcdiff.frontend.lower.builder import Builder, Frame, Node, Pending
-from srcdiff.frontend.lower.scope import Scan
+from srcdiff.frontend.scopes import Scan
 from srcdiff.ir import NONE, Assign, Atom, Block, Const, If, Loc, Name, Rhs
 
 _JUMPS = {"Break": "break", "Continue": "continue", "Return": "return"}
@@ -86,12 +85,12 @@ def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
 def declare_functions(b: Builder, scan: Scan) -> None:
     """Mark the nested functions whose name is bound once."""
     decorated = any(map(decorators, scan.functions.values()))
-    with imported.known(b, scan) if decorated else nullcontext():
+    with builder.imports_known(b, scan) if decorated else nullcontext():
         for name, node in scan.functions.items():
             if scan.bound[name] == 1 and all(is_transparent(b, d) for d in decorators(node)):
                 b.scope[name] = Pending(node)
-            if any(memoised.is_memo(_decorator(b, d)) for d in decorators(node)):
-                memoised.check(b, node)
+            if any(purity.is_memo(_decorator(b, d)) for d in decorators(node)):
+                purity.check_memo(b, node)
 
 
 def decorators(node: Node) -> Sequence[Node]:

@@ -1,12 +1,20 @@
-"""Loops: what is iterated becomes a count and an item at each index."""
+"""Loops: what is iterated becomes a count and an item at each index.
+
+Comprehensions and generator arguments are loops that append, `functools.reduce` is the loop that it
+computes.
+"""
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from srcdiff.frontend.lower import jumps
-from srcdiff.frontend.lower.builder import Builder, LoopFrame, Node, Table
-from srcdiff.frontend.lower.items import (
+from srcdiff.frontend.closures.local_functions import settled
+from srcdiff.frontend.lower import iterables, jumps
+from srcdiff.frontend.lower.builder import Builder, LoopFrame, Meaning, Node, Table
+from srcdiff.frontend.lower.iterables import (
     Element,
     Enumerated,
     Items,
@@ -16,9 +24,29 @@ from srcdiff.frontend.lower.items import (
     header,
     loop_items,
 )
-from srcdiff.frontend.lower.scope import children, scan_nodes
 from srcdiff.frontend.lower.targets import refuse_target, store
-from srcdiff.ir import NOWHERE, Assign, Atom, Block, Call, Const, For, Loc, Name, While
+from srcdiff.frontend.scopes import children, scan_nodes
+from srcdiff.ir import (
+    NONE,
+    NOWHERE,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Const,
+    Effect,
+    For,
+    If,
+    Loc,
+    Method,
+    Name,
+    Rhs,
+    SetItem,
+    Slice,
+    While,
+    make_dict,
+    make_list,
+)
 
 _GROWS = frozenset(
     ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
@@ -162,4 +190,169 @@ def _grows(func: Node, name: str) -> bool:
 
 
 TABLE: Table = {"For": for_, "While": while_}
-__all__ = ["TABLE", "bind", "loop_items", "loop_over", "loop_through"]
+
+
+# --- comprehensions and generator arguments: loops that append -----------------------------------
+
+
+def list_comprehension(b: Builder, node: Node) -> Rhs:
+    """`[e for x in xs if c]`."""
+    loc = b.loc(node)
+    result = b.temp(Call(make_list), loc)
+
+    def append() -> None:
+        b.emit(Effect(Call(Method("append"), (result, b.atom(node.elt))), loc))
+
+    _over(b, node, append, None)
+    return result
+
+
+def dict_comprehension(b: Builder, node: Node) -> Rhs:
+    """`{k: e for x in xs if c}`."""
+    loc = b.loc(node)
+    result = b.temp(Call(make_dict), loc)
+
+    def put() -> None:
+        key, value = b.operands((node.key, node.value))
+        b.emit(SetItem(result, key, value, None, loc))
+
+    _over(b, node, put, None)
+    return result
+
+
+def search(b: Builder, node: Node, wanted: bool) -> Rhs:
+    """`any(...)` (`wanted` true) or `all(...)` of a generator: a loop that stops early."""
+    loc = b.loc(node)
+    found = b.temp(Const(False), loc, "_stop")
+
+    def test() -> None:
+        value = b.atom(node.elt)
+        hit = (Assign(found, Const(True), loc),)
+        b.emit(If(value, hit, (), loc) if wanted else If(value, (), hit, loc))
+
+    _over(b, node, test, found)
+    return found if wanted else Call(operator.not_, (found,))
+
+
+def _over(b: Builder, node: Node, body: Callable[[], None], stop: Name | None) -> None:
+    """The loops of a comprehension around a body, in a scope of their own."""
+    saved = b.scope
+    start = len(b.out)
+    try:
+        _generator(b, node, 0, body, stop)
+        own = {v.id for n, v in b.scope.items() if v is not saved.get(n) and isinstance(v, Name)}
+    finally:
+        b.scope = saved
+    b.out[start:] = settled(tuple(b.out[start:]), frozenset(own), b.fresh)
+
+
+def _generator(
+    b: Builder, node: Node, i: int, body: Callable[[], None], stop: Name | None
+) -> None:
+    """The loops of a comprehension from the i-th on."""
+    if i == len(node.generators):
+        body()
+        return
+    part = node.generators[i]
+    assert not part.is_async, "only a coroutine can have one, and that is refused as a whole"
+    items = loop_items(b, part.target, part.iter, b.rebound([node]))
+    if i == 0:  # only the first iterable is evaluated outside
+        b.scope = _inner_scope(b, node)
+
+    def inside() -> None:
+        _filtered(b, list(part.ifs), lambda: _generator(b, node, i + 1, body, stop))
+
+    loop_over(b, part.target, items, inside, stop, b.loc(node))
+
+
+def _inner_scope(b: Builder, node: Node) -> dict[str, Meaning]:
+    """The scope of a comprehension: its loop variables have names of their own."""
+    variables = scan_nodes([g.target for g in node.generators]).bound
+    return {**b.scope, **{name: b.fresh(name) for name in variables}}
+
+
+def _filtered(b: Builder, tests: list[Node], body: Callable[[], None]) -> None:
+    """A body under the `if`s of a comprehension."""
+    if not tests:
+        body()
+        return
+    test = b.atom(tests[0])
+    block = b.collect(lambda: _filtered(b, tests[1:], body))
+    b.emit(If(test, block, (), b.loc(tests[0])))
+
+
+def generator(b: Builder, node: Node) -> Rhs:
+    """A generator expression: a list, where the call that it is in uses it up at once."""
+    if id(node) not in b.eager:
+        b.refuse(
+            node, "a generator expression is not supported here",
+            "Make a list: put it into square brackets.",
+        )  # fmt: skip
+    return list_comprehension(b, node)
+
+
+COMPREHENSION_TABLE: Table = {
+    "ListComp": list_comprehension,
+    "DictComp": dict_comprehension,
+    "GeneratorExp": generator,
+}
+
+
+# --- `functools.reduce` as the loop that it is ---------------------------------------------------
+
+
+def reduced(b: Builder, node: Node) -> Rhs:
+    """`functools.reduce(f, xs)` or `reduce(f, xs, start)`."""
+    loc = b.loc(node)
+    acc, item = iterables.variable(b, "result"), iterables.variable(b, "item")
+    step = iterables.call_of(b, node.args[0], [acc, item], node)
+
+    def body(element: iterables.Element) -> None:
+        if isinstance(element, Name):  # of a range
+            b.scope[item] = element
+        else:
+            b.emit(Assign(Name(item), iterables.element_rhs(b, element, step), loc))
+        b.emit(Assign(Name(acc), b.rhs(step), loc))
+
+    if len(node.args) == 3:
+        over = iterables.items_of(b, node.args[1], frozenset())
+        b.emit(Assign(Name(acc), b.atom(node.args[2]), loc))
+        loop_through(b, over, body, loc)
+    else:
+        over = _indexed(b, node.args[1], loc)
+        first = iterables.element_rhs(b, over.at(b, Const(0), loc), node)
+        b.emit(Assign(Name(acc), first, loc))
+        loop_through(b, over, body, loc, start=1)
+    return Name(acc)
+
+
+def _indexed(b: Builder, node: Node, loc: Loc) -> iterables.Items:
+    """Items that can be taken from the second on, and of which the first may be missing."""
+    over = iterables.items_of(b, node, frozenset(), nested=True)
+    if not isinstance(over, iterables.Reverse):
+        return _failing(b, over, loc)
+    inner = _failing(b, over.inner, loc)
+    assert isinstance(inner, iterables.Sequence)
+    backwards = Slice(NONE, NONE, Const(-1))
+    turned = Call(operator.getitem, (inner.base, backwards))
+    return iterables.Sequence(b.temp(turned, loc))
+
+
+def _failing(b: Builder, over: iterables.Items, loc: Loc) -> iterables.Items:
+    """The same items, where taking one that there is not is an error, in ranges as well."""
+    if isinstance(over, iterables.Range):
+        return iterables.Sequence(b.temp(Call(range, over.args, text="range"), loc))
+    if isinstance(over, iterables.Zipped):
+        return replace(over, parts=tuple(_failing(b, p, loc) for p in over.parts))
+    if isinstance(over, iterables.Enumerated):
+        return replace(over, inner=_failing(b, over.inner, loc))
+    if isinstance(over, iterables.Mapped):
+        parts = tuple(_failing(b, p, loc) for p in over.parts.parts)
+        return replace(over, parts=iterables.Zipped(parts))
+    return over
+
+
+def is_reduce(fn: object, node: Node) -> bool:
+    """Whether a call is a `reduce` that can be written out."""
+    plain = not node.keywords and not any(type(a).__name__ == "Starred" for a in node.args)
+    return fn is functools.reduce and plain and len(node.args) in (2, 3)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import gast
 
-from srcdiff.frontend.closures import closures, local
-from srcdiff.frontend.lower import imported, jumps, namespaces, quiet, targets
+from srcdiff.frontend.closures import closures, local_functions
+from srcdiff.frontend.lower import builder, jumps, purity, targets
 from srcdiff.frontend.lower.builder import Builder, Node, Pending, Table
-from srcdiff.frontend.lower.nodes import at
+from srcdiff.frontend.scopes import at
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Ref, Verbatim
 from srcdiff.runtime.trees import hook
 
@@ -38,15 +38,15 @@ def assign(b: Builder, node: Node) -> None:
         target = node.targets[0]
         meaning = b.scope.get(getattr(target, "id", ""))
         if isinstance(meaning, Pending) and meaning.node is value:
-            b.scope[target.id] = local.local_function(b, value, target.id)
+            b.scope[target.id] = local_functions.local_function(b, value, target.id)
             return
     name = node.targets[0].id if type(node.targets[0]).__name__ == "Name" else ""
-    module = namespaces.module_of(b, value) if name in b.once and len(node.targets) == 1 else None
+    module = builder.module_of(b, value) if name in b.once and len(node.targets) == 1 else None
     if module is None:
         targets.assign(b, node.targets, value, b.loc(node))
         return
     b.emit(Assign(b.target(name), Ref(name, module), b.loc(node)))
-    namespaces.learn(b, name, module)
+    builder.learn_module(b, name, module)
 
 
 def augmented(b: Builder, node: Node) -> None:
@@ -87,7 +87,7 @@ def pass_(b: Builder, node: Node) -> None:
 
 def assertion(b: Builder, node: Node) -> None:
     """`assert test, message`: kept as text."""
-    test = quiet.held(b, node.test)
+    test = purity.held(b, node.test)
     if test is not node.test:
         node = at(gast.Assert(test, node.msg), node)
         b.made.append(node)
@@ -114,9 +114,9 @@ def import_(b: Builder, node: Node) -> None:
     for alias in node.names:
         name = alias.asname or alias.name.split(".")[0]
         names.append(b.target(name))
-        imported.learn(b, name, alias.name if alias.asname else name, None)
+        builder.learn_import(b, name, alias.name if alias.asname else name, None)
         if not alias.asname:
-            imported.module(alias.name)
+            builder.imported_module(alias.name)
     b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
 
 
@@ -127,7 +127,7 @@ def import_from(b: Builder, node: Node) -> None:
         name = alias.asname or alias.name
         names.append(b.target(name))
         module = "." * (node.level or 0) + (node.module or "")
-        imported.learn(b, name, module, alias.name)
+        builder.learn_import(b, name, module, alias.name)
     b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
 
 
@@ -149,7 +149,7 @@ def delete(b: Builder, node: Node) -> None:
 def definition(b: Builder, node: Node) -> None:
     """A nested function: it is inlined where it is called, or a value that a name is bound to."""
     meaning = b.scope.get(node.name)
-    fn = local.local_function(b, node, node.name)
+    fn = local_functions.local_function(b, node, node.name)
     if isinstance(meaning, Pending) and meaning.node is node:
         b.scope[node.name] = fn
     else:

@@ -1,4 +1,7 @@
-"""What can stand left of `=`: names, subscripts, tuples of those."""
+"""What can stand left of `=`: names, subscripts, tuples of those.
+
+Of the parts of `a, *rest, z = xs` also the rest, the marks of the items, the check of the length.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,9 @@ from types import FunctionType
 import gast
 
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
-from srcdiff.frontend.lower.nodes import at
-from srcdiff.frontend.lower.scope import scan_nodes
-from srcdiff.frontend.lower.unpacked import (
-    SEQUENCES,
-    has_places,
-    length_check,
-    rest_of,
-    starred_text,
-)
+from srcdiff.frontend.scopes import at, scan_nodes
 from srcdiff.ir import (
+    NONE,
     Assign,
     Atom,
     Attr,
@@ -33,7 +29,9 @@ from srcdiff.ir import (
     Ref,
     Rhs,
     SetItem,
+    Slice,
     Stmt,
+    Verbatim,
     make_dict,
     make_list,
     names,
@@ -42,6 +40,43 @@ from srcdiff.ir import (
     walk,
 )
 from srcdiff.primitives.effects import is_pure
+
+SEQUENCES = ("Tuple", "List")
+
+
+def has_places(target: Node) -> bool:
+    """Whether a target has items of containers, or attributes, among its parts."""
+    if type(target).__name__ in SEQUENCES:
+        return any(map(has_places, target.elts))
+    if type(target).__name__ == "Starred":
+        return has_places(target.value)
+    return type(target).__name__ != "Name"
+
+
+def length_check(base: Name, before: int, after: int | None, unused: str, loc: Loc) -> Verbatim:
+    """`_, *_ = xs`: as many items as names or, with a number of names after it, `*_` at least."""
+    names = [unused] * before
+    names += [] if after is None else [f"*{unused}", *[unused] * after]
+    targets = ", ".join(names) + ("," if len(names) == 1 else "")
+    return Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
+
+
+def starred_text(before: int, after: int) -> str:
+    """The mark of an item of an unpacking with so many names before and after `*rest`."""
+    return f"item of {before} * {after}"
+
+
+def rest_of(b: Builder, base: Atom, ends: tuple[int, int], loc: Loc) -> Call:
+    """`*rest` of an unpacking: a list of the items between."""
+    upper = Const(-ends[1]) if ends[1] else NONE
+    lower = Const(ends[0]) if ends[0] else NONE
+    text = starred_text(*ends)
+    index = Slice(lower, upper, NONE)
+    between = b.temp(Call(operator.getitem, (base, index), text=text), loc)
+    return Call(list, (between,), text="list")
+
+
+# --- what can stand left of `=`: names, subscripts, tuples of those ------------------------------
 
 
 def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
@@ -382,7 +417,7 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
             part, rhs = part.value, rest_of(b, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
-            # The text tells the printer and `iterate` that these are all the items.
+            # The text tells the printer and `iteration` that these are all the items.
             text = starred_text(rest[0], after) if rest else f"item of {len(target.elts)}"
             rhs = Call(operator.getitem, (base, Const(index)), text=text)
         if apart:

@@ -16,9 +16,9 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.ir.builder import Lines
 from srcdiff.ir.kinds import Array, Dict, Kind, List, Range, Tuple, inside, is_active_kind, sure
-from srcdiff.kinds.atoms import atom_kind
-from srcdiff.kinds.sequences import ENDLESS
-from srcdiff.normalize.iterate import endless
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.containers import ENDLESS
+from srcdiff.normalize.iteration import endless
 from srcdiff.runtime import sequences as joined
 from srcdiff.runtime import trees
 

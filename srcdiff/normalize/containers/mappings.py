@@ -9,7 +9,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Lines
 from srcdiff.ir.kinds import Dict, Kind, List, Tuple, class_of, is_active_kind
-from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.calls import atom_kind
 
 Kinds = Mapping[str, Kind]
 Made = Mapping[str, ir.Call]

@@ -2,23 +2,29 @@
 
 Takes a function and the kinds of its names.  Where a container may hold values with a derivative,
 `extend`, `+=`, `insert` at any place, `del`, stores into slices and so on become `append`, `pop`,
-`insert` and stores at known places, in the order in which Python does them.  What holds no such
-values stays as it is.
+`insert` and stores at known places, in the order in which Python does them; `[*xs, y]` with `xs` of
+unknown length is `xs + [y]`.  What holds no such values stays as it is.
+
+`plain_containers` does this after slices are written out, iterators are lists, and loops go by
+index.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Lines, place_of
 from srcdiff.ir.kinds import Dict, Kind, List, Range, Scalar, Tuple, is_active_kind, is_container
-from srcdiff.kinds.atoms import atom_kind
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.elementwise import meets_lists
-from srcdiff.normalize.containers.iterators import ordered
+from srcdiff.kinds.interpreter import Typed
+from srcdiff.normalize.containers.indexing import without_flat, written_slices
+from srcdiff.normalize.containers.iterators import listed_iterators, ordered
 from srcdiff.normalize.containers.mappings import (
     DICT_METHODS,
     check_merges,
@@ -26,10 +32,49 @@ from srcdiff.normalize.containers.mappings import (
     merged,
     updated,
 )
-from srcdiff.normalize.containers.stars import joined
+from srcdiff.normalize.iteration import iterated
 from srcdiff.runtime.sequences import repeats
 
 Kinds = Mapping[str, Kind]
+
+
+def joined(call: ir.Call, target: ir.Name, lines: Lines, kinds: Kinds) -> bool:
+    """Write `[a, *xs]` as a sum; False where there is no `*`, or nothing carries a derivative."""
+    if not any(isinstance(a, ir.Star) for a in call.args):
+        return False
+    if not any(_carries(a, kinds) for a in call.args):
+        return False
+    whole, *rest = _parts(call.args, lines, kinds)
+    if not rest:
+        lines.assign(target, ir.Call(list, (whole,), text="list"))
+        return True
+    *inner, last = rest
+    for part in inner:
+        whole = lines.call(operator.add, whole, part)
+    lines.assign(target, ir.Call(operator.add, (whole, last)))
+    return True
+
+
+def _carries(atom: ir.Atom, kinds: Kinds) -> bool:
+    """Whether an item of a display may carry a derivative, or one of those that it stands for."""
+    return is_active_kind(atom_kind(atom.value if isinstance(atom, ir.Star) else atom, kinds))
+
+
+def _parts(items: tuple[ir.Atom, ...], lines: Lines, kinds: Kinds) -> Iterator[ir.Atom]:
+    """The lists that a display joins."""
+    for starred, group in groupby(items, lambda a: isinstance(a, ir.Star)):
+        if not starred:
+            made = lines.fresh()
+            lines.assign(made, ir.Call(ir.make_list, tuple(group)))
+            yield made
+            continue
+        for atom in group:
+            assert isinstance(atom, ir.Star)
+            known = isinstance(atom_kind(atom.value, kinds), List)
+            yield atom.value if known else lines.call(list, atom.value)
+
+
+# --- methods and operators of lists, tuples and dicts, as the few that have adjoints -------------
 
 
 def plain_methods(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -394,3 +439,17 @@ _LIST_METHODS: dict[str, _Write] = {
     "remove": _Plain.remove,
     "sort": _Plain.sort,
 }
+
+
+# --- slices written out, iterators as lists, loops by index, containers that change plainly ------
+
+
+def plain_containers(typed: Typed) -> Typed:
+    """The function with iterators as lists, loops by index, and containers changed plainly."""
+    typed = typed.then(written_slices(typed.function, typed.kinds))
+    typed = typed.then(without_flat(typed.function, typed.kinds))
+    typed = typed.then(listed_iterators(typed.function, typed.kinds))
+    # `min(zip(xs, ys))` takes the list that has just been made.
+    typed = typed.then(listed_iterators(typed.function, typed.kinds))
+    typed = typed.then(iterated(typed.function, typed.kinds, typed.params))
+    return typed.then(plain_methods(typed.function, typed.kinds))

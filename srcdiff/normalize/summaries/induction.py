@@ -1,41 +1,57 @@
-"""What a call of a function that stays a call does: to its arguments, and what it returns."""
+"""What a call of a function that stays a call does: to its arguments, and what it returns.
+
+Takes the calls in a function, and what each does for arguments of some kinds; gives what is
+inferred of the function if each call does that for the kinds of its own arguments, by induction
+over the calls of functions that call each other.  The invariant: calls that nothing has reached
+give nothing, so that what a loop or a recursion brings back does not count before it is known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from srcdiff import ir
-from srcdiff.analysis.complexes import has_complex
+from srcdiff.analysis.facts import has_complex, once
 from srcdiff.analysis.links import groups, in_place, links_of, written_params
-from srcdiff.analysis.manager import once
-from srcdiff.analysis.shadowed import may_copy
+from srcdiff.analysis.shadows import may_copy
 from srcdiff.errors import TransformError, UnsupportedError
-from srcdiff.ir.kinds import UNKNOWN, Kind, List, Scalar, Tuple, inside, is_scalar
-from srcdiff.kinds.atoms import kind_of_call
-from srcdiff.kinds.interpreter import infer
+from srcdiff.frontend.signatures import bind
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    UNREACHED,
+    Array,
+    Kind,
+    List,
+    Module,
+    NoneKind,
+    Scalar,
+    Tuple,
+    contents,
+    inside,
+    is_scalar,
+)
+from srcdiff.ir.kinds import Callable as Function
+from srcdiff.kinds.calls import kind_of_call
+from srcdiff.kinds.higher_order import answered_by
+from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.kinds.lattice import join, join_all
-from srcdiff.kinds.results import answered_by
-from srcdiff.kinds.typed import Typed
-from srcdiff.normalize.changes import plain_containers
+from srcdiff.normalize.containers.methods import plain_containers
+from srcdiff.normalize.in_place import inplace, prepare
 from srcdiff.normalize.live_ranges import webs
-from srcdiff.normalize.prepare import inplace, prepare
-from srcdiff.normalize.summaries.assumed import (
+from srcdiff.normalize.summaries.effects import (
     NOTHING_YET,
     Does,
+    Names,
     Summary,
     assuming,
     calls_function,
-    kind_of_atom,
-)
-from srcdiff.normalize.summaries.consistent import ROUNDS, consistent, given_to, plain_kind
-from srcdiff.normalize.summaries.entangled import is_entangled
-from srcdiff.normalize.summaries.resized import (
-    Names,
     holds_values,
+    is_entangled,
     is_value,
+    kind_of_atom,
     resized_params,
     writes_items,
 )
@@ -43,6 +59,90 @@ from srcdiff.specialize.inline import function_of, inline, is_user_function, low
 from srcdiff.specialize.namespaces import without_modules
 
 Kinds = Mapping[str, Kind]
+T = TypeVar("T")
+
+ROUNDS = 12
+
+
+def consistent(
+    calls: Sequence[ir.Call],
+    first: Does,
+    at: Callable[[Any, Kinds], Summary],
+    make: Callable[[Does], tuple[T, Kinds]],
+) -> T | None:
+    """What `make` finds, with the kinds, if calls do what `at` says of these kinds.
+
+    `first` is what they do to begin with.  None if that does not come to an end.
+    """
+    does, before, all_reached = first, None, False
+    for _ in range(ROUNDS):
+        found, kinds = make(does)
+        given = [
+            given_to(c, kinds) if all_reached or _is_reached(c, kinds) else None
+            for c in calls
+        ]
+        if given == before and None not in given:
+            return found
+        # What is never reached is taken for reached: kinds may be missing for another reason.
+        all_reached = all_reached or given == before
+        before = given
+        does = partial(_at, at, {id(c): g for c, g in zip(calls, given)})
+    return None
+
+
+def _at(
+    at: Callable[[Any, Kinds], Summary], known: Mapping[int, Kinds | None], call: ir.Call
+) -> Summary:
+    """What a call does for what it is given, if anything."""
+    kinds = known.get(id(call))
+    return NOTHING_YET if kinds is None else at(call.fn, kinds)
+
+
+def _is_reached(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether all that a call is given has a kind by now."""
+    return all(kinds.get(n) is not UNREACHED for n in ir.names(call))
+
+
+def given_to(call: ir.Call, kinds: Kinds) -> Kinds:
+    """The kinds of what a call gives the parameters of a function."""
+    bound = bind(function_of(call.fn), call, ir.NOWHERE)
+    return {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()}
+
+
+_RANK = 4
+"""How many axes an array has at most whose number of axes counts: recursion may add some."""
+
+_DEPTH = 3
+"""How deep containers are looked at: what a tangent returns is a pair of tuples with lists."""
+
+_LENGTH = 8
+"""How many items a tuple has at most that are told apart: recursion may add some as well."""
+
+
+def plain_kind(kind: Kind, depth: int = 0) -> Kind:
+    """A kind without what differs from call to call: values, names of lengths, deep structure."""
+    if isinstance(kind, Scalar):
+        return Scalar(kind.dtype, kind.python)
+    if isinstance(kind, Array):
+        known = kind.dims is not None and len(kind.dims) <= _RANK
+        dims = (None,) * len(kind.dims or ()) if known else None
+        return Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, Tuple) and depth < _DEPTH:
+        items = tuple(plain_kind(k, depth + 1) for k in inside(kind))
+        known = kind.items is not None and len(items) <= _LENGTH
+        return Tuple(items) if known else Tuple(None, join_all(items))
+    if isinstance(kind, List) and kind.items == () and kind.item is None:
+        return List(None, ())
+    if isinstance(kind, List) and depth < _DEPTH:
+        return List(join_all(plain_kind(k, depth + 1) for k in contents(kind)))
+    if isinstance(kind, (Function, Module, NoneKind)):
+        return kind
+    return UNKNOWN
+
+
+# --- what a call of a function that stays a call does: to its arguments, and what it returns -----
+
+
 AT_RUN_TIME = "at run time"  # the part of what only the running program knows
 
 

@@ -1,17 +1,362 @@
-"""Integrals of functions that srcdiff differentiates, by `scipy.integrate`.
+"""Solutions of differential equations, and integrals, that SciPy finds, and their derivatives.
 
-The rules in `templates/scipy/integrate/` are written with them.
+The adjoint of a solution runs backwards along an interpolation of it, which is found once more: to
+run the equation itself backwards would be unstable where it forgets its past.  Integrals are those
+of functions that srcdiff differentiates.  The rules stand in `templates/scipy/integrate/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from srcdiff.runtime.checkpoint.recompute import absent
-from srcdiff.runtime.implicit import jvp_by
+from srcdiff.runtime.checkpoint import absent
+from srcdiff.runtime.implicit import jvp_by, vjp_by, with_source
+from srcdiff.runtime.service import compiler, made_once
+
+Args = tuple[Any, ...]
+
+
+def ivp_values(
+    f: Any,
+    t_span: Any,
+    y0: Any,
+    args: Args = (),
+    *,
+    t_eval: Any = None,
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+) -> tuple[Any, Any]:
+    """The times and the values that `scipy.integrate.solve_ivp` finds.
+
+    Raises:
+        ArithmeticError: it fails.
+    """
+    from scipy.integrate import solve_ivp
+
+    found = solve_ivp(
+        f, t_span, y0, method, t_eval, args=args, rtol=rtol, atol=atol, first_step=first_step,
+        max_step=max_step,
+    )  # fmt: skip
+    if not found.success:
+        raise ArithmeticError(f"the differential equation is not solved: {found.message}")
+    return found.t, found.y
+
+
+def ivp_adjoint(
+    f: Any,
+    places: tuple[int, ...],
+    d: Any,
+    t_span: Any,
+    y0: Any,
+    t: Any,
+    args: Args,
+    *,
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+) -> tuple[Any, ...]:
+    """The gradients of `ivp_values` by the start, the times and some of `args`.
+
+    That by the times has the start of the span before all others.
+    """
+    times = np.concatenate((np.reshape(t_span[0], (1,)), t))
+    rows = np.concatenate((np.zeros((1, np.size(y0))), np.transpose(d)))
+    found: tuple[Any, ...] = ode_adjoint(
+        f, places, rows, y0, times, args, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    return found
+
+
+def ivp_along(
+    f: Any,
+    places: tuple[int, ...],
+    t_span: Any,
+    y0: Any,
+    t: Any,
+    args: Args,
+    moved: tuple[Any, ...],
+    *,
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+) -> Any:
+    """The tangent of the values of `ivp_values` along those of the start and of some of `args`."""
+    times = np.concatenate((np.reshape(t_span[0], (1,)), t))
+    found = ode_along(
+        f, places, y0, times, args, moved, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    return np.transpose(found[1:])
+
+
+def ode_values(
+    f: Any, y0: Any, t: Any, args: Args = (), *, first: str = "t", **options: Any
+) -> Any:
+    """A solution: a row for every time, of which the first is that of the start `y0`."""
+    work = _Equation(f, args, first == "t", options)
+    start = _start(y0)
+    return work.solved(work.slope, t[0], t[-1], start, dense=True).sol(t).T
+
+
+def ode_adjoint(
+    f: Any,
+    places: tuple[int, ...],
+    d: Any,
+    y0: Any,
+    t: Any,
+    args: Args,
+    *,
+    first: str = "t",
+    **options: Any,
+) -> tuple[Any, ...]:
+    """The gradients of a solution, a row for every time: by its start, `t` and some of `args`.
+
+    `places` are the positions of the arguments; `first` says whether the function takes the time
+    or the state first.
+    """
+    work = _Equation(f, args, first == "t", options)
+    d, t = np.asarray(d), np.asarray(t)
+    start = _start(y0)
+    like = [np.asarray(args[k], float) for k in places]
+    if not len(t):
+        return np.zeros(np.shape(y0))[()], np.zeros(0), *(0.0 * args[k] for k in places)
+    adjoint, rest = np.array(d[-1]), np.zeros(sum(a.size for a in like))
+    path = work.solved(work.slope, t[0], t[-1], start, dense=True).sol
+    last = len(t) - 1
+    for i in [*(k for k in range(last - 1, 0, -1) if np.any(d[k])), 0]:
+        back = work.adjoint_slope(path, places, adjoint.size)
+        both = np.concatenate((adjoint, rest))
+        end = work.solved(back, t[last], t[i], both).y[:, -1] if t[last] != t[i] else both
+        own = d[i] if i < last else 0.0  # of one time alone it is there already
+        adjoint, rest, last = end[: adjoint.size] + own, end[adjoint.size :], i
+    moved = np.array([d[i] @ work.slope(t[i], path(t[i])) for i in range(len(t))])
+    moved[0] -= adjoint @ work.slope(t[0], start)
+    parts = np.split(rest, np.cumsum([a.size for a in like])[:-1]) if like else []
+    found = (_like(p, args[k]) for p, k in zip(parts, places, strict=True))
+    return np.reshape(adjoint, np.shape(y0))[()], moved, *found
+
+
+# --- along a direction: an equation of twice the size -----------------------------------------
+
+
+def ode_along(
+    f: Any,
+    places: tuple[int, ...],
+    y0: Any,
+    t: Any,
+    args: Args,
+    moved: tuple[Any, ...],
+    *,
+    first: str = "t",
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+) -> Any:
+    """The tangent of a solution along those of its start, of `t` and of some of `args`.
+
+    What has no tangent may have the number zero for it.
+    """
+    plain, n = slope_of(f, len(args), first), np.size(y0)
+    if not len(t):
+        return np.zeros((0, n))
+    way, given = along_of(f, places, len(args), first), args + moved[2:]
+    t, ahead, w, both = widened(plain, y0, t, args, moved)
+    z = ode_values(
+        way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
+        max_step=max_step,
+    )  # fmt: skip
+    return z[:, n:] + np.reshape(w, (-1, 1)) * at_rows(plain, (t, z[:, :n]), args)
+
+
+def ode_curved(
+    f: Any,
+    places: tuple[int, ...],
+    d: Any,
+    y0: Any,
+    t: Any,
+    args: Args,
+    moved: tuple[Any, ...],
+    by: tuple[int, ...],
+    *,
+    first: str = "t",
+    method: Any = "RK45",
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `d * ode_along(...)`: by the start, `t` and `args` at `by`.
+
+    The second derivatives of a solution are symmetric, so that these are the tangents of
+    `ode_adjoint` as well.
+    """
+    plain, n = slope_of(f, len(args), first), np.size(y0)
+    way, given = along_of(f, places, len(args), first), args + moved[2:]
+    if not len(t):
+        return np.zeros(np.shape(y0))[()], np.zeros(0), *(0.0 * given[k] for k in by)
+    t, ahead, w, both = widened(plain, y0, t, args, moved)
+    z = ode_values(
+        way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
+        max_step=max_step,
+    )  # fmt: skip
+    rows, c = (t, z[:, :n]), (np.reshape(w, (-1, 1)) * d,)
+    pulled = np.concatenate((at_rows(vjp_by(plain, 1), rows, args, c), d), axis=1)
+    found = ode_adjoint(
+        way, by, pulled, both, t, given, method=method, rtol=rtol, atol=atol,
+        first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    back = (-w[0] * np.reshape(found[0][n:], (1, -1)),)
+    by_start = found[0][:n] + at_rows(vjp_by(plain, 1), ahead, args, back)[0]
+    by_time = at_rows(vjp_by(plain, 0), ahead, args, back)
+    by_times = found[1] + at_rows(vjp_by(plain, 0), rows, args, c)
+    second: tuple[Any, ...] = (
+        np.reshape(by_start, np.shape(y0))[()],
+        np.concatenate((by_times[:1] + by_time, by_times[1:])),
+    )
+    for k in range(len(by)):
+        slope = vjp_by(plain, 2 + by[k])
+        along = np.sum(at_rows(slope, rows, args, c), axis=0)
+        second = second + (found[2 + k] + along + at_rows(slope, ahead, args, back)[0],)
+    return second
+
+
+def widened(plain: Any, y0: Any, t: Any, args: Args, moved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The times, the first row, the tangents of the times, and the start of both equations."""
+    t, start = np.asarray(t, float), np.ravel(y0) + 0.0
+    ahead, w = (t[:1], np.reshape(start, (1, -1))), np.ravel(moved[1]) + np.zeros(len(t))
+    both = np.concatenate((start, np.ravel(moved[0]) - w[0] * at_rows(plain, ahead, args)[0]))
+    return t, ahead, w, both
+
+
+def at_rows(f: Any, rows: Args, args: Args, more: Args = ()) -> Any:
+    """`f(*rows, *args, *more)` for every row of `rows` and `more`."""
+    count = range(len(rows[0]))
+    return np.stack([f(*(a[i] for a in rows), *args, *(a[i] for a in more)) for i in count])
+
+
+def slope_of(f: Any, count: int, first: str) -> Any:
+    """The right side as a function of the time, the state and so many arguments: a vector."""
+    given = "t, y" if first == "t" else "y, t"
+    line = f"return np.reshape(np.asarray(f({_listed(given, 'a', range(count))})), np.shape(y))"
+    head = f"def slope({_listed('t, y', 'a', range(count))}):"
+    return _written(f, (first, count), head, [line], {"f": f})
+
+
+def along_of(f: Any, places: tuple[int, ...], count: int, first: str) -> Any:
+    """The right side of an equation and of that of its tangents, as one equation.
+
+    Behind its arguments it takes the tangents of those at `places`; a number stands for an array
+    of such numbers.
+    """
+    slope = slope_of(f, count, first)
+    ways = (f"np.zeros(np.shape(a{k})) + b{k}" if k in places else "None" for k in range(count))
+    given = _listed("", "a", range(count))
+    lines = [
+        "n = len(y) // 2",
+        f"both = jvp(slope, (t, y[:n], {given}), (None, y[n:], {', '.join(ways)}))",
+        "return np.concatenate(both)",
+    ]
+    params = _listed(_listed("t, y", "a", range(count)), "b", places)
+    return _written(slope, ("along", places), f"def along({params}):", lines, {"slope": slope})
+
+
+def _listed(start: str, letter: str, numbers: Iterable[int]) -> str:
+    """Names in a list behind others."""
+    return ", ".join(n for n in (start, *(f"{letter}{k}" for k in numbers)) if n)
+
+
+def _written(f: Any, key: Any, head: str, lines: list[str], space: dict[str, Any]) -> Any:
+    """A function that is written here, once for a function and a key."""
+    names = {"np": np, "jvp": compiler().jvp, **space}
+    return made_once(f, ("equation", *key), lambda: with_source(head, lines, names))
+
+
+class _Equation:
+    """A differential equation with its arguments, and how it is solved."""
+
+    def __init__(self, f: Any, args: Args, time_first: bool, options: dict[str, Any]) -> None:
+        if any(map(np.iscomplexobj, args)):
+            raise TypeError("the derivatives of differential equations are for real arguments")
+        self.f, self.args, self.time_first = f, args, time_first
+        self.options = {k: v for k, v in options.items() if v is not None}
+
+    def given(self, t: float, y: Any) -> Args:
+        """The arguments of the function."""
+        return (t, y, *self.args) if self.time_first else (y, t, *self.args)
+
+    def slope(self, t: float, y: Any) -> Any:
+        """The right side, as a vector."""
+        return np.asarray(self.f(*self.given(float(t), y)), float).reshape(-1)
+
+    def adjoint_slope(
+        self, path: Any, places: tuple[int, ...], size: int
+    ) -> Callable[[float, Any], Any]:
+        """The right side of the adjoint equation, with the gradients by arguments behind it."""
+        active = (int(self.time_first), *(k + 2 for k in places))
+
+        def slope(t: float, z: Any) -> Any:
+            value, pull = compiler().pullback(self.f, active, self.given(float(t), path(t)))
+            found = pull(_shaped(z[:size], value), retain_graph=False)
+            return -np.concatenate([np.ravel(g) for g in found])
+
+        return slope
+
+    def solved(
+        self, slope: Any, start: float, end: float, y: Any, dense: bool = False
+    ) -> Any:
+        """What `solve_ivp` finds.
+
+        Raises:
+            ArithmeticError: it fails.
+        """
+        from scipy.integrate import solve_ivp
+
+        found = solve_ivp(slope, (start, end), y, dense_output=dense, **self.options)
+        if not found.success:
+            raise ArithmeticError(f"the adjoint equation is not solved: {found.message}")
+        return found
+
+
+def _start(y0: Any) -> Any:
+    """The start of a solution as a vector.
+
+    Raises:
+        TypeError: it is complex.
+    """
+    if np.iscomplexobj(y0):
+        raise TypeError("the derivatives of differential equations are for real solutions")
+    return np.array(y0, float).reshape(-1)
+
+
+def _shaped(adjoint: Any, value: Any) -> Any:
+    """The adjoint of a right side, in the form in which the function returns it."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(float(a) for a in adjoint)
+    return np.reshape(adjoint, np.shape(value)).astype(np.result_type(value), copy=False)
+
+
+def _like(g: Any, x: Any) -> Any:
+    """The gradient by a number or an array."""
+    if isinstance(x, np.ndarray):
+        return np.reshape(g, x.shape).astype(x.dtype, copy=False)
+    return float(g[0])
+
+
+# --- integrals -----------------------------------------------------------------------------------
+
 
 ACCURACY = 1.49e-8
 """The tolerances of `scipy.integrate.quad`."""

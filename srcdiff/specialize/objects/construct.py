@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
-from srcdiff.frontend.bind import takes_rest
+from srcdiff.frontend.signatures import takes_rest
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -32,7 +32,7 @@ from srcdiff.primitives.effects import module_of
 from srcdiff.runtime import records, trees
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
-from srcdiff.specialize.objects.presence import Answer
+from srcdiff.specialize.objects.attributes import Answer
 
 MADE = "made"
 """The text of a store that a frozen class lets pass: it is a part of making the object."""

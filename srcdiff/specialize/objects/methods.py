@@ -2,31 +2,248 @@
 
 Takes a function and the kinds of its names; returns it with what the kinds of objects decide:
 `x.step(h)` becomes `Model.step(x, h)`, which `inline` then replaces by its body, and a question
-such as `isinstance(x, Model)` its answer.  Reads and stores of attributes stay (see `fields`).
+such as `isinstance(x, Model)` its answer.  An object says by `__iter__` what a loop, an unpacking
+or `list` takes of it.  Reads and stores of attributes stay (see `scalar_replacement`).
+
+`functools.cached_property` computes once: its body takes the place of a read, which gives the same
+as long as nothing that it reads changes afterwards, and nobody writes into what it gave.
+Properties that the program could tell from plain ones are refused.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
 import operator
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.analysis.links import groups, in_place, is_marked, links_of, stored_names, use_counts
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.lowering import Closure
-from srcdiff.ir.kinds import Array, Dict, Kind
+from srcdiff.frontend.closures.closures import Closure
+from srcdiff.ir.kinds import Array, Dict, Kind, class_of
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
-from srcdiff.specialize import questions
 from srcdiff.specialize.inline import lowered
-from srcdiff.specialize.objects import attribute_dicts, construct, own_dicts
-from srcdiff.specialize.objects.memoised import check_property
-from srcdiff.specialize.objects.turns import InTurn
+from srcdiff.specialize.objects import attributes, construct, reflection
+from srcdiff.specialize.unroll import Unroller
 
 Kinds = Mapping[str, Kind]
+
+
+def check_property(
+    function: ir.Function, kinds: Kinds, cls: type, own: functools.cached_property[object]
+) -> None:
+    """Refuse the property of a class in a function, if it is not as good as a plain one."""
+    name = own.attrname or ""
+    read = _names_read(cls, own.func, set())
+    links = [*links_of(function.body, kinds, False), *in_place(function)]
+    same = groups(k for k in links if not _is_of_object(k.stmt, kinds))
+    whole = {n for n in kinds if class_of(kinds[n]) is not None}
+    stored = {same.get(n, n) for n in _stored(function, kinds) if n not in whole}
+    seen, fresh = set[str](), set[str]()  # objects of which it was read, and made since
+    for stmt, again in _in_order(function.body, name):
+        base, attr = _attribute(stmt)
+        made = ir.writes(stmt) if attr == name or attr in read else ()
+        held = {*made, *_given(stmt, cls, read)}
+        if any(same.get(n, n) in stored for n in held):
+            _refuse(name, "or what it is computed of, is written into", stmt)
+        if attr == name:
+            seen.add(same.get(base, base))
+            fresh.clear()
+        call = ir.call_of(stmt)
+        if call is not None and call.fn is ir.new_object:
+            fresh.update(ir.writes(stmt))
+        elif call is not None and _changes(call, cls, name, read):
+            bases = {same.get(n, n) for n in ir.names(call.args[0]) if n not in fresh}
+            if bases and (again or not bases.isdisjoint(seen)):
+                _refuse(name, "and what it is computed of is changed", stmt)
+
+
+def _refuse(name: str, what: str, stmt: ir.Stmt) -> None:
+    raise UnsupportedError(
+        f"the property `{name}`, whose value is kept, {what}",
+        stmt.loc,
+        remedy="Make it a plain property, or a method.",
+    )
+
+
+def _is_of_object(stmt: ir.Stmt, kinds: Kinds) -> bool:
+    """Whether a statement links an object and what its attributes are."""
+    call = ir.call_of(stmt)
+    if call is None or not call.args:
+        return False
+    base = call.args[0]
+    known = isinstance(base, ir.Name) and class_of(kinds.get(base.id)) is not None
+    return call.fn is ir.set_attr or isinstance(call.fn, type) or known
+
+
+def _given(stmt: ir.Stmt, cls: type, read: set[str]) -> tuple[str, ...]:
+    """The names of what a statement puts into an object of a class."""
+    call = ir.call_of(stmt)
+    if call is None or not call.args:
+        return ()
+    if call.fn is ir.set_attr:
+        return ir.names(call.args[2]) if getattr(call.args[1], "value", "") in read else ()
+    return ir.names(call) if call.fn is cls else ()
+
+
+def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
+    """The names of what is written into, also by operators in place."""
+    for names in stored_names(function.body, kinds):
+        yield from names
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(rhs, ir.Call) and is_marked(rhs):
+            yield from ir.names(rhs.args[0])
+
+
+def _in_order(block: ir.Block, name: str, loop: bool = False) -> Iterator[tuple[ir.Stmt, bool]]:
+    """All statements, and whether each is in a loop that reads the property."""
+    for stmt in block:
+        yield stmt, loop
+        inner = loop
+        if isinstance(stmt, (ir.For, ir.While)):
+            inner = loop or any(_attribute(s)[1] == name for s in ir.walk((stmt,)))
+        for part in ir.blocks(stmt):
+            yield from _in_order(part, name, inner)
+
+
+def _attribute(stmt: ir.Stmt) -> tuple[str, str]:
+    """The object and the attribute that a statement reads."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if not isinstance(rhs, ir.Call) or not isinstance(rhs.fn, ir.Attr):
+        return "", ""
+    return next(iter(ir.names(rhs.args[0])), ""), rhs.fn.name
+
+
+def _changes(call: ir.Call, cls: type, name: str, read: set[str]) -> bool:
+    """Whether a call assigns the property, or something that it reads."""
+    if not call.args:
+        return False
+    if call.fn is ir.set_attr:
+        key = call.args[1]
+        found = str(getattr(key, "value", ""))
+        return found in read or (found == name and len(call.args) > 3)
+    fn: object = call.fn
+    if isinstance(fn, ir.Method):
+        fn = getattr(cls, fn.name, None)
+    return isinstance(fn, types.FunctionType) and not read.isdisjoint(_names_stored(cls, fn, set()))
+
+
+def _names_read(cls: type, fn: object, seen: set[str]) -> set[str]:
+    """The attributes that a function reads, and the methods and properties of a class in it."""
+    code = getattr(fn, "__code__", None)
+    for name in () if code is None else code.co_names:
+        if name not in seen:
+            seen.add(name)
+            _names_read(cls, _plain(cls, name), seen)
+    return seen
+
+
+def _names_stored(cls: type, fn: object, seen: set[str]) -> set[str]:
+    """The attributes that a function assigns, and the methods of a class that it calls."""
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        return set()
+    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
+    for name in code.co_names:
+        if name not in seen:
+            seen.add(name)
+            found |= _names_stored(cls, _plain(cls, name), seen)
+    return found
+
+
+def _plain(cls: type, name: str) -> object:
+    """The function behind a method or a property."""
+    own = getattr(cls, name, None)
+    return getattr(own, "fget", None) or getattr(own, "func", None) or own
+
+
+# --- objects that say by `__iter__` what a loop, an unpacking or `list` takes of them ------------
+
+
+_TAKING = (list, tuple, sum, min, max, sorted)
+
+
+def _hashable(fn: Any) -> bool:
+    return getattr(type(fn), "__hash__", None) is not None
+
+
+class InTurn(Unroller):
+    """What takes the items of objects, as calls of their methods."""
+
+    def iterated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Call:
+        """What a loop or an unpacking asks an object: of the list of what its `__iter__` gives."""
+        if call.fn is ir.make_list:
+            return replace(call, args=tuple(self.starred(a, stmt.loc) for a in call.args))
+        item = call.fn is operator.getitem and (call.text or "").startswith("item ")
+        first = call.fn is len and isinstance(stmt, ir.Assign) and stmt.target.id.startswith("_n")
+        if not (item or first) or not isinstance(call.args[0], ir.Name):
+            return call
+        base = call.args[0]
+        own = self.member(base, "__iter__")
+        if not isinstance(own, types.FunctionType):
+            return call
+        if first or base.id not in self.items:
+            given = self.temp(ir.Call(own, (base,)), stmt.loc)
+            self.items[base.id] = self.temp(ir.Call(list, (given,), text="list"), stmt.loc)
+        return replace(call, args=(self.items[base.id], *call.args[1:]))
+
+    def starred(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """`*x` of an object in a list."""
+        base = atom.value if isinstance(atom, ir.Star) else ir.NONE
+        own = self.member(base, "__iter__") if isinstance(base, ir.Name) else None
+        if not isinstance(own, types.FunctionType):
+            return atom
+        given = self.temp(ir.Call(own, (base,)), loc)
+        return ir.Star(self.temp(ir.Call(list, (given,), text="list"), loc))
+
+    def taken_in_turn(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        """`list(x)` of an object, and of `iter(ys)`, which nothing else takes items of."""
+        if not _hashable(call.fn) or call.fn not in _TAKING or len(call.args) != 1:
+            return None
+        base = call.args[0]
+        behind = self.behind_iterator(base)
+        if behind is not None:
+            return replace(call, args=(behind, *call.args[1:]))
+        own = self.member(base, "__iter__")
+        if isinstance(self.member(base, "__next__"), types.FunctionType):
+            raise UnsupportedError(
+                "an object that gives one item after the other is iterated", loc,
+                remedy="Give a list of the items.",
+            )  # fmt: skip
+        if records.is_named_tuple(self.cls(base)):
+            return None
+        if not isinstance(own, types.FunctionType):
+            if isinstance(self.member(base, "__getitem__"), types.FunctionType):
+                raise UnsupportedError(
+                    "the items of an object that has no `__iter__` are taken in turn", loc,
+                    remedy="Take them one by one: `[x[k] for k in range(len(x))]`.",
+                )  # fmt: skip
+            return None
+        return replace(call, args=(self.temp(ir.Call(own, (base,)), loc),))
+
+    def behind_iterator(self, atom: ir.Atom) -> ir.Atom | None:
+        """What `iter` was given to make a value that is read once."""
+        while isinstance(atom, ir.Name):
+            made = [s for s in ir.walk(self.whole.body) if atom.id in ir.writes(s)]
+            if len(made) != 1 or use_counts(self.whole.body).get(atom.id) != 1:
+                return None
+            rhs = made[0].rhs if isinstance(made[0], ir.Assign) else None
+            if isinstance(rhs, ir.Call) and rhs.fn is iter and len(rhs.args) == 1:
+                return rhs.args[0]
+            if not isinstance(rhs, ir.Name):
+                return None
+            atom = rhs
+        return None
+
+
+# --- methods, properties, operators and constructors of objects, as calls of plain functions -----
+
 
 _BINARY: dict[Any, str] = {
     operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
@@ -49,7 +266,7 @@ _DOES_NOTHING = ("__init__", "__init_subclass__")
 """Methods of `object` that `super()` may lead to."""
 
 
-class Members(InTurn, questions.Truthful):
+class Members(InTurn, reflection.Truthful):
     """One round over a function."""
 
     def function(self) -> ir.Function:
@@ -73,7 +290,7 @@ class Members(InTurn, questions.Truthful):
             self.evaluated(stmt, stmt.rhs)
         elif isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
             self.set_item(stmt)
-        elif isinstance(stmt, ir.SetItem) and attribute_dicts.set_item(self, stmt):
+        elif isinstance(stmt, ir.SetItem) and reflection.set_dict_item(self, stmt):
             pass
         elif isinstance(stmt, ir.If):
             self.if_(stmt)
@@ -122,7 +339,7 @@ class Members(InTurn, questions.Truthful):
         test = stmt.test
         if self.cls(test) is not None:
             test = self.truth(test, stmt.loc)
-        known = questions.known(self.kind(test))
+        known = reflection.known_condition(self.kind(test))
         if known is not None:
             self.out += self.block(stmt.body if known else stmt.orelse)
         else:
@@ -145,7 +362,7 @@ class Members(InTurn, questions.Truthful):
         taken = self.taken_in_turn(call, loc)
         if taken is not None:
             return taken
-        if (own := attribute_dicts.call(self, call, loc)) is not None:
+        if (own := reflection.dict_call(self, call, loc)) is not None:
             return own
         if isinstance(fn, ir.Attr):
             return self.attribute(call.args[0], fn, loc)
@@ -161,7 +378,7 @@ class Members(InTurn, questions.Truthful):
             return construct.construct(self, fn, call, loc)
         if records.is_record(type(fn)):
             return self.called(ir.Ref(call.text or "constant", fn), call)
-        rule = questions.RULES.get(fn) if _hashable(fn) else None
+        rule = reflection.RULES.get(fn) if _hashable(fn) else None
         if rule is not None:
             return rule(self, call, loc)
         return self.overloaded(call, loc)
@@ -200,7 +417,7 @@ class Members(InTurn, questions.Truthful):
         if fn.name == "__class__":
             return ir.Ref(cls.__name__, cls)
         own = records.member(cls, fn.name, fn.after)
-        questions.check_descriptor(own, fn.name, loc)
+        reflection.check_descriptor(own, fn.name, loc)
         if isinstance(own, property) and isinstance(own.fget, types.FunctionType):
             return ir.Call(own.fget, (base,))
         if fn.after is None and (self.has(base, fn.name) or (cls, fn.name) in self.own):
@@ -309,10 +526,10 @@ class Members(InTurn, questions.Truthful):
         assert isinstance(key, ir.Const)
         if cls is None or call.text == construct.MADE:
             return None
-        if key.value == own_dicts.NAME:
-            return attribute_dicts.replaced(self, call, loc)
+        if key.value == attributes.DICT:
+            return reflection.replaced_dict(self, call, loc)
         own = records.member(cls, key.value)
-        questions.check_descriptor(own, str(key.value), loc)
+        reflection.check_descriptor(own, str(key.value), loc)
         if isinstance(own, property):
             if len(call.args) == 4:
                 old = self.temp(ir.Call(ir.Attr(key.value), (base,)), loc)
@@ -394,8 +611,6 @@ def _is_generated(fn: Any) -> bool:
     return code is not None and code.co_filename.startswith("<string>")
 
 
-def _hashable(fn: Any) -> bool:
-    return getattr(type(fn), "__hash__", None) is not None
 
 
 def _no_member(cls: type | None, name: str, loc: ir.Loc) -> UnsupportedError:

@@ -15,7 +15,7 @@ from srcdiff.rules import (
     samples,
 )
 from srcdiff.runtime.implicit import vjp_by
-from srcdiff.runtime.scipy.odes import (
+from srcdiff.runtime.scipy.integrals import (
     along_of,
     at_rows,
     ivp_adjoint,

@@ -1,0 +1,309 @@
+"""How long two names share memory, and what happens meanwhile: the alias analysis asks this.
+
+Takes a function and one link of it (`Scene`); says how long the link lasts, whether what makes it
+can be done again, and whether the place of a container still holds the item that a name was given
+from there (`Slots`).
+
+Which names may be one container is found as by Steensgaard ("Points-to analysis in almost linear
+time", 1996): each name has a node, each node one for what it holds, and statements join nodes.  The
+invariant: names with different nodes are different containers.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.links import (
+    Link,
+    definitions,
+    is_copy,
+    links_of,
+    named_container,
+    shares,
+    stored_names,
+    until_last_use,
+    use_counts,
+)
+from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.kinds import Dict, Kind, List, Tuple
+from srcdiff.primitives.effects import mutated_args, returns_view
+from srcdiff.primitives.views import is_array, is_sure_view
+
+Kinds = Mapping[str, Kind]
+
+_ADDS = frozenset({"append", "extend"})
+_PUTS = (ir.Method("append"), ir.Method("insert"))
+_TAKES = (operator.getitem, *(ir.Method(name) for name in ("pop", "get")))
+
+
+class Slots:
+    """The containers of a function, and what changes the items that they have at their places."""
+
+    def __init__(self, links: Iterable[Link], kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.parent: dict[str, str] = {}
+        self.inner: dict[str, str] = {}
+        for link in links:
+            self.link(link)
+
+    def lasts(self, link: Link, rhs: ir.Rhs, base: str) -> bool:
+        """Whether the item `rhs` of `base` stays at its place up to the last use of a link."""
+        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+            return True
+        if not named_container(base, self.kinds):
+            return True  # a view of an array shows what is stored there later
+        mine = self.node(base)
+        found = changes(until_last_use(link), self.kinds)
+        return not any(
+            self.node(name) == mine and not self._elsewhere(stmt, rhs.args[1], base)
+            for name, stmt in found
+        )
+
+    def _elsewhere(self, stmt: ir.Stmt, index: ir.Atom, base: str) -> bool:
+        """Whether a change certainly leaves the item at an index where it is."""
+        key = index.value if isinstance(index, ir.Const) else None
+        counted = type(key) is int and key >= 0
+        if isinstance(stmt, ir.SetItem):
+            other = stmt.index.value if isinstance(stmt.index, ir.Const) else None
+            texts = isinstance(key, str) and isinstance(other, str)
+            return key != other and (texts or (counted and type(other) is int and other >= 0))
+        call = ir.call_of(stmt)
+        adds = isinstance(call and call.fn, ir.Method) and call.fn.name in _ADDS  # type: ignore[union-attr]
+        return adds and counted and not isinstance(self.kinds.get(base), Dict)
+
+    # --- nodes ---
+
+    def link(self, link: Link) -> None:
+        """Join what one statement lets be one container, or be held by one."""
+        target, source = link.target, link.source
+        if is_copy(link.stmt):
+            self.join(self.held(target), self.held(source))
+        elif link.how in ("alias", "permute"):
+            self.join(target, source)
+        elif link.how == "stored" and _stores_itself(link.stmt):
+            self.join(self.held(target), source)
+        elif link.how == "element" and _names_item(link.stmt):
+            self.join(target, self.held(source))
+        else:  # a part, or items of items
+            self.join(target, source)
+            self.join(self.held(target), target)
+
+    def node(self, name: str) -> str:
+        """The node of a name, or of what is held."""
+        while name in self.parent:
+            name = self.parent[name]
+        return name
+
+    def held(self, name: str) -> str:
+        """The node of what a container holds."""
+        return self.node(self.inner.setdefault(self.node(name), f"{self.node(name)}[]"))
+
+    def join(self, one: str, two: str) -> None:
+        """Make two nodes one, and so what they hold."""
+        one, two = self.node(one), self.node(two)
+        if one == two:
+            return
+        self.parent[two] = one
+        inner = self.inner.pop(two, None)
+        if inner is not None:
+            self.join(self.inner.setdefault(one, inner), inner)
+
+
+def _stores_itself(stmt: ir.Stmt) -> bool:
+    """Whether a statement puts what it names into a container, and not what that holds."""
+    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
+    return call is None or (isinstance(call, ir.Call) and call.fn in _PUTS)
+
+
+def _names_item(stmt: ir.Stmt) -> bool:
+    """Whether a statement gives a name to one item of a container."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and rhs.fn in _TAKES
+
+
+def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
+    """The names that statements store into or change the length of, with the statement."""
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            yield stmt.base.id, stmt
+        call = ir.call_of(stmt)
+        if call is not None:
+            yield from ((n, stmt) for a in mutated_args(call, kinds) for n in ir.names(a))
+
+
+# --- what the alias analysis asks of one link: how long it lasts, and what happens meanwhile -----
+
+
+@dataclass(frozen=True)
+class View:
+    """A name of part of another name's memory: `rhs`, an expression over `base`."""
+
+    base: str
+    rhs: ir.Rhs
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A function and the kinds of its names, to look links up in."""
+
+    function: ir.Function
+    kinds: Kinds
+
+    @cached_property
+    def defs(self) -> Mapping[str, int]:
+        """How many statements bind each name."""
+        return definitions(self.function)
+
+    @cached_property
+    def uses(self) -> Mapping[str, int]:
+        """How many statements read each name."""
+        return use_counts(self.function.body)
+
+    @cached_property
+    def stored(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The arrays and the containers that some statement writes into."""
+        return stored_names(self.function.body, self.kinds)
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Which containers may be one."""
+        return Slots(links_of(self.function.body, self.kinds, False), self.kinds)
+
+    def within(self, link: Link) -> bool:
+        """Whether all uses of the target follow in the block of its only definition."""
+        used = use_counts(until_last_use(link)).get(link.target, 0)
+        return self.defs[link.target] == 1 and used == self.uses.get(link.target, 0)
+
+    def steady(self, link: Link) -> bool:
+        """Whether the view can be made again, with the same meaning, wherever it is used."""
+        assert isinstance(link.stmt, ir.Assign)
+        rhs = link.stmt.rhs
+        needed = {link.target, *ir.names(rhs)}
+        same = self.within(link) and not needed & ir.bound(until_last_use(link))
+        return same and self.lasts(link, View(link.source, rhs))
+
+    def lasts(self, link: Link, view: View) -> bool:
+        """Whether what is an item of a container is still that one at the last use of a link."""
+        return self.slots.lasts(link, view.rhs, view.base)
+
+    def dead_after(self, link: Link) -> bool:
+        """Whether the source is never read again after the statement, before it is bound anew."""
+        return link.source not in live_after(self.function, link.stmt)
+
+    def overwritten(self, link: Link, classes: Mapping[str, str]) -> bool:
+        """Whether the memory of the link is written into before the last use of its target."""
+        written, _ = stored_names(until_last_use(link), self.kinds)
+        return any(classes.get(n) == classes[link.target] for n in written)
+
+    def written_later(self, link: Link, classes: Mapping[str, str]) -> bool:
+        """Whether the memory of the link may be written into while its target has views."""
+        block = self.function.body if link.inside else link.rest
+        written, _ = stored_names(block, self.kinds)
+        return any(classes.get(n) == classes[link.target] for n in written)
+
+    def is_array_view(self, link: Link) -> bool:
+        """Whether the target is certainly an array that is a view of the source."""
+        rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+        return (
+            rhs is not None
+            and is_array(self.kinds.get(link.target))
+            and is_sure_view(rhs, self.kinds, self.function)
+        )
+
+    def are_containers(self, link: Link) -> bool:
+        """Whether both names of a link are certainly lists, tuples or dicts."""
+        return named_container(link.target, self.kinds) and named_container(
+            link.source, self.kinds
+        )
+
+
+def chain_is_steady(link: Link, views: Mapping[str, View], scene: Scene) -> bool:
+    """Whether nothing through which a view of views is made changes before its use."""
+    later = ir.bound(until_last_use(link))
+    base = link.source
+    while base in views:
+        if later & set(ir.names(views[base].rhs)) or not scene.lasts(link, views[base]):
+            return False
+        base = views[base].base
+    return True
+
+
+def is_part(stmt: ir.Stmt) -> bool:
+    """Whether a statement names a container again or an item of one (not a slice, a copy)."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, ir.Name):
+        return True
+    item = isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
+    return item and not isinstance(rhs.args[1], ir.Slice)  # type: ignore[union-attr]
+
+
+def queues(links: list[Link], scene: Scene) -> frozenset[str]:
+    """The lists that arrays are only moved into, to be dead then, and taken off again.
+
+    What is moved there must be memory of its own: no view or part of something else.
+    """
+    parts = {k.target for k in links if k.how in ("alias", "view", "element", "permute")}
+    made = {
+        s.target.id
+        for s in ir.walk(scene.function.body)
+        if isinstance(s, ir.Assign) and s.rhs == ir.Call(ir.make_list)
+    }
+    return frozenset(
+        name
+        for name in made
+        if all(_moves(k, name, parts, scene) for k in links if name in (k.target, k.source))
+    )
+
+
+def _moves(link: Link, name: str, parts: set[str], scene: Scene) -> bool:
+    """Whether a link of a list is an append of what is dead then, or a pop."""
+    call = ir.call_of(link.stmt)
+    if call is None:
+        return False
+    if link.target == name:
+        own = link.source not in parts
+        return own and call.fn == ir.Method("append") and scene.dead_after(link)
+    return call.fn == ir.Method("pop") and len(call.args) == 1
+
+
+def is_taken(link: Link, scene: Scene) -> bool:
+    """Whether the target takes an item out of a container that nobody else looks at."""
+    return link.how == "element" and _taken_apart(link, scene.function, scene.kinds)
+
+
+def _taken_apart(link: Link, function: ir.Function, kinds: Kinds) -> bool:
+    """Whether the container is new, and only there for each of its items to be taken once."""
+    made = [s for s in ir.walk(function.body) if link.source in ir.writes(s)]
+    if len(made) != 1 or link.inside or not isinstance(made[0], ir.Assign):
+        return False
+    rhs = made[0].rhs
+    if not isinstance(rhs, ir.Call) or returns_view(rhs) or any(shares(made[0], kinds)):
+        return False
+    uses = [s for s in ir.walk(function.body) if link.source in ir.reads(s)]
+    keys = [s.rhs.args[1].value for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]
+    return len(keys) == len(uses) and _are_apart(keys, kinds.get(link.source))
+
+
+def _are_apart(keys: Sequence[Any], kind: Kind | None) -> bool:
+    """Whether keys are those of different items: of two items, 0 and -2 are the same."""
+    if isinstance(kind, (List, Tuple)) and kind.items:
+        keys = [k % len(kind.items) for k in keys]
+    elif not isinstance(kind, Dict) and len({k < 0 for k in keys if isinstance(k, int)}) > 1:
+        return False
+    return len(keys) == len(set(keys))
+
+
+def _takes_item(stmt: ir.Stmt, source: str) -> bool:
+    """Whether a statement is `x = source[literal]`."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return (
+        isinstance(rhs, ir.Call)
+        and rhs.fn is operator.getitem
+        and rhs.args[0] == ir.Name(source)
+        and isinstance(rhs.args[1], ir.Const)
+    )

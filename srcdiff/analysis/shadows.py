@@ -1,0 +1,275 @@
+"""Names whose memory nobody can follow, how each comes by its shadow, and orders in memory.
+
+Takes all links and those that are unclear.  Whatever may share memory with an unclear name has a
+shadow: an adjoint made in the forward part where the memory is made, and viewed, aliased, stored in
+containers and swapped as that is, by the same statements.  The invariant: two names share memory if
+and only if their shadows do.  Where a statement cannot be repeated on shadows it is refused.
+
+`y.ravel()` is a view of what lies in C order and a copy of anything else.  Where somebody writes
+into one of the two while the other is used, nobody may change how `y` lies in memory: no rewriting
+of what it is computed from, and a tangent beside it has to lie as it does (`laid`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from types import FunctionType
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady
+from srcdiff.analysis.links import Link, groups, is_marked, links_of, refusal, written_classes
+from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.kinds import UNKNOWN, Kind, is_container, rank_of
+from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.views import is_array_if_any, is_reshaping, is_sure_view, makes_c_order
+from srcdiff.runtime import layout
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class Shadowed:
+    """Shadowed names with their classes; those that are views, and those that are new memory."""
+
+    classes: dict[str, str]
+    views: dict[str, View]
+    copies: frozenset[str]
+
+
+def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
+    """What is shadowed if the links `unclear` are.
+
+    Raises:
+        UnsupportedError: a statement lets names share memory that cannot be repeated on shadows.
+    """
+    group = groups(links)
+    reasons = {group[k.target]: k for k in reversed(unclear)}
+    classes = {n: rep for n, rep in group.items() if rep in reasons}
+    mine = [k for k in links if k.target in classes]
+    derived = frozenset(k.source for k in mine)
+    copies: set[str] = set()
+    for link in mine:
+        if link.how == "view" and not is_mirrored(link.stmt):
+            lasting = link.target in derived and scene.written_later(link, classes)
+            if lasting or not _is_copy(link, classes, scene):
+                raise refusal(link)
+            copies.add(link.target)
+        elif not is_mirrored(link.stmt):
+            raise refusal(reasons[classes[link.target]] if link.how == "stored" else link)
+    for name in sorted(classes):
+        if not _has_shadow(name, scene):
+            raise refusal(reasons[classes[name]])
+    return Shadowed(classes, _views(mine, scene), frozenset(copies))
+
+
+def _views(links: list[Link], scene: Scene) -> dict[str, View]:
+    """The shadowed arrays whose shadow need not be kept: a view made where it is used."""
+    found: dict[str, View] = {}
+    for link in links:
+        sure = link.how in ("alias", "view") and scene.is_array_view(link)
+        if sure and scene.steady(link) and chain_is_steady(link, found, scene):
+            assert isinstance(link.stmt, ir.Assign)
+            found[link.target] = View(link.source, link.stmt.rhs)
+    return found
+
+
+def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
+    """Whether what may be a view is as good as a copy: nobody writes while it is used."""
+    read = link.target not in scene.stored[0] and scene.within(link)
+    return read and not scene.overwritten(link, classes)
+
+
+def as_copies(
+    function: ir.Function, kinds: Kinds, classes: Mapping[str, str], asked: Set[str]
+) -> frozenset[str]:
+    """Those of some names that may be views of others, where nobody sees whether they are."""
+    asked = asked & classes.keys()
+    if not asked:
+        return frozenset()
+    scene, found = Scene(function, kinds), dict[str, bool]()
+    for link in links_of(function.body, kinds, False):
+        if link.how == "view" and link.target in asked:
+            unseen = _is_copy(link, dict(classes), scene) or _is_alone(link, classes, function)
+            found[link.target] = unseen and found.get(link.target, True)
+    return frozenset(n for n, unseen in found.items() if unseen)
+
+
+def _is_alone(link: Link, classes: Mapping[str, str], function: ir.Function) -> bool:
+    """Whether no other name of the memory is used any more."""
+    mine = classes.get(link.target)
+    later = live_after(function, link.stmt)
+    others = (n for n, owner in classes.items() if owner == mine and n != link.target)
+    return mine is None or not any(n in later for n in others)
+
+
+def _has_shadow(name: str, scene: Scene) -> bool:
+    """Whether a name certainly stands for memory that a shadow can mirror."""
+    kind = scene.kinds.get(name)
+    return is_array_if_any(kind) or (kind is not None and is_container(kind))
+
+
+# --- what can be repeated on shadows -------------------------------------------------------------
+
+_VIEWS = frozenset(
+    getattr(np, name)
+    for name in (
+        "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
+        "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90", "reshape", "ravel",
+        "asarray", "asanyarray", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack",
+        "real", "atleast_1d", "atleast_2d", "atleast_3d",
+    )
+    if hasattr(np, name)
+)  # fmt: skip
+_METHODS = frozenset(
+    {
+        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append", "insert",
+        "reverse", "copy",
+    }
+)  # fmt: skip
+_ATTRIBUTES = frozenset({"T", "mT", "real"})  # `imag` of real numbers is no view
+_CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
+
+
+def is_mirrored(stmt: ir.Stmt) -> bool:
+    """Whether a statement that shares memory does the same to shadows."""
+    if isinstance(stmt, (ir.Permute, ir.SetItem)):
+        return True
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, (ir.Name, ir.Tup)):
+        return True
+    if not isinstance(rhs, ir.Call) or any(isinstance(a, ir.Star) for a in rhs.args):
+        return False
+    if isinstance(rhs.fn, ir.Method):
+        return rhs.fn.name in _METHODS
+    if isinstance(rhs.fn, ir.Attr):
+        return rhs.fn.name in _ATTRIBUTES
+    return rhs.fn in _CONTAINERS or rhs.fn in _VIEWS or rhs.fn is layout.view_like
+
+
+def may_copy(rhs: ir.Rhs) -> bool:
+    """Whether the layout of the memory decides between a view and a copy."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn in (np.asarray, np.asanyarray):
+        return len(rhs.args) > 1 or bool(rhs.kwargs)
+    fns = (np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel"))
+    return is_reshaping(rhs) or rhs.fn in fns
+
+
+# --- arrays whose order in memory decides what is written into -----------------------------------
+
+
+_BY_ORDER = (np.ascontiguousarray, np.asfortranarray, np.require)
+
+
+def laid(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The arrays of which it matters whether a part that is reshaped is a view."""
+    made = list(_unsure(function, kinds))
+    if not made:
+        return frozenset()
+    function = _with_stores(function)
+    classes = written_classes(function, kinds)
+    unseen = as_copies(function, kinds, classes, {target for target, _ in made})
+    seen = (classes.keys() - unseen) | _leaving(function, kinds)
+    return frozenset(n for target, names in made if target in seen for n in names)
+
+
+def _with_stores(function: ir.Function) -> ir.Function:
+    """The function with operators in place, which may be stores, as stores."""
+
+    def one(stmt: ir.Stmt) -> ir.Block:
+        if not isinstance(stmt, ir.Assign) or not is_marked(stmt.rhs):
+            return (ir.map_blocks(stmt, block),)
+        base, value = stmt.rhs.args  # type: ignore[union-attr]
+        store = ir.SetItem(base, None, value, stmt.rhs.text[:-1], stmt.loc)  # type: ignore[union-attr, index, arg-type]
+        return (store, replace(stmt, rhs=base))
+
+    def block(statements: ir.Block) -> ir.Block:
+        return tuple(s for stmt in statements for s in one(stmt))
+
+    return replace(function, body=block(function.body))
+
+
+def _leaving(function: ir.Function, kinds: Kinds) -> set[str]:
+    """What is returned beside something that it may share memory with, to be written into then."""
+    group = groups(links_of(function.body, kinds, False))
+    returned = {n for s in function.body if isinstance(s, ir.Return) for n in ir.reads(s)}
+    count = Counter(group[n] for n in returned if n in group)
+    return {n for n in returned if count[group.get(n, n)] > 1}
+
+
+def laid_classes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names that may share memory with such an array."""
+    bases = laid(function, kinds)
+    if not bases:
+        return frozenset()
+    classes = written_classes(function, kinds)
+    mine = {classes[n] for n in bases if n in classes}
+    return bases | {n for n, owner in classes.items() if owner in mine}
+
+
+def laid_origins(
+    function: ir.Function, kinds: Kinds, lent: Iterable[str] = ()
+) -> frozenset[str]:
+    """Such arrays, and `lent` ones, and all that they are computed from, whose order they have."""
+    found = {*laid(function, kinds), *lent, *_given_away(function, kinds)}
+    sources = list(_sources(function.body)) if found else []
+    while True:
+        more = {n for target, names in sources if target in found for n in names} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _given_away(function: ir.Function, kinds: Kinds) -> Iterator[str]:
+    """What functions are given that nobody knows, which may reshape it and write into it."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, FunctionType) and not is_pure(call.fn):
+            yield from (n for a in mutated_args(call, kinds) for n in ir.names(a))
+
+
+def _sources(block: ir.Block) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is bound, and what may say in which order that lies."""
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.Assign):
+            yield stmt.target.id, _orders(stmt.rhs)
+        else:
+            for name in ir.writes(stmt):
+                yield name, tuple(ir.reads(stmt))
+
+
+def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
+    """The names in an expression that may say in which order its value lies."""
+    if isinstance(rhs, ir.Call) and makes_c_order(rhs):
+        return ()
+    if isinstance(rhs, ir.Call) and rhs.fn is layout.laid_like:
+        return ir.names(rhs.args[1])
+    return ir.names(rhs)
+
+
+def _unsure(function: ir.Function, kinds: Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is made of an array, and may be a view or a copy by how that lies in memory."""
+    for stmt in ir.walk(function.body):
+        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(stmt, ir.Assign) and isinstance(call, ir.Call) and _may_copy(call):
+            if not _is_flat(call.args[0], kinds) and not is_sure_view(call, kinds, function):
+                yield stmt.target.id, ir.names(call.args[0])
+
+
+def _may_copy(call: ir.Call) -> bool:
+    """Whether the order of the memory decides between a view and a copy."""
+    if not call.args or isinstance(call.fn, (ir.Attr, ir.Name, ir.Derived)):
+        return False
+    return may_copy(call) or (not isinstance(call.fn, ir.Method) and call.fn in _BY_ORDER)
+
+
+def _is_flat(base: ir.Atom, kinds: Kinds) -> bool:
+    """Whether an array certainly has one axis at most."""
+    rank = rank_of(kinds.get(base.id, UNKNOWN)) if isinstance(base, ir.Name) else 0
+    return rank is not None and rank < 2

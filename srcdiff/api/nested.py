@@ -1,0 +1,268 @@
+"""Derivatives inside of differentiated functions, and those that a running program asks for.
+
+A call of `vjp`, `linearize`, `hvp` or `vhp` in a differentiated function becomes that of a Python
+function, written here for its arguments, which is inlined like any other.  A pullback runs its
+function again each time that it is called.
+
+`runtime.service` is filled here: the helpers of generated code ask the compiler through it for
+derivatives of functions that only the running program knows.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.api.grad import grad
+from srcdiff.api.jacobian import gradient, hvp, vhp
+from srcdiff.api.jvp import jvp, jvp_again, linearize
+from srcdiff.api.vjp import vjp
+from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.options import Options, parameter_names
+from srcdiff.driver.pullback import recorded
+from srcdiff.driver.second_order import check_repeatable
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.kinds import Callable, Kind, Object, is_active_kind
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.runtime.copies import copied
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.implicit import with_source
+from srcdiff.runtime.service import Inputs, made_once
+from srcdiff.runtime.trees import as_now
+from srcdiff.specialize.static_values import constant, is_constant
+
+# --- what a pullback computes --------------------------------------------------------------------
+
+
+class Pulled(Derivative):
+    """The gradient by those of the arguments from `start` to `stop` that can carry a derivative.
+
+    With other inputs among the `options`, by these.
+    """
+
+    def __init__(self, primal: Any, options: Options, start: int, stop: int) -> None:
+        self._asked = options
+        first = start if options.inputs is None else options.inputs
+        super().__init__(primal, replace(options, inputs=first))
+        self._start, self._stop = start, stop
+
+    @functools.cached_property
+    def unbound(self) -> Derivative:
+        """The same of the function behind a method."""
+        if not self.receiver:
+            return self
+        inputs = None if self._asked.inputs is None else self._own.inputs
+        more = len(self.receiver)
+        options = replace(self._asked, inputs=inputs)
+        return Pulled(self.origin, options, self._start + more, self._stop + more)
+
+    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+        """The generated function for arguments of these kinds.
+
+        Raises:
+            UnsupportedError: the function may give something else each time that it runs.
+        """
+        options = self._asked
+        if options.inputs is None:
+            names = parameter_names(self.primal)[self._start : self._stop]
+            found = [n for n in names if n in kinds and is_active_kind(kinds[n])]
+            options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
+        function = Derivative(self.primal, options).for_kinds(kinds)
+        check_repeatable(function, self.primal)
+        return function
+
+
+def pulled(f: Any, count: int, inputs: Any, outputs: Any) -> Pulled:
+    """The gradient that a pullback of `f` at so many positional arguments computes."""
+    options = Options(inputs, outputs, materialize_grads=True)
+    make = functools.partial(Pulled, f, options, 0, count)
+    return made_once(f, ("pulled", count, repr(options)), make)
+
+
+pulled.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+
+
+# --- functions for calls -------------------------------------------------------------------------
+
+
+_SPACE = {
+    "as_now": as_now, "pulled": pulled, "jvp": jvp, "jvp_again": jvp_again, "gradient": gradient,
+    "grad": grad,
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=256)
+def _written(head: str, lines: tuple[str, ...], keeps_first: bool) -> Any:
+    """A function; what its first argument reads is to be as it is now."""
+    made = with_source(f"def {head}:", list(lines), dict(_SPACE))
+    made.__srcdiff_keeps_first__ = keeps_first
+    return made
+
+
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{k}" for k in range(count)]
+
+
+def _vjp(call: ir.Call) -> ir.Call | None:
+    """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
+    given = dict(call.kwargs)
+    inputs, outputs = (given.pop(k, ir.NONE) for k in ("inputs", "outputs"))
+    if not _is_plain(call) or not (is_constant(inputs) and is_constant(outputs)):
+        return None
+    f, *args = call.args
+    x, y = _names("x", len(args)), _names("y", len(given))
+    options = f"{constant(inputs)!r}, {constant(outputs)!r}"
+    lines = [f"kept_{n} = as_now({n})" for n in (*x, *y)]
+    lines += [f"value = f({_given(x, given, y, 'as_now({})')})"]
+    lines += ["def pullback(grad_outputs=None, retain_graph=True):"]
+    lines += [f"    pullback = pulled(k, {len(args)}, {options})"]
+    lines += [f"    return pullback({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"]
+    made = _written(_head("vjp", "k", "f", *x, *y), (*lines, "return value, pullback"), True)
+    return ir.Call(made, (f, f, *args, *given.values()))
+
+
+def _given(x: list[str], keywords: Mapping[str | None, Any], y: list[str], form: str) -> str:
+    """The arguments of a call, each in a form."""
+    named = (f"{key}={form.format(n)}" for key, n in zip(keywords, y))
+    return ", ".join([*map(form.format, x), *named])
+
+
+def _linearize(call: ir.Call) -> ir.Call | None:
+    """`linearize(f, x, y)`: `f` runs again for each call of the linear function."""
+    if not _is_plain(call) or call.kwargs:
+        return None
+    f, *args = call.args
+    x, t = _names("x", len(args)), _names("t", len(args))
+    lines = [f"kept_{n} = as_now({n})" for n in x]
+    lines += [f"value = f({_given(x, {}, [], 'as_now({})')})"]
+    lines += [f"def {_head('linear', *t)}:"]
+    lines += [f"    return jvp_again(f, ({_listed(f'kept_{n}' for n in x)}), ({_listed(t)}))[1]"]
+    made = _written(_head("linearize", "f", *x), (*lines, "return value, linear"), False)
+    return ir.Call(made, call.args)
+
+
+def _hvp(call: ir.Call) -> ir.Call | None:
+    """`hvp(f, (x, n), v)`, the inputs by their positions."""
+    bound = _bound(call)
+    if bound is None:
+        return None
+    f, args, v, inputs = bound
+    places = inputs if isinstance(inputs, tuple) else (inputs,)
+    if not all(type(k) is int and 0 <= k < len(args) for k in places):
+        return None
+    x, t = _names("x", len(args)), ["None"] * len(args)
+    for k, place in enumerate(places):
+        t[place] = f"v[{k}]" if isinstance(inputs, tuple) else "v"
+    line = f"return jvp(gradient(f, {inputs!r}), ({_listed(x)}), ({_listed(t)}))[1]"
+    return ir.Call(_written(_head("hvp", "f", *x, "v"), (line,), False), (f, *args, v))
+
+
+def _vhp(call: ir.Call) -> ir.Call | None:
+    """`vhp(f, (x, n), v)`."""
+    bound = _bound(call)
+    if bound is None:
+        return None
+    f, args, v, inputs = bound
+    x = _names("x", len(args))
+    outer = f"grad(gradient(f, {inputs!r}), {inputs!r}, materialize_grads=True)"
+    line = f"return {outer}({', '.join(x)}, grad_outputs=v)"
+    return ir.Call(_written(_head("vhp", "f", *x, "v"), (line,), False), (f, *args, v))
+
+
+def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any] | None:
+    """The function, its arguments, the vector and the inputs of a product with a Hessian."""
+    given = dict(call.kwargs)
+    given.update(zip(("f", "args", "v", "inputs"), call.args))
+    inputs = given.pop("inputs", ir.Const(0))
+    args = given.get("args")
+    listed = isinstance(args, ir.Tup) and not any(isinstance(a, ir.Star) for a in args.items)
+    if not _is_plain(call) or given.keys() != {"f", "args", "v"} or not is_constant(inputs):
+        return None
+    if given["v"] == ir.NONE:
+        return None
+    return (given["f"], args.items, given["v"], constant(inputs)) if listed else None  # type: ignore[union-attr]
+
+
+def _is_plain(call: ir.Call) -> bool:
+    """Whether a call has arguments, all written out."""
+    stars = any(isinstance(a, ir.Star) for a in call.args) or None in dict(call.kwargs)
+    return bool(call.args or call.kwargs) and not stars
+
+
+def _head(name: str, *params: str) -> str:
+    return f"{name}({', '.join(params)})"
+
+
+def _listed(items: Any) -> str:
+    """The items of a tuple display."""
+    return "".join(f"{item}, " for item in items)
+
+
+_WRITTEN: tuple[tuple[Any, Any], ...] = (
+    (vjp, _vjp), (linearize, _linearize), (hvp, _hvp), (vhp, _vhp),
+)  # fmt: skip
+for _transform, _write in _WRITTEN:
+    _transform.__srcdiff_written__ = _write
+
+
+# --- what the helpers of generated code ask of the compiler while a program runs -----------------
+
+
+class _Compiler:
+    """Derivatives of functions that only the running program knows."""
+
+    jvp = staticmethod(jvp)
+
+    def gradient(self, f: Any, inputs: Inputs, strong_zeros: bool = False) -> Derivative:
+        """The gradient of a function by some arguments, zeros where one is not used."""
+        options = Options(inputs, materialize_grads=True, strong_zeros=strong_zeros)
+        key = "gradient by", inputs, strong_zeros
+        return made_once(f, key, lambda: Derivative(f, options))
+
+    def pullback(
+        self,
+        f: Any,
+        inputs: Inputs,
+        args: tuple[Any, ...],
+        strong_zeros: bool = False,
+        writes: bool = False,
+    ) -> tuple[Any, Any]:
+        """The value of a call and its pullback.
+
+        Raises:
+            UnsupportedError: the function writes into an argument, which its caller could not know.
+        """
+        made = self.gradient(f, inputs, strong_zeros)
+        pair = made.pair(*args)
+        if pair.written and not writes:
+            raise UnsupportedError(
+                f"`{getattr(f, '__name__', f)}`, which is known only when the program runs, writes "
+                f"into its argument `{pair.written[0]}`",
+                place_of(f),
+                remedy="Call it by its name, or let it return a new array.",
+            )
+        value, pull = recorded(pair, (*made.receiver, *args), {})
+        arrays = [] if writes else [a for a in args if is_any_array(a)]
+        if is_any_array(value) and any(np.may_share_memory(value, a) for a in arrays):
+            value = copied(value)
+        return value, pull
+
+    def written(self, f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> tuple[str, ...]:
+        """The names of the parameters that such a call writes into."""
+        return tuple(self.gradient(f, inputs).pair(*args).written)
+
+    def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
+        """The positions of the arguments that can carry a derivative."""
+        kinds = [kind_of(arg, f"x{k}") for k, arg in enumerate(args)]
+        objects = (Object, Callable)
+        plain = [is_active_kind(kind) and not isinstance(kind, objects) for kind in kinds]
+        return tuple(k for k, is_active in enumerate(plain) if is_active)
+
+
+COMPILER = _Compiler()

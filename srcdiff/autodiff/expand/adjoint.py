@@ -1,0 +1,641 @@
+"""One template at one call: its parameters bound, its names made fresh, what is known folded away.
+
+`expand` gives the adjoint statements of a call in the order in which they run.  The lines below
+the `yield` are run through once, statement by statement, with what is known of the arguments: an
+`if` that is decided disappears, a loop over known items is written out, and lines that only serve
+arguments without a derivative are left out.  The `Expander` walks through the lines; the `Writer`
+holds what is written: temporaries, and contributions to the adjoints of arguments.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from typing import Union
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts, is_complex_kind
+from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
+from srcdiff.frontend.lowering import mentioned, template_of
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    is_active_kind,
+    is_numeric,
+    is_real,
+    sure,
+)
+from srcdiff.kinds.calls import surely
+from srcdiff.primitives import notation
+from srcdiff.primitives.arguments import REMEDY
+from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.registry import Bound
+from srcdiff.runtime import arrays, trees
+from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
+
+Statement = Union[ir.Assign, ir.Effect, ir.SetItem]
+
+
+class Writer:
+    """The statements written so far, for one call with its rule."""
+
+    def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        self.bound, self.stmt, self.facts = bound, stmt, facts
+        self.rule = bound.rule
+        self.env: dict[str, ir.Atom] = dict(bound.args)
+        self.out: list[ir.Stmt] = []
+        rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
+        scalar_math = getattr(getattr(rhs, "fn", None), "__module__", "") == "math"
+        kinds = _without_none(rhs, facts.kinds)
+        self.folder = Folder(kinds, self.temp, scalar_math, facts.complex)
+        self.result: ir.Name | None = None
+
+    @property
+    def loc(self) -> ir.Loc:
+        """The place of the user's statement."""
+        return self.stmt.loc
+
+    def active(self, name: str) -> bool:
+        """Whether a name carries a derivative."""
+        return name in self.facts.active
+
+    def error(self, what: str) -> MissingRuleError:
+        """The located error for a call that the rule does not cover."""
+        return MissingRuleError(f"the rule of {self.bound.name} {what}", self.loc, REMEDY)
+
+    def misused(self, what: str, line: ir.Loc) -> UnsupportedError:
+        """The error for a line of the template that says nothing about derivatives."""
+        return UnsupportedError(
+            f"the rule of {self.bound.name} {what}", line,
+            remedy="See templates/README.md for how a rule is written.",
+        )  # fmt: skip
+
+    def temp(self, rhs: ir.Rhs, base: str = "_t") -> ir.Name:
+        """A new name for a value."""
+        name = self.facts.fresh(base)
+        self.folder.note(name, rhs)
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    # --- contributions ---
+
+    def add(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+        """Add a value to the adjoint of an argument, item by item where that is a sequence."""
+        if isinstance(value, ir.Const) or not any(map(self.active, ir.names(target))):
+            return
+        if isinstance(target, ir.Tup):
+            for k, item in enumerate(target.items):
+                if any(map(self.active, ir.names(item))):
+                    self.add(item, self.item(value, ir.Const(k)), param)
+            return
+        assert isinstance(target, ir.Name)
+        kind = self.folder.kind(target)
+        if isinstance(kind, (List, Tuple)):
+            self.add_items(self.demand(target), kind, value, target, self.is_shadow(target))
+            return
+        value = self.fitted(value, target, param)
+        self.out.append(ir.Accum(self.facts.adjoint(target.id), value, target, self.loc))
+
+    def item(self, value: ir.Atom, key: ir.Atom) -> ir.Name:
+        """`value[key]`."""
+        return self.temp(ir.Call(operator.getitem, (value, key)))
+
+    def fitted(self, value: ir.Atom, target: ir.Name, param: str) -> ir.Atom:
+        """A contribution in the shape of its operand, and real where that is."""
+        if self.rule.flavour == "elementwise" and self.result is not None:
+            kind = self.folder.kind(self.result)
+            if self.facts.strong and self._reads_primal(value):
+                args = (self.facts.adjoint(self.result.id), value)
+                value = self.temp(ir.Call(trees.where_nonzero, args))
+            value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
+        return self.real_part(value, self.folder.kind(target), lambda: target)
+
+    def real_part(self, value: ir.Atom, kind: Kind, like: Callable[[], ir.Atom]) -> ir.Atom:
+        """A contribution to something of a kind, real where that is; `like` gives what it is to."""
+        kind = sure(kind)
+        known = not is_numeric(kind) and kind != UNKNOWN  # as something else than a number
+        if known or is_complex_kind(kind) or not self.folder.is_complex(value):
+            return value
+        if is_real(kind):
+            return self.temp(ir.Call(np.real, (value,), text="np.real"))
+        return self.temp(ir.Call(arrays.real_like, (value, like())))
+
+    def _reads_primal(self, value: ir.Atom) -> bool:
+        """Whether a contribution is more than a multiple of the cotangent by a literal."""
+        assert self.result is not None
+        wanted = set(ir.names(value))
+        for stmt in reversed(self.out):
+            if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
+                wanted = (wanted - {stmt.target.id}) | set(ir.names(stmt.rhs))
+        return wanted != {self.facts.adjoint(self.result.id).id}
+
+    def _other_kinds(self, target: ir.Name) -> list[Kind]:
+        """The kinds of the other operands of an elementwise call."""
+        found = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
+        return [self.folder.kind(a) for a in found]
+
+    def add_items(
+        self,
+        adjoint: ir.Name,
+        kind: List | Tuple,
+        value: ir.Atom,
+        like: ir.Atom,
+        shared: bool,
+    ) -> None:
+        """Add the items of an array to those of the adjoint of a list; `shared`: of a shadow."""
+        if kind.items is not None:
+            for k, item in enumerate(kind.items):
+                at = ir.Const(k)
+                self.add_item(adjoint, like, at, item, self.item(value, at), shared)
+            return
+        inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
+        saved, self.out = self.out, []
+        count = self.facts.fresh("_k")
+        self.add_item(adjoint, like, count, inner, self.item(value, count), shared)
+        body, self.out = tuple(self.out), saved
+        length = self.temp(ir.Call(len, (like,), text="len"), "_n")
+        loop = ir.Call(range, (length,), text="range")
+        self.out.append(ir.For(count, loop, body, None, self.loc))
+
+    def add_item(
+        self,
+        adjoint: ir.Name,
+        like: ir.Atom,
+        key: ir.Atom,
+        kind: Kind,
+        value: ir.Atom,
+        shared: bool,
+    ) -> None:
+        """`adjoint[key] += value`, of an item of a given kind of `like`."""
+        if isinstance(kind, (List, Tuple)):
+            inner = self.item(like, key) if self.folder.is_complex(value) else value
+            self.add_items(self.item(adjoint, key), kind, value, inner, shared)
+            return
+        value = self.real_part(value, kind, lambda: self.item(like, key))
+        if shared and (not is_numeric(kind) or getattr(kind, "dtype", None) is None):
+            call = ir.Call(trees.add_shared, (adjoint, key, value))
+            self.out.append(ir.Effect(call, self.loc))
+        elif not is_numeric(kind) or getattr(kind, "dtype", None) is None:
+            # What may be an integer need not have an adjoint.
+            total = self.temp(ir.Call(trees.add_tree, (self.item(adjoint, key), value)))
+            self.out.append(ir.SetItem(adjoint, key, total, None, self.loc))
+        elif is_active_kind(kind):
+            self.out.append(ir.SetItem(adjoint, key, value, "+", self.loc))
+
+    def is_shadow(self, target: ir.Name) -> bool:
+        """Whether the adjoint of a name is a variable of the forward part."""
+        return target.id in self.facts.shadowed
+
+    def demand(self, target: ir.Name) -> ir.Name:
+        """The adjoint of a name, as a buffer from here on."""
+        adjoint = self.facts.adjoint(target.id)
+        self.out.append(ir.Demand(adjoint, target, self.loc))
+        return adjoint
+
+    def store(
+        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
+    ) -> None:
+        """A store into the adjoint of an argument, or into that of an item of a display."""
+        target = self.env[primal]
+        if isinstance(target, ir.Tup):
+            at = None if index is None else self.folder.static(index)
+            if op != "+" or not isinstance(at, int):
+                raise self.error("needs to know which item of a sequence is meant")
+            self.add(target.items[at], value, primal)
+            return
+        if not isinstance(target, ir.Name) or not self.active(target.id):
+            return
+        kind = self.folder.kind(target)
+        if op == "+" and isinstance(value, ir.Const):
+            return
+        adjoint = self.demand(target)
+        if isinstance(kind, (List, Tuple)) and index is not None:
+            found = self.item_kind(kind, index)
+            self.add_item(adjoint, target, index, found, value, self.is_shadow(target))
+        else:
+            self.out.append(ir.SetItem(adjoint, index, value, op, self.loc))
+
+    def item_kind(self, kind: List | Tuple, index: ir.Atom) -> Kind:
+        """The kind of an item of a sequence."""
+        at = self.folder.static(index)
+        if kind.items is not None and isinstance(at, int):
+            return kind.items[at]
+        return getattr(kind, "item", None) or UNKNOWN
+
+
+def _without_none(rhs: ir.Rhs | None, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
+    """The kinds of names where a call has succeeded: of its operands, not None."""
+    names = [a for a in getattr(rhs, "args", ()) if isinstance(a, ir.Name)]
+    if not isinstance(rhs, ir.Call) or len(names) < len(rhs.args):
+        return kinds
+    found = [kinds.get(n.id, UNKNOWN) for n in names]
+    better = surely(rhs.fn, found)
+    return kinds if better is found else {**kinds, **{n.id: k for n, k in zip(names, better)}}
+
+
+def adjoint_of(name: str) -> str | None:
+    """The `x` of the name `d[x]`; None for other names."""
+    return name[2:-1] if name.startswith("d[") else None
+
+
+# --- the walk through the lines of a template ----------------------------------------------------
+
+
+class Expander(Writer):
+    """One expansion: runs through the lines of the template and writes what they come to."""
+
+    def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        super().__init__(bound, stmt, facts)
+        self.template = template_of(bound.rule)
+        self.fixed: dict[str, ir.Name] = {}
+        self.parts: dict[str, ir.Atom] = {}
+        self.ignored: set[ir.Atom] = set()  # results from which no derivative flows
+        self.called: set[object] = set()  # arguments that are called: for their values alone
+        self.line = self.template.loc  # of the template
+        self.restored: int | None = None  # where what the function writes into is put back
+        if isinstance(stmt, ir.Assign):
+            self._bind_result(stmt.target)
+
+    def _bind_result(self, target: ir.Name) -> None:
+        """Bind what the template yields to the target of the statement."""
+        result = self.template.result
+        self.result = target
+        if self.facts.parts:
+            assert isinstance(result, ir.Tup)
+            for k, item in enumerate(result.items):
+                self._bind_part(item, k, target)
+            return
+        if target.id not in self.facts.adjoints:
+            return
+        adjoint = self.facts.adjoint(target.id)
+        self.folder.kinds[adjoint.id] = self.folder.kind(target)
+        if isinstance(result, ir.Name):
+            self.env[result.id] = target
+        elif isinstance(result, ir.Tup):
+            for k, item in enumerate(result.items):
+                assert isinstance(item, ir.Name), "a template yields names"
+                self.env[item.id] = self.item(target, ir.Const(k))
+                self.parts[item.id] = self.item(adjoint, ir.Const(k))
+                self._note_part(item, k, target)
+        else:
+            raise self.misused("yields nothing, and its result is used", self.line)
+
+    def _bind_part(self, item: ir.Atom, k: int, target: ir.Name) -> None:
+        """Bind one of several values to the name that it is unpacked to."""
+        assert isinstance(item, ir.Name), "a template yields names"
+        name = self.facts.parts.get(k)
+        self.env[item.id] = self.item(target, ir.Const(k)) if name is None else ir.Name(name)
+        if name is not None and self.active(name):
+            self.parts[item.id] = self.facts.adjoint(name)
+        else:
+            # Folded away where nothing reads it.
+            zeros = ir.Call(np.zeros_like, (self.env[item.id],), text="np.zeros_like")
+            self.parts[item.id] = self.temp(zeros)
+            self.ignored.add(item)
+        self._note_part(item, k, target)
+
+    def _note_part(self, item: ir.Name, k: int, target: ir.Name) -> None:
+        """Note that the adjoint of one of several values has its kind."""
+        kinds = getattr(self.folder.kind(target), "items", None)
+        if kinds is not None and k < len(kinds):
+            for atom in (self.env[item.id], self.parts[item.id]):
+                if isinstance(atom, ir.Name):
+                    self.folder.kinds[atom.id] = kinds[k]
+
+    # --- the whole ---
+
+    def check_arguments(self) -> None:
+        """Raise if an active argument is one that the template says nothing of."""
+        for param, atom in self.bound.args.items():
+            silent = param not in mentioned(self.rule) and param != self.rule.mutates
+            if silent and any(self.active(n) for n in ir.names(atom)):
+                raise self.error(f"has no derivative for the argument `{param}`")
+
+    def run(self) -> ir.Block:
+        """The statements of the adjoint."""
+        if self.result is None and self.rule.mutates is None:
+            return ()
+        self._note_written()
+        self.block(self._recomputed())
+        self.block(self.template.below)
+        self.undo()
+        return _without_dead(tuple(self.out), self.called)
+
+    def _note_written(self) -> None:
+        """Note that the adjoint of what a call writes into is complex where that is.
+
+        What comes from there to a real operand is made real (`z[i] = abs(z[i])`).
+        """
+        written = self.env.get(str(self.rule.mutates))
+        if isinstance(written, ir.Name) and self.active(written.id):
+            if self.folder.is_complex(written):
+                self.folder.complex.add(self.facts.adjoint(written.id).id)
+
+    def undo(self) -> None:
+        """Behind `x[i] = old` lines read `x` as it was before the call."""
+        if self.restored is None or any(isinstance(s, ir.Undo) for s in self.out):
+            return
+        written = self.env[str(self.rule.mutates)]
+        later = tuple(s for s in self.out[self.restored :] if not isinstance(s, ir.Demand))
+        if set(ir.names(written)) & ir.used(later):
+            self.out.insert(self.restored, ir.Undo(self.loc))
+
+    def _recomputed(self) -> ir.Block:
+        """The lines above the `yield` whose results are read below it."""
+        known = set(self.env)
+        below = tuple(s for s in self.template.below if not self._restores(s))
+        wanted = set(ir.used(below)) - known
+        lines: list[ir.Stmt] = []
+        for stmt in reversed(self.template.above):
+            mine = ir.bound((stmt,))
+            if mine & wanted:
+                lines.append(stmt)
+                wanted |= ir.used((stmt,)) - known
+        if lines and self.rule.mutates is not None:
+            lines.append(ir.Undo(self.loc))
+        return tuple(reversed(lines))
+
+    def _restores(self, stmt: ir.Stmt) -> bool:
+        """Whether a line puts an argument back as it was: the tape does that where it is needed."""
+        return isinstance(stmt, ir.SetItem) and stmt.base.id == self.rule.mutates
+
+    # --- atoms and right-hand sides ---
+
+    def atom(self, atom: ir.Atom) -> ir.Atom:
+        """An atom of the template, in the names of the function."""
+        new = ir.map_atom(self._name, atom)
+        if isinstance(new, ir.Slice) and isinstance(atom, ir.Slice):
+            return part_of(new.lower, new.upper, new.step)
+        return ir.Tup(spliced(new.items)) if isinstance(new, ir.Tup) else new
+
+    def _name(self, name: ir.Name) -> ir.Atom:
+        primal = adjoint_of(name.id)
+        if primal is not None:
+            return self._adjoint(primal)
+        if name.id not in self.env:
+            raise AssertionError(f"`{name.id}` is not bound in the template {self.rule.name}")
+        return self.env[name.id]
+
+    def _adjoint(self, primal: str) -> ir.Atom:
+        """`d[primal]` where it is read."""
+        if primal in self.parts:
+            return self.parts[primal]
+        atom = self.env[primal]
+        if not isinstance(atom, ir.Name) or not self.active(atom.id):
+            return ir.Const(0.0)
+        return self.facts.adjoint(atom.id)
+
+    def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
+        """A right-hand side of the template, folded."""
+        if isinstance(rhs, ir.Call):
+            if rhs.fn is arrays.unbroadcast:
+                return self._explicit_unbroadcast(rhs)
+            if rhs.fn is notation.ignored:
+                return ir.Const(rhs.args[0] in self.ignored)
+            if rhs.fn is notation.active:
+                return self.places(self.atom(rhs.args[0]))
+            args = tuple(map(self.atom, rhs.args))
+            kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
+            if isinstance(rhs.fn, ir.Name):
+                return self.applied(self.atom(rhs.fn), args)
+            return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text))
+        if isinstance(rhs, ir.Opaque):
+            raise self.misused(f"uses `{rhs.text}`, which cannot stand in a template", self.line)
+        return self.atom(rhs)
+
+    def places(self, atom: ir.Atom) -> ir.Tup:
+        """The positions of what is active among several arguments."""
+        if isinstance(atom, ir.Tup) and not any(isinstance(a, ir.Star) for a in atom.items):
+            found = [any(map(self.active, ir.names(a))) for a in atom.items]
+        elif any(map(self.active, ir.names(atom))):
+            kinds = getattr(self.folder.kind(atom), "items", None)
+            if kinds is None or isinstance(atom, ir.Tup):
+                raise self.error("needs to know how many arguments it passes on")
+            found = [is_active_kind(kind) for kind in kinds]
+        else:
+            found = []
+        return ir.Tup(tuple(ir.Const(k) for k, is_active in enumerate(found) if is_active))
+
+    def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
+        """A call of a function that is an argument."""
+        inner = (a.value.items if isinstance(a, ir.Star) and isinstance(a.value, ir.Tup) else (a,)
+                 for a in args)  # fmt: skip
+        args = tuple(atom for items in inner for atom in items)
+        if isinstance(fn, ir.Ref):
+            self.called.add(fn.value)
+            return ir.Call(fn.value, args, text=fn.text)
+        assert isinstance(fn, ir.Name), "a function is a name"
+        self.called.add(fn)
+        return ir.Call(fn, args)
+
+    def _explicit_unbroadcast(self, call: ir.Call) -> ir.Rhs:
+        """`unbroadcast(d[z], x)` with what is known of `z`; of anything else, as it stands."""
+        value, x = (self.atom(a) for a in call.args)
+        if self.result is not None and value == self._result_adjoint():
+            return self.folder.unbroadcast(value, x, self.folder.kind(self.result), None)
+        return ir.Call(call.fn, (value, x), text=call.text)
+
+    def _result_adjoint(self) -> ir.Atom | None:
+        if self.result is None or self.result.id not in self.facts.adjoints:
+            return None
+        return self.facts.adjoint(self.result.id)
+
+    # --- statements ---
+
+    def block(self, block: ir.Block) -> None:
+        """Write the statements of a block of the template."""
+        for stmt in block:
+            self.one(stmt)
+
+    def one(self, stmt: ir.Stmt) -> None:
+        """Write one statement of the template."""
+        self.line = stmt.loc
+        if isinstance(stmt, ir.Assign):
+            self.assign(stmt)
+        elif isinstance(stmt, ir.Accum):
+            self.accumulate(stmt)
+        elif isinstance(stmt, ir.SetItem):
+            self.set_item(stmt)
+        elif isinstance(stmt, ir.Effect):
+            self.effect(stmt)
+        elif isinstance(stmt, ir.If):
+            self.branch(stmt)
+        elif isinstance(stmt, ir.For):
+            self.loop(stmt)
+        elif isinstance(stmt, ir.Undo):
+            self.out.append(stmt)
+        elif not isinstance(stmt, (ir.Demand, ir.Comment)):
+            raise self.misused("uses a statement that cannot stand in a template", self.line)
+
+    def assign(self, stmt: ir.Assign) -> None:
+        """`name = value`: known values and other names need no statement."""
+        name = stmt.target.id
+        primal = adjoint_of(name)
+        if primal is not None:
+            self.store(primal, ir.Const(...), self.value(stmt.rhs), None)
+            return
+        rhs = self.rhs(stmt.rhs)
+        if name in self.fixed:
+            self.out.append(ir.Assign(self.fixed[name], rhs, self.loc))
+            self.env[name] = self.fixed[name]
+        elif isinstance(rhs, ir.Call) or rhs in self.fixed.values():
+            self.env[name] = self.temp(rhs, "_t" if name.startswith("_") else f"_{name}")
+        else:
+            self.env[name] = rhs  # type: ignore[assignment]
+
+    def value(self, rhs: ir.Rhs) -> ir.Atom:
+        """A right-hand side of the template as an atom."""
+        found = self.rhs(rhs)
+        return self.temp(found) if isinstance(found, ir.Call) else found  # type: ignore[return-value]
+
+    def branch(self, stmt: ir.If) -> None:
+        """An `if`: the branch that is taken, where that is known."""
+        test = self.atom(stmt.test)
+        known = self.folder.static(test)
+        if known is not UNSET:
+            self.block(stmt.body if known else stmt.orelse)
+            return
+        assert isinstance(test, ir.Name)
+        both = ir.bound(stmt.body) & ir.bound(stmt.orelse)
+        fixed = self.fix((ir.bound(stmt.body) | ir.bound(stmt.orelse)) & (both | set(self.env)))
+        body, orelse = self.inner(stmt.body, fixed), self.inner(stmt.orelse, fixed)
+        self.out.append(ir.If(test, body, orelse, self.loc))
+        self.env.update(fixed)
+
+    def fix(self, names: frozenset[str] | set[str]) -> dict[str, ir.Name]:
+        """Variables for the names that run-time control flow binds, with their present values."""
+        found: dict[str, ir.Name] = {}
+        for name in sorted(n for n in names if adjoint_of(n) is None):
+            if name in self.fixed:  # by the control flow around this: the same variable
+                found[name] = self.fixed[name]
+                continue
+            found[name] = self.facts.fresh(f"_{name.lstrip('_')}")
+            if name in self.env:
+                self.out.append(ir.Assign(found[name], self.env[name], self.loc))
+        return found
+
+    def inner(self, block: ir.Block, fixed: dict[str, ir.Name]) -> ir.Block:
+        """The statements of a block that runs or not, or many times."""
+        saved = self.out, dict(self.env), self.fixed
+        self.out, self.fixed = [], {**self.fixed, **fixed}
+        self.env.update({n: v for n, v in fixed.items() if n in self.env})
+        self.block(block)
+        found = tuple(self.out)
+        self.out, self.env, self.fixed = saved
+        return found
+
+    def loop(self, stmt: ir.For) -> None:
+        """A loop over a range: written out where its items are known."""
+        assert isinstance(stmt.iter, ir.Call) and stmt.iter.fn is range
+        args = tuple(map(self.atom, stmt.iter.args))
+        known = [self.folder.static(a) for a in args]
+        if not any(k is UNSET for k in known):
+            for value in range(*known):
+                self.env[stmt.target.id] = ir.Const(value)
+                self.block(stmt.body)
+            return
+        fixed = self.fix(ir.bound(stmt.body) & set(self.env))
+        target = self.facts.fresh("_k")
+        self.env[stmt.target.id] = target
+        self.folder.kinds[target.id] = Scalar("int64")
+        body = self.inner(stmt.body, fixed)
+        # A buffer is made once, before the loop that writes into it.
+        self.out += [s for s in body if isinstance(s, ir.Demand)]
+        rest = tuple(s for s in body if not isinstance(s, ir.Demand))
+        if rest:
+            steps = ir.Call(range, args, text="range")
+            self.out.append(ir.For(target, steps, rest, None, self.loc))
+        self.env.update(fixed)
+
+    def effect(self, stmt: ir.Effect) -> None:
+        """A call that writes into an adjoint, or a refusal."""
+        call = stmt.rhs
+        assert isinstance(call, ir.Call)
+        if call.fn is notation.refuse:
+            raise self.error(f"does not cover this call: {self.folder.static(call.args[0])}")
+        base = call.args[0]
+        primal = adjoint_of(base.id) if isinstance(base, ir.Name) else None
+        if primal is None:
+            raise self.misused("calls a function for an effect on no adjoint", self.line)
+        target = self.env[primal]
+        if not isinstance(target, ir.Name) or not self.active(target.id):
+            return
+        self.demand(target)
+        args = tuple(map(self.atom, call.args))
+        kwargs = tuple((k, self.atom(v)) for k, v in call.kwargs)
+        self.out.append(ir.Effect(ir.Call(call.fn, args, kwargs, call.text), self.loc))
+
+    # --- writing into adjoints ---
+
+    def accumulate(self, stmt: ir.Accum) -> None:
+        """`d[x] += value`."""
+        primal = adjoint_of(stmt.target.id)
+        assert primal is not None
+        self.add(self.env[primal], self.atom(stmt.value), primal)
+
+    def set_item(self, stmt: ir.SetItem) -> None:
+        """`d[x][i] += value`, `d[x][i] = value` and `d[x] *= value`."""
+        if self._restores(stmt):
+            self.restored = len(self.out)
+            return
+        primal = adjoint_of(stmt.base.id)
+        if primal is None:
+            raise self.misused("writes into something that is not an adjoint", self.line)
+        index = None if stmt.index is None else self.atom(stmt.index)
+        self.store(primal, index, self.atom(stmt.value), stmt.op)
+
+
+def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
+    """A block without the assignments that nothing after them reads."""
+    kept: list[ir.Stmt] = []
+    wanted: set[str] = set()
+    for stmt in reversed(block):
+        if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted:
+            if _is_pure(stmt.rhs) or stmt.rhs.fn in called:  # type: ignore[union-attr]
+                continue
+        if isinstance(stmt, (ir.If, ir.For)) and not _matters(stmt, wanted):
+            continue
+        wanted |= ir.used((stmt,))
+        kept.append(stmt)
+    return tuple(reversed(kept))
+
+
+def _is_pure(rhs: ir.Rhs) -> bool:
+    return not isinstance(rhs, ir.Call) or is_pure(rhs.fn)
+
+
+def _matters(stmt: ir.If | ir.For, wanted: set[str]) -> bool:
+    """Whether a branch or loop does more than bind names that nobody reads."""
+    inner = [s for s in ir.walk((stmt,)) if not isinstance(s, (ir.If, ir.For))]
+    return any(not isinstance(s, ir.Assign) or s.target.id in wanted for s in inner)
+
+
+# --- a template at a call ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The adjoint statements of one call, in run order."""
+
+    adjoint: ir.Block
+
+
+
+
+
+
+def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:
+    """The adjoint of a statement by its rule."""
+    if bound.rule.definition is not None:
+        raise InternalError(f"the definition of {bound.name} is not written out", stmt)
+    if bound.rule.template is None:
+        return Expansion(())
+    expander = Expander(bound, stmt, facts)
+    expander.check_arguments()
+    return Expansion(expander.run())

@@ -1,0 +1,181 @@
+"""Calls of `packed` and `unpacked` around what is saved, for `saved_hooks`.
+
+Takes the forward and the backward part of a derivative; returns them with every array that crosses
+from one to the other packed: what is pushed on lists, and the residuals.  What is not: adjoints
+that are made in the forward part, and memory that the backward part writes into.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.ir.kinds import Tuple, is_scalar
+from srcdiff.primitives.effects import mutated_args
+from srcdiff.runtime import trees
+from srcdiff.runtime.contexts import packed, unpacked
+from srcdiff.specialize.objects.scalar_replacement import unpack_count
+
+_COPIES = (np.copy, trees.kept)
+
+
+def with_hooks(
+    one: ir.Function, two: ir.Function, used: frozenset[int], tapes: frozenset[str], facts: Facts
+) -> tuple[ir.Function, ir.Function, Facts]:
+    """The two parts with packed values: pushes on `tapes`, and the residuals that are `used`."""
+    values = _Values(one, two, facts)
+    slots = {s: v for s, v in _pushed(one.body, tapes) if values.can_be_packed(v)}
+    names = [s.target.id for s in _unpacking(two)]
+    places = {k for k in used if names[k] not in tapes and values.can_be_packed(names[k])}
+    writer = _Writer(facts, frozenset(slots))
+    one, two = writer.forward(one, places), writer.backward(two, places)
+    held = {k: s.target.id for k, s in enumerate(_unpacking(two)) if k in places}
+    kinds = {n: Tuple((facts.kinds[names[k]],)) for k, n in held.items() if names[k] in facts.kinds}
+    return one, two, replace(facts, kinds={**facts.kinds, **kinds})
+
+
+def used_residuals(two: ir.Function) -> frozenset[int]:
+    """The places of the residuals that a finished backward part needs."""
+    needed, own = ir.used(two.body), ir.Name(two.params[0].name)
+    found: set[int] = set()
+    for stmt in ir.walk(two.body):
+        call = ir.call_of(stmt)
+        if call is not None and call.fn is operator.getitem and call.args[0] == own:
+            place = call.args[1]
+            if isinstance(place, ir.Const) and needed.intersection(ir.writes(stmt)):
+                found.add(place.value)
+    return frozenset(found)
+
+
+def _pushed(block: ir.Block, tapes: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """(list, variable) of every push on a tape."""
+    for stmt in ir.walk(block):
+        call = _call_on(stmt, "append", tapes)
+        if call is not None and isinstance(call.args[1], ir.Name):
+            yield call.args[0].id, call.args[1].id  # type: ignore[union-attr]
+
+
+def _call_on(stmt: ir.Stmt, method: str, lists: frozenset[str]) -> ir.Call | None:
+    """The call of a method of one of some lists."""
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(call.fn, ir.Method) or call.fn.name != method:
+        return None
+    base = call.args[0]
+    return call if isinstance(base, ir.Name) and base.id in lists else None
+
+
+def _unpacking(two: ir.Function) -> list[ir.Assign]:
+    """The statements that unpack the residuals."""
+    return [s for s in two.body[: unpack_count(two)] if isinstance(s, ir.Assign)]
+
+
+class _Values:
+    """Which variables hold arrays that nobody writes into on the way down."""
+
+    def __init__(self, one: ir.Function, two: ir.Function, facts: Facts) -> None:
+        self.facts = facts
+        self.adjoints = frozenset(facts.adjoints.values())
+        self.copies = {
+            s.target.id
+            for s in ir.walk(one.body)
+            if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call) and s.rhs.fn in _COPIES
+        }
+        written = set(_written(two.body, facts))
+        classes = facts.aliases.classes
+        self.written = written | {classes[n] for n in written if n in classes}
+
+    def can_be_packed(self, name: str) -> bool:
+        """Whether a variable may be replaced by another array of the same numbers."""
+        if name in self.adjoints:
+            return False
+        kind = self.facts.kinds.get(name)
+        if kind is None:
+            return name in self.copies
+        memory = {name, self.facts.aliases.classes.get(name, name)}
+        return not is_scalar(kind) and not self.written & memory
+
+
+def _written(block: ir.Block, facts: Facts) -> Iterator[str]:
+    """The variables of which something writes into the memory."""
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem):
+            yield stmt.base.id
+        call = ir.call_of(stmt)
+        if call is not None:
+            yield from (n for a in mutated_args(call, facts.kinds) for n in ir.names(a))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes the calls; `slots` are the lists whose items are packed."""
+
+    facts: Facts
+    slots: frozenset[str]
+
+    def forward(self, one: ir.Function, places: set[int]) -> ir.Function:
+        """The forward part, which packs what it pushes and the residuals at some places."""
+        *body, last = self.pushes(one.body)
+        assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+        value, kept = last.value.items
+        assert isinstance(kept, ir.Tup)
+        items = list(kept.items)
+        for k in sorted(places):
+            made, items[k] = self.call(packed, items[k], last.loc)
+            body.append(made)
+        both = ir.Tup((value, ir.Tup(tuple(items))))
+        return replace(one, body=(*body, replace(last, value=both)))
+
+    def pushes(self, block: ir.Block) -> ir.Block:
+        """A block of the forward part."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            call = _call_on(stmt, "append", self.slots)
+            if call is not None and isinstance(stmt, ir.Effect):
+                made, item = self.call(packed, call.args[1], stmt.loc)
+                out.append(made)
+                stmt = replace(stmt, rhs=replace(call, args=(call.args[0], item)))
+            out.append(ir.map_blocks(stmt, self.pushes))
+        return tuple(out)
+
+    def backward(self, two: ir.Function, places: set[int]) -> ir.Function:
+        """The backward part, which unpacks a residual before the first statement that uses it."""
+        first, rest = _unpacking(two), self.pops(two.body[unpack_count(two) :])
+        for k in sorted(places, reverse=True):
+            target = first[k].target
+            made, load = self.load(target, first[k].loc)
+            first[k] = replace(first[k], target=made)
+            at = next((j for j, s in enumerate(rest) if target.id in _touched(s)), len(rest))
+            rest = (*rest[:at], load, *rest[at:])
+        return replace(two, body=(*first, *rest))
+
+    def pops(self, block: ir.Block) -> ir.Block:
+        """A block of the backward part."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, ir.Assign) and _call_on(stmt, "pop", self.slots):
+                made, load = self.load(stmt.target, stmt.loc)
+                out += (replace(stmt, target=made), load)
+            else:
+                out.append(ir.map_blocks(stmt, self.pops))
+        return tuple(out)
+
+    def call(self, fn: Any, value: ir.Atom, loc: ir.Loc) -> tuple[ir.Assign, ir.Name]:
+        """`_t = fn(value)`, and `_t`."""
+        made = self.facts.fresh("_held")
+        return ir.Assign(made, ir.Call(fn, (value,)), loc), made
+
+    def load(self, target: ir.Name, loc: ir.Loc) -> tuple[ir.Name, ir.Assign]:
+        """A name for a packed value, and the statement that unpacks it."""
+        made = self.facts.fresh("_held")
+        return made, ir.Assign(target, ir.Call(unpacked, (made,)), loc)
+
+
+def _touched(stmt: ir.Stmt) -> frozenset[str]:
+    """The names that a statement and those inside it use or bind."""
+    return frozenset(ir.used((stmt,))) | ir.bound((stmt,))

@@ -1,0 +1,432 @@
+"""Values that a loop's body computes and that the backward part can compute again.
+
+Takes a `Pair` tree; returns it with statements that give such values anew, placed where the
+backward part first needs them, and the names that are thus provided.  Reads, views and numbers are
+computed again wherever that is right, arithmetic on arrays where less is saved for it.  The
+invariant: between the definition of a value and the place where it is computed again (in the order
+of the forward part) nothing that it is computed from changes.
+
+Which values to save and which to compute again is chosen so that least is saved.  Arithmetic on
+arrays costs little beside keeping one more array for every iteration.  What the backward part needs
+and what it is computed from are a network; the cheapest set of values that cuts the needed ones off
+from all that cannot be computed again is what is saved (a minimum cut, found by blocking flows;
+Dinitz, 1970).  Among equal cuts the one nearest to what is needed is taken, so that nothing is
+computed again for nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.autodiff.tape.dependence import Stable
+from srcdiff.autodiff.tape.needs import (
+    Item,
+    contents_of,
+    contents_read,
+    is_arithmetic,
+    is_cheap,
+    written_contents,
+)
+from srcdiff.ir.kinds import UNKNOWN, is_numeric
+from srcdiff.primitives.views import is_array
+
+SAVE = 10
+"""What saving an array costs, where computing it again costs 1 (a view) to 2 (arithmetic)."""
+
+NEVER = 1 << 40
+"""The cost of what is not to be saved."""
+
+_SOURCE, _SINK = ("", False), ("", True)
+Node = tuple[str, bool]  # a name, before or after the decision to save it
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value: what saving it costs, and if it can be computed again: at what cost, from what."""
+
+    save: int
+    again: int | None = None
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The names that are saved, and those that are computed again."""
+
+    saved: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
+
+
+@dataclass
+class _Network:
+    """Capacities that are left between nodes."""
+
+    left: dict[Node, dict[Node, int]] = field(default_factory=dict)
+
+    def edge(self, a: Node, b: Node, capacity: int) -> None:
+        """Add an edge, and its way back."""
+        there, back = self.left.setdefault(a, {}), self.left.setdefault(b, {})
+        there[b] = there.get(b, 0) + capacity
+        back.setdefault(a, 0)
+
+    def levels(self) -> dict[Node, int]:
+        """How many edges with capacity left lead from the source to each node."""
+        found, todo = {_SOURCE: 0}, deque([_SOURCE])
+        while todo:
+            node = todo.popleft()
+            for other, left in self.left.get(node, {}).items():
+                if left and other not in found:
+                    found[other] = found[node] + 1
+                    todo.append(other)
+        return found
+
+    def fill(self) -> None:
+        """Send as much as the network carries, all that shortest ways carry at a time."""
+        while _SINK in (levels := self.levels()):
+            ahead = {n: [o for o in self.left[n] if levels.get(o) == levels[n] + 1] for n in levels}
+            while way := self.path(ahead):
+                steps = list(zip(way, way[1:]))
+                amount = min(self.left[a][b] for a, b in steps)
+                for a, b in steps:
+                    self.left[a][b] -= amount
+                    self.left[b][a] += amount
+
+    def path(self, ahead: Mapping[Node, list[Node]]) -> list[Node]:
+        """A way from the source to the sink; edges of `ahead` that lead nowhere are taken out."""
+        way = [_SOURCE]
+        while way and way[-1] != _SINK:
+            onward = ahead[way[-1]]
+            if onward and self.left[way[-1]][onward[-1]]:
+                way.append(onward[-1])
+            elif onward:
+                onward.pop()
+            else:
+                way.pop()
+                if way:
+                    ahead[way[-1]].pop()
+        return way
+
+    def before_sink(self) -> set[Node]:
+        """The nodes from which there is capacity left to the sink."""
+        found, todo = {_SINK}, [_SINK]
+        while todo:
+            node = todo.pop()
+            for other in self.left[node]:
+                if other not in found and self.left[other].get(node):
+                    found.add(other)
+                    todo.append(other)
+        return found
+
+
+def fewest(values: Mapping[str, Value], needed: Iterable[str]) -> Choice:
+    """The cheapest way to have all that is needed.  Names that are no key cost nothing."""
+    network = _Network()
+    for name, value in values.items():
+        before, after = (name, False), (name, True)
+        network.edge(before, after, value.save)
+        network.edge(_SOURCE, before, NEVER if value.again is None else value.again)
+        for read in value.reads:
+            if read in values:
+                network.edge((read, True), before, NEVER)
+    for name in needed:
+        network.edge((name, True), _SINK, NEVER)
+    if _SINK not in network.left:
+        return Choice()
+    network.fill()
+    mine = network.before_sink()
+    again = frozenset(n for n in values if (n, False) in mine)
+    return Choice(frozenset(n for n in values if (n, True) in mine) - again, again)
+
+
+# --- values that a loop's body computes and that the backward part can compute again -------------
+
+
+@dataclass
+class _Again:
+    """What the pass looks things up in, and the names provided so far."""
+
+    facts: Facts
+    stable: Stable
+    definitions: Mapping[str, int]
+    reads: dict[str, int]
+    provided: set[str]
+    places: dict[str, int] = field(default_factory=dict)  # of the block that is looked at
+    choice: Choice = Choice()  # of the values of that block
+
+
+def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
+    """The Pair tree with values computed again, and their names."""
+    state = _Again(facts, stable, _definitions(block), backward_reads(block), set())
+    return _inside(block, state, False), frozenset(state.provided)
+
+
+def _definitions(block: ir.Block) -> dict[str, int]:
+    """How many statements bind each name."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        for name in ir.writes(stmt):
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def backward_reads(block: ir.Block) -> dict[str, int]:
+    """How many statements need each name on the way down: adjoints, and tests and loop bounds."""
+    count: dict[str, int] = {}
+    for stmt in ir.walk(block):
+        found: frozenset[str] | tuple[str, ...] = ()
+        if isinstance(stmt, ir.Pair):
+            found = ir.used(stmt.adjoint)
+        elif isinstance(stmt, ir.If):
+            found = ir.names(stmt.test)
+        elif isinstance(stmt, ir.For):
+            found = ir.names(stmt.iter)
+        for name in found:
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
+    """A block; inside loops its own values are computed again where that is cheap.
+
+    The blocks inside it come first: what they compute again reads values of this one.
+    """
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.If):
+            body, orelse = (_inside(b, state, looping) for b in (stmt.body, stmt.orelse))
+            stmt = replace(stmt, body=body, orelse=orelse)
+        elif isinstance(stmt, (ir.For, ir.While)):
+            stmt = replace(stmt, body=_inside(stmt.body, state, True))
+        out.append(stmt)
+    return _again(tuple(out), state) if looping else tuple(out)
+
+
+def _again(block: ir.Block, state: _Again) -> ir.Block:
+    """The values that one block defines, the last one first (what it reads comes after it)."""
+    extra: dict[int, list[ir.Assign]] = {}
+    state.places, state.choice = {}, Choice()
+    uses = _uses(block)
+    asked: dict[str, int] = {}
+    own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
+    for find in (_read_back, _computed):
+        if find is _computed:
+            state.choice = _choice(block, uses, state)
+        for k, stmt in reversed(own):
+            if not isinstance(stmt, ir.Assign) or state.definitions[stmt.target.id] != 1:
+                continue
+            last = _last_use(stmt, k, uses.get(stmt.target.id, {}), asked, state)
+            found = None if last is None else find(stmt, k, last, block, state)
+            if found is not None:
+                state.provided.add(stmt.target.id)
+                state.places[stmt.target.id] = found[0]
+                extra.setdefault(found[0], []).append(found[1])
+                for name in ir.names(found[1].rhs):
+                    asked[name] = max(found[0], asked.get(name, 0))
+    out: list[ir.Stmt] = []
+    for k, pair in enumerate(block):
+        out.append(pair)
+        if k in extra:
+            made = ir.Pair(None, _in_order(extra[k]), extra[k][0].loc)
+            out.append(made)
+            for name, count in backward_reads((made,)).items():
+                state.reads[name] = state.reads.get(name, 0) + count
+    return tuple(out)
+
+
+def _in_order(again: list[ir.Assign]) -> ir.Block:
+    """Statements such that each stands behind those that it reads."""
+    by_name = {s.target.id: s for s in reversed(again)}
+    out: list[ir.Stmt] = []
+    done: set[str] = set()
+
+    def place(name: str) -> None:
+        if name in by_name and name not in done:
+            done.add(name)
+            for read in ir.names(by_name[name].rhs):
+                place(read)
+            out.append(by_name[name])
+
+    for name in by_name:
+        place(name)
+    return tuple(out)
+
+
+Found = tuple[int, ir.Assign]
+
+
+def _uses(block: ir.Block) -> dict[str, dict[int, int]]:
+    """How often each statement of a block needs each name on the way down."""
+    found: dict[str, dict[int, int]] = {}
+    for k, stmt in enumerate(block):
+        for name, count in backward_reads((stmt,)).items():
+            found.setdefault(name, {})[k] = count
+    return found
+
+
+def _last_use(
+    stmt: ir.Assign, k: int, uses: Mapping[int, int], asked: Mapping[str, int], state: _Again
+) -> int | None:
+    """The last statement of the block that needs a value, None if others need it or nobody does.
+
+    `asked` maps a name to the last statement behind which something is computed again from it.
+    """
+    name = stmt.target.id
+    if name in state.provided:
+        return None
+    places = [j for j in uses if j >= k]
+    if sum(uses[j] for j in places) != state.reads.get(name, 0):
+        return None
+    if name in asked:
+        places.append(asked[name])
+    return max(places, default=None)
+
+
+def _computed(
+    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
+) -> Found | None:
+    """The definition itself, run again."""
+    if not _feasible(stmt, k, last, block, state):
+        return None
+    return last, stmt
+
+
+def _feasible(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> bool:
+    """Whether a definition can run again behind the statement `last`, with what it reads."""
+    name = stmt.target.id
+    if name not in state.choice.again and not is_cheap(stmt.rhs, state.facts, name):
+        return False
+    if not _is_same_later(stmt, k, last, block, state):
+        return False
+    return all(_available(r, last, block, state) for r in ir.names(stmt.rhs))
+
+
+def _is_same_later(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> bool:
+    """Whether a definition gives the same value behind the statement `last`."""
+    name = stmt.target.id
+    looks = _looked_into(stmt, state.facts)
+    # What `stable` proved holds for the reads that it has seen: needed ones, and one at a time.
+    known = name in state.stable.needed and is_cheap(stmt.rhs, state.facts, name)
+    if name in ir.names(stmt.rhs) or (looks and not known):
+        return False
+    # New memory that is written into meanwhile would have to be written into again.
+    own = frozenset() if name in state.facts.aliases.views else contents_of(name, state.facts)
+    return _unchanged(stmt.rhs, looks | own, block[k + 1 : last + 1], state)
+
+
+def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Again) -> Choice:
+    """Which values of a block to save and which to compute again."""
+    own = {
+        s.primal.target.id: (k, s.primal)
+        for k, s in enumerate(block)
+        if isinstance(s, ir.Pair) and isinstance(s.primal, ir.Assign)
+        and state.definitions[s.primal.target.id] == 1
+    }  # fmt: skip
+    # What has several values in the block is saved by itself if it is needed at all.
+    values = {n: Value(SAVE) for n in _bound_by_primal(block) - {*own} if not state.reads.get(n)}
+    asked: dict[str, int] = {}
+    needed: list[str] = []
+    for name, (k, stmt) in reversed(own.items()):
+        last = _last_use(stmt, k, uses.get(name, {}), asked, state)
+        if last is None:
+            continue
+        if name in uses:
+            needed.append(name)
+        again = _again_cost(stmt, k, last, block, state)
+        reads = () if again is None else ir.names(stmt.rhs)
+        # A container is not saved where only what it holds is needed.
+        worth = name in uses or is_numeric(state.facts.kinds.get(name, UNKNOWN))
+        values[name] = Value(SAVE if worth else NEVER, again, reads)
+        asked.update({n: max(last, asked.get(n, 0)) for n in reads})
+    return fewest(values, needed)
+
+
+def _again_cost(
+    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
+) -> int | None:
+    """What it costs to compute a value again, None if it cannot be."""
+    cheap = is_cheap(stmt.rhs, state.facts, stmt.target.id)
+    if not cheap and not is_arithmetic(stmt.rhs, state.facts.kinds.get(stmt.target.id)):
+        return None
+    return (1 if cheap else 2) if _is_same_later(stmt, k, last, block, state) else None
+
+
+def _looked_into(stmt: ir.Assign, facts: Facts) -> frozenset[Item]:
+    """The contents that a definition reads; a view is made without a look at its base."""
+    view = facts.aliases.views.get(stmt.target.id)
+    own = view.base if view is not None and is_array(facts.kinds.get(view.base)) else None
+    looks = contents_read(stmt.rhs, facts)
+    return frozenset(c for n in looks if n != own for c in contents_of(n, facts))
+
+
+def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
+    """Whether a name that a computation reads is there already, or can be computed again."""
+    if name in state.provided:
+        return state.places.get(name, -1) >= last
+    if state.reads.get(name, 0) or name in state.choice.saved:
+        return True
+    for j, pair in enumerate(block):
+        stmt = pair.primal if isinstance(pair, ir.Pair) else None
+        if isinstance(stmt, ir.Assign) and stmt.target.id == name:
+            return state.definitions[name] == 1 and _feasible(stmt, j, last, block, state)
+    return True
+
+
+def _unchanged(
+    rhs: ir.Rhs, contents: frozenset[Item], between: ir.Block, state: _Again
+) -> bool:
+    """Whether no statement changes what an expression reads, and the contents that it looks at."""
+    if set(ir.names(rhs)) & _bound_by_primal(between):
+        return False
+    for stmt in ir.walk(between) if contents else ():
+        if id(stmt) not in state.stable.safe and contents & written_contents(stmt, state.facts):
+            return False
+    return True
+
+
+def _bound_by_primal(block: ir.Block) -> set[str]:
+    """The names that the primal statements of a block bind."""
+    found: set[str] = set()
+    for stmt in block:
+        if isinstance(stmt, ir.Pair):
+            found |= set(() if stmt.primal is None else ir.writes(stmt.primal))
+            continue
+        found |= set(ir.writes(stmt))
+        for inner in ir.blocks(stmt):
+            found |= _bound_by_primal(inner)
+    return found
+
+
+def _read_back(
+    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
+) -> Found | None:
+    """The place in an array where a value was stored and still is, as a read."""
+    for m in range(k + 1, len(block)):
+        pair = block[m]
+        store = pair.primal if isinstance(pair, ir.Pair) else None
+        if not isinstance(store, ir.SetItem) or id(store) not in state.stable.kept:
+            continue
+        if store.value == stmt.target and store.index is not None:
+            place = max(last, m)
+            read = ir.Call(operator.getitem, (store.base, store.index))
+            if set(ir.names(read)) & _bound_by_primal(block[m : place + 1]):
+                return None
+            return place, ir.Assign(stmt.target, read, stmt.loc)
+    return None
+
+
+
+def parts_of_others(block: ir.Block, provided: frozenset[str], facts: Facts) -> frozenset[str]:
+    """Those of the values that are computed again that are no memory of their own."""
+    named = {
+        s.primal.target.id
+        for s in ir.walk(block)
+        if isinstance(s, ir.Pair)
+        and isinstance(s.primal, ir.Assign)
+        and isinstance(s.primal.rhs, ir.Name)
+    }
+    return frozenset(n for n in provided if n in named or n in facts.aliases.views)

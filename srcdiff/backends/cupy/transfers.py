@@ -1,0 +1,179 @@
+"""Values that a program asks the device for: each is asked for once, where the program does.
+
+Takes a function for CuPy arrays and the kinds of its names.  A test that is an array is made a
+bool before the branch, the ends of ranges and slices are made ints and the operands of `math`
+floats, so that the backward part, which branches and loops in the same way, need not ask again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.ir.kinds import Kind, dims_of
+from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
+from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.views import is_array
+from srcdiff.runtime.devices import on_device
+
+Kinds = Mapping[str, Kind]
+
+
+def fetched(function: ir.Function, params: Kinds) -> ir.Function:
+    """The function with tests, ends of ranges and slices, and operands of `math` on the host."""
+    return _Fetcher(function, infer(function, params)).fetched() if on_device() else function
+
+
+class _Fetcher:
+    """Makes bools, ints and floats of what is asked for; `flags` are only looked at as tests."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.function, self.kinds = function, kinds
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.flags = _flags(function)
+
+    def fetched(self) -> ir.Function:
+        """The function with its values fetched."""
+        return replace(self.function, body=self.block(self.function.body))
+
+    def block(self, inner: ir.Block) -> ir.Block:
+        return tuple(new for s in inner for new in self.stmt(s))
+
+    def ask(self, fn: Any, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """`fn(atom)`, where that may be an array."""
+        if not isinstance(atom, ir.Name) or not may_be_device(atom_kind(atom, self.kinds)):
+            return atom
+        name = self.fresh()
+        out.append(ir.Assign(name, ir.Call(fn, (atom,), text=fn.__name__), loc))
+        return name
+
+    def test(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """A test; one that is nothing else is a bool where it is made."""
+        made = isinstance(atom, ir.Name) and atom.id in self.flags
+        return atom if made else self.ask(bool, atom, loc, out)
+
+    def stmt(self, s: ir.Stmt) -> ir.Block:
+        """A statement behind those that fetch what it asks for."""
+        s = ir.map_blocks(s, self.block)
+        before: list[ir.Stmt] = []
+        if isinstance(s, ir.If):
+            s = replace(s, test=self.test(s.test, s.loc, before))
+        elif isinstance(s, ir.While):
+            test = self.test(s.test, s.loc, before)
+            return (replace(s, cond=(*s.cond, *before), test=test),)
+        elif isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
+            s = self.call(s, s.rhs, before)
+        elif isinstance(s, ir.SetItem) and s.index is not None:
+            s = replace(s, index=self.sliced(s.index, s.loc, before))
+        elif isinstance(s, ir.For) and isinstance(s.iter, ir.Call) and s.iter.fn is range:
+            ends = tuple(self.ask(int, a, s.loc, before) for a in s.iter.args)
+            s = replace(s, iter=replace(s.iter, args=ends))
+        return (*before, s)
+
+    def call(self, s: ir.Assign, rhs: ir.Call, before: list[ir.Stmt]) -> ir.Assign:
+        """A call with its slices and its operands for `math`; a flag is a bool."""
+        args = tuple(self.sliced(a, s.loc, before) for a in rhs.args)
+        if getattr(rhs.fn, "__module__", "") == "math":
+            args = tuple(self.number(a, s.loc, before) for a in args)
+        rhs = replace(rhs, args=args)
+        if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds)):
+            return replace(s, rhs=rhs)
+        name = self.fresh()
+        before.append(ir.Assign(name, rhs, s.loc))
+        return replace(s, rhs=ir.Call(bool, (name,), text="bool"))
+
+    def number(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """An operand of a function of `math`: a number, or the list of those in a vector."""
+        kind = atom_kind(atom, self.kinds)
+        if not is_array(kind):
+            return atom
+        if len(dims_of(kind) or ()) == 1:
+            name = self.fresh()
+            out.append(ir.Assign(name, ir.Call(ir.Method("tolist"), (atom,)), loc))
+            return name
+        return self.ask(float, atom, loc, out)
+
+    def sliced(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+        """An index with the ends of its slices as ints."""
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(self.sliced(a, loc, out) for a in atom.items))
+        if not isinstance(atom, ir.Slice):
+            return atom
+        ends = (atom.lower, atom.upper, atom.step)
+        return ir.Slice(*(self.ask(int, a, loc, out) if self.is_array(a) else a for a in ends))
+
+    def is_array(self, atom: ir.Atom) -> bool:
+        """Whether an operand is certainly an array."""
+        return is_array(atom_kind(atom, self.kinds))
+
+
+def _flags(function: ir.Function) -> frozenset[str]:
+    """The temporaries that nothing is done with but to test them, and to hand them on to others."""
+    tests = {n for s in ir.walk(function.body) for n in _tested(s)}
+    while True:
+        kept = {n for n in tests if n.startswith("_")} - {
+            n for s in ir.walk(function.body) for n in _read_otherwise(s, tests)
+        }
+        if kept == tests:
+            return frozenset(kept)
+        tests = kept
+
+
+def _tested(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names that a statement tests, or hands on."""
+    if isinstance(stmt, (ir.If, ir.While)):
+        return tuple(ir.names(stmt.test))
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+        return (stmt.rhs.id,)
+    return ()
+
+
+def _read_otherwise(stmt: ir.Stmt, flags: set[str]) -> tuple[str, ...]:
+    """The names that a statement does something else with."""
+    if isinstance(stmt, (ir.If, ir.While)):
+        return ()
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+        return () if stmt.target.id in flags else (stmt.rhs.id,)
+    if isinstance(stmt, ir.For):
+        return tuple(n for o in ir.operands(stmt) for n in ir.names(o))
+    return tuple(ir.reads(stmt))
+
+
+def plain_tests(function: ir.Function) -> ir.Function:
+    """The function without `bool(...)` around tests that nothing else reads."""
+    reads: dict[str, int] = {}
+    for stmt in ir.walk(function.body):
+        late = ir.names(stmt.test) if isinstance(stmt, ir.While) else ()
+        for name in (*ir.reads(stmt), *late):
+            reads[name] = reads.get(name, 0) + 1
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for s in (ir.map_blocks(t, block) for t in inner):
+            asked = _asked(out[-1]) if out else None
+            if isinstance(s, ir.If) and asked is not None and s.test == asked[0]:
+                if reads.get(asked[0].id) == 1:
+                    out.pop()
+                    s = replace(s, test=asked[1])
+            out.append(_plain_loop(s, reads) if isinstance(s, ir.While) else s)
+        return tuple(out)
+
+    return replace(function, body=block(function.body))
+
+
+def _plain_loop(loop: ir.While, reads: Mapping[str, int]) -> ir.While:
+    """A loop without `bool(...)` around its test, where nothing else reads that."""
+    asked = _asked(loop.cond[-1]) if loop.cond else None
+    if asked is None or loop.test != asked[0] or reads.get(asked[0].id) != 1:
+        return loop
+    return replace(loop, cond=loop.cond[:-1], test=asked[1])
+
+
+def _asked(stmt: ir.Stmt) -> tuple[ir.Name, ir.Atom] | None:
+    """The name and the operand of `t = bool(x)`."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call) and rhs.fn is bool:
+        return stmt.target, rhs.args[0]
+    return None

@@ -1,0 +1,264 @@
+"""The text of a function that is copied into a generated file, with other global names.
+
+Takes a function and the names that its global names have in the file; gives its text, without what
+a reader does not need.  What values the helpers for adjoints may be given decides which of their
+branches are copied.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+import textwrap
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.codegen.emit import Made
+from srcdiff.codegen.printer import wrap
+from srcdiff.frontend.source.locate import definition, lines_of
+from srcdiff.ir.kinds import (
+    Array,
+    Dict,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    Tuple,
+    Unknown,
+    inside,
+)
+from srcdiff.kinds.interpreter import infer
+from srcdiff.runtime import arrays, records, trees
+
+Chain = tuple[str, ...]
+Spell = Callable[[Chain], "str | None"]
+"""What stands for a dotted name whose first part is global; None where it stays."""
+
+_REMARK = re.compile(r"  # (type: ignore|noqa).*$", re.M)
+_WIDTH = 100
+
+
+def text_of(function: types.FunctionType, name: str) -> str:
+    """The definition of a function under a name, decorators included."""
+    lines = lines_of(function)
+    node = definition(function, lines)
+    if isinstance(node, ast.Lambda):
+        segment = ast.get_source_segment("".join(lines), node) or ""
+        return f"{name} = {segment}" if "\n" not in segment else f"{name} = (\n    {segment}\n)"
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    text = textwrap.dedent("".join(lines[first - 1 : node.end_lineno])).rstrip()
+    return re.sub(rf"^(async def|def) {node.name}\b", rf"\1 {name}", text, count=1, flags=re.M)
+
+
+def free_names(text: str) -> frozenset[str]:
+    """The names that a text takes from outside."""
+    found: set[str] = set()
+
+    def visit(table: symtable.SymbolTable, top: bool) -> None:
+        own = {s.get_name() for s in table.get_symbols() if top and s.is_assigned()}
+        names = (s for s in table.get_symbols() if s.is_referenced())
+        found.update(s.get_name() for s in names if top or s.is_global())
+        for child in table.get_children():
+            visit(child, False)
+        found.difference_update(own)
+
+    visit(symtable.symtable(text, "<copied>", "exec"), True)
+    return frozenset(found)
+
+
+def words(text: str) -> frozenset[str]:
+    """The names of attributes in a text, and its strings: `getattr(f, "name")`."""
+    nodes: list[Any] = list(ast.walk(ast.parse(text)))
+    strings = (n.value for n in nodes if isinstance(n, ast.Constant))
+    found = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    return frozenset(found.union(s for s in strings if isinstance(s, str)))
+
+
+def runs_when_loaded(text: str) -> bool:
+    """Whether a definition uses other names when the file is loaded: decorators, and defaults."""
+    (node,) = ast.parse(text).body
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+    named = any(isinstance(n, ast.Name) for d in defaults for n in ast.walk(d))
+    return named or bool(node.decorator_list)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """New text for a part of a line or of several: positions count bytes."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+def respelled(text: str, names: frozenset[str], spell: Spell) -> str:
+    """A text in which dotted names that begin with one of some global names are spelled anew.
+
+    Raises:
+        ValueError: such a name stands in an f-string, where it cannot be replaced.
+    """
+    edits = []
+    for node, chain, in_string in _chains(ast.parse(text), names):
+        new = spell(chain)
+        if new is not None and new != ".".join(chain):
+            if in_string:
+                raise ValueError(".".join(chain))
+            edits.append(_edit(node, new))
+    return _edited(text, edits)
+
+
+def _chains(
+    tree: ast.AST, names: frozenset[str], in_string: bool = False
+) -> Iterator[tuple[Any, Chain, bool]]:
+    """The dotted names in a tree."""
+    for node in ast.iter_child_nodes(tree):
+        chain = _chain(node)
+        if chain and chain[0] in names:
+            yield node, chain, in_string
+        else:
+            yield from _chains(node, names, in_string or isinstance(node, ast.JoinedStr))
+
+
+def _chain(node: ast.AST) -> Chain:
+    """The parts of `a.b.c`; none of anything else."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        return (node.id,)
+    if not isinstance(node, ast.Attribute):
+        return ()
+    base = _chain(node.value)
+    return (*base, node.attr) if base else ()
+
+
+def chains_in(text: str, names: frozenset[str]) -> list[Chain]:
+    """The dotted names in a text that begin with one of some global names, in their order."""
+    return list(dict.fromkeys(chain for _, chain, _ in _chains(ast.parse(text), names)))
+
+
+def _edit(node: Any, text: str) -> _Edit:
+    return _Edit((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset), text)
+
+
+def _edited(text: str, edits: list[_Edit]) -> str:
+    """A text with some parts replaced."""
+    data = text.encode()
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for edit in sorted(edits, key=lambda e: e.start, reverse=True):
+        first = starts[edit.start[0] - 1] + edit.start[1]
+        last = starts[edit.end[0] - 1] + edit.end[1]
+        data = data[:first] + edit.text.encode() + data[last:]
+    return data.decode()
+
+
+# --- without what a reader does not need ----------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """A definition without annotations and without remarks for tools."""
+    edits = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.AnnAssign):
+            edits.append(_between(node.target, node.annotation))
+    text = _REMARK.sub("", _edited(text, edits))
+    tree = ast.parse(text)
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    for node in sorted(found, key=lambda n: n.lineno, reverse=True):
+        text = _plain_header(text, node)
+    return text
+
+
+def _between(target: Any, annotation: Any) -> _Edit:
+    """Nothing in the place of `: annotation`."""
+    start = (target.end_lineno, target.end_col_offset)
+    return _Edit(start, (annotation.end_lineno, annotation.end_col_offset), "")
+
+
+def _plain_header(text: str, node: ast.FunctionDef) -> str:
+    """A text in which the header of one function has no annotations."""
+    for part in ast.walk(node.args):
+        if isinstance(part, ast.arg):
+            part.annotation = None
+    lines = text.splitlines()
+    header = f"def {node.name}({ast.unparse(node.args)})"
+    header = header if '"' in header else header.replace("'", '"')
+    new = wrap("", header, ":", node.col_offset, _WIDTH, False)
+    return "\n".join([*lines[: node.lineno - 1], *new, *lines[node.body[0].lineno - 1 :]])
+
+
+def without_branches(text: str, impossible: Callable[[ast.expr], bool]) -> str:
+    """A text without the `if`s whose test is impossible."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.If) and not node.orelse and impossible(node.test):
+            for k in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[k] = "\0"
+    return "\n".join(line for line in lines if line != "\0")
+
+
+# --- what values the helpers for adjoints may be given --------------------------------------------
+
+
+def holds_containers(made: Made) -> bool:
+    """Whether they may be given tuples, lists or dicts."""
+    recursive = made.emitted.text.count("\ndef ") + 1 > len(made.functions)
+    return recursive or _takes_others(made, _is_number)
+
+
+def holds_records(made: Made, kinds: Mapping[str, Kind]) -> bool:
+    """Whether they may be given objects."""
+    refs = made.emitted.refs.values()
+    classes = any(records.is_record(v) or records.is_record(type(v)) for v in refs)
+    return classes or any(map(_has_objects, kinds.values())) or _takes_others(made, _is_plain)
+
+
+def _is_number(kind: Kind) -> bool:
+    """Whether a value is certainly a number or an array."""
+    return isinstance(kind, (Scalar, Array))
+
+
+def _is_plain(kind: Kind) -> bool:
+    """Whether a value is certainly a number or an array, or a container that has no objects."""
+    if isinstance(kind, Dict) and kind.cls is not None:
+        return False
+    plain = isinstance(kind, (Scalar, Array, Tuple, List, Dict, NoneKind))
+    return plain and all(map(_is_plain, inside(kind)))
+
+
+def _has_objects(kind: Kind) -> bool:
+    """Whether an argument is an object, or may be or hold one."""
+    unknown = isinstance(kind, (Object, Unknown)) or isinstance(kind, Dict) and kind.cls is not None
+    return unknown or any(map(_has_objects, inside(kind)))
+
+
+def _takes_others(made: Made, known: Callable[[Kind], bool]) -> bool:
+    """Whether a function gives a helper what is not certainly of the known kinds."""
+    return any(_gives_others(f, infer(f, params), known) for f, params in made.functions)
+
+
+def _gives_others(
+    function: ir.Function, kinds: Mapping[str, Kind], known: Callable[[Kind], bool]
+) -> bool:
+    calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
+    sure = {n for n, k in kinds.items() if known(k)}
+    made = (s.target.id for s, c in calls if isinstance(s, ir.Assign) and _is_of(c.fn, arrays))
+    sure.update(made)  # arrays of any rank
+    tuples = known(Tuple(()))
+    for _, call in calls:
+        if _is_of(call.fn, trees):
+            shaped = call.fn in (trees.cotangent, trees.like_tree)  # as their second argument is
+            for arg in call.args[1:2] if shaped else call.args:
+                if not sure.issuperset(ir.names(arg)) or isinstance(arg, ir.Tup) and not tuples:
+                    return True
+    return False
+
+
+def _is_of(fn: Any, module: types.ModuleType) -> bool:
+    return getattr(fn, "__module__", "") == module.__name__

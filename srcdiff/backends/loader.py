@@ -1,0 +1,131 @@
+"""Generated source made to run, as functions that tracebacks, pdb and inspect can show.
+
+Takes a text, what its global names stand for, and the user's lines that its lines come from; gives
+the functions of the text, bound for the arrays that the derivative is generated for.  A text is
+shown for as long as one of its functions lives.
+"""
+
+from __future__ import annotations
+import __future__
+
+import itertools
+import sys
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from srcdiff import texts
+from srcdiff.ir import GENERATED, Loc
+from srcdiff.runtime import trees
+from srcdiff.runtime.devices import on_device
+from srcdiff.runtime.workspace import given
+
+_numbers = itertools.count(1)  # `next` on it is atomic
+
+
+_places: dict[str, Mapping[int, Loc]] = {}
+
+
+def compile_text(
+    text: str,
+    refs: Mapping[str, Any],
+    name: str,
+    origin: Callable[..., Any] | str | None = None,
+    places: Mapping[int, Loc] | None = None,
+) -> Callable[..., Any]:
+    """The function called `name` of a generated text.
+
+    `refs` are the global names that the text needs; `origin` is the function that it was
+    generated from, or the module that it says to be of; `places` are the primal places of lines.
+    """
+    return compile_module(text, refs, name, origin, places)[name]  # type: ignore[no-any-return]
+
+
+def compile_module(
+    text: str,
+    refs: Mapping[str, Any],
+    title: str,
+    origin: Callable[..., Any] | str | None = None,
+    places: Mapping[int, Loc] | None = None,
+) -> dict[str, Any]:
+    """The namespace of a generated text; all its functions see each other."""
+    filename = f"{GENERATED}{title} {next(_numbers)}>"
+    # The text may hold the user's annotations, whose names need not be known here.
+    flags = __future__.annotations.compiler_flag
+    code = compile(text, filename, "exec", flags, dont_inherit=True)
+    module = origin if isinstance(origin, str) else getattr(origin, "__module__", __name__)
+    namespace: dict[str, Any] = {**refs, "__name__": module}
+    exec(code, namespace)
+    _places[filename] = places or {}
+    _register(filename, text, namespace)
+    return namespace
+
+
+def place_in(filename: str, line: int) -> Loc | None:
+    """The user's line that a line of a generated text comes from."""
+    found = None
+    while filename in _places:
+        found = _places[filename].get(line)
+        if found is None:
+            return None
+        filename, line = found.file, found.line
+    return found
+
+
+def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
+    """Shows the text for as long as one of its functions lives."""
+    texts.show(filename, text)
+    for value in namespace.values():
+        if isinstance(value, types.FunctionType) and value.__code__.co_filename == filename:
+            final = weakref.finalize(value, _forget, filename)
+            final.atexit = False
+            return
+
+
+def _forget(filename: str) -> None:
+    texts.forget(filename)
+    _places.pop(filename, None)
+
+
+# --- for the arrays that a derivative is generated for --------------------------------------------
+
+
+def one_cotangent(given: Any) -> Any:
+    """A cotangent of an output that is one real number of NumPy or Python."""
+    return trees.cotangent(given, 1.0)
+
+
+def seed_check() -> Callable[[Any], Any]:
+    """What checks the cotangent of one real number, for the arrays at hand."""
+    if not on_device():
+        return one_cotangent
+    from srcdiff.backends.cupy.helpers import number_cotangent
+
+    return number_cotangent
+
+
+def meanings(refs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the global names of a generated text mean, for the arrays at hand.
+
+    Raises:
+        DtypeError: one of them is an array of the other module.
+    """
+    if not on_device():
+        return given(refs)
+    from srcdiff.backends.cupy.helpers import meanings as for_cupy
+
+    return for_cupy(refs)
+
+
+def check_same_module(values: Mapping[str, Any]) -> str:
+    """The module of the arrays among some arguments, `numpy` where there are none.
+
+    Raises:
+        DtypeError: there are arrays of both modules; with the names of two of them.
+    """
+    if "cupy" not in sys.modules:
+        return "numpy"
+    from srcdiff.backends.cupy.helpers import check_same_module as of_arrays
+
+    return of_arrays(values)

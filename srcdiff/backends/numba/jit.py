@@ -1,0 +1,267 @@
+"""Generated functions compiled by Numba: what is asked of them, and what Numba says of them.
+
+The text is that for NumPy, with a decorator: Numba compiles it or it is refused, with the line of
+the user's that Numba does not take.  Nothing runs uncompiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import traceback
+import types
+from collections.abc import Iterator, Mapping
+from inspect import getattr_static
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.backends.numba.legalize import twin
+from srcdiff.codegen.emit import Made
+from srcdiff.errors import ExtraError, UnsupportedError
+from srcdiff.ir import Loc
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Object,
+    Scalar,
+    Text,
+    Tuple,
+    inside,
+    is_container,
+)
+from srcdiff.kinds.interpreter import infer
+from srcdiff.runtime import trees
+
+DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
+"""Without the check an index out of bounds reads whatever stands there."""
+
+_DTYPES = ("float64", "complex128", "int64", "bool")
+_REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
+_OTHERS = f"Use arrays of {', '.join(_DTYPES)}, or leave out compile='numba' (--compile)."
+_NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
+
+
+def decorated(text: str) -> str:
+    """A text whose functions Numba compiles when they are called."""
+    return re.sub(r"^def ", f"{DECORATOR}\ndef ", text, flags=re.M)
+
+
+# --- what is refused before Numba sees it --------------------------------------------------------
+
+
+def numba() -> Any:
+    """Numba.
+
+    Raises:
+        ExtraError: it is not installed.
+    """
+    try:
+        return importlib.import_module("numba")
+    except ImportError as error:
+        raise ExtraError(
+            f"compile='numba' needs Numba ({error}): pip install 'srcdiff[numba]'"
+        ) from None
+
+
+def check(made: Made) -> None:
+    """Refuse what Numba would not compile, or compile to something else than NumPy does.
+
+    Raises:
+        UnsupportedError: with the place, and the value or the helper.
+    """
+    refs = made.emitted.refs.values()
+    helpers = [f for f in refs if getattr(f, "__module__", "") == trees.__name__]
+    for function, params in made.functions:
+        kinds = {**params, **infer(function, params)}
+        for name, kind in kinds.items():
+            reason = _refused(kind, name in params)
+            if reason:
+                raise UnsupportedError(f"`{name}` is {reason}", function.loc, _OTHERS)
+        for stmt in ir.walk(function.body):
+            call = ir.call_of(stmt)
+            loc = stmt.loc if stmt.loc.line else function.loc
+            if call is not None and (call.fn in helpers or _is_beyond_form(call)):
+                _check_helper(call, kinds, loc)
+            if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
+                raise UnsupportedError(
+                    "a dict whose values are of several types is written, which Numba does not do",
+                    loc, "Use a name for each value, or leave out compile='numba' (--compile).",
+                )  # fmt: skip
+            _check_texts(stmt, kinds)
+            if isinstance(stmt, ir.Return) and any(map(_holds_keys, _returned(stmt, kinds))):
+                raise UnsupportedError(
+                    "a dict or an object is returned, which Numba does not give back",
+                    (*function.returns, function.loc)[0],
+                    "Return numbers, arrays or tuples, or leave out compile='numba' (--compile).",
+                )
+
+
+def _is_beyond_form(call: ir.Call) -> bool:
+    """Whether a helper is called with more arguments than the form has that Numba compiles."""
+    form = twin(call.fn)
+    return form is not call.fn and len(call.args) > form.__code__.co_argcount
+
+
+def _is_mixed(kind: Kind | None) -> bool:
+    """Whether a value is a dict of values that are of several types."""
+    return isinstance(kind, Dict) and len({type(part) for part in inside(kind)}) > 1
+
+
+def _returned(stmt: ir.Return, kinds: Mapping[str, Kind]) -> list[Kind]:
+    """The kinds of what is returned."""
+    return [kinds[n] for n in ir.names(stmt.value) if n in kinds]
+
+
+def _holds_keys(kind: Kind) -> bool:
+    """Whether a value is or holds a dict or an object."""
+    return isinstance(kind, (Dict, Object)) or any(map(_holds_keys, inside(kind)))
+
+
+def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
+    """Refuse texts of values, for which Numba writes the names of their types.
+
+    Of those in what is raised nothing is computed.
+    """
+    call = ir.call_of(stmt)
+    of: list[Any] = list(call.args) if call is not None and call.fn in (str, repr, format) else []
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Opaque):
+        nodes = ast.walk(ast.parse(rhs.text))
+        parts = (n.value for n in nodes if isinstance(n, ast.FormattedValue))
+        of = [ir.Name(n.id) if isinstance(n, ast.Name) else ir.NONE for n in parts]
+    for atom in of:
+        kind = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+        if not isinstance(kind, Text) and getattr(kind, "dtype", None) not in ("int64", "bool"):
+            raise UnsupportedError(
+                "the text of a value that is neither an integer nor a text is another with Numba",
+                stmt.loc,
+                "Leave it out of the text, or leave out compile='numba' (--compile).",
+            )
+
+
+def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
+    """Refuse a call of a helper for containers."""
+    like = call.args[-1]
+    is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, Array)
+    if call.fn is trees.cotangent:
+        kind = kinds.get(like.id, UNKNOWN) if isinstance(like, ir.Name) else Tuple(())
+        if isinstance(kind, Scalar) and kind.dtype is not None:
+            raise UnsupportedError(
+                f"Numba does not take the cotangent of a number of dtype {kind.dtype}", loc,
+                "Return its real part, an array, or leave out compile='numba' (--compile).",
+            )  # fmt: skip
+        if not (is_array or is_container(kind)):
+            raise UnsupportedError(
+                "it is not known of which type the output is, which Numba has to know", loc,
+                "Write a power of integers as `2.0 ** n`, give a number as `float(y)`, or leave "
+                "out compile='numba' (--compile).",
+            )  # fmt: skip
+        if not is_array:
+            raise UnsupportedError(
+                "Numba does not take cotangents of several outputs", loc,
+                "Select one (outputs=0, --outputs 0), or leave out compile='numba' (--compile).",
+            )  # fmt: skip
+    elif call.fn is not trees.where_nonzero and not (call.fn is trees.like_tree and is_array):
+        name = getattr(call.fn, "__name__", "")
+        raise UnsupportedError(
+            f"the derivative calls `{name}`, which Numba does not compile", loc, _REMEDY
+        )
+
+
+def _refused(kind: Kind, is_param: bool) -> str:
+    """Why Numba is not given a value of a kind: of numbers of these NumPy makes others."""
+    if is_param and isinstance(kind, (List, Dict, Object, Callable)):
+        return f"a {type(kind).__name__.lower()}: Numba takes numbers, arrays and tuples"
+    wrong = [dtype for dtype in _dtypes(kind) if dtype not in _DTYPES]
+    what = "which Numba turns into others where NumPy does not"
+    return f"of dtype {wrong[0]}, {what}" if wrong else ""
+
+
+def _dtypes(kind: Kind) -> Iterator[str]:
+    """The dtypes of the numbers and arrays in a value."""
+    if isinstance(kind, (Array, Scalar)) and kind.dtype is not None:
+        yield kind.dtype
+    for part in inside(kind):
+        yield from _dtypes(part)
+
+
+# --- compiling -----------------------------------------------------------------------------------
+
+
+def compiled(function: Any) -> Any:
+    """The function that Numba compiles, behind what checks its arguments."""
+    while not hasattr(function, "get_call_template"):
+        function = function.__wrapped__
+    return function
+
+
+def compile_for(function: Any, given: tuple[Any, ...]) -> Any:
+    """Compile a decorated function for arguments of some Numba types; the type that it returns."""
+    _, _, args, _ = function.get_call_template(given, {})
+    return function.overloads[tuple(args)].signature.return_type
+
+
+def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The Numba types of some arguments."""
+    return tuple(numba().typeof(v) for v in values)
+
+
+def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
+    """Raise what Numba says of a text at the line of the user's that it means.
+
+    Raises:
+        UnsupportedError: the error is one of Numba's.
+    """
+    if not _is_of_numba(error):
+        return
+    code = _python(function).__code__
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = re.findall(rf'{re.escape(code.co_filename)}(?:", line | \()(\d+)', text)
+    found = [*map(int, lines), *_lines_at(error, code.co_filename), min(places)]
+    place = next(places[n] for n in found if n in places)  # the last one is the function's
+    raise UnsupportedError(
+        f"Numba does not compile this: {_said(text) or f'{type(error).__name__} of its own'}",
+        place,
+        _REMEDY,
+    ) from None
+
+
+def _lines_at(error: Exception, file: str) -> Iterator[int]:
+    """The lines of a file that Numba was at when an error was raised, the latest ones first."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    held = (v for f in reversed(frames) for v in f.f_locals.values())
+    for loc in (getattr_static(v, "loc", None) for v in (error, *held)):
+        if getattr_static(loc, "filename", None) == file:
+            yield loc.line
+
+
+def _is_of_numba(error: Exception) -> bool:
+    """Whether Numba raises an error itself, of its own or another class: what it compiles does not.
+
+    What it cannot give back it finds at the end of a call.
+    """
+    if type(error).__module__.split(".")[0] == "numba" or isinstance(error, SystemError):
+        return True
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(f.f_globals.get("__name__", "").split(".")[0] == "numba" for f, _ in frames)
+
+
+def _python(function: Any) -> types.FunctionType:
+    """The Python function behind a decorated one."""
+    found: types.FunctionType = getattr(function, "py_func", function)
+    return found
+
+
+def _said(text: str) -> str:
+    """The sentence of Numba's message that says what is wrong."""
+    text = re.sub(r"Function\((.*?)\)", r"\1", text)
+    text = re.sub(r"<[\w ]*?(\w+)(?: at 0x\w+)?>", r"\1", text)
+    rows = (row.strip(" >") for row in text.splitlines())
+    said = [row for row in rows if row and not row.startswith(_NOISE) and set(row) != {"^"}]
+    count = 2 if said and said[0].endswith(":") else 1
+    return " ".join(said[:count]).rstrip(". :") if said else ""

@@ -1,0 +1,350 @@
+"""Refuse calls of which nothing is known where a derivative would have to pass through them.
+
+So are arrays of Python objects that a value with a derivative is put into: NumPy keeps such a value
+as it is, so that a derivative would have to pass; it has no place in an array of zeros of that
+dtype.  And with `strong_zeros=True`, calls of functions whose derivative that does not reach.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Container, Mapping, Set
+from typing import NoReturn
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.activity import edges_of, reachable
+from srcdiff.errors import DtypeError, UnsupportedError, placed
+from srcdiff.frontend.closures.closures import Lifted
+from srcdiff.frontend.lowering import flows, mentioned
+from srcdiff.frontend.request import Request
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Kind,
+    Object,
+    OtherArray,
+    Scalar,
+    class_if_any,
+    inside,
+    is_container,
+)
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.arguments import spelling
+from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.registry import find, lookup
+from srcdiff.runtime import records, trees
+from srcdiff.specialize.inline import is_user_function
+from srcdiff.specialize.resolve import _is_declined, carries, refuse_strange
+
+
+def check_boxed(
+    function: ir.Function, kinds: Mapping[str, Kind], inputs: tuple[str, ...]
+) -> None:
+    """Refuse an array of objects that holds what depends on the inputs.
+
+    Raises:
+        UnsupportedError: a value that carries a derivative is stored in it, or it is made of one.
+    """
+    boxes = {n for n, k in kinds.items() if isinstance(k, Array) and k.dtype == "object"}
+    boxes |= {s.target.id for s in ir.walk(function.body) if _makes_box(s)}  # type: ignore[union-attr]
+    if not boxes:
+        return
+    found = edges_of(function, {**kinds, **dict.fromkeys(boxes, UNKNOWN)}, flows)
+    varied = reachable(inputs, found)
+    for source, target, stmt in found:
+        if target in boxes and source in varied and source not in boxes:
+            raise UnsupportedError(
+                f"{ir.said(target)} is an array of Python objects, through which no derivative "
+                "passes",
+                stmt.loc,
+                remedy="Keep the values in a list, or in an array of numbers.",
+            )
+
+
+def _makes_box(stmt: ir.Stmt) -> bool:
+    """Whether a statement binds what a call makes that is given the dtype of objects."""
+    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+        return False
+    dtypes = [v for k, v in stmt.rhs.kwargs if k == "dtype"] or stmt.rhs.args[1:]
+    return any(isinstance(a, (ir.Ref, ir.Const)) and _is_object_dtype(a.value) for a in dtypes)
+
+
+def _is_object_dtype(dtype: object) -> bool:
+    """Whether something names the dtype of Python objects."""
+    if isinstance(dtype, str):
+        return dtype in ("O", "object")
+    return dtype is object or dtype is np.object_ or (isinstance(dtype, np.dtype) and dtype == "O")
+
+
+# --- refuse calls of which nothing is known where a derivative would have to pass through them ---
+
+
+Kinds = Mapping[str, Kind]
+
+
+def check_callees(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> None:
+    """Refuse calls through which a derivative would have to pass and of which nothing is known."""
+    check_boxed(function, kinds, inputs)
+    if not any(_is_suspect(s, kinds) for s in ir.walk(function.body)):
+        return
+    found = edges_of(function, kinds, flows)
+    varied = reachable(inputs, found)
+    useful = reachable(outputs, found, backward=True)
+    made = _capturing(function, {n for n in varied if carries(n, kinds)})
+    methods = _methods_by_name(function, varied)
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
+        if call is not None and result and _is_declined(call) and set(ir.names(call)) & varied:
+            find(call, kinds, stmt.loc)  # says what to write instead
+        if call is not None and result and not made.keys().isdisjoint(ir.names(call)):
+            _check_captured(call, made, kinds, stmt.loc)
+        if result and stmt.target.id in varied and _combines_objects(call, kinds):  # type: ignore[union-attr]
+            _refuse_objects(call, stmt.loc)  # type: ignore[arg-type]
+        if result and stmt.target.id in varied and _is_own_container(call):  # type: ignore[union-attr]
+            refuse_strange(call, stmt.loc, function, kinds)  # type: ignore[arg-type]
+        if isinstance(stmt, ir.SetItem) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
+            _refuse_store(stmt)
+        if call is not None and isinstance(call.fn, ir.Name) and call.fn.id in methods:
+            refuse_strange(call, stmt.loc, function, kinds)
+        if call is not None and _is_strange(call, kinds):
+            active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
+            written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
+            if active and (result or active & written & useful):
+                refuse_strange(call, stmt.loc, function, kinds)
+
+
+def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
+    """Whether a statement may be, or make, what `check_callees` refuses."""
+    call = ir.call_of(stmt)
+    if call is not None:
+        known = not _is_strange(call, kinds) and not _combines_objects(call, kinds)
+        return _is_declined(call) or not known or _is_own_container(call)
+    if isinstance(stmt, ir.SetItem):
+        return _is_item_store(stmt, kinds)
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Opaque) and not rhs.harmless
+
+
+def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
+    """The names that may hold a function made here that reads one of some names, and that."""
+    found: dict[str, str] = {}
+    makers = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    makers = [s for s in makers if not isinstance(s.rhs, ir.Call) or s.rhs.fn in _HOLDING]
+    for _ in makers:
+        before = len(found)
+        for stmt in makers:
+            own = isinstance(stmt.rhs, ir.Opaque) and not stmt.rhs.harmless
+            for name in ir.names(stmt.rhs):
+                if name in found or (own and name in varied):
+                    found.setdefault(stmt.target.id, found.get(name, name))
+        if len(found) == before:
+            break
+    return found
+
+
+def _methods_by_name(function: ir.Function, varied: Container[str]) -> frozenset[str]:
+    """The names of what `getattr` gives of something: methods, which may change it."""
+    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    calls = ((s.target.id, s.rhs) for s in made if isinstance(s.rhs, ir.Call))
+    found = ((n, c) for n, c in calls if c.fn is getattr)
+    return frozenset(n for n, c in found if any(a in varied for a in ir.names(c)))
+
+
+_HOLDING = (ir.make_list, ir.make_dict, operator.getitem, list, tuple, dict)
+
+
+def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: ir.Loc) -> None:
+    """Refuse a function that a rule says nothing of, and that reads values with a derivative."""
+    rule = lookup(call.fn)
+    if rule is None or rule.template is None or call.fn in _HOLDING:
+        return
+    for param, atom in find(call, kinds, loc).args.items():
+        active = [made[n] for n in ir.names(atom) if n in made]
+        if active and param not in mentioned(rule):
+            raise UnsupportedError(
+                f"the function that is the argument `{param}` of {spelling(call)} reads "
+                f"{ir.said(active[0])}, through which a derivative would have to pass",
+                loc,
+                remedy="Let it take the value as an argument, where the call can pass it on, or "
+                "read srcdiff.stop_gradient of it.",
+            )
+
+
+
+
+
+
+
+
+
+
+
+
+def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether nothing is known of what a call does."""
+    fn = call.fn
+    if isinstance(fn, ir.Name):
+        return True
+    if isinstance(fn, (ir.Attr, ir.Derived)):
+        return False
+    if isinstance(fn, ir.Method):
+        receiver = call.args[0]
+        kind = kinds.get(receiver.id) if isinstance(receiver, ir.Name) else None
+        known = kind is not None and is_container(kind)
+        return not (is_pure(fn) or known or lookup(fn) is not None)
+    if fn is list:
+        base = call.args[0] if call.args else ir.NONE
+        kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
+        return kind is not None and not isinstance(kind, (Array, Scalar)) and not is_container(kind)
+    return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
+
+
+def _is_own_container(call: ir.Call | None) -> bool:
+    """Whether a call makes a list or dict of a class that has operators of its own."""
+    fn = None if call is None else call.fn
+    base = next((b for b in (dict, list) if isinstance(fn, type) and issubclass(fn, b)), None)
+    return base is not None and bool(records.own_operators(fn, base))  # type: ignore[arg-type]
+
+
+def _combines_objects(call: ir.Call | None, kinds: Kinds) -> bool:
+    """Whether a call compares or joins objects, as operators of their class say."""
+    fn = None if call is None else call.fn
+    if call is None or not (fn in (max, min, sum) or _is_numpy(fn)):
+        return False
+    return any(_holds_object(atom_kind(a, kinds)) for a in call.args)
+
+
+def _is_numpy(fn: object) -> bool:
+    """Whether a callee is a function of NumPy."""
+    return isinstance(fn, np.ufunc) or str(getattr(fn, "__module__", "")).startswith("numpy")
+
+
+def _holds_object(kind: Kind) -> bool:
+    """Whether a value is, or holds, an object with attributes that is no named tuple."""
+    cls = class_if_any(kind)
+    return any(map(_holds_object, inside(kind))) if cls is None else not issubclass(cls, tuple)
+
+
+def _refuse_objects(call: ir.Call, loc: ir.Loc) -> NoReturn:
+    raise UnsupportedError(
+        f"{spelling(call)} gets objects, of which it is not known how they are compared or joined",
+        loc,
+        remedy="Give it numbers that they hold, or write it out with `if` and operators; `max` and "
+        "`min` take `key=`.",
+    )
+
+
+def _is_item_store(stmt: ir.SetItem, kinds: Kinds) -> bool:
+    """Whether a statement stores an item into an object that is no array."""
+    kind = kinds.get(stmt.base.id)
+    return isinstance(kind, Object) and kind.type != "numpy.ndarray"
+
+
+def _refuse_store(stmt: ir.SetItem) -> NoReturn:
+    raise UnsupportedError(
+        f"a value with a derivative is stored into {ir.said(stmt.base.id)}, an object of a class "
+        "of which it is not known how it stores items",
+        stmt.loc,
+        remedy="Use a list, a dict or an array.",
+    )
+
+
+
+
+
+
+# --- arrays of other classes than NumPy's own ----------------------------------------------------
+
+
+def check_arrays(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse what is done with an array of a class that is not NumPy's own.
+
+    Raises:
+        DtypeError: with the line that does it.
+    """
+    for stmt in ir.walk(function.body):
+        for atom in _operands(stmt):
+            kind = atom_kind(atom, kinds)
+            if isinstance(kind, OtherArray):
+                own = atom.text if isinstance(atom, ir.Ref) else next(iter(ir.names(atom)), "_")
+                said = ir.said(own)
+                name = said.strip("`") if said.startswith("`") else "x"
+                raise placed(DtypeError(f"{said} {own_meaning(kind.cls, name)}"), [stmt.loc])
+
+
+def _operands(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
+    """What a statement computes with, or iterates over."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base, stmt.value
+    if isinstance(stmt, ir.For):
+        return (stmt.iter,) if isinstance(stmt.iter, (ir.Name, ir.Ref)) else ()
+    call = ir.call_of(stmt)
+    if call is None or call.fn in (operator.is_, operator.is_not, *_HOLDING[:2]):
+        return ()
+    return (*call.args, *(v for _, v in call.kwargs))
+
+
+def own_meaning(cls: type, name: str) -> str:
+    """What is wrong with an array of a class, and what to do."""
+    if issubclass(cls, np.ma.MaskedArray):
+        return (
+            "is a masked array, whose operations leave elements out: pass `x.filled(0.0)` and "
+            "the mask as arrays of their own"
+        )
+    if issubclass(cls, np.matrix):
+        return "is a np.matrix, whose `*` is a matrix product: pass `np.asarray(x)` and write `@`"
+    if issubclass(cls, np.ndarray):
+        what = f"is of class {cls.__name__}, which may give operators another meaning"
+        return f"{what}: pass `np.asarray(x)`"
+    package = str(cls.__module__).partition(".")[0]
+    what = cls.__name__ if package in ("__main__", "builtins") else f"{package} {cls.__name__}"
+    article = "an" if what[0] in "aeioxAEIO" else "a"
+    return f"is {article} {what}, no array of NumPy: pass `{_converted(cls, name)}`"
+
+
+def _converted(cls: type, name: str) -> str:
+    """What makes an array of NumPy of an object."""
+    if records.member(cls, "to_numpy") is not records.MISSING:
+        return f"{name}.to_numpy()"
+    if records.member(cls, "detach") is not records.MISSING:
+        return f"{name}.detach().numpy()"
+    return f"np.asarray({name})"
+
+
+# --- calls of functions whose derivative `strong_zeros=True` does not reach ----------------------
+
+
+def check_strong(function: ir.Function, active: Set[str], kinds: Kinds, request: Request) -> None:
+    """With `strong_zeros`, refuse calls that differentiate the function that they are given.
+
+    That derivative is generated when they run, as it is without `strong_zeros`.
+    """
+    if not request.strong_zeros:
+        return
+    for stmt in ir.walk(function.body):
+        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if not isinstance(call, ir.Call) or isinstance(call.fn, ir.Derived):
+            continue
+        assert isinstance(stmt, ir.Assign)
+        if call.fn is not trees.hook and stmt.target.id in active and _is_given_one(call, kinds):
+            raise UnsupportedError(
+                f"strong_zeros=True does not reach the function that {ir.said(call.text or '')} is "
+                "given, which is differentiated when it runs",
+                stmt.loc,
+                remedy="Call the function itself, use a plain loop, or leave out strong_zeros.",
+            )
+
+
+def _is_given_one(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether a function is among the arguments of a call."""
+    given = (*call.args, *(a for _, a in call.kwargs))
+    values = [a.value for a in given if isinstance(a, ir.Ref)]
+    names = [a.id for a in given if isinstance(a, ir.Name)]
+    made = any(is_user_function(v) or isinstance(v, Lifted) for v in values)
+    return made or any(isinstance(kinds.get(n), Callable) for n in names)

@@ -1,0 +1,198 @@
+"""Refuse changes of lists and dicts that a loop runs over, or that a call may have returned.
+
+A loop here takes as many items as there were at its beginning, Python as many as there are: lists
+that become longer or shorter, or are replaced, while a loop over them runs are refused.
+
+A call may return a list or dict that it is given, or something that holds it.  What it is given is
+kept as it is then, so what it returns would not show what is changed later, nor the other way
+round.  The invariant: of a container that a call may return nothing is changed once it has been
+called, by any name.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+
+from srcdiff import ir
+from srcdiff.analysis.lifetimes import Slots
+from srcdiff.analysis.links import links_of
+from srcdiff.analysis.liveness import live_before
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import UNKNOWN, Kind, List
+from srcdiff.normalize.summaries.effects import Names, is_value, makes_list, marked_arguments
+from srcdiff.primitives.effects import mutated_args
+
+Kinds = Mapping[str, Kind]
+
+_CHANGES_LENGTH = frozenset(
+    {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
+)
+
+
+def check_loops(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse loops whose body changes how many items there are in what they run over."""
+    if not any(isinstance(s, ir.For) and _looped_over(s) for s in ir.walk(function.body)):
+        return
+    slots = Slots(links_of(function.body, kinds, False), kinds)
+    for block, loop in _loops(function.body):
+        for base in sorted(_looped_over(loop)):
+            for stmt in _Changes(base, slots, kinds).of(block, loop):
+                raise UnsupportedError(
+                    f"{ir.said(base)} is changed while a loop runs over it",
+                    stmt.loc,
+                    remedy="Loop over a copy, or by index.",
+                )
+
+
+def _loops(block: ir.Block) -> Iterator[tuple[ir.Block, ir.For]]:
+    """The loops of a block, each with the block that it stands in."""
+    for stmt in block:
+        if isinstance(stmt, ir.For):
+            yield block, stmt
+        for inner in ir.blocks(stmt):
+            yield from _loops(inner)
+
+
+def _looped_over(loop: ir.For) -> set[str]:
+    """The variables from before a loop of which it takes an item in every step."""
+    found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
+    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == ir.LOOP)
+    names = {b.id for b in bases if isinstance(b, ir.Name)}
+    return names & live_before(loop.body, frozenset())
+
+
+class _Changes:
+    """The statements of a loop that may change the length of one list.
+
+    `young` are the names of lists made after the list was bound: they are other lists.
+    """
+
+    def __init__(self, base: str, slots: Slots, kinds: Kinds) -> None:
+        self.base = base
+        self.slots = slots
+        self.kinds = kinds
+
+    def of(self, block: ir.Block, loop: ir.For) -> Iterator[ir.Stmt]:
+        """The changes in a loop of a block."""
+        young: frozenset[str] = frozenset()
+        unread = young  # those that nobody has looked at: what is bound now is another list too
+        for stmt in block:
+            if stmt is loop:
+                yield from self.inside(loop.body, young - ir.bound(loop.body))
+                return
+            unread = self.after(stmt, unread - ir.used((stmt,))) - {self.base}
+            young = unread if self.binds(stmt) else self.after(stmt, young)
+
+    def binds(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement binds the variable anew."""
+        return self.base in ir.bound((stmt,))
+
+    def after(self, stmt: ir.Stmt, young: frozenset[str]) -> frozenset[str]:
+        """The names of lists made meanwhile after one more statement."""
+        left = young - ir.bound((stmt,))
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if rhs is not None and (makes_list(rhs) or (isinstance(rhs, ir.Name) and rhs.id in young)):
+            assert isinstance(stmt, ir.Assign)
+            return left | {stmt.target.id}
+        return left
+
+    def inside(self, block: ir.Block, young: frozenset[str]) -> Iterator[ir.Stmt]:
+        """The changes in a block, where some lists were made meanwhile."""
+        for stmt in block:
+            if self.changes(stmt, young):
+                yield stmt
+            known = young if isinstance(stmt, ir.If) else young - ir.bound((stmt,))
+            for inner in ir.blocks(stmt):
+                yield from self.inside(inner, known)
+            young = self.after(stmt, young)
+
+    def changes(self, stmt: ir.Stmt, young: frozenset[str]) -> bool:
+        """Whether a statement changes how many items the list has, or binds its variable anew."""
+        if self.base in ir.writes(stmt) and not isinstance(stmt, ir.SetItem):
+            return True
+        if isinstance(stmt, ir.SetItem):
+            part = isinstance(stmt.index, ir.Slice)
+            is_list = isinstance(self.kinds.get(stmt.base.id), List)
+            return part and is_list and self.may_be(stmt.base.id, young)
+        call = ir.call_of(stmt)
+        method = call.fn if call is not None else None
+        if not isinstance(method, ir.Method) or method.name not in _CHANGES_LENGTH:
+            return False
+        assert call is not None
+        return any(self.may_be(n, young) for n in ir.names(call.args[0]))
+
+    def may_be(self, name: str, young: frozenset[str]) -> bool:
+        """Whether a name may stand for the list."""
+        return name not in young and self.slots.node(name) == self.slots.node(self.base)
+
+
+# --- calls that may return a list or dict that they are given, or something that holds it --------
+
+
+_Place = tuple[ir.Stmt, tuple[int, ...]]  # a statement, and the loops around it
+
+
+def check_returned(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse changes of containers that calls, which are marked, may have returned.
+
+    Raises:
+        UnsupportedError: there is one.
+    """
+    places = list(_places(function.body, ()))
+    changed = [(k, loops, _changed(s, kinds)) for k, (s, loops) in enumerate(places)]
+    names = Names(function, kinds)
+    for k, (stmt, loops) in enumerate(places):
+        target = stmt.target.id if isinstance(stmt, ir.Assign) else None
+        if target is None or is_value(kinds.get(target, UNKNOWN)):
+            continue
+        for param in _returned(stmt, kinds):
+            later = (ns for j, around, ns in changed if j > k or loops[:1] == around[:1] != ())
+            if any(names.may_be_one(target, n) for ns in later for n in ns):
+                raise _refusal(stmt, param)
+
+
+def _places(block: ir.Block, loops: tuple[int, ...]) -> Iterator[_Place]:
+    """The statements in the order of the text."""
+    for stmt in block:
+        yield stmt, loops
+        inside = (*loops, id(stmt)) if isinstance(stmt, (ir.For, ir.While)) else loops
+        for inner in ir.blocks(stmt):
+            yield from _places(inner, inside)
+
+
+def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
+    """The lists and dicts that a statement changes."""
+    call = ir.call_of(stmt)
+    found = [stmt.base.id] if isinstance(stmt, ir.SetItem) else []
+    if call is not None:
+        found += [n for a in mutated_args(call, kinds) for n in ir.names(a)]
+        for key, param, atom in marked_arguments(call):
+            found += ir.names(atom) if param in key.written else ()
+    return [n for n in found if not is_value(kinds.get(n, UNKNOWN))]
+
+
+def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
+    """The parameters that get containers which the result of a call may be, or hold."""
+    call = ir.call_of(stmt)
+    if call is None:
+        return []
+    found: list[str] = []
+    for key, param, atom in marked_arguments(call):
+        # A list that the call itself changes has no other name in it, and is not its result.
+        apart = param in key.items or param in key.resized
+        value = all(is_value(kinds.get(n, UNKNOWN)) for n in ir.names(atom))
+        if param in key.returned and not apart and not value:
+            found.append(param)
+    return found
+
+
+def _refusal(stmt: ir.Stmt, param: str) -> UnsupportedError:
+    call = ir.call_of(stmt)
+    assert call is not None and isinstance(call.fn, ir.Derived)
+    return UnsupportedError(
+        f"the recursive function `{call.fn.name}` may return its argument `{param}`, or something "
+        "that holds it, and the container is changed afterwards",
+        stmt.loc,
+        remedy="Return a copy of it, or change it before the call.",
+    )

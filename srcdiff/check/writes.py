@@ -1,0 +1,289 @@
+"""Refuse writes into memory that no statement shows.
+
+`np.add(*xs)` writes into the third of the items, if there are three; `memoryview(y)[0] = v` into
+`y`, of which no rule says that it is a view.
+
+Nor does a statement show what a method, or a lambda, changes that is handed on as a value:
+`add = xs.append; add(v)` changes `xs`, which the call does not name; so does
+`each(lambda v: xs.append(v))` where `each` stays a call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.lifetimes import Scene
+from srcdiff.analysis.links import (
+    Link,
+    classes_of,
+    groups,
+    in_place,
+    is_marked,
+    links_of,
+    refusal,
+    stored_names,
+)
+from srcdiff.check.lists import check_loops
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.closures.closures import Closure
+from srcdiff.ir.kinds import (
+    Array,
+    Dict,
+    Kind,
+    List,
+    Scalar,
+    Tuple,
+    Unknown,
+    contents,
+    inside,
+    is_active_kind,
+    is_mutable,
+    sure,
+)
+from srcdiff.normalize.summaries.effects import is_user_call
+from srcdiff.primitives.arguments import KEYS, parameters, spelling
+from srcdiff.primitives.effects import ADDRESS_ATTRIBUTES, MUTATORS, is_foreign, returns_view
+from srcdiff.primitives.registry import lookup
+from srcdiff.specialize.inline import is_user_function
+
+Kinds = Mapping[str, Kind]
+
+
+def check_written(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse calls of which it is not known whether they are given an `out`."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is None or not _has_out(call.fn):
+            continue
+        for name in (*_spread(call, kinds), *_options(call, kinds)):
+            raise UnsupportedError(
+                f"{spelling(call)} may write into what {ir.said(name)} holds: whether `out` is "
+                "among it is known only when the program runs",
+                stmt.loc,
+                remedy="Write the arguments one by one, and what is written into as `out=`.",
+            )
+
+
+def check_views(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse views that no rule describes, if something is written into their memory meanwhile."""
+    made = [s for s in ir.walk(function.body) if _is_unknown_view(s, kinds)]
+    if not made:
+        return
+    links = list(links_of(function.body, kinds, False))
+    stored = frozenset().union(*stored_names(function.body, kinds))
+    classes, scene = classes_of(links, stored), Scene(function, kinds)
+    derived = {k.source for k in links}
+    for link in (k for k in links if any(k.stmt is s for s in made) and k.target in classes):
+        apart = groups(k for k in links if k.stmt is not link.stmt)
+        own = apart.get(link.target, link.target)
+        written = any(apart.get(n, n) == own for n in stored)
+        later = link.target in derived and scene.written_later(link, classes)
+        if written or later or not scene.within(link) or scene.overwritten(link, classes):
+            raise refusal(link)
+
+
+def check_kept(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse writes into what a function under `functools.cache` gives, which keeps it."""
+    made = [s for s in ir.walk(function.body) if _is_kept(s)]
+    if not made:
+        return
+    links = [*links_of(function.body, kinds, False), *in_place(function)]
+    stored = {n for names in stored_names(function.body, kinds) for n in names}
+    stored |= {n for s in ir.walk(function.body) for n in _marked(s)}
+    for stmt in made:
+        if not stored.isdisjoint(_names_of(stmt.target.id, links)):
+            assert isinstance(stmt.rhs, ir.Call)
+            raise UnsupportedError(
+                f"what {spelling(stmt.rhs)} gives is written into, and kept for the next call",
+                stmt.loc,
+                remedy="Make a copy here with `.copy()`.",
+            )
+
+
+def _names_of(name: str, links: Sequence[Link]) -> set[str]:
+    """The names that may be the value of a name, or a part of it; not those that hold it."""
+    being, holding = {name}, set[str]()
+    before = (0, 0)
+    while before != (len(being), len(holding)):
+        before = len(being), len(holding)
+        for link in links:
+            if link.how == "stored":
+                if link.source in being or link.source in holding:
+                    holding.add(link.target)
+                continue
+            if link.source in being or (link.source in holding and link.how == "element"):
+                being.add(link.target)
+            if link.how == "permute" and link.target in being:
+                being.add(link.source)
+            if link.source in holding or link.target in holding:
+                holding |= {link.source, link.target}
+    return being
+
+
+def _is_kept(stmt: ir.Stmt) -> TypeGuard[ir.Assign]:
+    """Whether a statement calls a function that keeps its results."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, _MEMO)
+
+
+_MEMO = type(functools.cache(lambda: None))
+
+
+def _marked(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names of which `x op= y` says that they may be written into."""
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call) and is_marked(stmt.rhs):
+        return ir.names(stmt.rhs.args[0])
+    return ()
+
+
+def _is_unknown_view(stmt: ir.Stmt, kinds: Kinds) -> bool:
+    """Whether a statement makes a view of which no rule says where it is."""
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(call, ir.Call):
+        return False
+    if isinstance(call.fn, ir.Attr) and call.fn.name in ADDRESS_ATTRIBUTES:
+        _check_raw(call, kinds, stmt.loc)
+    if is_foreign(call):
+        return True
+    rule = lookup(call.fn) if returns_view(call, kinds) else None
+    return rule is not None and rule.flavour == "composed"
+
+
+def _check_raw(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> None:
+    """Refuse the address of an array."""
+    base = call.args[0]
+    if isinstance(base, ir.Name) and isinstance(kinds.get(base.id), Array):
+        raise UnsupportedError(
+            f"the attribute `{spelling(call).split('`')[1]}` gives the address of the memory of "
+            f"{ir.said(base.id)}, into which anybody may write",
+            loc,
+            remedy="Write into the array itself.",
+        )
+
+
+def _has_out(fn: ir.Callee) -> bool:
+    """Whether a function may be given an array that it writes into."""
+    return isinstance(fn, np.ufunc) or not {*KEYS}.isdisjoint(parameters(fn))
+
+
+def _spread(call: ir.Call, kinds: Kinds) -> tuple[str, ...]:
+    """The names of what is given as `*args` and may hold what is written into."""
+    stars = [k for k, a in enumerate(call.args) if isinstance(a, ir.Star)]
+    if not stars:
+        return ()
+    found = [n for k in stars for n in ir.names(call.args[k]) if _may_hold_arrays(kinds.get(n))]
+    counts = [_count(kinds.get(n)) for k in stars for n in ir.names(call.args[k])]
+    if None not in counts and len(counts) == len(stars):
+        given = len(call.args) - len(stars) + sum(c for c in counts if c is not None)
+        if given <= _place(call.fn):
+            return ()
+    return tuple(found)
+
+
+def _count(kind: Kind | None) -> int | None:
+    """How many items a list or a tuple has, if known."""
+    items = kind.items if isinstance(kind, (List, Tuple)) else None
+    return None if items is None else len(items)
+
+
+def _place(fn: ir.Callee) -> int:
+    """How many positional arguments come before `out`."""
+    if isinstance(fn, np.ufunc):
+        return fn.nin
+    names = parameters(fn)
+    return next(k for k, n in enumerate(names) if n in KEYS)
+
+
+def _may_hold_arrays(kind: Kind | None) -> bool:
+    """Whether there may be an array among the items of what has this kind."""
+    if isinstance(kind, (List, Tuple, Dict)):
+        return any(map(is_mutable, inside(kind)))
+    return kind is None or is_mutable(kind)
+
+
+def _options(call: ir.Call, kinds: Kinds) -> tuple[str, ...]:
+    """The names of what is given as `**options` and may have an `out`."""
+    given = (n for key, value in call.kwargs if key is None for n in ir.names(value))
+    return tuple(n for n in given if _may_have_out(kinds.get(n)))
+
+
+def _may_have_out(kind: Kind | None) -> bool:
+    if isinstance(kind, Dict) and kind.items and kind.item is None:
+        return any(k in KEYS and is_mutable(inner) for k, inner in kind.items)
+    return _may_hold_arrays(kind)
+
+
+# --- hidden --------------------------------------------------------------------------------------
+
+
+_CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__"}
+
+
+def check_changes(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse values that are methods, or lambdas, that change what may have a derivative.
+
+    And loops over lists that become longer or shorter meanwhile, and calls that may be given `out`
+    among `*args`.
+    """
+    check_loops(function, kinds)
+    check_written(function, kinds)
+    check_views(function, kinds)
+    check_kept(function, kinds)
+    made: dict[str, str] = {}  # lambdas, and what they change
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Attr) and rhs.fn.name in _CHANGES:
+            _check_method(rhs, rhs.fn.name, kinds, stmt.loc)
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, Closure):
+            made.update((stmt.target.id, n) for n in _changed(rhs) if _matters(kinds.get(n)))
+        call = ir.call_of(stmt)
+        if made and call is not None and (is_user_call(call) or is_user_function(call.fn)):
+            for name in made.keys() & set(ir.names(call)):
+                raise UnsupportedError(
+                    f"a function made here changes {ir.said(made[name])} where it is called, "
+                    "which is not here",
+                    stmt.loc,
+                    remedy="Pass what it changes as an argument, or return the new value.",
+                )
+
+
+def _check_method(call: ir.Call, name: str, kinds: Kinds, loc: ir.Loc) -> None:
+    """Refuse a method that changes its object, as a value."""
+    for base in ir.names(call):
+        if _matters(kinds.get(base)):
+            raise UnsupportedError(
+                f"the method `{name}` of {ir.said(base)}, which changes it, is used as a value",
+                loc,
+                remedy=f"Call it in its place: `{base}.{name}(...)`.",
+            )
+
+
+def _matters(kind: Kind | None) -> bool:
+    """Whether a value may be a container or an array that something with a derivative goes into."""
+    kind = None if kind is None else sure(kind)
+    if isinstance(kind, Dict) and kind.cls is not None:
+        return False
+    if isinstance(kind, (List, Dict)):
+        return not contents(kind) or is_active_kind(kind)
+    return kind is None or isinstance(kind, (Array, Scalar, Unknown)) and is_active_kind(kind)
+
+
+def _changed(closure: Closure) -> Iterator[str]:
+    """The variables around a lambda that it changes when it is called."""
+    function, variables = closure.function, closure.variables
+    if function is None or variables is None:
+        return
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        changes = call is not None and isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
+        base = call.args[0] if changes and call is not None else None
+        if isinstance(stmt, ir.SetItem):
+            base = stmt.base
+        outer = variables.get(base.id) if isinstance(base, ir.Name) else None
+        if isinstance(outer, ir.Name):
+            yield outer.id

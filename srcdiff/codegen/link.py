@@ -1,0 +1,277 @@
+"""Functions put together as one text, with the recursive functions that they call.
+
+Functions that the user's function makes and passes to a primitive stand there as well.
+
+For files, derivatives that are generated when they are needed become functions of the text:
+`integral(vjp_by(f, 1), a, b, (k, d))` becomes `integral(f_grad_k, a, b, (k, d))`, where `f_grad_k`
+is the gradient of `f` by its parameter `k`, generated for the kinds of these arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.codegen.emit import Emitted, emit
+from srcdiff.errors import TransformError
+from srcdiff.frontend.closures.closures import Lifted
+from srcdiff.frontend.request import Input, Request
+from srcdiff.ir.kinds import Kind, Scalar
+from srcdiff.normalize.summaries.effects import Key, kind_of_atom
+from srcdiff.normalize.summaries.induction import plain_kind
+from srcdiff.runtime.implicit import pulled, vjp_by, with_source
+from srcdiff.runtime.scipy.integrals import integral
+from srcdiff.specialize.inline import function_of
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Gradient:
+    """The gradient of a function by a parameter, for arguments of some kinds, then a cotangent."""
+
+    function: Any
+    param: str
+    kinds: Kinds
+    __srcdiff_function__ = True
+
+    @property
+    def __name__(self) -> str:
+        """Its name in a text, unless that is taken."""
+        return f"{self.function.__name__}_grad_{self.param}"
+
+    def __call__(self, *args: Any) -> Any:
+        """They are only printed."""
+        raise NotImplementedError(f"`{self.__name__}` is known only as a part of a file")
+
+
+def alone(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """A finished function that calls the gradients of integrands as functions of the text."""
+    slopes = _slopes(function)
+    if not slopes:
+        return function
+    body = _Alone(slopes, kinds).block(function.body)
+    for name in reversed(slopes):  # those of others before these
+        if name not in ir.used(body):
+            body = ir.without(body, {name})
+    return replace(function, body=body)
+
+
+def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:
+    """The names that stand for a derivative, with the function and the position of the argument."""
+    found: dict[str, tuple[Any, int]] = {}
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.Assign) and call is not None and call.fn is vjp_by:
+            fn, place = call.args
+            value = fn.value if isinstance(fn, ir.Ref) else None
+            if isinstance(fn, ir.Name) and fn.id in found:
+                value = _written(*found[fn.id])
+            if value is not None and isinstance(place, ir.Const):
+                found[stmt.target.id] = value, place.value
+    return found
+
+
+def _written(fn: Any, place: int) -> Any:
+    """The gradient of a function as a function with source, None if it cannot be written."""
+    params = _plain_params(fn)
+    if params is None:
+        return None
+    fresh = ir.Fresh({*params, "pulled", "function"})
+    seed, name = fresh("d").id, f"{fn.__name__}_grad_{params[place]}"
+    line = f"return pulled(function, {place}, {', '.join([seed, *params])})"
+    space = {"function": fn, "pulled": pulled}
+    return with_source(f"def {name}({', '.join([*params, seed])}):", [line], space)
+
+
+@dataclass
+class _Alone:
+    """The pass: `slopes` are names of derivatives; `made` takes what stands for them."""
+
+    slopes: Mapping[str, tuple[Any, int]]
+    kinds: Kinds
+    made: dict[Any, Gradient] = field(default_factory=dict)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with the integrals of derivatives changed."""
+        return tuple(map(self.stmt, block))
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement."""
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.Assign) and call is not None:
+            if call.fn is integral:
+                given = call.args[3] if len(call.args) > 3 else ir.NONE
+                found = self.gradient(call.args[0], given)
+                if found is not None:
+                    args = (ir.Ref(found.__name__, found), *call.args[1:])
+                    return replace(stmt, rhs=replace(call, args=args))
+            elif isinstance(call.fn, ir.Name) and call.args and not call.kwargs:  # at a limit
+                found = self.gradient(call.fn, ir.Tup(call.args[1:]))
+                if found is not None:
+                    return replace(stmt, rhs=ir.Call(found, call.args, text=found.__name__))
+        return ir.map_blocks(stmt, self.block)
+
+    def gradient(self, slope: ir.Atom, given: ir.Atom) -> Gradient | None:
+        """A derivative for some arguments, None if it stays one that is generated when needed."""
+        if not isinstance(slope, ir.Name) or slope.id not in self.slopes:
+            return None
+        if not isinstance(given, ir.Tup) or any(isinstance(a, ir.Star) for a in given.items):
+            return None
+        fn, place = self.slopes[slope.id]
+        params = _plain_params(fn)
+        if params is None or len(params) != len(given.items):
+            return None
+        kinds = [plain_kind(kind_of_atom(a, self.kinds)) for a in given.items[:-1]]
+        known = dict(zip(params, (Scalar("float64", None), *kinds)))
+        key = id(fn), place, tuple(known.items())
+        return self.made.setdefault(key, Gradient(fn, params[place], known))
+
+
+def _plain_params(fn: Any) -> list[str] | None:
+    """The parameters of a function, None if it has others than plain ones or cannot be read."""
+    try:
+        params = function_of(fn).params
+    except TransformError:
+        return None
+    return [p.name for p in params] if all(p.style in ("pos", "any") for p in params) else None
+
+
+# --- functions put together as one text, with the recursive functions that they call -------------
+
+
+PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
+
+
+def module_text(
+    functions: list[ir.Function], pair_of: PairOf, origin: Any, whole: Request
+) -> Emitted:
+    """Functions as one text, behind the parts of recursive functions that they call.
+
+    `pair_of` makes the forward and the backward part of a function, or its forward-mode function;
+    the global names of `origin`, the user's function, are used as there.  `whole` is the
+    request for all of it.
+    """
+    names: dict[Key, str] = {}
+    made: list[ir.Function] = []
+    todo = list(functions)
+    while todo:
+        function = todo.pop(0)
+        for key, fn in _keys(function):
+            if key not in names:
+                names[key] = _untaken(fn.name, {f.name for f in functions}, names)
+                request = _part_request(key, names[key], fn.part, whole)
+                todo += pair_of(key.function, request, dict(key.kinds))
+        made.append(function)
+    own = made[len(functions) :]
+    namespace = getattr(origin, "__globals__", None)
+
+    def passed(name: str, made: Lifted | Gradient) -> ir.Function:
+        """A function that is passed on."""
+        request = Request((), "tuple", name=name, internal=True, mode="itself", native=whole.native)
+        if isinstance(made, Lifted):
+            return pair_of(made, request, {})[0]
+        inputs = (Input(made.param),)
+        request = replace(
+            request, inputs=inputs, form="bare", mode="whole", materialize=True, allow_unused=True,
+            alone=True,
+        )  # fmt: skip
+        return pair_of(made.function, request, made.kinds)[0]
+
+    return _joined([_with_names(f, names) for f in (*own, *functions)], namespace, passed)
+
+
+def _joined(
+    functions: list[ir.Function],
+    namespace: Mapping[str, Any] | None,
+    passed: Callable[[str, Lifted | Gradient], ir.Function],
+) -> Emitted:
+    """Functions as one text, in which a global name means one object.
+
+    The functions that they pass on stand before them, under the names that they have there.
+    """
+    refs: dict[str, Any] = {f.name: f for f in functions}
+
+    def printed(some: list[ir.Function]) -> list[Emitted]:
+        texts = []
+        for function in some:
+            texts.append(emit(function, namespace=namespace, others=refs))
+            refs.update(texts[-1].refs)
+        return texts
+
+    texts = printed(functions)
+    while new := {n: v for n, v in refs.items() if isinstance(v, (Lifted, Gradient))}:
+        more = [passed(n, v) for n, v in new.items()]
+        refs.update((f.name, f) for f in more)
+        texts = [*printed(more), *texts]
+    for name in [n for n, f in refs.items() if isinstance(f, ir.Function)]:
+        del refs[name]
+    places: dict[int, ir.Loc] = {}
+    first = 0
+    for text in texts:
+        places.update({first + line: loc for line, loc in text.lines.items()})
+        first += text.text.count("\n") + 2
+    return Emitted("\n\n".join(t.text for t in texts), places, refs)
+
+
+def _keys(function: ir.Function) -> Iterator[tuple[Key, ir.Derived]]:
+    """The recursive functions that a function calls."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, ir.Derived):
+            yield call.fn.key, call.fn
+
+
+def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
+    """A base name for the two parts of a function that no other has."""
+    used = {*names.values(), *taken}
+    number, candidate = 0, base
+    parts = ("_forward", "_jvp", "_primal")
+    while used & {candidate, *(candidate + p for p in parts)}:
+        number += 1
+        candidate = f"{base}_{number}"
+    return candidate
+
+
+def _part_request(key: Key, base: str, part: str, whole: Request) -> Request:
+    """The request for the two parts of a recursive function, or for its forward-mode function."""
+    inputs = tuple(Input(p) for p in key.active)
+    if part == "primal":
+        base, mode = f"{base}_primal", "primal"
+    elif part == "jvp":
+        base, mode = f"{base}_jvp", "forward"
+    else:
+        mode = "reverse"
+    return Request(
+        inputs,
+        "tuple",
+        name=base,
+        internal=True,
+        mode=mode,
+        written=key.written,
+        allow_unused=True,
+        materialize=True,
+        mixed=key.mixed,
+        strong_zeros=whole.strong_zeros and mode == "reverse",
+        native=whole.native,
+        workspace=whole.workspace and mode == "reverse",
+    )
+
+
+def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
+    """A function whose calls of parts have their final names."""
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(stmt(s) for s in inner)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
+            fn = s.rhs.fn
+            if isinstance(fn, ir.Derived):
+                new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
+                s = replace(s, rhs=replace(s.rhs, fn=new, text=None))
+        return ir.map_blocks(s, block)
+
+    return replace(function, body=block(function.body)) if names else function

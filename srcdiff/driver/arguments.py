@@ -1,0 +1,203 @@
+"""Arguments that no derivative is generated for: checks, which give nothing or raise.
+
+Refused are arrays with operators of their own, inputs that hold no numbers, and arguments that
+share memory with one that the function writes into.  A derivative copies what the primal writes
+into, so that a write would not show in another argument as it does in the primal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from srcdiff.check.callees import own_meaning
+from srcdiff.check.outside import share
+from srcdiff.errors import DtypeError, UnsupportedError, placed
+from srcdiff.frontend.request import Stored
+from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.kinds import Array, Kind, Object, Scalar, Sparse, is_active_kind
+from srcdiff.runtime import records
+from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.layout import overlaps
+
+_NUMBERLESS = ("builtins", "fractions", "decimal", "array", "datetime")
+"""Modules whose objects hold no floating point numbers of NumPy or Python, or hold them apart."""
+
+
+def check_plain(values: Mapping[str, Any]) -> None:
+    """Raise if an array is of a class that gives operators a meaning of its own.
+
+    Raises:
+        DtypeError: with the place of the array among the values.
+    """
+    for name, value in values.items():
+        for path, array in _others(name, value):
+            raise DtypeError(f"`{path}` {own_meaning(type(array), path)}")
+
+
+def check_read(refs: Mapping[str, Any]) -> None:
+    """The same of what is read from outside; of objects that is what they hold."""
+    check_plain({n: v for n, v in refs.items() if not records.is_record(type(v))})
+
+
+def _others(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays of other classes than NumPy's own in a value."""
+    if isinstance(value, (list, tuple)):
+        for k, item in enumerate(value):
+            yield from _others(f"{path}[{k}]", item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _others(f"{path}[{key!r}]", item)
+    elif records.becomes_array(type(value)):
+        yield path, value
+
+
+def check_input(name: str, value: Any, kind: Kind, f: Any) -> None:
+    """Raise if an input of a function cannot carry a derivative.
+
+    Raises:
+        DtypeError: it is no real or complex floating point number, array, or container of them.
+    """
+    reason = _without_derivative(name, value, kind)
+    if reason:
+        raise placed(DtypeError(reason), [place_of(f)])
+
+
+def _without_derivative(name: str, value: Any, kind: Kind) -> str:
+    """Why an input cannot carry a derivative, "" if it can."""
+    if isinstance(kind, (Scalar, Array)) and not is_active_kind(kind):
+        return (
+            f"the input `{name}` has dtype {kind.dtype}: only floating point and complex inputs "
+            "have a derivative; pass a float, or `.astype(float)`"
+        )
+    if isinstance(value, np.ndarray) and isinstance(kind, Object):
+        what = "with fields" if value.dtype.names else "of Python objects"
+        return (
+            f"the input `{name}` is an array {what}: only floating point and complex inputs have "
+            "a derivative; pass arrays of floats"
+        )
+    if isinstance(kind, Sparse):
+        return (
+            f"the input `{name}` is a sparse matrix, which has no derivative of its own: pass the "
+            "array of its entries, and make the matrix of it in the function, "
+            "`sparse.csr_array((data, indices, indptr), shape=shape)`"
+        )
+    foreign = isinstance(kind, Object) and type(value).__module__ in _NUMBERLESS
+    if foreign or not is_active_kind(kind):
+        return (
+            f"the input `{name}` is of type {type(value).__name__}, "
+            "which holds no floating point number or array"
+        )
+    return ""
+
+
+# --- arguments that share memory with one that is written into ------------------------------------
+
+
+_WORK: Any = 100_000
+"""How long `np.shares_memory` may look for a common element."""
+
+_DEEP = 12
+"""How many objects in each other are looked into."""
+
+Leaf = tuple[str, Any]
+
+
+def check_memory(
+    values: Mapping[str, Any], written: Sequence[str], held: Sequence[Leaf], primal: Any
+) -> None:
+    """Raise if a written argument shares memory with another, or within itself.
+
+    Raises:
+        UnsupportedError: with the names of the parameters.
+    """
+    leaves = [leaf for name, value in values.items() for leaf in _leaves(name, value)]
+    for name in written:
+        own = [leaf for leaf in leaves if _is_in(leaf[0], name)]
+        others = [leaf for leaf in leaves if not _is_in(leaf[0], name)]
+        for k, leaf in enumerate(own):
+            if is_any_array(leaf[1]) and overlaps(leaf[1]):
+                raise _overlapping(leaf[0], primal)
+            for other in (*own[k + 1 :], *others, *held):
+                if _overlap(leaf[1], other[1]):
+                    raise _refusal(leaf[0], other[0], primal)
+
+
+def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> None:
+    """Raise if an argument holds a container from outside that a function puts values into.
+
+    Raises:
+        UnsupportedError: with the name of the parameter.
+    """
+    for name, value in values.items() if put else ():
+        if any(share(value, container) for container in put):
+            raise UnsupportedError(
+                f"`{primal.__name__}` puts values into a container outside of it that is in its "
+                f"argument `{name}` as well",
+                remedy="Pass a copy.",
+            )
+
+
+def _is_in(path: str, written: str) -> bool:
+    """Whether a path leads to what is written into, or to a part of it."""
+    if path == written or isinstance(written, Stored):
+        return path == written
+    return path.startswith((f"{written}.", f"{written}["))
+
+
+def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
+    """The arrays and containers among the global names of a text."""
+    return tuple(leaf for name, value in refs.items() for leaf in _leaves(name, value))
+
+
+def _root(path: str) -> str:
+    return path.partition("[")[0].partition(".")[0]
+
+
+def _leaves(path: str, value: Any) -> Iterator[Leaf]:
+    """Everything with memory in a value, and where it stands."""
+    if is_any_array(value):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        if isinstance(value, list):
+            yield path, value
+        for k, item in enumerate(value):
+            yield from _leaves(f"{path}[{k}]", item)
+    elif isinstance(value, dict):
+        yield path, value
+        for key, item in value.items():
+            yield from _leaves(f"{path}[{key!r}]", item)
+    elif records.is_record(type(value)) and path.count(".") < _DEEP:
+        yield path, value
+        for name, item in records.attributes(value).items():
+            yield from _leaves(f"{path}.{name}", item)
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    """Whether two values certainly or possibly share memory."""
+    if not is_any_array(a) or not is_any_array(b):
+        return a is b
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=_WORK))
+    except RuntimeError:  # too hard to decide (a class whose place depends on NumPy's version)
+        return True
+
+
+def _overlapping(path: str, primal: Any) -> UnsupportedError:
+    name = getattr(primal, "__name__", "the function")
+    return UnsupportedError(
+        f"elements of `{path}` share memory, and `{name}` writes into `{_root(path)}`",
+        remedy=f"Pass a copy: `{path}.copy()`.",
+    )
+
+
+def _refusal(one: str, other: str, primal: Any) -> UnsupportedError:
+    name = getattr(primal, "__name__", "the function")
+    return UnsupportedError(
+        f"`{one}` and `{other}` share memory, and `{name}` writes into `{_root(one)}`",
+        remedy=f"Pass a copy: `{other}.copy()`.",
+    )

@@ -1,0 +1,261 @@
+"""What a derivative is as an object of Python: its signature, a method, completed, pickled.
+
+Takes a function and its parameters; gives what they declare, the signature of the derivative, the
+object whose method it is (the first argument), and what it is found by when it is pickled.
+Functions that are sent by value to other processes bring their source along.  Completion offers
+what is there for users.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from srcdiff import texts
+from srcdiff.driver.guards import watched
+from srcdiff.driver.options import Options
+from srcdiff.errors import UnsupportedError, entry
+from srcdiff.frontend.source.parse import describe
+from srcdiff.ir.kinds import NUMERIC, UNKNOWN, Array, Dict, Kind, Scalar, Tuple, is_float
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.runtime import records
+from srcdiff.runtime.devices import canonical, is_of_numba
+from srcdiff.runtime.service import is_derivative
+from srcdiff.specialize.nested.transforms import is_jacobian, written_columns
+
+C = TypeVar("C", bound=type)
+
+
+def offers(*names: str) -> Callable[[C], C]:
+    """Let `dir` list the public attributes of these names alone."""
+
+    def listed(self: Any) -> Iterable[str]:
+        """The attributes for users, and those of Python."""
+        return [n for n in object.__dir__(self) if n.startswith("__") or n in names]
+
+    def decorate(cls: C) -> C:
+        cls.__dir__ = listed  # type: ignore[method-assign, assignment]
+        return cls
+
+    return decorate
+
+
+# --- what parameters declare, and the signatures of derivatives ----------------------------------
+
+
+def gradient_kind(kind: Kind | None, path: tuple[Any, ...]) -> Kind:
+    """The kind of the gradient of an input of a kind, where that is simple."""
+    if path or not isinstance(kind, (Scalar, Array)) or not is_float(kind):
+        return UNKNOWN
+    return Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
+
+
+def with_keywords(signature: inspect.Signature, **extra: Any) -> inspect.Signature:
+    """A signature with more keywords, by their defaults (`...` for none)."""
+    params = list(signature.parameters.values())
+    last = params.pop() if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else None
+    for name, default in extra.items():
+        value = inspect.Parameter.empty if default is ... else default
+        params.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value))
+    everything = [*params, *([last] if last is not None else [])]
+    return signature.replace(parameters=everything, return_annotation=inspect.Signature.empty)
+
+
+def declared_kind(param: inspect.Parameter) -> Kind:
+    """The kind that a parameter's default or annotation declares."""
+    if param.kind is param.VAR_POSITIONAL:
+        return Tuple(None, NUMERIC)
+    if param.kind is param.VAR_KEYWORD:
+        return Dict((), NUMERIC)
+    declared = {
+        float: Scalar("float64"),
+        "float": Scalar("float64"),
+        int: Scalar("int64"),
+        "int": Scalar("int64"),
+        bool: Scalar("bool"),
+        "bool": Scalar("bool"),
+    }
+    try:
+        if param.annotation in declared:
+            return declared[param.annotation]
+    except TypeError:  # an unhashable annotation declares nothing
+        pass
+    default = param.default
+    if (
+        default is inspect.Parameter.empty
+        or isinstance(default, (int, float))
+        and not isinstance(default, bool)
+    ):
+        return NUMERIC
+    return kind_of(default, param.name)
+
+
+# --- methods of an object -------------------------------------------------------------------------
+
+
+def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The function that a method or callable object calls, and the object, its first argument."""
+    if is_derivative(f):
+        return (f.unbound, f.receiver) if f.receiver else (f, ())
+    if is_jacobian(f):
+        return written_columns(f), ()
+    found = f = canonical(f) if isinstance(f, types.FunctionType) or is_of_numba(f) else f
+    if is_of_numba(f):
+        raise UnsupportedError(
+            f"{describe(f)} is an object of Numba's that means more than its Python function",
+            remedy="Differentiate that, or `np.vectorize` of it; `numba.njit` and `jit` are read.",
+        )
+    while isinstance(found, Bound) or "__srcdiff_primal__" in vars(type(found)):
+        found = found.__srcdiff_primal__
+    if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
+        return (found.__func__, (found.__self__,)) if _is_object(found.__self__) else (f, ())
+    if not isinstance(found, (types.FunctionType, type)) and _is_object(found):
+        call = inspect.getattr_static(type(found), "__call__", None)
+        if isinstance(call, types.FunctionType) and "__wrapped__" not in found.__dict__:
+            return call, (found,)
+    return f, ()
+
+
+def _is_object(x: Any) -> bool:
+    """Whether an object is one whose attributes are looked into."""
+    return records.is_record(type(x))
+
+
+def behind_receiver(options: Options) -> Options:
+    """The options for the function whose first parameter is the object."""
+    return replace(options, inputs=_moved(options.inputs))
+
+
+def _moved(inputs: Any) -> Any:
+    """Positions behind the object."""
+    if isinstance(inputs, Mapping):
+        return {k: _moved(v) for k, v in inputs.items()}
+    if isinstance(inputs, (tuple, list)):
+        return tuple(map(_moved, inputs))
+    plain = isinstance(inputs, int) and not isinstance(inputs, bool) and inputs >= 0
+    return inputs + 1 if plain else inputs
+
+
+@offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
+class Bound:
+    """A derivative or a differentiable function whose first argument is an object."""
+
+    def __init__(self, made: Any, instance: Any) -> None:
+        self.made = made
+        self.instance = instance
+        functools.update_wrapper(self, types.MethodType(made.primal, instance), updated=())
+        self.__signature__ = inspect.signature(self)
+        del self.__dict__["__wrapped__"]  # a derivative is not the method
+
+    @entry
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The method, called."""
+        return self.made(self.instance, *args, **kwargs)
+
+    @property
+    def primal(self) -> Any:
+        """The method itself."""
+        return types.MethodType(self.made.primal, self.instance)
+
+    @property
+    @entry
+    def source(self) -> str:
+        """The text of the gradient."""
+        text: str = self.made.source
+        return text
+
+    @property
+    def __srcdiff_primal__(self) -> Any:
+        """What a transform of the method, or a function that calls it, looks into.
+
+        Raises:
+            UnsupportedError: this is a derivative of the method.
+        """
+        if not hasattr(self.made, "__srcdiff_primal__"):
+            raise UnsupportedError(
+                f"the derivative of the method `{self.primal.__name__}` of an object is not "
+                "differentiated again",
+                remedy="Leave the method as it is, and use nested `srcdiff.grad` of it.",
+            )
+        return self.primal
+
+    @property
+    def grad(self) -> Bound:
+        """The gradient of the method, with positions and names of the function's parameters."""
+        return Bound(self.made.grad, self.instance)
+
+    @property
+    def value_and_grad(self) -> Bound:
+        """The value and the gradient of the method."""
+        return Bound(self.made.value_and_grad, self.instance)
+
+    @property
+    def jacobian(self) -> Bound:
+        """The Jacobian of the method, with positions and names of the function's parameters."""
+        return Bound(self.made.jacobian, self.instance)
+
+    @property
+    def hessian(self) -> Bound:
+        """The Hessian of the method."""
+        return Bound(self.made.hessian, self.instance)
+
+    @entry
+    def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
+        """The value at some arguments, and its derivative along a direction."""
+        return self.made.jvp((self.instance, *primals), (None, *tangents), **kwargs)
+
+    @entry
+    def vjp(self, *args: Any, **kwargs: Any) -> Any:
+        """The value at some arguments, and a pullback."""
+        return self.made.vjp(self.instance, *args, **kwargs)
+
+
+def found_as(made: Any) -> str | None:
+    """The name under which an object is found in its module: it pickles by it, like a function."""
+    name: str = getattr(made, "__qualname__", "")
+    found: Any = sys.modules.get(made.__module__)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is made else None
+
+
+# --- in other processes ---------------------------------------------------------------------------
+
+
+def parts(cls: Any, primal: Any, *more: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What a derivative is made of again: its class, its function, and source of no file."""
+    found = _texts_of(primal)
+    return (made_again, (found, cls, primal, *more)) if found else (cls, (primal, *more))
+
+
+def made_again(sources: Mapping[str, str], cls: Any, primal: Any, *more: Any) -> Any:
+    """A derivative of a function whose source came along; what is here already stays.
+
+    What sends functions by value may have given all their code one file name.
+    """
+    for file in _unwritten(primal):
+        known = "".join(linecache.getlines(file))
+        own = (sources[file],) if file in sources else sources.values()
+        new = [text for text in own if text not in known]
+        if new:
+            texts.show(file, "\n".join(filter(None, (known, *new))))
+    return cls(primal, *more)
+
+
+def _unwritten(primal: Any) -> list[str]:
+    """The names, of no files, that the code of a function and of those that it calls has."""
+    files = dict.fromkeys(f.__code__.co_filename for f, *_ in watched(primal, {}).functions)
+    return [file for file in files if not os.path.exists(file)]
+
+
+def _texts_of(primal: Any) -> dict[str, str]:
+    """The source that stands in no file, of a function and of those that it calls."""
+    shown = {file: "".join(linecache.getlines(file)) for file in _unwritten(primal)}
+    return {file: text for file, text in shown.items() if text}

@@ -1,0 +1,311 @@
+"""Noticing that something outside of a function that its derivative was made from has changed.
+
+That is every global and closure variable that the function and those that it calls can read, the
+attributes of modules, code and defaults that were replaced, the kinds of what stands in a list or
+dict, and the rules.  A walk collects it when a derivative is generated; every call compares.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from srcdiff.frontend.free_variables import Variable, WithFree
+from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
+from srcdiff.ir import kinds as kind_types
+from srcdiff.ir.kinds import Kind, class_of, inside
+from srcdiff.kinds.lattice import key_of
+from srcdiff.primitives.registry import user_rules
+from srcdiff.runtime import records
+from srcdiff.runtime.service import is_derivative
+from srcdiff.specialize.inline import is_foreign, is_user_function
+from srcdiff.specialize.nested.transforms import is_jacobian
+
+Read = Callable[[], Any]
+Codes = tuple[types.CodeType, ...]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a derivative depends on, and how that was.
+
+    `functions` are given with their code and defaults.  `names` are variables (a namespace, a
+    name, its value or None), `reads` other places, `held` containers and arrays with the key of
+    their kind, `members` what classes have under a name.
+    """
+
+    functions: tuple[tuple[types.FunctionType, Any, Any, Any], ...]
+    names: tuple[tuple[Mapping[str, Any], str, Any], ...]
+    reads: tuple[tuple[Read, Any], ...]
+    held: tuple[tuple[Any, Any], ...]
+    members: tuple[tuple[type, str, Any], ...]
+
+
+def watched(f: Any, kinds: Mapping[str, Kind], more: Iterable[Any] = ()) -> Watch:
+    """Everything outside a function that its derivative for arguments of some kinds depends on.
+
+    `more` are functions that it depends on as well.
+    """
+    walk = _Walk()
+    walk.reads.append((user_rules, user_rules()))  # ours are only read when they are needed
+    while isinstance(f, WithFree) or is_derivative(f):
+        if isinstance(f, WithFree):  # what are parameters may change
+            walk.free = f.variables
+        f = f.primal
+    for function in (f, *more):
+        walk.callable(function)
+    for function in _passed(kinds.values()):
+        walk.callable(function)
+        walk.value(getattr(function, "__self__", None))
+    walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in _classes(k)))
+    walk.members()
+    return Watch(
+        tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held),
+        tuple(walk.found),
+    )  # fmt: skip
+
+
+def unchanged(watch: Watch) -> bool:
+    """Whether everything is as it was."""
+    for f, code, defaults, by_name in watch.functions:
+        if (
+            f.__code__ is not code
+            or f.__defaults__ is not defaults
+            or f.__kwdefaults__ is not by_name
+        ):
+            return False
+    for table, name, value in watch.names:
+        if table.get(name) is not value:
+            return False
+    for read, value in watch.reads:
+        if read() is not value:
+            return False
+    return not watch.held or all(key_of(value) == key for value, key in watch.held)
+
+
+def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
+    """The functions among arguments of some kinds."""
+    for kind in kinds:
+        if isinstance(kind, kind_types.Callable):
+            yield from (f for f, _ in kind.choices)
+        yield from _passed(inside(kind))
+
+
+def _classes(kind: Kind) -> Iterator[type]:
+    """The classes of the objects in a value."""
+    cls = class_of(kind)
+    if cls is not None:
+        yield cls
+    for part in inside(kind):
+        yield from _classes(part)
+
+
+class _Walk:
+    """The functions and containers seen, and what was found.
+
+    Of classes these are the members whose names occur in code.
+    """
+
+    def __init__(self) -> None:
+        self.free: tuple[Variable, ...] = ()
+        self.words: dict[str, None] = {}
+        self.classes: dict[type, None] = {}
+        self.seen: set[int] = set()
+        self.asked: set[tuple[int, str]] = set()
+        self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
+        self.names: list[tuple[Mapping[str, Any], str, Any]] = []
+        self.reads: list[tuple[Read, Any]] = []
+        self.held: list[tuple[Any, Any]] = []
+        self.found: list[tuple[type, str, Any]] = []
+
+    def callable(self, f: Any) -> None:
+        """A function, method, partial, derivative or callable object, with all that it wraps."""
+        if isinstance(f, functools.partial):
+            self.partial(f)
+        elif is_derivative(f) or hasattr(f, "__srcdiff_primal__"):
+            self.callable(f.primal)
+        elif isinstance(f, types.FunctionType):
+            self.function(f)
+        else:
+            method = inspect.getattr_static(type(f), "__call__", None)
+            for inner in (getattr(f, "__func__", None), method):
+                if isinstance(inner, types.FunctionType):
+                    self.function(inner)
+            if records.is_record(type(getattr(f, "__self__", None))):
+                self.classes[type(f.__self__)] = None
+        if "__wrapped__" in getattr(f, "__dict__", {}):
+            self.callable(f.__wrapped__)
+
+    def partial(self, f: functools.partial[Any]) -> None:
+        """What a partial calls, and what it passes on: constants of generated functions."""
+        self.callable(f.func)
+        self.container(f.keywords)
+        self.names += [(f.keywords, name, value) for name, value in f.keywords.items()]
+        for held in (*f.args, *f.keywords.values()):
+            self.value(held)
+
+    def function(self, f: types.FunctionType) -> None:
+        """The code and defaults of a function, and the variables that it can read."""
+        if id(f) in self.seen:
+            return
+        self.seen.add(id(f))
+        self.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
+        codes = tuple(all_codes(f.__code__))
+        names = dict.fromkeys(n for code in codes for n in code.co_names)
+        words = (*names, *(word for code in codes for word in _texts(code)))
+        self.words.update(dict.fromkeys(words))
+        self.defaults(f)
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            if any(cell is v.place for v in self.free):
+                continue
+            read = _cell_reader(cell)
+            self.reads.append((read, read()))
+            if not _is_filled(read(), name, codes):
+                self.value(read(), words)
+        for name in names:
+            self.variable(f.__globals__, name, words, codes)
+
+    def defaults(self, f: types.FunctionType) -> None:
+        """The defaults of a function, which generated functions have as well."""
+        by_name = f.__kwdefaults__ or {}
+        self.names += [(by_name, name, value) for name, value in by_name.items()]
+        for default in (*(f.__defaults__ or ()), *by_name.values()):
+            self.value(default)
+
+    def variable(
+        self, space: dict[str, Any], name: str, names: tuple[str, ...], codes: Codes
+    ) -> None:
+        """A global, or what a builtin or a module imported inside of a function is called."""
+        if any(space is v.place and name == v.name for v in self.free):
+            return
+        if name.startswith("@"):
+            return  # pytest puts such names beside the user's
+        if name in space:
+            self.names.append((space, name, space[name]))
+            if not _is_filled(space[name], name, codes):
+                self.value(space[name], names)
+        elif hasattr(builtins, name):
+            self.names.append((space, name, None))
+        elif name in sys.modules:
+            self.value(sys.modules[name], names)
+
+    def value(self, value: Any, names: tuple[str, ...] = ()) -> None:
+        """What a value depends on; of a module of the user's the attributes that code names."""
+        if isinstance(value, types.ModuleType):
+            self.module(value, names)
+        elif records.is_record(value):
+            self.classes[value] = None
+        elif records.is_record(type(value)):
+            self.classes[type(value)] = None
+            self.container(value)
+        elif isinstance(value, (dict, list, tuple, np.ndarray)):
+            self.container(value)
+        elif is_user_function(value) or is_derivative(value) or _is_python_callable(value):
+            self.callable(value)
+        elif is_jacobian(value):
+            self.callable(value.primal)
+
+    def module(self, module: types.ModuleType, names: tuple[str, ...]) -> None:
+        """The attributes of a module."""
+        if is_foreign(module.__name__):
+            return
+        space = vars(module)
+        installed = "site-packages" in (getattr(module, "__file__", None) or "")
+        for name in names:
+            if name in space and (id(module), name) not in self.asked:  # they may name each other
+                self.asked.add((id(module), name))
+                self.names.append((space, name, space[name]))
+                if not installed:  # what others have written does not change while it runs
+                    self.value(space[name], names)
+
+    def container(self, value: Any) -> None:
+        """The kind of a container or array, and the functions in it."""
+        if id(value) in self.seen:
+            return
+        self.seen.add(id(value))
+        self.held.append((value, key_of(value)))
+        if isinstance(value, np.ndarray):
+            return
+        if records.is_record(type(value)):
+            value = records.attributes(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            held = isinstance(item, (dict, list, tuple)) or records.is_record(type(item))
+            if callable(item) or held:
+                self.value(item)
+
+    def members(self) -> None:
+        """The members of the classes whose names occur in code, until there are no more."""
+        done: set[tuple[type, str]] = set()
+        while True:
+            words = (*self.words, *_SPECIAL)
+            new = [p for c in self.classes for n in words if (p := (c, n)) not in done]
+            if not new:
+                return
+            done.update(new)
+            for cls, name in new:
+                self.member(cls, name)
+
+    def member(self, cls: type, name: str) -> None:
+        """One member of a class, if there is one of this name."""
+        value = records.member(cls, name)
+        if value is records.MISSING or isinstance(value, types.MemberDescriptorType):
+            return
+        self.reads.append(((lambda: records.member(cls, name)), value))
+        self.found.append((cls, name, value))
+        self.value(value, tuple(self.words))
+        parts = (getattr(value, k, None) for k in ("fget", "fset", "__func__", "func"))
+        for part in parts:
+            self.value(part)
+
+
+_WORDS = (
+    """init call len getitem setitem iter contains bool neg pos abs float int complex eq lt le gt ge
+    ne add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv matmul rmatmul imatmul
+    pow rpow ipow mod rmod floordiv rfloordiv post_init copy"""
+)
+_SPECIAL = tuple(f"__{name}__" for name in _WORDS.split())
+
+
+def _texts(code: types.CodeType) -> Iterator[str]:
+    """The texts in code that may be names of attributes: `getattr(x, "name")`."""
+    if not _READERS.isdisjoint(code.co_names):
+        for const in code.co_consts:
+            yield from (c for c in (const if type(const) is tuple else (const,)) if _is_word(c))
+
+
+_READERS = frozenset({"getattr", "hasattr", "vars", "attrgetter", "methodcaller", "__dict__"})
+
+
+def _is_word(const: Any) -> bool:
+    return isinstance(const, str) and const.isidentifier()
+
+
+def _is_python_callable(value: Any) -> bool:
+    """Whether a value is a partial, or an object of the user's that can be called."""
+    if isinstance(value, (functools.partial, functools._lru_cache_wrapper)):
+        return True
+    method = inspect.getattr_static(type(value), "__call__", None)
+    return isinstance(method, types.FunctionType) and is_user_function(method)
+
+
+def _is_filled(value: Any, name: str, codes: Codes) -> bool:
+    """Whether code only appends to a list, or to one in a dict: what it holds does not matter."""
+    return type(value) in (list, dict) and is_only_filled(name, codes)
+
+
+def _cell_reader(cell: Any) -> Read:
+    def read() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return None
+
+    return read

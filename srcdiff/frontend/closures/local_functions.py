@@ -1,0 +1,309 @@
+"""Nested functions: what a call of one by its name becomes, and what a closure in it sees.
+
+The body takes the place of the call.  Where a function is written out in a loop, its variables are
+new ones each time, though their names are the same.  So a closure that outlives the call must keep
+the values.  It may where the variable is not bound again after the closure is made; such a variable
+is *held*.  For any other the closure also reads a mark that is bound where the variables begin: a
+mark that is bound once says that the variables are there once, too.
+
+A wrapper, `def wrapper(*args, **kwargs)` around a function whose parameters are known, passes on
+what it was given: `args` and `kwargs` stand for the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from srcdiff.frontend.lower import jumps
+from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node, Spread
+from srcdiff.frontend.scopes import Scan, scan_function
+from srcdiff.ir import (
+    NONE,
+    NOWHERE,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Const,
+    For,
+    Fresh,
+    Name,
+    Opaque,
+    Param,
+    Ref,
+    Rhs,
+    Star,
+    Stmt,
+    Tup,
+    While,
+    blocks,
+    make_dict,
+    map_blocks,
+    walk,
+    writes,
+)
+
+MARK = "~"
+
+
+def definitions(block: Block, params: Iterable[str] = ()) -> dict[str, int]:
+    """How often each name is bound; in a loop that is more than once."""
+    count = dict.fromkeys(params, 1)
+
+    def each(inner: Block, weight: int) -> None:
+        for stmt in inner:
+            for name in writes(stmt):
+                count[name] = count.get(name, 0) + weight
+            more = 2 if isinstance(stmt, (For, While)) else weight
+            for part in blocks(stmt):
+                each(part, more)
+
+    each(block, 1)
+    return count
+
+
+def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[str] = ()) -> Block:
+    """A block of a call, whose variables are `own`, with the closures in it told what they hold."""
+    made = [s for s in walk(block) if _captures(s, own)]
+    if not made:
+        return block
+    params = tuple(params)
+    lasting = _lasting(block, own, params)
+    mark = fresh("_mark")
+    marked = False
+
+    def stmt(s: Stmt) -> Stmt:
+        nonlocal marked
+        if _captures(s, own):
+            assert isinstance(s, Assign)
+            rhs: Any = s.rhs
+            now = lasting[id(s)]
+            held = {n for n, v in zip(rhs.captured, rhs.reads) if v.id in now}
+            late = [n for n, v in zip(rhs.captured, rhs.reads) if v.id in own - now]
+            if late:
+                marked = True
+                names = tuple(f"{MARK}{n}" for n in late)
+                reads = (*rhs.reads, *[mark] * len(late))
+                rhs = replace(rhs, reads=reads, captured=(*rhs.captured, *names))
+            return replace(s, rhs=replace(rhs, held=rhs.held | held))
+        return map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    # A statement is the same object in `walk` and here: what is looked up is not rebuilt before.
+    found = tuple(map(stmt, block))
+    return (Assign(mark, NONE, NOWHERE), *found) if marked else found
+
+
+def _captures(stmt: Stmt, own: frozenset[str]) -> bool:
+    """Whether a statement makes a closure that reads some variables."""
+    rhs: Any = stmt.rhs if isinstance(stmt, Assign) else None
+    if not hasattr(rhs, "held"):
+        return False
+    return any(n.id in own for n in rhs.reads)
+
+
+def _lasting(
+    block: Block, own: frozenset[str], params: tuple[str, ...]
+) -> dict[int, frozenset[str]]:
+    """For every closure the variables that are bound before it, and never again."""
+    closures: list[tuple[int, Stmt, tuple[int, ...]]] = []
+    bound: list[tuple[int, str, tuple[int, ...]]] = [(0, p, ()) for p in params]
+    for place, (stmt, loops) in enumerate(_placed(block, ()), 1):
+        bound += [(place, name, loops) for name in writes(stmt) if name in own]
+        if _captures(stmt, own):
+            closures.append((place, stmt, loops))
+    found: dict[int, frozenset[str]] = {}
+    for place, stmt, loops in closures:
+        again = {n for at, n, theirs in bound if at > place or set(theirs) & set(loops)}
+        before = {n for at, n, _ in bound if at < place}
+        found[id(stmt)] = frozenset(before - again)
+    return found
+
+
+def _placed(block: Block, loops: tuple[int, ...]) -> Iterator[tuple[Stmt, tuple[int, ...]]]:
+    """Every statement with the loops around it, in source order."""
+    for stmt in block:
+        inside = (*loops, id(stmt)) if isinstance(stmt, (For, While)) else loops
+        yield stmt, inside
+        for part in blocks(stmt):
+            yield from _placed(part, inside)
+
+
+# --- wrappers: `def wrapper(*args, **kwargs)` around a function whose parameters are known -------
+
+
+def declare(b: Builder, scan: Scan, params: tuple[Param, ...]) -> None:
+    """Let `*args` and `**kwargs` stand for the parameters of the wrapped function."""
+    inner, args = b.source.wrapped, b.source.tree.args
+    assert inner is not None
+    taken = {p.name for p in params}
+    b.fresh.taken |= taken
+    for local in scan.bound:
+        if local in taken:
+            b.scope[local] = b.fresh(local)
+    positional = [Ref(name, value) for name, value in inner.bound.items()]
+    spread = Spread((*positional, *_positional(params)))
+    _declare(b, scan, args.vararg, spread)
+    if args.kwarg is not None:
+        _declare(b, scan, args.kwarg, Spread((), _keywords(params), mapping=True))
+
+
+def _declare(b: Builder, scan: Scan, node: Node, spread: Spread) -> None:
+    if scan.bound[node.id] > 1:
+        b.refuse(node, f"`{node.id}` is assigned in a wrapper", "Use another name.")
+    b.scope[node.id] = spread
+
+
+def _positional(params: tuple[Param, ...]) -> tuple[Atom, ...]:
+    """What the wrapped function gets by position."""
+    plain: list[Atom] = [Name(p.name) for p in params if p.style in ("pos", "any")]
+    return (*plain, *(Star(Name(p.name)) for p in params if p.style == "*"))
+
+
+def _keywords(params: tuple[Param, ...]) -> tuple[tuple[str | None, Atom], ...]:
+    """What the wrapped function gets by keyword."""
+    by_name = {"kw": False, "**": True}
+    found = [(p, by_name[p.style]) for p in params if p.style in by_name]
+    return tuple((None if rest else p.name, Name(p.name)) for p, rest in found)
+
+
+def value(b: Builder, node: Node, spread: Spread) -> Rhs:
+    """The arguments of a wrapper as a tuple or dict."""
+    keys = [k for k, _ in spread.kwargs]
+    if None in keys or any(isinstance(a, Star) for a in spread.args):
+        b.refuse(
+            node, f"`{node.id}` is used as a value, and the wrapped function takes `*` or `**`",
+            "Name the parameters of the wrapped function.",
+        )  # fmt: skip
+    if not spread.mapping:
+        return Tup(spread.args)
+    return Call(make_dict, tuple(a for k, v in spread.kwargs for a in (Const(k), v)))
+
+
+def without_spread(b: Builder, node: Node) -> tuple[list[Node], list[Node], Spread]:
+    """The arguments and keywords of a call, and those of the wrapper that it passes on."""
+    starred = [a.value if type(a).__name__ == "Starred" else None for a in node.args]
+    args = [_meaning(b, a) for a in starred]
+    kwargs = [_meaning(b, k.value if k.arg is None else None) for k in node.keywords]
+    plain = [a for a, s in zip(node.args, args, strict=True) if s is None]
+    if len(plain) < len(args) and plain and args[-1] is None:
+        b.refuse(node, "arguments after `*args` are not supported in a wrapper", "Put them first.")
+    spread = Spread(
+        tuple(a for s in args if s is not None for a in s.args),
+        tuple(pair for s in kwargs if s is not None for pair in s.kwargs),
+    )
+    return plain, [k for k, s in zip(node.keywords, kwargs, strict=True) if s is None], spread
+
+
+def _meaning(b: Builder, node: Node | None) -> Spread | None:
+    """The arguments that a starred name stands for."""
+    found = b.scope.get(getattr(node, "id", ""))
+    return found if isinstance(found, Spread) else None
+
+
+# --- nested functions: what a call of one by its name becomes ------------------------------------
+
+
+def arguments(
+    b: Builder, before: Sequence[Node], node: Node
+) -> tuple[tuple[Atom, ...], tuple[tuple[str | None, Atom], ...]]:
+    """The positional and keyword arguments of a call, evaluated in Python's order."""
+    positional, keywords, spread = without_spread(b, node)
+    nodes = [*before, *positional, *(k.value for k in keywords)]
+    atoms = b.operands(nodes)
+    count = len(nodes) - len(keywords)
+    kwargs = [(k.arg, a) for k, a in zip(keywords, atoms[count:], strict=True)]
+    return (*_flat(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
+
+
+def _flat(atoms: Sequence[Atom]) -> Iterator[Atom]:
+    """Positional arguments, those of a tuple that is written out by themselves."""
+    for atom in atoms:
+        if isinstance(atom, Star) and isinstance(atom.value, Tup):
+            yield from _flat(atom.value.items)
+        else:
+            yield atom
+
+
+def local_function(b: Builder, node: Node, name: str) -> LocalFunction:
+    """A nested definition, its defaults evaluated here."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    with_default = positional[len(positional) - len(args.defaults) :]
+    pairs = [*zip(with_default, args.defaults, strict=False)]
+    keyword = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    pairs += [(p, d) for p, d in keyword if d is not None]
+    defaults: dict[str, Atom] = {}
+    for param, default in pairs:
+        atom = b.atom(default)
+        held = atom if isinstance(atom, (Const, Ref)) else b.temp(atom, b.loc(default))
+        defaults[param.id] = held
+    return LocalFunction(name, node, defaults, b.scope)
+
+
+def needs_binding(node: Node, fn: LocalFunction) -> bool:
+    """Whether it takes the kinds to tell which argument of a call is which parameter."""
+    args = fn.node.args
+    starred = any(type(a).__name__ == "Starred" for a in node.args)
+    return starred or any(k.arg is None for k in node.keywords) or bool(args.vararg or args.kwarg)
+
+
+def inline(b: Builder, node: Node, fn: LocalFunction) -> Rhs:
+    """The body of a nested function in place of a call of it, its locals renamed apart."""
+    given = _bound_arguments(b, node, fn)
+    scan = scan_function(fn.node)
+    b.walrus = b.walrus or scan.walrus
+    b.rebinding |= {*scan.rebound, *scan.outer}
+    scope: dict[str, Meaning] = dict(fn.scope)
+    for local in scan.bound:
+        scope[local] = b.fresh(local)
+    start = len(b.out)
+    for param, value in given.items():
+        target = scope[param]
+        assert isinstance(target, Name)
+        b.emit(Assign(target, value, b.loc(node)))
+    result = _inlined(b, fn, scope, scan)
+    if isinstance(result, Opaque):  # a function, which is to be among the statements
+        result = b.temp(result, b.loc(node))
+    own = frozenset(b.ir_name_in(scope, n) for n in scan.bound)
+    b.out[start:] = settled(tuple(b.out[start:]), own, b.fresh)
+    return result
+
+
+def body_of(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Atom:
+    """The value of a nested function's body as an atom."""
+    return b.as_atom(_inlined(b, fn, scope, scan), fn.node)
+
+
+def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Rhs:
+    """The value of a nested function's body, lowered in its scope."""
+    saved = b.scope, b.frame, b.inlining
+    b.scope, b.inlining = scope, (*b.inlining, fn.node)
+    try:
+        if not isinstance(fn.node.body, list):
+            return b.rhs(fn.node.body)
+        jumps.declare_functions(b, scan)
+        b.frame = jumps.frame_of(b, fn.node.body)
+        return jumps.function_body(b, fn.node.body)
+    finally:
+        b.scope, b.frame, b.inlining = saved
+
+
+def _bound_arguments(b: Builder, node: Node, fn: LocalFunction) -> dict[str, Atom]:
+    """The value of each parameter at a call, evaluated in Python's order."""
+    args = fn.node.args
+    positional = [p.id for p in (*args.posonlyargs, *args.args)]
+    keyword = [p.id for p in (*args.args, *args.kwonlyargs)]
+    values, kwargs = arguments(b, (), node)
+    given = dict(zip(positional, values, strict=False))
+    wrong = [k for k, _ in kwargs if k not in keyword or k in given]
+    given.update((k, v) for k, v in kwargs if k is not None)
+    everything = [*positional, *(p.id for p in args.kwonlyargs)]
+    missing = [p for p in everything if p not in given and p not in fn.defaults]
+    if wrong or missing or len(values) > len(positional):
+        b.refuse(
+            node, f"the arguments do not fit the nested function `{fn.name}`",
+            f"Its parameters are: {', '.join(everything) or 'none'}.",
+        )  # fmt: skip
+    return {p: given[p] if p in given else fn.defaults[p] for p in everything}

@@ -1,0 +1,524 @@
+"""Calls of the standard library as what says the same in plain Python.
+
+Takes the tree of a function and returns it:
+
+`deque`, `defaultdict` and `Counter` as lists and dicts, where nobody can tell: with `q = []` for `q
+= deque()` and `q.pop(0)` for `q.popleft()`, with `d = {}` for `d = defaultdict(list)` and
+`d.setdefault(k, [])` for `d[k]`.  The invariant: such a name is bound to nothing else, and occurs
+only where a list or dict does the same; any other name stays as it is.
+
+`itemgetter(1)`, `attrgetter("y")` and `methodcaller("sum")` as the lambdas that do the same: with
+`lambda item: item[1]` for a call that makes such a getter of constants, and for a name from outside
+that stands for one.
+
+`hasattr(np, "trapezoid")` as what it is here: with `True` or `False` for questions whether a module
+has an attribute, and with the branch that is taken for conditions that ask nothing else.  The
+invariant: a module is asked by a name that the function does not bind, and by no other expression.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import types
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from operator import attrgetter, itemgetter, methodcaller
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcdiff.frontend.scopes import (
+    at,
+    bound_names,
+    children,
+    found,
+    instead,
+    meaning,
+    outside_names,
+    read,
+    scan_function,
+)
+from srcdiff.frontend.source.parse import Source
+
+Node = Any
+
+_EMPTY: Mapping[type, str] = {
+    list: "[]", dict: "{}", tuple: "()", int: "0", float: "0.0", complex: "0j", str: "''",
+}  # fmt: skip
+_QUEUE_METHODS = frozenset((
+    "append", "appendleft", "clear", "count", "index", "pop", "popleft", "remove", "reverse",
+))  # fmt: skip
+_UNBOUNDED_METHODS = frozenset(("extend", "insert"))
+_DICT_METHODS = frozenset((
+    "clear", "get", "items", "keys", "pop", "setdefault", "update", "values",
+))  # fmt: skip
+_READERS = (len, list, tuple, sum, min, max, sorted, enumerate, zip, reversed, any, all)
+_CLOSED = ("FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "JoinedStr")
+_MADE = (deque, defaultdict, Counter)
+
+
+def plain_collections(source: Source) -> Source:
+    """A function with lists and dicts in the place of its own deques and defaultdicts.
+
+    Each function inside it has its own: those that another one reads stay.
+    """
+    names = outside_names(source.function.__code__)
+    if not any(n == made.__name__ or found(source, n) is made for n in names for made in _MADE):
+        return source
+    tree = copy.deepcopy(source.tree)
+    look = _Look(source, bound_names(tree))
+    for scope in [n for n in gast.walk(tree) if n is tree or type(n).__name__ == "FunctionDef"]:
+        _PlainContainers(_collections(scope, look)).visit(scope)
+    return replace(source, tree=tree)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a name holds: a queue of at most `most` items, or a dict that makes its items."""
+
+    most: Node | None = None
+    item: Node | None = None
+    counts: bool = False  # what is only read is not made
+
+
+def _collections(tree: Node, look: _Look) -> dict[str, _Kind]:
+    """The names that may hold lists and dicts instead."""
+    scan = scan_function(tree)
+    made: dict[str, list[_Kind | None]] = {}
+    for name, value in _assigned(tree):
+        made.setdefault(name, []).append(look.kind(value))
+    nested = {*scan.rebound, *scan.outer}
+    found: dict[str, _Kind] = {}
+    for name, kinds in made.items():
+        one = kinds[0]
+        alike = one is not None and all(k is not None and _same(k, one) for k in kinds)
+        if one is not None and alike and scan.bound.get(name) == len(kinds) and name not in nested:
+            found[name] = one
+    for name, above in _occurrences(tree, ()):
+        if name in found and not look.fits(found[name], above):
+            del found[name]
+    return found
+
+
+def _same(a: _Kind, b: _Kind) -> bool:
+    """Whether two kinds do the same."""
+    return all(
+        (x is None) == (y is None) and (x is None or gast.dump(x) == gast.dump(y))
+        for x, y in ((a.most, b.most), (a.item, b.item))
+    )
+
+
+def _assigned(tree: Node) -> Iterator[tuple[str, Node]]:
+    """The names that are assigned alone or beside others, each with what it is given."""
+    for node in gast.walk(tree):
+        yield from _given(node)
+
+
+def _given(stmt: Node) -> list[tuple[str, Node]]:
+    """The names that a statement assigns, each with what it is given."""
+    kind = type(stmt).__name__
+    targets = stmt.targets if kind == "Assign" else [stmt.target] if kind == "AnnAssign" else []
+    if len(targets) != 1:
+        return []
+    both = targets[0], stmt.value
+    if all(type(n).__name__ == "Tuple" for n in both) and len(both[0].elts) == len(both[1].elts):
+        pairs = list(zip(both[0].elts, both[1].elts, strict=True))
+    else:
+        pairs = [both]
+    return [(t.id, v) for t, v in pairs if type(t).__name__ == "Name" and v is not None]
+
+
+def _occurrences(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[str, tuple[Node, ...]]]:
+    """Every name in a tree with the nodes around it, from the inside, itself first."""
+    above = (node, *above)
+    if type(node).__name__ == "Name":
+        yield node.id, above
+    for child in children(node):
+        yield from _occurrences(child, above)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What is known of names: `local` ones are bound in the function or inside it."""
+
+    source: Source
+    local: Set[str]
+
+    def outside(self, node: Node) -> Any:
+        """The object that a name or an attribute of one stands for, if it is found outside."""
+        return meaning(self.source, self.local, node)
+
+    def kind(self, value: Node) -> _Kind | None:
+        """What a call makes, None for any other expression."""
+        if type(value).__name__ != "Call" or any(k.arg is None for k in value.keywords):
+            return None
+        fn, count = self.outside(value.func), len(value.args)
+        if any(type(a).__name__ == "Starred" for a in value.args):
+            return None
+        if fn is deque and not value.keywords and count <= 1:
+            return _Kind()
+        if fn is deque and count <= 1 and [k.arg for k in value.keywords] == ["maxlen"]:
+            return self.bounded(value.keywords[0].value, bool(count))
+        if fn is defaultdict and not value.keywords and self.is_filled(value.args[1:]):
+            item = self.item(value.args[0]) if count else None
+            return None if item is None else _Kind(item=item)
+        if fn is Counter and not value.keywords and not count:
+            return _Kind(item=gast.Constant(0, None), counts=True)
+        return None
+
+    def is_filled(self, given: list[Node]) -> bool:
+        """Whether a dict can be made of what a `defaultdict` is filled with."""
+        if len(given) > 1:
+            return False
+        literal = all(type(a).__name__ == "Dict" for a in given)
+        return literal or self.outside(gast.Name("dict", gast.Load(), None, None)) is dict
+
+    def bounded(self, most: Node, filled: bool) -> _Kind | None:
+        """A queue of at most `most` items, which has some from the start or none."""
+        number = getattr(most, "value", None)
+        plain = type(number) is int and number > 0
+        plain = plain or (type(most).__name__ == "Name" and not filled)
+        count = self.outside(gast.Name("len", gast.Load(), None, None)) is len
+        return _Kind(most) if plain and count else None
+
+    def item(self, factory: Node) -> Node | None:
+        """What a factory makes, as an expression that may be computed for nothing."""
+        if type(factory).__name__ == "Lambda":
+            return factory.body if self.is_harmless(factory.body) else None
+        made = self.outside(factory)
+        text = _EMPTY.get(made) if isinstance(made, type) else None
+        return None if text is None else gast.parse(text, mode="eval").body
+
+    def is_harmless(self, node: Node) -> bool:
+        """Whether an expression reads names and calls functions that make arrays, and no more."""
+        kind = type(node).__name__
+        if kind == "Call":
+            fn = self.outside(node.func)
+            given = (*node.args, *(k.value for k in node.keywords))
+            return fn in (np.zeros, np.ones, np.full, np.empty) and all(map(is_plain, given))
+        return is_plain(node) or (kind in ("List", "Dict") and not children_of(node))
+
+    def fits(self, kind: _Kind, above: tuple[Node, ...]) -> bool:
+        """Whether a list or dict does the same at one place."""
+        name, parent = above[:2]
+        if any(type(n).__name__ in _CLOSED for n in above[1:-1]):
+            return False
+        if type(name.ctx).__name__ != "Load":
+            return type(name.ctx).__name__ == "Store"
+        what = type(parent).__name__
+        if what == "Attribute":
+            return _fits_method(kind, *above[1:4])
+        if what == "Subscript":
+            return _fits_item(kind, name, *above[1:3])
+        if what == "Call" and name is not parent.func:
+            fn = self.outside(parent.func)
+            arrays = getattr(fn, "__module__", None) == "numpy" and kind.item is None
+            return arrays or any(fn is f for f in _READERS)
+        if what in ("If", "While", "IfExp"):
+            return parent.test is name
+        if what == "For" or what == "comprehension":
+            return parent.iter is name
+        if what == "Compare":
+            return parent.left is not name and type(parent.ops[0]).__name__ in ("In", "NotIn")
+        return what == "UnaryOp" and type(parent.op).__name__ == "Not"
+
+
+def _fits_method(kind: _Kind, attribute: Node, call: Node, stmt: Node) -> bool:
+    """Whether a method of a list or dict does the same."""
+    called = type(call).__name__ == "Call" and call.func is attribute
+    name = attribute.attr
+    if kind.item is not None:
+        known = name in _DICT_METHODS and not (kind.counts and name == "update")  # which adds
+        return name == "get" or (called and known)
+    if kind.most is None:
+        return called and name in _QUEUE_METHODS | _UNBOUNDED_METHODS
+    alone = name not in ("append", "appendleft") or type(stmt).__name__ == "Expr"
+    return called and name in _QUEUE_METHODS and alone
+
+
+def _fits_item(kind: _Kind, name: Node, item: Node, around: Node) -> bool:
+    """Whether `xs[i]` means the same."""
+    if item.value is not name:
+        return False
+    twice = type(around).__name__ == "AugAssign" and around.target is item
+    return kind.item is None or not twice or is_plain(item.slice)
+
+
+def is_plain(node: Node) -> bool:
+    """Whether an expression of names and constants may be computed twice."""
+    kind = type(node).__name__
+    if kind in ("Name", "Constant"):
+        return True
+    parts = ("Tuple", "BinOp", "UnaryOp", "Attribute", "Subscript", "Compare")
+    return kind in parts and all(map(is_plain, children_of(node)))
+
+
+def children_of(node: Node) -> list[Node]:
+    """The expressions in an expression."""
+    skipped = ("Load", "Store", "Del")
+    found = (c for c in children(node) if type(c).__name__ not in skipped)
+    return [c for c in found if hasattr(c, "lineno")]
+
+
+class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes what stands for them, in a tree of its own."""
+
+    def __init__(self, found: Mapping[str, _Kind]) -> None:
+        self.found = found
+
+    def kind(self, node: Node) -> _Kind | None:
+        """What a name holds."""
+        return self.found.get(node.id) if type(node).__name__ == "Name" else None
+
+    def visit_Assign(self, node: Node) -> Node:
+        """`q = deque()`."""
+        return self.assigned(node)
+
+    def visit_AnnAssign(self, node: Node) -> Node:
+        """`q: deque = deque()`."""
+        return self.assigned(node)
+
+    def assigned(self, node: Node) -> Node:
+        """A statement that makes some of them, and perhaps others."""
+        made = {id(v): self.found[n] for n, v in _given(node) if n in self.found}
+        self.generic_visit(node)
+        if id(node.value) in made:
+            node.value = _made(made[id(node.value)], node.value)
+        elif made:
+            values = node.value.elts
+            node.value.elts = [_made(made[id(v)], v) if id(v) in made else v for v in values]
+        return node
+
+    def visit_Expr(self, node: Node) -> Any:
+        """`q.append(v)`, where the first one may have to go."""
+        func: Any = getattr(node.value, "func", None)
+        kind = self.kind(getattr(func, "value", None))
+        self.generic_visit(node)
+        if kind is None or kind.most is None or func.attr not in ("append", "appendleft"):
+            return node
+        queue = func.value.id
+        last = [] if func.attr == "appendleft" else [at(gast.Constant(0, None), node)]
+        count = at(gast.Call(read("len", node), [read(queue, node)], []), node)
+        more = at(gast.Compare(count, [gast.Gt()], [_moved(kind.most, node)]), node)
+        gone = at(gast.Expr(_method(queue, "pop", last, node)), node)
+        return [node, at(gast.If(more, [gone], []), node)]
+
+    def visit_Call(self, node: Node) -> Node:
+        """`q.popleft()`, `q.appendleft(v)`."""
+        func = node.func
+        kind = self.kind(getattr(func, "value", None))
+        self.generic_visit(node)
+        if kind is None or kind.item is not None or func.attr not in ("popleft", "appendleft"):
+            return node
+        first = at(gast.Constant(0, None), node)
+        name = "pop" if func.attr == "popleft" else "insert"
+        return _method(func.value.id, name, [first, *node.args], node)
+
+    def visit_Subscript(self, node: Node) -> Node:
+        """`d[k]`, which makes an item where there is none."""
+        kind = self.kind(node.value)
+        self.generic_visit(node)
+        if kind is None or kind.item is None or type(node.ctx).__name__ != "Load":
+            return node
+        method = "get" if kind.counts else "setdefault"
+        return _method(node.value.id, method, [node.slice, _moved(kind.item, node)], node)
+
+    def visit_AugAssign(self, node: Node) -> Any:
+        """`d[k] += v`."""
+        target = node.target
+        kind = self.kind(getattr(target, "value", None))
+        self.generic_visit(node)
+        if type(target).__name__ != "Subscript" or kind is None or kind.item is None:
+            return node
+        given = [_moved(target.slice, node), _moved(kind.item, node)]
+        return [at(gast.Expr(_method(target.value.id, "setdefault", given, node)), node), node]
+
+
+def _made(kind: _Kind, call: Node) -> Node:
+    """The list or dict in the place of a call."""
+    if kind.item is not None and not call.args[1:]:
+        return at(gast.Dict([], []), call)
+    if kind.item is not None:
+        (given,) = call.args[1:]
+        literal = type(given).__name__ == "Dict"
+        return given if literal else at(gast.Call(read("dict", call), [given], []), call)
+    held = [at(gast.Starred(a, gast.Load()), call) for a in call.args]
+    made = at(gast.List(held, gast.Load()), call)
+    if kind.most is None or not held:
+        return made
+    start = at(gast.UnaryOp(gast.USub(), _moved(kind.most, call)), call)
+    last = at(gast.Slice(start, None, None), call)
+    return at(gast.Subscript(made, last, gast.Load()), call)
+
+
+def _method(name: str, method: str, args: list[Node], node: Node) -> Node:
+    """A call of a method."""
+    func = at(gast.Attribute(read(name, node), method, gast.Load()), node)
+    return at(gast.Call(func, args, []), node)
+
+
+def _moved(tree: Node, node: Node) -> Node:
+    """A copy of an expression at another place."""
+    new = copy.deepcopy(tree)
+    for part in gast.walk(new):
+        at(part, node)
+    return new
+
+
+# --- `itemgetter`, `attrgetter` and `methodcaller` as lambdas ------------------------------------
+
+
+_MAKERS = (itemgetter, attrgetter, methodcaller)
+_CONSTANTS = (int, str, float, type(None))
+_UNKNOWN = object()
+
+
+def plain_getters(source: Source) -> Source:
+    """A function with lambdas in the place of getters."""
+    if not any(_is_meant(source, n) for n in outside_names(source.function.__code__)):
+        return source
+    tree = copy.deepcopy(source.tree)
+    return replace(source, tree=_PlainGetters(source, bound_names(tree)).visit(tree))
+
+
+def _is_meant(source: Source, name: str) -> bool:
+    """Whether a name, or an attribute by that name, is a getter or makes one."""
+    value = found(source, name)
+    made = type(value) in _MAKERS or any(value is m for m in _MAKERS)
+    return made or name in ("itemgetter", "attrgetter", "methodcaller")
+
+
+class _PlainGetters(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes the lambdas."""
+
+    def __init__(self, source: Source, bound: set[str]) -> None:
+        self.source = source
+        self.bound = bound
+
+    def meaning(self, node: Node) -> Any:
+        """What a dotted name from outside means, else None."""
+        return meaning(self.source, self.bound, node)
+
+    def visit_Call(self, node: Node) -> Node:  # noqa: N802
+        """`itemgetter(1)`."""
+        self.generic_visit(node)
+        maker = self.meaning(node.func)
+        plain = bool(node.args) and not node.keywords
+        if not plain or not any(maker is m for m in _MAKERS):
+            return node
+        args = [_constant(a) for a in node.args]
+        return node if _UNKNOWN in args else _lambda(maker, args, node)
+
+    def visit_Name(self, node: Node) -> Node:  # noqa: N802
+        """A name from outside."""
+        value = self.meaning(node)
+        if type(value) not in _MAKERS:
+            return node
+        maker, args = value.__reduce__()
+        plain = maker in _MAKERS and all(isinstance(a, _CONSTANTS) for a in args)
+        return _lambda(maker, args, node) if plain else node
+
+
+def _constant(node: Node) -> Any:
+    """The value of a literal, perhaps with a sign."""
+    if type(node).__name__ == "Constant":
+        return node.value
+    negative = type(node).__name__ == "UnaryOp" and type(node.op).__name__ == "USub"
+    value = _constant(node.operand) if negative else None
+    return -value if isinstance(value, (int, float)) else _UNKNOWN
+
+
+def _lambda(maker: Any, args: Sequence[Any], node: Node) -> Node:
+    """The lambda of a getter."""
+    item = at(gast.Name("item", gast.Param(), None, None), node)
+    items = [_got(maker, a, args, node) for a in (args[:1] if maker is methodcaller else args)]
+    body = items[0] if len(items) == 1 else at(gast.Tuple(items, gast.Load()), node)
+    arguments = gast.arguments([item], [], None, [], [], None, [])
+    return instead(gast.Lambda(arguments, body), node)
+
+
+def _got(maker: Any, what: Any, args: Sequence[Any], node: Node) -> Node:
+    """What one item, attribute or method of `item` is."""
+    item = read("item", node)
+    if maker is itemgetter:
+        return at(gast.Subscript(item, at(gast.Constant(what, None), node), gast.Load()), node)
+    for name in what.split("."):
+        item = at(gast.Attribute(item, name, gast.Load()), node)
+    if maker is attrgetter:
+        return item
+    rest = [at(gast.Constant(a, None), node) for a in args[1:]]
+    return at(gast.Call(item, rest, []), node)
+
+
+# --- `hasattr` of a module as what it is here ----------------------------------------------------
+
+
+def present_attributes(source: Source) -> Source:
+    """A function without questions whether a module has an attribute."""
+    if "hasattr" not in outside_names(source.function.__code__):
+        return source
+    tree = copy.deepcopy(source.tree)
+    return replace(source, tree=_Settled(source, bound_names(tree)).visit(tree))
+
+
+class _Settled(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes what is known for the questions."""
+
+    def __init__(self, source: Source, bound: Set[str]) -> None:
+        self.source = source
+        self.bound = bound
+
+    def meaning(self, node: Node) -> Any:
+        """What a dotted name means, None if it is no such name."""
+        return meaning(self.source, self.bound, node)
+
+    def visit_Call(self, node: Node) -> Node:  # noqa: N802
+        """`hasattr(module, "name")`."""
+        self.generic_visit(node)
+        if len(node.args) != 2 or node.keywords or self.meaning(node.func) is not builtins.hasattr:
+            return node
+        module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
+        if not isinstance(module, types.ModuleType) or not isinstance(name, str):
+            return node
+        return instead(gast.Constant(hasattr(module, name), None), node)
+
+    def visit_UnaryOp(self, node: Node) -> Node:  # noqa: N802
+        """`not hasattr(module, "name")`."""
+        self.generic_visit(node)
+        known = _known(node.operand) if type(node.op).__name__ == "Not" else None
+        return node if known is None else instead(gast.Constant(not known, None), node)
+
+    def visit_If(self, node: Node) -> Any:  # noqa: N802
+        """The branch that is taken."""
+        asked = not _is_constant(node.test)
+        node.test = self.visit(node.test)
+        known = _known(node.test) if asked else None
+        if known is None:
+            return self.generic_visit(node)
+        found = [self.visit(s) for s in (node.body if known else node.orelse)]
+        flat = [s for one in found for s in (one if isinstance(one, list) else [one])]
+        return flat or at(gast.Pass(), node)
+
+    def visit_IfExp(self, node: Node) -> Node:  # noqa: N802
+        """The value that is taken."""
+        asked = not _is_constant(node.test)
+        node.test = self.visit(node.test)
+        known = _known(node.test) if asked else None
+        if known is None:
+            return self.generic_visit(node)
+        taken = self.visit(node.body if known else node.orelse)
+        return instead(taken, taken)
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether a condition is a literal in the text: it stays as it was written."""
+    return type(node).__name__ == "Constant"
+
+
+def _known(node: Node) -> bool | None:
+    """The truth of a condition that is known."""
+    value = node.value if _is_constant(node) else None
+    return value if isinstance(value, bool) else None

@@ -1,0 +1,261 @@
+"""Variables outside of a function as its parameters: `inputs="global:W"`.
+
+`WithFree` is a function with some of its free variables, of its module or of the functions around
+it, as keyword parameters.  `freed` replaces what a lowered function reads of them by names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.frontend.closures.closures import Closure, Lifted
+from srcdiff.frontend.signatures import place_of
+from srcdiff.runtime.service import is_derivative
+
+PREFIX = "global:"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable: of a module (its namespace), or a closure cell."""
+
+    name: str
+    place: Any
+
+    def value(self) -> Any:
+        """What it holds now."""
+        if isinstance(self.place, types.CellType):
+            return self.place.cell_contents
+        return self.place[self.name]
+
+
+class WithFree:
+    """A function whose free variables of some names are parameters."""
+
+    def __init__(self, primal: Any, names: tuple[str, ...]) -> None:
+        self.primal = primal
+        self.variables = tuple(_variable(primal, name) for name in names)
+        self.__name__ = str(getattr(primal, "__name__", "function"))
+        self.__qualname__ = str(getattr(primal, "__qualname__", self.__name__))
+        self.__doc__ = primal.__doc__
+        self.__module__ = primal.__module__
+        found = inspect.signature(primal)
+        taken = [n for n in names if n in found.parameters]
+        if taken:
+            raise TransformError(
+                f"`{self.__name__}` has a parameter called `{taken[0]}`, which hides the variable",
+                place_of(primal),
+                remedy="Rename the parameter.",
+            )
+        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in names]
+        params = list(found.parameters.values())
+        last = [params.pop()] if params and params[-1].kind is params[-1].VAR_KEYWORD else []
+        self.__signature__ = found.replace(parameters=[*params, *more, *last])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function; the variables are what they are."""
+        names = {v.name for v in self.variables}
+        return self.primal(*args, **{k: v for k, v in kwargs.items() if k not in names})
+
+    def values(self) -> dict[str, Any]:
+        """What the variables hold now."""
+        return {v.name: v.value() for v in self.variables}
+
+
+def _variable(f: Any, name: str) -> Variable:
+    """A free variable of a function."""
+    function = inspect.unwrap(f)
+    function = getattr(function, "__func__", function)
+    if not isinstance(function, types.FunctionType):
+        raise TransformError(
+            f"`{PREFIX}{name}` is an input of functions written in Python only",
+            remedy="Pass the value as an argument.",
+        )
+    if name in function.__code__.co_freevars:
+        place = function.__code__.co_freevars.index(name)
+        assert function.__closure__ is not None
+        return Variable(name, function.__closure__[place])
+    if name not in function.__globals__:
+        raise TransformError(
+            f"`{function.__name__}` has no input '{PREFIX}{name}': no variable of that name is "
+            "around it or in its module",
+            place_of(function),
+            remedy="Check the name.",
+        )
+    return Variable(name, function.__globals__)
+
+
+# --- in lowered functions ------------------------------------------------------------------------
+
+
+def with_parameters(function: ir.Function, origin: WithFree) -> ir.Function:
+    """A lowered function with the variables as parameters."""
+    names = [v.name for v in origin.variables]
+    local = [n for n in names if n in ir.all_names(function)]
+    if local:
+        raise UnsupportedError(
+            f"`{function.name}` has a variable of its own called `{local[0]}`",
+            function.loc,
+            remedy="Rename one of the two.",
+        )
+    params = list(function.params)
+    last = [params.pop()] if params and params[-1].style == "**" else []
+    more = [ir.Param(n, style="kw") for n in names]
+    found = replace(function, params=(*params, *more, *last))
+    return freed(found, inspect.unwrap(origin.primal), origin)
+
+
+def freed(function: ir.Function, fn: object, origin: object) -> ir.Function:
+    """A lowered function that reads the variables by name; `fn` is where it comes from."""
+    names = _seen_by(fn, origin) if isinstance(origin, WithFree) else frozenset()
+    if not names:
+        return function
+    return replace(function, body=Freed(names).block(function.body))
+
+
+def _seen_by(fn: Any, origin: WithFree) -> frozenset[str]:
+    """The variables that a function sees."""
+    fn = getattr(fn, "__func__", fn)
+    if not isinstance(fn, types.FunctionType):
+        return frozenset()
+    found = set()
+    for variable in origin.variables:
+        is_own = variable.name in fn.__code__.co_freevars
+        if isinstance(variable.place, types.CellType):
+            seen = any(cell is variable.place for cell in fn.__closure__ or ())
+        else:
+            seen = fn.__globals__ is variable.place and not is_own
+        found |= {variable.name} if seen else set()
+    return frozenset(found)
+
+
+class Freed:
+    """The rewriting of a block."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block that reads names."""
+        return tuple(map(self.stmt, block))
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement that reads names."""
+        if isinstance(stmt, (ir.Assign, ir.Effect)):
+            stmt = replace(stmt, rhs=self.rhs(stmt.rhs, stmt.loc))  # type: ignore[arg-type]
+        elif isinstance(stmt, ir.SetItem):
+            index = None if stmt.index is None else self.atom(stmt.index)
+            stmt = replace(stmt, index=index, value=self.atom(stmt.value))
+        elif isinstance(stmt, (ir.If, ir.While)):
+            stmt = replace(stmt, test=self.atom(stmt.test))
+        elif isinstance(stmt, ir.For):
+            stmt = replace(stmt, iter=self.rhs(stmt.iter, stmt.loc))  # type: ignore[arg-type]
+        elif isinstance(stmt, ir.Return):
+            stmt = replace(stmt, value=self.atom(stmt.value))
+        elif isinstance(stmt, ir.Verbatim):
+            mine = [ir.Name(n) for n, _ in stmt.refs if n in self.names]
+            stmt = replace(stmt, reads=(*stmt.reads, *mine), refs=self.rest(stmt.refs))
+        return ir.map_blocks(stmt, self.block)
+
+    def rest(self, refs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+        """The global names of a text that stay such."""
+        return tuple((n, v) for n, v in refs if n not in self.names)
+
+    def rhs(self, rhs: ir.Rhs, loc: ir.Loc) -> ir.Rhs:
+        """A right-hand side that reads names."""
+        if isinstance(rhs, ir.Call):
+            if isinstance(rhs.fn, Lifted) and _reads(rhs.fn, self.names):
+                raise _refusal(f"the recursive function `{rhs.fn.__name__}` reads", loc)
+            args = tuple(map(self.atom, rhs.args))
+            return replace(rhs, args=args, kwargs=tuple((k, self.atom(v)) for k, v in rhs.kwargs))
+        if isinstance(rhs, Closure) and rhs.function is not None:
+            return self.closure(rhs)
+        if isinstance(rhs, ir.Opaque):
+            mine = [ir.Name(n) for n, _ in rhs.refs if n in self.names]
+            return replace(rhs, reads=(*rhs.reads, *mine), refs=self.rest(rhs.refs))
+        return self.atom(rhs)
+
+    def closure(self, made: Closure) -> Closure:
+        """A function made there, which captures the variables."""
+        assert made.function is not None
+        function = replace(made.function, body=self.block(made.function.body))
+        used = ir.used(function.body) | {n for n, _ in made.refs}
+        mine = [n for n in sorted(self.names & used) if n not in made.captured]
+        return replace(
+            made, function=function, refs=self.rest(made.refs),
+            reads=(*made.reads, *map(ir.Name, mine)), captured=(*made.captured, *mine),
+        )  # fmt: skip
+
+    def atom(self, atom: ir.Atom) -> ir.Atom:
+        """An atom that reads names."""
+        if isinstance(atom, ir.Ref):
+            return ir.Name(atom.text) if atom.text in self.names else atom
+        if isinstance(atom, ir.Tup):
+            return ir.Tup(tuple(map(self.atom, atom.items)))
+        if isinstance(atom, ir.Slice):
+            return ir.Slice(*map(self.atom, (atom.lower, atom.upper, atom.step)))
+        return ir.Star(self.atom(atom.value)) if isinstance(atom, ir.Star) else atom
+
+
+def _reads(fn: Lifted, names: frozenset[str]) -> bool:
+    """Whether a nested function reads one of the variables."""
+    assert fn.function is not None
+    atoms = (a for s in ir.walk(fn.function.body) for o in ir.operands(s) for a in ir.atoms(o))
+    return any(isinstance(a, ir.Ref) and a.text in names for a in atoms)
+
+
+def check_reads(function: ir.Function, origin: object) -> None:
+    """Refuse what reads the variables and is not rewritten: calls that stay, other modules."""
+    if not isinstance(origin, WithFree):
+        return
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        callee = None if call is None else call.fn
+        while is_derivative(callee):
+            callee = callee.primal  # type: ignore[union-attr]
+        if _reaches(callee, origin, set()):
+            name = getattr(callee, "__name__", "")
+            raise _refusal(f"the function `{name}`, which stays a call, reads", stmt.loc)
+        for operand in ir.operands(stmt):
+            for atom in ir.atoms(operand):
+                if isinstance(atom, ir.Ref) and _is_variable(atom, origin):
+                    raise _refusal(f"`{atom.text}` is another way to read", stmt.loc)
+                if isinstance(atom, ir.Ref) and _reaches(atom.value, origin, set()):
+                    raise _refusal(f"the function `{atom.text}`, an argument, reads", stmt.loc)
+
+
+def _is_variable(ref: ir.Ref, origin: WithFree) -> bool:
+    """Whether an object from outside is what one of the variables holds."""
+    for variable in origin.variables:
+        number = isinstance(ref.value, (int, float, complex, str, tuple, np.generic))
+        if ref.value is variable.value() and (not number or ref.text == variable.name):
+            return True
+    return False
+
+
+def _refusal(reason: str, loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(
+        f"{reason} a variable that is an input", loc,
+        remedy="Pass it to the function as an argument.",
+    )  # fmt: skip
+
+
+def _reaches(fn: Any, origin: WithFree, seen: set[int]) -> bool:
+    """Whether a function, or one that it calls, reads one of the variables."""
+    if not isinstance(fn, types.FunctionType) or id(fn) in seen:
+        return False
+    seen.add(id(fn))
+    mine = _seen_by(fn, origin)
+    names = {*fn.__code__.co_names, *fn.__code__.co_freevars}
+    if mine & names:
+        return True
+    outside: Mapping[str, Any] = fn.__globals__
+    return any(_reaches(outside.get(n), origin, seen) for n in names)

@@ -1,0 +1,312 @@
+"""What names a function binds, reads and only calls, and what those from outside stand for.
+
+Takes the syntax tree of a function, which is walked over once.  Also makes nodes in the place of
+others, with their locations.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcdiff.frontend.source.parse import EmptyCellError, Source
+
+Node = Any
+
+COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
+
+
+@dataclass
+class Scan:
+    """The names of one scope; nested scopes only contribute what they read from outside."""
+
+    bound: dict[str, int] = field(default_factory=dict)  # name -> how often it is bound
+    loaded: dict[str, None] = field(default_factory=dict)  # read otherwise than to be called
+    called: dict[str, None] = field(default_factory=dict)
+    functions: dict[str, Node] = field(default_factory=dict)  # bound to a def or a lambda
+    imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    named: dict[str, None] = field(default_factory=dict)  # bound by `:=`
+    outer: dict[str, None] = field(default_factory=dict)  # declared nonlocal
+    rebound: dict[str, int] = field(default_factory=dict)  # by nested functions, and how often
+
+    @property
+    def walrus(self) -> bool:
+        """Whether an expression in this scope may bind a name."""
+        return bool(self.named or self.rebound or self.outer)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The names read but not bound here, in order."""
+        return tuple(n for n in {**self.loaded, **self.called} if n not in self.bound)
+
+    @property
+    def identifiers(self) -> frozenset[str]:
+        """Every name that occurs in this scope itself."""
+        return frozenset(self.bound) | frozenset(self.loaded) | frozenset(self.called)
+
+    def bind(self, name: str) -> None:
+        """Count one more binding of a name."""
+        self.bound[name] = self.bound.get(name, 0) + 1
+
+
+def scan_function(node: Node) -> Scan:
+    """The names in the body of a def or lambda, parameters included."""
+    scan = Scan()
+    for name in parameters(node.args):
+        scan.bind(name)
+    _each(node.body if isinstance(node.body, list) else [node.body], scan)
+    passed_on = (n for n, times in scan.rebound.items() if scan.bound[n] == times)
+    for name in (*scan.outer, *passed_on):
+        scan.bound.pop(name, None)
+    return scan
+
+
+def scan_nodes(nodes: Iterable[Node]) -> Scan:
+    """The names in some statements or expressions."""
+    scan = Scan()
+    _each(nodes, scan)
+    return scan
+
+
+def parameters(args: Node) -> Iterator[str]:
+    """The names of all parameters of a definition."""
+    for group in (args.posonlyargs, args.args, args.kwonlyargs):
+        yield from (a.id for a in group)
+    yield from (a.id for a in (args.vararg, args.kwarg) if a is not None)
+
+
+def _each(nodes: Iterable[Node], scan: Scan) -> None:
+    for node in nodes:
+        _walk(node, scan)
+
+
+def read_names(tree: Node) -> frozenset[str]:
+    """Every name that is read in a tree, in the scopes inside it too; `y += x` reads `y`."""
+    found: set[str] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if type(node).__name__ == "Name" and type(node.ctx).__name__ == "Load":
+            found.add(node.id)
+        if type(node).__name__ == "AugAssign" and type(node.target).__name__ == "Name":
+            found.add(node.target.id)
+        todo.extend(children(node))
+    return frozenset(found)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly inside a node, in field order, but for contexts and operators."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from [v for v in value if hasattr(v, "_fields")]
+        elif getattr(value, "_fields", None):
+            yield value
+
+
+def _walk(node: Node, scan: Scan) -> None:
+    kind = type(node).__name__
+    special = _SPECIAL.get(kind)
+    if special is not None:
+        special(node, scan)
+    elif kind != "Constant":
+        _each(children(node), scan)
+
+
+def _name(node: Node, scan: Scan) -> None:
+    if type(node.ctx).__name__ == "Load":
+        scan.loaded[node.id] = None
+    else:
+        scan.bind(node.id)
+
+
+def _call(node: Node, scan: Scan) -> None:
+    if type(node.func).__name__ == "Name":
+        scan.called[node.func.id] = None
+    else:
+        _walk(node.func, scan)
+    _each(node.args, scan)
+    _each(node.keywords, scan)
+
+
+def _def(node: Node, scan: Scan) -> None:
+    scan.bind(node.name)
+    scan.functions[node.name] = node
+    _each(node.decorator_list, scan)
+    _function(node, scan)
+
+
+def _function(node: Node, scan: Scan) -> None:
+    _each(node.args.defaults, scan)
+    _each((d for d in node.args.kw_defaults if d is not None), scan)
+    _absorb(scan_function(node), scan)
+
+
+def _absorb(inner: Scan, scan: Scan) -> None:
+    """Count what a nested scope reads from this one."""
+    scan.loaded.update((n, None) for n in inner.loaded if n not in inner.bound)
+    scan.called.update((n, None) for n in inner.called if n not in inner.bound)
+    for name in (*inner.outer, *inner.rebound):
+        if name not in inner.bound:
+            scan.bind(name)
+            scan.rebound[name] = scan.rebound.get(name, 0) + 1
+
+
+def _nonlocal(node: Node, scan: Scan) -> None:
+    scan.outer.update(dict.fromkeys(node.names))
+
+
+def _comprehension(node: Node, scan: Scan) -> None:
+    inner = Scan()
+    generators = node.generators
+    _walk(generators[0].iter, scan)
+    for i, part in enumerate(generators):
+        _walk(part.target, inner)
+        _each(([part.iter] if i else []) + part.ifs, inner)
+    _each((n for n in (getattr(node, f, None) for f in ("key", "elt", "value")) if n), inner)
+    for name in inner.named:  # `:=` inside binds in the function
+        del inner.bound[name]
+        scan.bind(name)
+        scan.named[name] = None
+    _absorb(inner, scan)
+
+
+def _named(node: Node, scan: Scan) -> None:
+    scan.named[node.target.id] = None
+    _each((node.target, node.value), scan)
+
+
+def _assign(node: Node, scan: Scan) -> None:
+    _each((*node.targets, node.value), scan)
+    if type(node.value).__name__ == "Lambda" and len(node.targets) == 1:
+        target = node.targets[0]
+        if type(target).__name__ == "Name":
+            scan.functions[target.id] = node.value
+
+
+def _annotated(node: Node, scan: Scan) -> None:
+    _each((node.target, *(() if node.value is None else (node.value,))), scan)
+
+
+def _import(node: Node, scan: Scan) -> None:
+    for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        scan.bind(name)
+        scan.imports[name] = (alias.name if alias.asname else name, None)
+
+
+def _import_from(node: Node, scan: Scan) -> None:
+    for alias in node.names:
+        name = alias.asname or alias.name
+        scan.bind(name)
+        scan.imports[name] = ("." * (node.level or 0) + (node.module or ""), alias.name)
+
+
+def _class(node: Node, scan: Scan) -> None:
+    scan.bind(node.name)
+
+
+def _augmented(node: Node, scan: Scan) -> None:
+    _each((node.target, node.value), scan)
+
+
+def _binary(node: Node, scan: Scan) -> None:
+    rights = []
+    while type(node).__name__ == "BinOp":  # a long sum: no recursion
+        rights.append(node.right)
+        node = node.left
+    _each((node, *reversed(rights)), scan)
+
+
+_SPECIAL = {
+    "BinOp": _binary,
+    "Name": _name,
+    "Call": _call,
+    "FunctionDef": _def,
+    "Lambda": _function,
+    "NamedExpr": _named,
+    "Assign": _assign,
+    "AnnAssign": _annotated,
+    "AugAssign": _augmented,
+    "Import": _import,
+    "ImportFrom": _import_from,
+    "ClassDef": _class,
+    "Nonlocal": _nonlocal,
+    **dict.fromkeys(COMPREHENSIONS, _comprehension),
+}
+
+
+def bound_names(tree: Node) -> set[str]:
+    """The names that are bound in a tree, functions inside it included."""
+    return {n for node in gast.walk(tree) for n in _bound(node)}
+
+
+def _bound(node: Node) -> Iterator[str]:
+    """The name that a node binds, in this function or one inside it."""
+    kind = type(node).__name__
+    if kind == "Name" and type(node.ctx).__name__ != "Load":
+        yield node.id
+    elif kind == "alias":
+        yield (node.asname or node.name).partition(".")[0]
+    elif isinstance(getattr(node, "name", None), str):  # of a definition, a handler, a pattern
+        yield node.name
+
+
+# --- nodes of a syntax tree that are made in the place of others, with their locations -----------
+
+
+def at(new: Node, node: Node) -> Node:
+    """A new node at the place of another."""
+    return gast.copy_location(new, node)
+
+
+def instead(new: Node, node: Node) -> Node:
+    """A new node at the place of another, whose text is not that of the source."""
+    new.in_place_of = type(node).__name__
+    return at(new, node)
+
+
+def read(name: str, node: Node) -> Node:
+    """A name that is read."""
+    return at(gast.Name(name, gast.Load(), None, None), node)
+
+
+def assigned(name: str, value: Node) -> Node:
+    """`name = value`."""
+    target = at(gast.Name(name, gast.Store(), None, None), value)
+    return at(gast.Assign([target], value, None), value)
+
+
+# --- what the names of a function that come from outside stand for -------------------------------
+
+
+def outside_names(code: types.CodeType) -> set[str]:
+    """The names from outside in a function and those inside it, attributes included."""
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return {*code.co_names, *code.co_freevars}.union(*map(outside_names, inner))
+
+
+def found(source: Source, name: str) -> Any:
+    """The object of a name from outside, None if there is none."""
+    try:
+        return source.namespace.resolve(name)
+    except (NameError, EmptyCellError):
+        return None
+
+
+def meaning(source: Source, bound: Set[str], node: Node) -> Any:
+    """The object of a dotted name that a function does not bind, else None.
+
+    An attribute is looked up in modules and classes alone: others run code.
+    """
+    if type(node).__name__ == "Attribute":
+        base = meaning(source, bound, node.value)
+        plain = isinstance(base, (types.ModuleType, type))
+        return getattr(base, node.attr, None) if plain else None
+    if type(node).__name__ != "Name" or node.id in bound:
+        return None
+    return found(source, node.id)

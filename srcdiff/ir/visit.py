@@ -1,0 +1,664 @@
+"""Looking at nodes, and rebuilding them: what they read and write, names mapped, and new names.
+
+Questions are answered for a node itself or for all that is inside of it, and remembered beside its
+fields.  What is rebuilt is the same object where nothing changes.  Names are also replaced in what
+is kept as source text; `Fresh` makes names that no other name of a function has.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import operator
+import re
+import tokenize
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, TypeVar, Union
+
+from srcdiff.ir.nodes import (
+    Accum,
+    Assign,
+    Atom,
+    Block,
+    Call,
+    Comment,
+    Const,
+    Demand,
+    Effect,
+    For,
+    Function,
+    If,
+    Name,
+    Opaque,
+    Pair,
+    Permute,
+    Ref,
+    Reset,
+    Return,
+    Rhs,
+    SetItem,
+    Slice,
+    Star,
+    Stmt,
+    Tup,
+    Undo,
+    Verbatim,
+    While,
+)
+
+
+def atoms(node: Rhs | None) -> Iterator[Atom]:
+    """Every atom of an atom or right-hand side, inner ones included."""
+    if node is None:
+        return
+    if isinstance(node, Call):
+        if type(node.fn) is Name:
+            yield node.fn
+        for item in (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args:
+            kind = type(item)
+            if kind is Name or kind is Const:
+                yield item
+            else:
+                yield from atoms(item)
+    elif isinstance(node, Opaque):
+        yield from node.reads
+    else:
+        yield node
+        for item in parts(node):
+            yield from atoms(item)
+
+
+def parts(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms directly inside an atom."""
+    if isinstance(atom, Tup):
+        return atom.items
+    if isinstance(atom, Slice):
+        return atom.lower, atom.upper, atom.step
+    if isinstance(atom, Star):
+        return (atom.value,)
+    return ()
+
+
+def occurrences(node: Rhs | None) -> tuple[str, ...]:
+    """The names read by an atom or right-hand side, in order, as often as they occur."""
+    kind = type(node)
+    if kind is Name:
+        return (node.id,)  # type: ignore[union-attr]
+    if kind is Const or kind is Ref or node is None:
+        return ()
+    found = node.__dict__.get("_occurrences")
+    if found is None:
+        # Remembered beside the fields: a frozen node never reads other names.
+        found = tuple([a.id for a in atoms(node) if type(a) is Name])
+        node.__dict__["_occurrences"] = found
+    return found
+
+
+def refs(node: Rhs | None) -> tuple[Ref, ...]:
+    """The objects from outside that an atom or right-hand side mentions."""
+    kind = type(node)
+    if kind is Name or kind is Const or node is None:
+        return ()
+    found: tuple[Ref, ...] | None = node.__dict__.get("_refs")
+    if found is None:  # remembered beside the fields, as above
+        found = node.__dict__["_refs"] = tuple([a for a in atoms(node) if type(a) is Ref])
+    return found
+
+
+def names(node: Rhs | None) -> tuple[str, ...]:
+    """The names read by an atom or right-hand side, in order, each once."""
+    found = occurrences(node)
+    return found if len(found) < 2 else tuple(dict.fromkeys(found))
+
+
+def _stored(stmt: SetItem) -> tuple[Rhs, ...]:
+    return (stmt.base, *(() if stmt.index is None else (stmt.index,)), stmt.value)
+
+
+# By the class of the statement: this is asked more often than anything else.
+_OPERANDS: Mapping[type, Callable[[Any], tuple[Rhs, ...]]] = {
+    Assign: lambda stmt: (stmt.rhs,),
+    Permute: lambda stmt: stmt.sources,
+    SetItem: _stored,
+    Effect: lambda stmt: (stmt.rhs,),
+    Verbatim: lambda stmt: stmt.reads,
+    If: lambda stmt: (stmt.test,),
+    For: lambda stmt: (stmt.iter,),
+    Return: lambda stmt: (stmt.value,),
+    Accum: lambda stmt: (stmt.value, stmt.like),
+    Demand: lambda stmt: (stmt.like,),
+}
+
+_WRITES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
+    Assign: lambda stmt: (stmt.target.id,),
+    Accum: lambda stmt: (stmt.target.id,),
+    Demand: lambda stmt: (stmt.target.id,),
+    For: lambda stmt: (stmt.target.id,),
+    Permute: lambda stmt: tuple(t.id for t in stmt.targets),
+    Verbatim: lambda stmt: tuple(w.id for w in stmt.writes),
+}
+
+
+def operands(stmt: Stmt) -> tuple[Rhs, ...]:
+    """What a statement itself reads (not what the statements inside it read)."""
+    found = _OPERANDS.get(type(stmt))
+    return () if found is None else found(stmt)
+
+
+def reads(stmt: Stmt) -> tuple[str, ...]:
+    """The names that a statement itself reads; the base of a store counts as read.
+
+    The test and the stop flag of a `While`, and the stop flag of a `For`, are read inside the loop
+    (after `cond`, at the end of the body), so they are not listed here.
+    """
+    if type(stmt) is Assign:
+        return names(stmt.rhs)
+    return tuple(dict.fromkeys([n for o in operands(stmt) for n in occurrences(o)]))
+
+
+def call_of(stmt: Stmt | None) -> Call | None:
+    """The call that an assignment or an effect makes."""
+    if type(stmt) is not Assign and type(stmt) is not Effect:
+        return None
+    rhs: Any = stmt.rhs
+    return rhs if type(rhs) is Call else None
+
+
+def writes(stmt: Stmt) -> tuple[str, ...]:
+    """The names that a statement itself binds (a store into an array binds nothing)."""
+    if type(stmt) is Assign:
+        return (stmt.target.id,)
+    found = _WRITES.get(type(stmt))
+    return () if found is None else found(stmt)
+
+
+PLAIN = frozenset((
+    Assign, Permute, SetItem, Effect, Verbatim, Return, Comment, Undo, Accum, Demand, Reset,
+))  # fmt: skip
+"""The statements without blocks inside."""
+
+
+def blocks(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement."""
+    found = _BLOCKS.get(type(stmt))
+    return () if found is None else found(stmt)
+
+
+def _of_pair(stmt: Pair) -> tuple[Block, ...]:
+    return (() if stmt.primal is None else (stmt.primal,)), stmt.adjoint
+
+
+_BLOCKS: Mapping[type, Callable[[Any], tuple[Block, ...]]] = {
+    If: lambda stmt: (stmt.body, stmt.orelse),
+    For: lambda stmt: (stmt.body,),
+    While: lambda stmt: (stmt.cond, stmt.body),
+    Pair: _of_pair,
+}
+
+
+def walk(block: Block) -> Sequence[Stmt]:
+    """Every statement of a block, outer ones first, in source order."""
+    if PLAIN.issuperset(map(type, block)):
+        return block
+    found: list[Stmt] = []
+    for stmt in block:
+        found.append(stmt)
+        if type(stmt) not in PLAIN:
+            found += _inside(stmt)
+    return found
+
+
+def _inside(stmt: Stmt) -> tuple[Stmt, ...]:
+    """Every statement inside a statement (remembered beside its fields)."""
+    found: tuple[Stmt, ...] | None = stmt.__dict__.get("_inside")
+    if found is None:
+        found = tuple([s for inner in _BLOCKS[type(stmt)](stmt) for s in walk(inner)])
+        stmt.__dict__["_inside"] = found
+    return found
+
+
+def itself_mentions(stmt: Stmt) -> set[str]:
+    """The names in a statement itself: tests and stop flags included, inner blocks not."""
+    found = {*reads(stmt), *writes(stmt)}
+    if type(stmt) in PLAIN:
+        return found
+    if isinstance(stmt, While):
+        found.update(names(stmt.test))
+    if isinstance(stmt, (For, While)) and stmt.stop is not None:
+        found.add(stmt.stop.id)
+    return found
+
+
+def bound(block: Block) -> frozenset[str]:
+    """Every name bound anywhere in a block."""
+    found: set[str] = set()
+    for stmt in block:
+        if type(stmt) is Assign:
+            found.add(stmt.target.id)
+        else:
+            found.update(writes(stmt) if type(stmt) in PLAIN else _bound_inside(stmt))
+    return frozenset(found)
+
+
+def _bound_inside(stmt: Stmt) -> frozenset[str]:
+    """Every name that a statement with blocks binds (remembered beside its fields)."""
+    found = stmt.__dict__.get("_bound")
+    if found is None:
+        found = frozenset(writes(stmt)).union(*map(bound, blocks(stmt)))
+        stmt.__dict__["_bound"] = found
+    return found
+
+
+def used(block: Block) -> frozenset[str]:
+    """Every name read anywhere in a block, tests and stop flags included."""
+    found: set[str] = set()
+    for stmt in block:
+        if type(stmt) is Assign:
+            found.update(occurrences(stmt.rhs))
+        else:
+            found.update(reads(stmt) if type(stmt) in PLAIN else _used_inside(stmt))
+    return frozenset(found)
+
+
+def _used_inside(stmt: Stmt) -> frozenset[str]:
+    """Every name that a statement with blocks reads (remembered beside its fields)."""
+    found = stmt.__dict__.get("_used")
+    if found is None:
+        own = [*reads(stmt), *(names(stmt.test) if isinstance(stmt, While) else ())]
+        if isinstance(stmt, (For, While)) and stmt.stop is not None:
+            own.append(stmt.stop.id)
+        found = frozenset(own).union(*map(used, blocks(stmt)))
+        stmt.__dict__["_used"] = found
+    return found
+
+
+def said(name: str) -> str:
+    """A name as the user knows it: without the number that it was given, a temporary without it."""
+    return "a part of the expression" if name.startswith("_") else f"`{_NUMBER.sub('', name)}`"
+
+
+_NUMBER = re.compile(r"_\d+\Z")
+
+
+def all_names(function: Function) -> frozenset[str]:
+    """Every name of a function: parameters, bound and read ones."""
+    found: frozenset[str] | None = function.__dict__.get("_all_names")
+    if found is None:  # remembered beside the fields, as above
+        params = [p.name for p in function.params]
+        found = bound(function.body).union(params, used(function.body))
+        function.__dict__["_all_names"] = found
+    return found
+
+
+# --- names replaced in what is kept as source text -----------------------------------------------
+
+
+def rename_text(text: str, new: Mapping[str, Atom], quotes: str = "") -> str:
+    """Source text with whole identifiers replaced (attributes and keywords are left alone).
+
+    `quotes` are those of the f-strings around it, which may not stand in it before Python 3.12.
+    """
+    if text.startswith(("import ", "from ")):
+        return _renamed_import(text, new)
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def place(at: tuple[int, int]) -> int:
+        return starts[at[0] - 1] + at[1]
+
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    out, done = [], 0
+    for i, tok in enumerate(tokens):
+        start, end = place(tok.start), place(tok.end)
+        if start < done:  # inside of an f-string
+            continue
+        if _begins_f_string(tok):
+            end = place(_end_of_f_string(tokens, i))
+            own = "'" if text[end - 1] == "'" else '"'
+            string = _renamed_f_string(text[start:end], new, quotes + own)
+        else:
+            string = _renamed_token(tokens, i, new, quotes)
+        if string != text[start:end] and tok.string:
+            out += [text[done:start], string]
+            done = end
+    return "".join((*out, text[done:]))
+
+
+def _begins_f_string(tok: tokenize.TokenInfo) -> bool:
+    """Whether a token is an f-string, or its beginning: from Python 3.12 on it is several."""
+    whole = tok.type == tokenize.STRING and "f" in tok.string.partition(tok.string[-1])[0].lower()
+    return whole or tokenize.tok_name[tok.type] == "FSTRING_START"
+
+
+def _end_of_f_string(tokens: list[tokenize.TokenInfo], i: int) -> tuple[int, int]:
+    """Where the f-string that begins with a token ends."""
+    depth = 0
+    for tok in tokens[i:]:
+        name = tokenize.tok_name[tok.type]
+        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
+        if not depth:
+            return tok.end
+    return tokens[-1].end
+
+
+def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
+    """An import that binds other names."""
+    (stmt,) = ast.parse(text).body
+    assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+    more = []
+    for alias in stmt.names:
+        name = alias.asname or alias.name.split(".")[0]
+        if name not in new:
+            continue
+        if alias.asname or "." not in alias.name:
+            alias.asname = _atom_text(new[name])
+        else:  # `import a.b` binds `a`
+            more.append(ast.alias(name, _atom_text(new[name])))
+    stmt.names += more if isinstance(stmt, ast.Import) else []
+    return ast.unparse(stmt)
+
+
+def _renamed_token(
+    tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, Atom], quotes: str
+) -> str:
+    """The new text of one token."""
+    tok = tokens[i]
+    if tok.type != tokenize.NAME or tok.string not in new:
+        return tok.string
+    last = tokens[i - 1].string if i else ""
+    following = tokens[i + 1].string if i + 1 < len(tokens) else ""
+    if last == "." or (following == "=" and last in ("(", ",")):
+        return tok.string
+    found = _atom_text(new[tok.string])
+    return _requoted(found, quotes) if quotes else found
+
+
+def _requoted(text: str, quotes: str) -> str:
+    """The text of a constant without some quotes, and without backslashes."""
+    if "\\" not in text and not any(q in text for q in quotes):
+        return text
+    out, done = [], 0
+    for tok in tokenize.generate_tokens(io.StringIO(text).readline):
+        if tok.type == tokenize.STRING:
+            out += [text[done : tok.start[1]], _string(ast.literal_eval(tok.string), quotes)]
+            done = tok.end[1]
+    return "".join((*out, text[done:]))
+
+
+def _string(value: str | bytes, quotes: str) -> str:
+    """A text in other quotes, with what would need a backslash as a number."""
+    if isinstance(value, bytes):
+        return f"bytes({tuple(value)!r})"
+    quote = next((q for q in "\"'" if q not in quotes), "")
+    parts: list[str] = []
+    hard = f"{quotes}{quote}\\"
+    for plain, run in groupby(value, lambda c: quote != "" and c.isprintable() and c not in hard):
+        chars = list(run)
+        parts += [f"{quote}{''.join(chars)}{quote}"] if plain else [f"chr({ord(c)})" for c in chars]
+    return parts[0] if len(parts) == 1 else f"({' + '.join(parts) or 'str()'})"
+
+
+def _renamed_f_string(text: str, new: Mapping[str, Atom], quotes: str) -> str:
+    """An f-string, or the format in one of its fields, with the names in its fields replaced."""
+    out, k = [], 0
+    while k < len(text):
+        end = k + 1
+        if text[k : k + 2] in ("{{", "}}"):
+            end = k + 2
+            out.append(text[k:end])
+        elif text[k] == "{":
+            end = _end(text, k + 1, "}")
+            out.append(_renamed_field(text[k + 1 : end], new, quotes))
+            end += 1
+        else:
+            out.append(text[k])
+        k = end
+    return "".join(out)
+
+
+def _renamed_field(text: str, new: Mapping[str, Atom], quotes: str) -> str:
+    """A field of an f-string; `{y=}` says the name that the user has given."""
+    colon = _end(text, 0, ":!")
+    expression, rest = text[:colon], text[colon:]
+    label = expression if re.search(r"[^=!<>]=\s*\Z", expression) else ""
+    if label:
+        expression = label.rstrip()[:-1]
+    renamed = rename_text(f"({expression})", new, quotes)[1:-1]
+    if label and renamed == expression:
+        return "{" + label + _renamed_f_string(rest, new, quotes) + "}"
+    conversion = "!r" if label and not rest else ""
+    return label + "{" + renamed + conversion + _renamed_f_string(rest, new, quotes) + "}"
+
+
+def _end(text: str, start: int, ends: str) -> int:
+    """Where an expression inside an f-string ends: at one of some characters, or with the text."""
+    depth, quote = 0, ""
+    for k in range(start, len(text)):
+        char = text[k]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif not depth and char in ends and text[k : k + 2] != "!=":
+            return k
+        else:
+            depth += (char in "([{") - (char in ")]}")
+    return len(text)
+
+
+def _atom_text(atom: Atom) -> str:
+    if isinstance(atom, Name):
+        return atom.id
+    return atom.text if isinstance(atom, Ref) else repr(getattr(atom, "value", None))
+
+
+# --- rebuilding nodes: names mapped, and names that are new --------------------------------------
+
+
+S = TypeVar("S", bound=Union[Stmt, Function])
+
+_NO_WORD = re.compile(r"\W+")
+
+
+def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
+    """An atom with every name replaced by `fn(name)`."""
+    kind = type(atom)
+    if kind is Name:
+        return fn(atom)  # type: ignore[arg-type]
+    if kind is Const or kind is Ref or not occurrences(atom):
+        return atom
+    old = parts(atom)
+    new = tuple([map_atom(fn, a) for a in old])
+    if all(map(operator.is_, old, new)):
+        return atom
+    if isinstance(atom, Tup):
+        return Tup(new, atom.listed)
+    return Slice(*new) if isinstance(atom, Slice) else Star(*new)
+
+
+def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
+    """A right-hand side with every name that it reads replaced (itself if they all stay)."""
+    if isinstance(rhs, Call):
+        return _map_call(fn, rhs) if occurrences(rhs) else rhs
+    if isinstance(rhs, Opaque):
+        return map_opaque(fn, rhs)
+    return map_atom(fn, rhs)
+
+
+def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
+    """A call with every name that it reads replaced."""
+    callee, text = call.fn, call.text
+    if isinstance(callee, Name):
+        new = fn(callee)
+        if isinstance(new, Ref):
+            callee, text = new.value, new.text
+        else:
+            callee = new  # type: ignore[assignment]
+    args = [map_atom(fn, a) for a in call.args]
+    kwargs = [(k, map_atom(fn, v)) for k, v in call.kwargs]
+    same = callee is call.fn and all(map(operator.is_, args, call.args))
+    if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
+        return call
+    return Call(callee, tuple(args), tuple(kwargs), text)
+
+
+def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
+    """An opaque expression with its names replaced, by names only."""
+    new = {n.id: fn(n) for n in rhs.reads}
+    if all(isinstance(v, Name) and v.id == k for k, v in new.items()):
+        return rhs
+    return replace(rhs, text=rename_text(rhs.text, new), reads=_only_names(new))
+
+
+def _only_names(new: Mapping[str, Atom]) -> tuple[Name, ...]:
+    return tuple(v for v in new.values() if isinstance(v, Name))
+
+
+def map_stmt(
+    stmt: Stmt,
+    read: Callable[[Name], Atom],
+    write: Callable[[Name], Name],
+    block: Callable[[Block], Block],
+) -> Stmt:
+    """A statement with its reads, its bound names and its inner blocks mapped.
+
+    The base of a store and the names of stop flags must map to names.
+    """
+    if isinstance(stmt, Assign):
+        rhs, target = map_rhs(read, stmt.rhs), write(stmt.target)
+        if rhs is stmt.rhs and target is stmt.target:
+            return stmt
+        return Assign(target, rhs, stmt.loc)
+
+    def name(n: Name) -> Name:
+        new = read(n)
+        assert isinstance(new, Name), f"{n.id} must stay a name"
+        return new
+
+    def stop(n: Name | None) -> Name | None:
+        return None if n is None else name(n)
+
+    if isinstance(stmt, Permute):
+        sources = tuple(name(s) for s in stmt.sources)
+        return replace(stmt, sources=sources, targets=tuple(write(t) for t in stmt.targets))
+    if isinstance(stmt, SetItem):
+        index = None if stmt.index is None else map_atom(read, stmt.index)
+        return rebuilt(stmt, base=name(stmt.base), index=index, value=map_atom(read, stmt.value))
+    if isinstance(stmt, Effect):
+        return rebuilt(stmt, rhs=map_rhs(read, stmt.rhs))
+    if isinstance(stmt, Verbatim):
+        new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
+        bound_new = {n.id: write(n) for n in stmt.writes}
+        text = rename_text(stmt.text, {**new, **bound_new})
+        return replace(stmt, text=text, reads=_only_names(new), writes=_only_names(bound_new))
+    if isinstance(stmt, If):
+        test = map_atom(read, stmt.test)
+        return rebuilt(stmt, test=test, body=block(stmt.body), orelse=block(stmt.orelse))
+    if isinstance(stmt, For):
+        it = map_rhs(read, stmt.iter)
+        target = write(stmt.target)
+        body = block(stmt.body)
+        return rebuilt(stmt, iter=it, target=target, body=body, stop=stop(stmt.stop))
+    if isinstance(stmt, While):
+        cond = block(stmt.cond)
+        test = map_atom(read, stmt.test)
+        return rebuilt(stmt, cond=cond, test=test, body=block(stmt.body), stop=stop(stmt.stop))
+    if isinstance(stmt, Return):
+        return rebuilt(stmt, value=map_atom(read, stmt.value))
+    if isinstance(stmt, Accum):
+        value, like = map_atom(read, stmt.value), name(stmt.like)
+        return Accum(write(stmt.target), value, like, stmt.loc)
+    if isinstance(stmt, Demand):
+        like = name(stmt.like)
+        return Demand(write(stmt.target), like, stmt.loc)
+    if isinstance(stmt, Reset):
+        return Reset(write(stmt.target), stmt.loc)
+    if isinstance(stmt, Pair):
+        primal = None if stmt.primal is None else block((stmt.primal,))[0]
+        return Pair(primal, block(stmt.adjoint), stmt.loc)
+    return stmt
+
+
+def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
+    """A statement with its inner blocks mapped; the same object if nothing in them changed."""
+    if type(stmt) in PLAIN:
+        return stmt
+    if isinstance(stmt, If):
+        return rebuilt(stmt, body=block(stmt.body), orelse=block(stmt.orelse))
+    if isinstance(stmt, For):
+        return rebuilt(stmt, body=block(stmt.body))
+    if isinstance(stmt, While):
+        return rebuilt(stmt, cond=block(stmt.cond), body=block(stmt.body))
+    if isinstance(stmt, Pair):
+        primal = None if stmt.primal is None else block((stmt.primal,))[0]
+        return rebuilt(stmt, primal=primal, adjoint=block(stmt.adjoint))
+    return stmt
+
+
+def rebuilt(stmt: S, **fields: Any) -> S:
+    """A statement or function with other fields; the same object if they are what it has.
+
+    What is remembered beside its fields then stays known.
+    """
+    old = vars(stmt)
+    for name, new in fields.items():
+        if not (new is old[name] or _are_items(new, old[name])):
+            return replace(stmt, **fields)
+    return stmt
+
+
+def _are_items(new: Any, old: Any) -> bool:
+    """Whether two blocks have the very same statements."""
+    if type(new) is not tuple or type(old) is not tuple or len(new) != len(old):
+        return False
+    return all(map(operator.is_, new, old))
+
+
+def rename(block: Block, new: Mapping[str, str]) -> Block:
+    """A block with names replaced, where they are read and where they are bound."""
+    made = {old: Name(name) for old, name in new.items()}
+
+    def one(n: Name) -> Name:
+        return made.get(n.id, n)
+
+    def many(inner: Block) -> Block:
+        return tuple(map_stmt(s, one, one, many) for s in inner)
+
+    return many(block)
+
+
+def without(block: Block, gone: Set[str]) -> Block:
+    """A block that does not assign to some names."""
+    kept = (s for s in block if not (isinstance(s, Assign) and s.target.id in gone))
+    return tuple(map_blocks(s, lambda b: without(b, gone)) for s in kept)
+
+
+class Fresh:
+    """Makes names that no other name of a function has; temporaries start with `_`."""
+
+    def __init__(self, taken: Iterator[str] | frozenset[str] | set[str] = frozenset()) -> None:
+        self.taken = set(taken)
+        self.count: dict[str, int] = {}
+
+    def __call__(self, base: str = "_t") -> Name:
+        if not base.isidentifier():  # `d_self.w`: after an attribute
+            base = _NO_WORD.sub("_", base.replace("self.", "")).rstrip("_")
+        number = self.count.get(base, 0)
+        candidate = base if number == 0 and base != "_t" else f"{base}_{number}"
+        while candidate in self.taken:
+            number += 1
+            candidate = f"{base}_{number}"
+        self.count[base] = number + 1
+        self.taken.add(candidate)
+        return Name(candidate)
+
+    def state(self) -> tuple[set[str], dict[str, int]]:
+        """A state to which `reset` goes back."""
+        return set(self.taken), dict(self.count)
+
+    def reset(self, state: tuple[set[str], dict[str, int]]) -> None:
+        """Forget the names made since `state`."""
+        self.taken, self.count = set(state[0]), dict(state[1])

@@ -1,0 +1,273 @@
+"""The kinds of calls of helpers, and of functions of SciPy, that call a function.
+
+Takes the kinds of the arguments and a way to ask what a function that is among them returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Iterable
+from typing import Any
+
+from srcdiff.ir.kinds import UNKNOWN, Array, Callable, Kind, NoneKind, Object, Scalar, Text, Tuple
+from srcdiff.kinds.lattice import join
+from srcdiff.kinds.matrices import made_kind
+from srcdiff.runtime import checkpoint, contexts, implicit, indexing, linalg, trees
+from srcdiff.runtime.scipy import curves, integrals, normal, roots
+
+Args = tuple[Kind, ...]
+
+
+Question = Function[[Any, Args], Kind]
+"""What a Python function returns for arguments of some kinds."""
+
+_answers: list[Question] = []
+
+
+def answered_by(question: Question) -> Question:
+    """Let what infers the kinds of whole functions answer what a call of one returns."""
+    _answers[:] = [question]
+    return question
+
+
+def _returned(fn: Kind, args: Args) -> Kind:
+    """What a function that is known returns."""
+    value = fn.value if isinstance(fn, Callable) else None
+    return _answers[0](value, args) if callable(value) else UNKNOWN
+
+
+def _solution(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return _returned(args[0], args[2:])
+
+
+def _fixed_point(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What the function makes of what it makes of the first guess."""
+    once = _returned(args[0], args[1:])
+    return _returned(args[0], (once, *args[2:]))
+
+
+def _steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The variables of a loop: as they are before it, and as a step leaves them."""
+    count = getattr(args[2], "value", None)
+    if not isinstance(count, int):
+        return UNKNOWN
+    before, rest = args[3 : 3 + count], args[3 + count :]
+    for _ in range(2):
+        after = _returned(args[0], (Scalar("int64", True), *before, *rest))
+        items = after.items if isinstance(after, Tuple) else None
+        if items is None or len(items) != count:
+            return UNKNOWN
+        before = tuple(map(join, before, items))
+    return Tuple(before)
+
+
+def _pushed_steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The tangents of the variables of a loop, like those that carry a derivative."""
+    found = _steps((*args[:3], *args[4:]), kwargs)
+    items = found.items if isinstance(found, Tuple) else None
+    return UNKNOWN if items is None else Tuple(tuple(_gradient(i) or UNKNOWN for i in items))
+
+
+def _on_copies(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What a function returns, and what it leaves in the arguments at some positions."""
+    places = args[1].items if isinstance(args[1], Tuple) else None
+    at = [getattr(k, "value", None) for k in places or ()]
+    if places is None or not all(isinstance(k, int) for k in at):
+        return UNKNOWN
+    return Tuple((_returned(args[0], args[2:]), *(args[2 + k] for k in at if k is not None)))
+
+
+def _like_third(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return args[2]
+
+
+_NUMBER = Scalar("float64")
+
+
+def _slope(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A derivative by an argument, as a function."""
+    place = getattr(args[1], "value", None)
+    return Object("slope", place) if isinstance(place, int) else None
+
+
+def _basis(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A unit vector for every element of a real number or array."""
+    like = args[0]
+    if isinstance(like, Scalar) and like.dtype == "float64":
+        return Array("float64", (1,))
+    known = isinstance(like, Array) and like.dims is not None and not like.maybe_scalar
+    return Array(like.dtype, (None, *like.dims)) if known else None  # type: ignore[union-attr,misc]
+
+
+def _solved(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    return args[1] if isinstance(args[1], Array) else None
+
+
+def _integral(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """What is integrated: of a derivative backwards that of the argument."""
+    if not isinstance(args[0], Object) or args[0].type != "slope" or len(args) < 4:
+        return None
+    rest = getattr(args[3], "items", None)
+    return None if rest is None else _gradient(rest[args[0].value - 1])
+
+
+def _pulled(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    place = getattr(args[1], "value", None)
+    return _gradient(args[3 + place]) if isinstance(place, int) else None
+
+
+def _gradient(like: Kind) -> Kind | None:
+    """The kind of a gradient by something of a kind."""
+    if isinstance(like, Scalar) and like.dtype == "float64":
+        return Scalar("float64", None)
+    return like if isinstance(like, Array) else None
+
+
+def scipy_kind(fn: Any, args: Args, kwargs: Iterable[tuple[str, Kind]]) -> Kind | None:
+    """The kind of what a function of SciPy returns that is not run to find it out."""
+    module = str(getattr(fn, "__module__", ""))
+    if not module.startswith("scipy."):
+        return None
+    if module.startswith("scipy.sparse."):
+        found = made_kind(fn, args, tuple(kwargs))
+        return None if found == UNKNOWN else found
+    make = _SCIPY.get(f"{module.split('.')[1]}.{getattr(fn, '__name__', '')}")
+    return None if make is None else make(args, tuple(kind for _, kind in kwargs))
+
+
+def _is_real(args: Args) -> bool:
+    """Whether no argument that is a number or an array may be complex."""
+    plain = [k for a in args for k in (a.items or (UNKNOWN,) if isinstance(a, Tuple) else (a,))]
+    plain = [k for k in plain if not isinstance(k, (Callable, NoneKind, Text))]
+    return all(str(getattr(k, "dtype", None)).startswith(("float", "int")) for k in plain)
+
+
+def _wider(a: Kind, b: Kind, like: Kind) -> Kind | None:
+    """An array of the shape of one of two, in double precision if they are."""
+    double = all(isinstance(k, Array) and k.dtype == "float64" for k in (a, b))
+    return like if double and not like.maybe_scalar else None  # type: ignore[union-attr]
+
+
+def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """The values of a curve: those of points where the argument has numbers."""
+    y, t = args[2], args[3]
+    at = () if isinstance(t, Scalar) else t.dims if isinstance(t, Array) else None
+    if at is None or not isinstance(y, Array) or y.dims is None:
+        return None
+    if y.dtype is None:
+        return None
+    dtype = "complex128" if y.dtype.startswith("complex") else "float64"
+    return Array(dtype, (*at, *y.dims[1:]))
+
+
+_TIMES, _VALUES = Array("float64", (None,)), Array("float64", (None, None))
+# How many there are depends on the data.
+_PLACES, _STEPS = Array("int64", (None,)), Array("int64", (None, None))
+
+
+def _adjoint_of_ode(start: Kind, places: Kind, given: Kind) -> Kind | None:
+    """The gradients by the start, the times and some of the arguments."""
+    numbers, rest = getattr(places, "items", None), getattr(given, "items", None)
+    if numbers is None or rest is None:
+        return None
+    first: Kind = _TIMES
+    if isinstance(start, Scalar):
+        first = _NUMBER
+    elif isinstance(start, Array):
+        first = Array("float64", start.dims)
+    found = (_gradient(rest[p.value]) or UNKNOWN for p in numbers)
+    return Tuple((first, _TIMES, *found))
+
+
+def _at_rows(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """A vector for every row, or the gradients by something that is given to the function."""
+    f, *rest = args
+    given: list[Any] = [getattr(a, "items", None) for a in rest]
+    if not isinstance(f, Object) or any(items is None for items in given):
+        return None
+    if f.type == "equation":
+        return _VALUES
+    rows, plain, *more = given
+    place = f.value - len(rows)
+    if 0 <= place < len(plain):
+        one = plain[place]
+        dims = () if isinstance(one, Scalar) else getattr(one, "dims", None)
+        return None if dims is None else Array("float64", (None, *dims))
+    found: Kind = rows[f.value] if place < 0 else more[0][place - len(plain)]
+    return found
+
+
+_BRACKETED = ("brentq", "brenth", "bisect", "ridder", "toms748")
+
+
+def _iterated(start: Kind, of_number: tuple[()] | None = None) -> Kind | None:
+    """What an iteration in double precision makes of a first guess."""
+    if isinstance(start, Scalar):
+        return Scalar("float64", None) if of_number is None else Array("float64", of_number)
+    known = isinstance(start, Array) and start.dtype == "float64" and not start.maybe_scalar
+    return start if known else None
+
+
+_SCIPY: dict[str, Any] = {
+    "integrate.quad": lambda args, rest: Tuple((_NUMBER, _NUMBER)),
+    **{f"optimize.{name}": lambda args, rest: _NUMBER for name in _BRACKETED},
+    "integrate.odeint": lambda args, rest: Array("float64", (None, None)),
+    "optimize.newton": lambda args, rest: _iterated(args[1]) if _is_real((*args, *rest)) else None,
+    "linalg.solve_banded": lambda args, rest: _wider(args[1], args[2], args[2]),
+    "optimize.fsolve": lambda args, rest: Array("float64", (None,)),
+    "optimize.fixed_point": lambda args, rest: (
+        _iterated(args[1], ()) if _is_real((*args, *rest)) else None
+    ),
+}
+
+_LIKE_FIRST = (
+    linalg.band_transposed, linalg.between, linalg.eigvalsh_back, linalg.svdvals_back,
+)  # fmt: skip
+
+FUNCTIONS: dict[Any, Any] = {
+    contexts.succeeds: lambda args, kwargs: Scalar("bool", True),
+    trees.on_copies: _on_copies,
+    checkpoint.run_again: _solution,
+    checkpoint.run_steps: _steps,
+    checkpoint.pushed_steps: _pushed_steps,
+    checkpoint.has_run: lambda args, kwargs: Scalar("bool", True),
+    checkpoint.remaining: lambda args, kwargs: Tuple((Scalar("int64", True),) * 3),
+    implicit.solution: _solution,
+    implicit.fixed_point: _fixed_point,
+    implicit.basis_of: _basis,
+    implicit.units_of: _basis,
+    implicit.as_reals: lambda args, kwargs: Array("float64", (None,)),
+    implicit.of_reals: lambda args, kwargs: args[1],
+    implicit.solved: _solved,
+    implicit.vjp_by: _slope,
+    implicit.pulled: _pulled,
+    integrals.integral: _integral,
+    linalg.unique_places: lambda args, kwargs: Tuple((_PLACES, UNKNOWN, _PLACES)),
+    indexing.runs: lambda args, kwargs: Tuple((_PLACES, _PLACES, _STEPS, _STEPS)),
+    indexing.segments: lambda args, kwargs: Tuple((_PLACES, _PLACES)),
+    **dict.fromkeys(_LIKE_FIRST, lambda args, kwargs: args[0]),
+    linalg.turned: lambda args, kwargs: args[1],
+    linalg.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
+    normal.below: lambda args, kwargs: _TIMES,
+    normal.density_at: lambda args, kwargs: _TIMES,
+    normal.others_given: lambda args, kwargs: Tuple((Array("float64", (None, None)),) * 2),
+    normal.below_slope: lambda args, kwargs: args[0],
+    normal.below_curves: lambda args, kwargs: Array("float64", (None, None, None)),
+    curves.spline: _curve,
+    curves.interpolant: _curve,
+    integrals.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
+    integrals.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args[3], args[1], args[5]),
+    integrals.slope_of: lambda args, kwargs: Object("equation"),
+    integrals.at_rows: _at_rows,
+    integrals.ode_along: lambda args, kwargs: _VALUES,
+    integrals.ivp_adjoint: lambda args, kwargs: _adjoint_of_ode(args[4], args[1], args[6]),
+    integrals.ode_curved: lambda args, kwargs: _adjoint_of_ode(args[3], args[7], args[5]),
+    integrals.ivp_along: lambda args, kwargs: _VALUES,
+    integrals.ode_values: lambda args, kwargs: _VALUES,
+    roots.found_root: lambda args, kwargs: _iterated(args[1]),
+    roots.found_root_scalar: lambda args, kwargs: _NUMBER,
+    implicit.solve_adjoint: _like_third,
+    implicit.solve_tangent: _like_third,
+    implicit.fixed_adjoint: _like_third,
+    implicit.fixed_tangent: _like_third,
+}

@@ -1,0 +1,261 @@
+"""Indices that are values: `xs[s]` of a list where `s` is a slice, and `x.flat[k]` of an array.
+
+Takes a function and the kinds of its names.  A slice in the index of a list or tuple is written
+out: `xs[s.start:s.stop:s.step]`.  One of an array is a view, by whatever name the slice goes; one
+of a list is a list of its own, which the passes that follow know by its colons.
+
+What `x.flat` is called becomes a second name of `x`: `x.flat[k]` is
+`x[np.unravel_index(k, x.shape)]`, read and written.  Where something else is done with it, it
+stays, and is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.links import near
+from srcdiff.ir.builder import Lines
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    SliceKind,
+    Tuple,
+    is_scalar,
+    rank_of,
+    sure,
+)
+from srcdiff.kinds.calls import atom_kind
+
+Kinds = Mapping[str, Kind]
+
+_PARTS = ("start", "stop", "step")
+
+
+def written_slices(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with the slices of its lists and tuples written out."""
+    if not any(_index(s, kinds) for s in ir.walk(function.body)):
+        return function
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        out: list[ir.Stmt] = []
+        for stmt in inner:
+            index = _index(stmt, kinds)
+            if index is None:
+                out.append(ir.map_blocks(stmt, block))
+                continue
+            lines = Lines(fresh, stmt.loc)
+            written = _written(index, sure(atom_kind(index, kinds)), lines)
+            out += (*lines.out, _with_index(stmt, written))
+        return tuple(out)
+
+    return replace(function, body=block(function.body))
+
+
+def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
+    """The index of a list or tuple that a statement reads or changes, if it is such a slice."""
+    call = ir.call_of(stmt)
+    if isinstance(stmt, ir.SetItem):
+        base, index = stmt.base, stmt.index
+    elif call is not None and call.fn in (operator.getitem, operator.delitem):
+        base, index = call.args  # type: ignore[assignment]
+    else:
+        return None
+    if not isinstance(index, (ir.Name, ir.Ref)):
+        return None
+    if not isinstance(sure(atom_kind(base, kinds)), (List, Tuple)):
+        return None
+    return index if isinstance(sure(atom_kind(index, kinds)), SliceKind) else None
+
+
+def _written(index: ir.Atom, kind: Kind, lines: Lines) -> ir.Slice:
+    """The slice with its parts; a step that is surely None is left out."""
+    value = index.value if isinstance(index, ir.Ref) else None
+    if isinstance(value, slice):
+        return ir.Slice(*(ir.Const(getattr(value, part)) for part in _PARTS))
+    plain = isinstance(kind, SliceKind) and isinstance(kind.step, NoneKind)
+    lower, upper = (lines.call(ir.Attr(part), index) for part in _PARTS[:2])
+    return ir.Slice(lower, upper, ir.NONE if plain else lines.call(ir.Attr("step"), index))
+
+
+def _with_index(stmt: ir.Stmt, index: ir.Slice) -> ir.Stmt:
+    """A statement with another index."""
+    if isinstance(stmt, ir.SetItem):
+        return replace(stmt, index=index)
+    assert isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call)
+    return replace(stmt, rhs=replace(stmt.rhs, args=(stmt.rhs.args[0], index)))
+
+
+# --- `x.flat` of an array, by indices of the array itself ----------------------------------------
+
+
+_USED_UP = (list, tuple, sum, min, max, sorted, np.array)
+"""What copies all numbers at once."""
+
+
+def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with indices of arrays in the place of `x.flat`."""
+    statements = list(ir.walk(function.body))
+    names = {n for s in statements if (n := _name(s, kinds)) is not None}
+    for stmt in statements:
+        if _name(stmt, kinds) is None:
+            names -= {n for n in names & {*ir.reads(stmt), *ir.writes(stmt)} if not _fits(stmt, n)}
+    names -= _overlapping(function, kinds, names)
+    if not names:
+        return function
+    return replace(function, body=_Flat(function, kinds, frozenset(names)).block(function.body))
+
+
+_FLAT = ir.Attr("flat")
+
+
+def _name(stmt: ir.Stmt, kinds: Kinds) -> str | None:
+    """The name that a statement gives to `x.flat` of an array."""
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if not isinstance(call, ir.Call) or call.fn != _FLAT:
+        return None
+    assert isinstance(stmt, ir.Assign)
+    base = call.args[0]
+    known = isinstance(base, ir.Name) and _is_array(base, kinds)
+    return stmt.target.id if known and stmt.target.id.startswith("_") else None
+
+
+def _is_array(atom: ir.Atom, kinds: Kinds) -> bool:
+    kind = atom_kind(atom, kinds)
+    return isinstance(kind, Array) and not kind.maybe_scalar
+
+
+def _fits(stmt: ir.Stmt, name: str) -> bool:
+    """Whether a statement does with `x.flat` what an index can do."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.base.id == name and name not in (*ir.names(stmt.index), *ir.names(stmt.value))
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(stmt, (ir.If, ir.For, ir.While)):
+        return name not in _head(stmt)
+    if not isinstance(call, ir.Call) or call.kwargs or not call.args:
+        return False
+    first, *rest = call.args
+    alone = first == ir.Name(name) and not any(name in ir.names(a) for a in rest)
+    return alone and (call.fn in (operator.getitem, len) or (call.fn in _USED_UP and not rest))
+
+
+def _overlapping(function: ir.Function, kinds: Kinds, names: set[str]) -> set[str]:
+    """The names of `x.flat` through which something is stored that may be a part of `x`.
+
+    NumPy reads it while it writes, item by item, so the result is that of no store by an index.
+    """
+    stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in names]
+    if not stores:
+        return set()
+    group = near(function, kinds)
+    whole = [(_name(s, kinds), ir.call_of(s)) for s in ir.walk(function.body)]
+    bases = {name: ir.names(call)[0] for name, call in whole if name and call is not None}
+    found = set()
+    for stmt in stores:
+        base = bases[stmt.base.id]
+        beside = (*ir.names(stmt.index), *ir.names(stmt.value))
+        arrays = (n for n in beside if not is_scalar(kinds.get(n, UNKNOWN)))
+        if any(group.get(n, n) == group.get(base, base) for n in arrays):
+            found.add(stmt.base.id)
+    return found
+
+
+def _head(stmt: ir.If | ir.For | ir.While) -> tuple[str, ...]:
+    """The names that the head of a statement with blocks reads or binds."""
+    if isinstance(stmt, ir.For):
+        return (stmt.target.id, *ir.names(stmt.iter), *ir.names(stmt.stop))
+    stop = stmt.stop if isinstance(stmt, ir.While) else None
+    return (*ir.names(stmt.test), *ir.names(stop))
+
+
+class _Flat:
+    """The walk over the blocks, with the names that `x.flat` has."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds, names: frozenset[str]) -> None:
+        self.kinds, self.names = kinds, names
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.ranks: dict[str, int | None] = {}
+        for stmt in ir.walk(function.body):
+            if (name := _name(stmt, kinds)) in names and (call := ir.call_of(stmt)) is not None:
+                self.ranks[str(name)] = rank_of(atom_kind(call.args[0], kinds))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with indices."""
+        return tuple(new for stmt in block for new in self.stmt(stmt))
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """What stands for one statement."""
+        stmt = ir.map_blocks(stmt, self.block)
+        lines = Lines(self.fresh, stmt.loc)
+        call = ir.call_of(stmt)
+        if call is not None and _name(stmt, self.kinds) in self.names:
+            lines.out.append(ir.rebuilt(stmt, rhs=call.args[0]))
+        elif isinstance(stmt, ir.SetItem) and stmt.base.id in self.names:
+            lines.out.append(self.store(stmt, lines))
+        elif call is not None and self.names.intersection(ir.names(call)):
+            lines.out.append(ir.rebuilt(stmt, rhs=self.read(call, lines)))
+        else:
+            return [stmt]
+        return lines.out
+
+    def store(self, stmt: ir.SetItem, lines: Lines) -> ir.SetItem:
+        """A store by an index of the array itself."""
+        if stmt.index is None:
+            return stmt
+        index, value = self.index(stmt.base, stmt.index, lines), stmt.value
+        if stmt.op is None and not self.is_one(stmt.index) and not self.is_one(value):
+            value = self.repeated(stmt.base, stmt.index, value, lines)
+        return replace(stmt, index=index, value=value)
+
+    def repeated(
+        self, base: ir.Name, place: ir.Atom, value: ir.Atom, lines: Lines
+    ) -> ir.Atom:
+        """As many numbers of a value in turn, again and again, as there are places."""
+        places = lines.item(lines.call(np.arange, lines.call(ir.Attr("size"), base)), place)
+        numbers = lines.call(np.arange, lines.call(np.size, places))
+        turns = lines.call(operator.mod, numbers, lines.call(np.size, value))
+        return lines.call(np.take, value, turns)
+
+    def is_one(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly one number."""
+        return is_scalar(atom_kind(atom, self.kinds))
+
+    def read(self, call: ir.Call, lines: Lines) -> ir.Call:
+        """What is read of `x.flat`: an item, several, the length, all."""
+        base, *rest = call.args
+        assert isinstance(base, ir.Name)
+        if call.fn is len:
+            return ir.Call(ir.Attr("size"), (base,))
+        if call.fn is not operator.getitem:
+            return replace(call, args=(lines.method("flatten", base),))
+        if self.ranks[base.id] != 1:
+            index = self.index(base, rest[0], lines, call.text == ir.LOOP)
+            return ir.Call(operator.getitem, (base, index))
+        if self.is_one(rest[0]):
+            return call
+        return ir.Call(np.copy, (lines.item(base, rest[0]),))  # no view of `x`
+
+    def index(
+        self, base: ir.Name, place: ir.Atom, lines: Lines, counter: bool = False
+    ) -> ir.Atom:
+        """The index of the array for a place in `x.flat`; `counter`: it is not negative."""
+        if self.ranks[base.id] == 1:
+            return place
+        first = isinstance(place, ir.Const) and isinstance(place.value, int) and place.value >= 0
+        if not first and not counter:
+            size = lines.call(ir.Attr("size"), base)
+            places = lines.call(range if self.is_one(place) else np.arange, size)
+            place = lines.item(places, place)
+        return lines.call(np.unravel_index, place, self.shape(base, lines))
+
+    def shape(self, base: ir.Name, lines: Lines) -> ir.Name:
+        """`x.shape`."""
+        return lines.call(ir.Attr("shape"), base)

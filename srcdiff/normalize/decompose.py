@@ -1,0 +1,479 @@
+"""Calls that stand for several others are written out, where a derivative flows through them.
+
+Takes a function after `live_ranges`, the kinds of its names, and its inputs and outputs; returns it
+with the definitions of `@composed` functions in place of their calls.  What is known of the
+arguments of a call decides the `if`s of a definition, and loops over known items are written out.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.activity import activity, edges_of
+from srcdiff.analysis.facts import has_complex, is_complex_kind
+from srcdiff.analysis.shadows import laid_origins
+from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.frontend.closures.closures import Closure
+from srcdiff.frontend.lowering import flows
+from srcdiff.frontend.request import Request
+from srcdiff.ir import kinds as kind_types
+from srcdiff.ir.kinds import UNKNOWN, Kind, Tuple, Unknown, rank_of
+from srcdiff.ir.kinds import Callable as CallableKind
+from srcdiff.kinds.interpreter import Typed, infer
+from srcdiff.normalize.displays import displays, with_names
+from srcdiff.normalize.in_place import prepare
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.normalize.operands import with_arrays
+from srcdiff.normalize.options import options, trimmed, variant, without
+from srcdiff.normalize.outputs import selected_names
+from srcdiff.normalize.overlaps import check_outs
+from srcdiff.primitives import notation
+from srcdiff.primitives.arguments import REMEDY, spelling
+from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.registry import Rule, find, lookup
+from srcdiff.specialize.early_activity import met_calls
+from srcdiff.specialize.fold import UNSET, Folder
+from srcdiff.specialize.inline import inline, lowered, written_out
+
+Kinds = Mapping[str, Kind]
+
+_ROUNDS = 4
+
+
+def inferred(block: ir.Block, kinds: Kinds) -> Kinds:
+    """The kinds of the names that a block binds."""
+    free = sorted(ir.used(block) - ir.bound(block))
+    params = tuple(ir.Param(n) for n in free)
+    known = {n: kinds[n] for n in free if n in kinds}
+    plain = tuple(s for s in block if not isinstance(s, (ir.Accum, ir.Demand, ir.Reset)))
+    return infer(ir.Function("", params, (*plain, ir.Return(ir.NONE))), known)
+
+
+class Specialiser:
+    """Decides what is known of a definition at one call."""
+
+    def __init__(
+        self, kinds: Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc, mixed: bool = False
+    ) -> None:
+        self.kinds = kinds
+        self.mixed = mixed  # what has no known dtype may be complex
+        self.fresh = fresh
+        self.name = name
+        self.loc = loc
+        self.before: list[ir.Stmt] = []  # what has to run before the statement at hand
+
+    def emit(self, rhs: ir.Rhs) -> ir.Name:
+        """A name for a value that the statement at hand needs."""
+        name = self.fresh()
+        self.before.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    def settled(self, block: ir.Block) -> ir.Block:
+        """The block with what is known decided, until nothing changes."""
+        for _ in range(_ROUNDS):
+            known = {**self.kinds, **inferred(block, self.kinds)}
+            folder = Folder(known, self.emit, mixed=self.mixed)
+            new = self.block(block, folder, {})
+            if new == block:
+                break
+            block = new
+        return self.checked(block)
+
+    def checked(self, block: ir.Block, certain: bool = True) -> ir.Block:
+        """The block; an error where the definition refuses the call, there or when it runs."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            reason = _refusal(stmt)
+            if reason and certain:
+                raise MissingRuleError(
+                    f"the rule of {self.name} does not cover this call: {reason}",
+                    self.loc,
+                    REMEDY,
+                )
+            if reason:
+                stmt = ir.Verbatim(f"raise NotImplementedError({reason!r})", loc=self.loc)
+            out.append(
+                ir.map_blocks(stmt, lambda b: self.checked(b, False))
+            )
+        return tuple(out)
+
+    def block(self, block: ir.Block, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
+        """A block with what is known put in; `env` takes the names of known values."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            out += self.stmt(stmt, folder, env)
+        return tuple(out)
+
+    def stmt(self, stmt: ir.Stmt, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
+        """One statement with what is known put in."""
+
+        def read(n: ir.Name) -> ir.Atom:
+            return env.get(n.id, n)
+
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, folder, env)
+        if isinstance(stmt, ir.For):
+            return self.loop(stmt, folder, env)
+        if isinstance(stmt, ir.Assign):
+            rhs = ir.map_rhs(read, stmt.rhs)
+            if isinstance(rhs, ir.Call) and rhs.fn is not ir.make_list:
+                rhs = _answered(rhs, folder) or folder.call(rhs)
+                rhs = trimmed(rhs) if isinstance(rhs, ir.Call) else rhs
+            env.pop(stmt.target.id, None)
+            if isinstance(rhs, (ir.Const, ir.Tup, ir.Ref)):
+                env[stmt.target.id] = rhs
+            before, self.before = self.before, []
+            return (*before, replace(stmt, rhs=rhs))
+        if isinstance(stmt, ir.While):
+            _forget(env, stmt)
+        return (ir.map_stmt(stmt, read, lambda n: n, lambda b: self.block(b, folder, dict(env))),)
+
+    def branch(self, stmt: ir.If, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
+        """An `if`: the branch that is taken, where that is known."""
+        test = env.get(stmt.test.id, stmt.test) if isinstance(stmt.test, ir.Name) else stmt.test
+        known = folder.static(test)
+        if known is not UNSET:
+            return self.block(stmt.body if known else stmt.orelse, folder, env)
+        body = self.block(stmt.body, folder, dict(env))
+        orelse = self.block(stmt.orelse, folder, dict(env))
+        _forget(env, stmt)
+        return (replace(stmt, test=test, body=body, orelse=orelse),)
+
+    def loop(self, stmt: ir.For, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
+        """A loop: written out where its range is known."""
+
+        def read(n: ir.Name) -> ir.Atom:
+            return env.get(n.id, n)
+
+        rhs = ir.map_rhs(read, stmt.iter)
+        steps = _range_of(rhs, folder)
+        if steps is not None and stmt.stop is None:
+            out: list[ir.Stmt] = []
+            for k in steps:
+                out += self.block(self.own(stmt, k), folder, env)
+            return tuple(out)
+        _forget(env, stmt)
+        assert not isinstance(rhs, ir.Opaque)
+        return (replace(stmt, iter=rhs, body=self.block(stmt.body, folder, dict(env))),)
+
+    def own(self, stmt: ir.For, k: int) -> ir.Block:
+        """The body of one iteration, with its temporaries renamed apart."""
+        start = ir.Assign(stmt.target, ir.Const(k), stmt.loc)
+        inner = sorted(n for n in ir.bound(stmt.body) if n.startswith("_t"))
+        return (start, *ir.rename(stmt.body, {n: self.fresh().id for n in inner}))
+
+
+def _refusal(stmt: ir.Stmt) -> str:
+    """The reason that a statement of a definition gives for a refusal, "" if it is none."""
+    call = ir.call_of(stmt)
+    if call is None or call.fn is not notation.refuse:
+        return ""
+    assert isinstance(call.args[0], ir.Const)
+    return str(call.args[0].value)
+
+
+def _forget(env: dict[str, ir.Atom], stmt: ir.Stmt) -> None:
+    """What a statement may bind is not known from here on."""
+    for name in ir.bound((stmt,)):
+        env.pop(name, None)
+
+
+def _answered(call: ir.Call, folder: Folder) -> ir.Const | None:
+    """The answer of `callable` and `np.iscomplexobj` where the kind tells."""
+    if call.fn is callable:
+        return _is_callable(folder, call.args[0])
+    if call.fn is not np.iscomplexobj:
+        return None
+    dtype = getattr(folder.kind(call.args[0]), "dtype", None)
+    return None if dtype is None else ir.Const(np.dtype(dtype).kind == "c")
+
+
+def _is_callable(folder: Folder, atom: ir.Atom) -> ir.Const | None:
+    kind = folder.kind(atom)
+    if isinstance(kind, Unknown):
+        return None
+    return ir.Const(isinstance(kind, CallableKind))
+
+
+def _range_of(rhs: ir.Rhs, folder: Folder) -> range | None:
+    """The range that a loop runs over, where it is known."""
+    if not isinstance(rhs, ir.Call) or rhs.fn is not range:
+        return None
+    known = [folder.static(a) for a in rhs.args]
+    return None if any(type(k) is not int for k in known) else range(*known)
+
+
+# --- calls that stand for several others are written out, where a derivative flows through them --
+
+
+_LEVELS = 8
+"""How deep composed functions may be made of each other."""
+
+
+def compose(typed: Typed, request: Request) -> Typed:
+    """The function with all active calls of composed functions written out."""
+    inputs, forward = tuple(i.param for i in request.inputs), request.mode == "forward"
+    check_outs(typed.function, typed.kinds)
+    typed = _with_arrays(typed, inputs, forward)
+    for _ in range(_LEVELS):
+        function = typed.function
+        if not any(map(_may_change, ir.walk(function.body))):
+            break
+        new = composed(function, typed.kinds, inputs, selected_names(function))
+        if new == function:
+            break
+        typed = _with_arrays(typed.then(webs(prepare(with_names(displays(new))))), inputs, forward)
+    return typed
+
+
+def _with_arrays(typed: Typed, inputs: tuple[str, ...], forward: bool) -> Typed:
+    """The function with arrays for lists, among them those that meet what was a list before."""
+    while True:
+        function = typed.function
+        outputs = selected_names(function)
+        new = with_arrays(function, typed.kinds, inputs, outputs, forward)
+        if new == function:
+            return typed
+        typed = typed.then(new)
+
+
+def composed(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> ir.Function:
+    """The function with active calls of composed functions written out, one level of them."""
+    found = edges_of(function, kinds, flows)
+    active = activity(inputs, outputs, found)
+
+    def matters(call: ir.Call, results: tuple[str, ...]) -> bool:
+        """Whether a derivative flows through a call."""
+        if mutated_args(call, kinds):
+            return True  # what it writes into may be a view of something active
+        return any(n in active for n in results) and any(n in active for n in ir.names(call))
+
+    fresh = ir.Fresh(ir.all_names(function))
+    laid = laid_origins(function, kinds)
+    writer = _Writer(kinds, fresh, matters, has_complex(function, kinds), laid)
+    return replace(function, body=writer.block(function.body))
+
+
+def without_functionals(
+    function: ir.Function, origin: object, inputs: tuple[str, ...]
+) -> ir.Function:
+    """The function with calls that take functions, and what these call, written out."""
+    while (plain := early(function, inputs)) != function:
+        function = inline(plain, origin)
+    return function
+
+
+def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
+    """The function with calls that take functions, `np.piecewise`, written out.
+
+    Calls that meet nothing that depends on an input stay.
+    """
+    if not any(_is_early(ir.call_of(s)) for s in ir.walk(function.body)):
+        return function
+    shown = displays(function)
+    met = met_calls(shown, inputs, _is_early)
+    if not met:
+        return function
+    made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
+    fresh = ir.Fresh(ir.all_names(function))
+    writer = _Writer(
+        dict.fromkeys(made, kind_types.Callable()), fresh,
+        lambda call, _: any(call is one for one in met), True, laid_origins(shown, {}),
+    )  # fmt: skip
+    return replace(function, body=writer.block(shown.body))
+
+
+def _is_early(call: ir.Call | None) -> bool:
+    rule = None if call is None else lookup(call.fn)
+    return rule is not None and rule.early
+
+
+def _makes_function(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, Closure)
+
+
+def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
+    """A block of plain statements with all calls of composed functions written out."""
+    while any(_is_defined(ir.call_of(s)) for s in ir.walk(block)):
+        known = {**kinds, **inferred(block, kinds)}
+        mixed = any(map(is_complex_kind, known.values()))
+        writer = _Writer(known, fresh, lambda call, _: _is_defined(call), mixed)
+        block = _bound_once(writer.block(block), fresh)
+    return block
+
+
+def _bound_once(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
+    """Plain statements in which no name is bound twice."""
+    new: dict[str, ir.Name] = {}
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.Assign):
+            rhs = ir.map_rhs(lambda n: new.get(n.id, n), stmt.rhs)
+            again = stmt.target.id in {n for s in out for n in ir.writes(s)}
+            if again:
+                new[stmt.target.id] = fresh(stmt.target.id)
+            out.append(ir.Assign(new.get(stmt.target.id, stmt.target), rhs, stmt.loc))
+        else:
+            out += ir.rename((stmt,), {old: n.id for old, n in new.items()})
+    return tuple(out)
+
+
+def _is_defined(call: ir.Call | None) -> bool:
+    if call is None:
+        return False
+    return _definition(call) is not None or variant(call, ir.NOWHERE) is not None
+
+
+def _may_change(stmt: ir.Stmt) -> bool:
+    """Whether a statement may stand for others."""
+    call = ir.call_of(stmt)
+    if call is None:
+        return False
+    if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS:
+        return True
+    return _definition(call) is not None or _is_outer(call) or _has_options(call, stmt)
+
+
+def _has_options(call: ir.Call, stmt: ir.Stmt) -> bool:
+    """Whether a call has an argument that is written out."""
+    loc = getattr(stmt, "loc", ir.NOWHERE)
+    return bool(options(call, loc) or variant(call, loc))
+
+
+# The names of the parts of what functions of `np.linalg` return.
+_FIELDS = {
+    "eigenvalues": 0, "eigenvectors": 1, "U": 0, "S": 1, "Vh": 2, "Q": 0, "R": 1, "sign": 0,
+    "logabsdet": 1,
+}  # fmt: skip
+
+
+def _is_field(call: ir.Call, kinds: Kinds) -> bool:
+    """Whether a call reads a part of a named tuple by its name."""
+    base = call.args[0] if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS else None
+    return isinstance(base, ir.Name) and isinstance(kinds.get(base.id), Tuple)
+
+
+def _is_outer(call: ir.Call) -> bool:
+    """Whether a call is of the method `outer` of a ufunc that has no rule of its own."""
+    ufunc = isinstance(getattr(call.fn, "__self__", None), np.ufunc)
+    named = getattr(call.fn, "__name__", "") == "outer"
+    return ufunc and named and len(call.args) == 2 and lookup(call.fn) is None
+
+
+def _definition(call: ir.Call) -> object | None:
+    """What a call is made of, None if it is no composed function."""
+    rule = lookup(call.fn)
+    return None if rule is None else rule.definition
+
+
+class _Writer:
+    """The pass over one function; `wanted` says, of a call and its results, what is written out."""
+
+    def __init__(
+        self,
+        kinds: Kinds,
+        fresh: ir.Fresh,
+        wanted: Callable[[ir.Call, tuple[str, ...]], bool],
+        mixed: bool,
+        laid: frozenset[str] = frozenset(),
+    ) -> None:
+        self.kinds = kinds
+        self.fresh = fresh
+        self.wanted = wanted
+        self.mixed = mixed  # complex numbers may occur
+        self.laid = laid  # the names of which it matters how they lie in memory
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its calls written out."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            call = ir.call_of(stmt)
+            if call is not None and self.wanted(call, ir.writes(stmt)):
+                assert isinstance(stmt, (ir.Assign, ir.Effect))
+                out += self.written(stmt, call)
+            else:
+                out.append(ir.map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def written(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
+        """The statements that a call stands for."""
+        target = stmt.target if isinstance(stmt, ir.Assign) else None
+        found = options(call, stmt.loc)
+        if found is not None:
+            return without(found, target, self.fresh, stmt.loc, self.kinds)
+        if target is not None and _is_field(call, self.kinds):
+            part = ir.Call(operator.getitem, (call.args[0], ir.Const(_FIELDS[call.fn.name])))  # type: ignore[union-attr]
+            return (ir.Assign(target, part, stmt.loc),)
+        outer = self.outer(call, stmt)
+        if outer is not None:
+            return outer
+        made = variant(call, stmt.loc)
+        if made is None and _definition(call) is None:
+            return (stmt,)
+        if made is None:
+            bound = find(call, self.kinds, stmt.loc)
+            made = bound.rule, bound.args
+        rule, args = made
+        if target is not None and target.id in self.laid:
+            self.check_order(target, call, stmt.loc)
+        return self.defined(rule, args, target, call, stmt.loc)
+
+    def check_order(self, target: ir.Name, call: ir.Call, loc: ir.Loc) -> None:
+        """Refuse a result whose order in memory decides what is written into.
+
+        Raises:
+            UnsupportedError: written out it may lie in another order.
+        """
+        rank = rank_of(self.kinds.get(target.id, UNKNOWN))
+        if rank is None or rank > 1:
+            raise UnsupportedError(
+                f"{spelling(call)} is written out, and what it gives may then lie in memory in "
+                "another order, on which it depends what is a view of it",
+                loc,
+                remedy="Make a copy in C order here with `.copy()`, before it is reshaped.",
+            )
+
+    def outer(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
+        """`np.hypot.outer(a, b)` as `np.hypot(a[:, None], b)`."""
+        if not _is_outer(call):
+            return None
+        second = call.args[1]
+        kind = self.kinds.get(second.id, UNKNOWN) if isinstance(second, ir.Name) else UNKNOWN
+        rank = rank_of(kind)
+        if rank is None:
+            raise MissingRuleError(
+                f"the rule of {spelling(call)} needs to know the rank of its second argument",
+                stmt.loc, "Give an example of the arguments, or add the axes with `None`.",
+            )  # fmt: skip
+        axes = ir.Tup(tuple(ir.Const(k) for k in range(-rank, 0)))
+        wide = self.fresh()
+        widened = ir.Call(np.expand_dims, (call.args[0], axes), text="np.expand_dims")
+        plain = ir.Call(call.fn.__self__, (wide, call.args[1]), call.kwargs)  # type: ignore[union-attr]
+        return (ir.Assign(wide, widened, stmt.loc), replace(stmt, rhs=plain))
+
+    def defined(
+        self,
+        rule: Rule,
+        args: Mapping[str, ir.Atom],
+        target: ir.Name | None,
+        call: ir.Call,
+        loc: ir.Loc,
+    ) -> ir.Block:
+        """The definition of a rule for these arguments."""
+        callee = lowered(rule.definition)
+        assert callee is not None, f"the definition {rule.name} cannot be lowered"
+        body = written_out(callee, args, target, loc, self.fresh)
+        specialised = Specialiser(self.kinds, self.fresh, spelling(call), loc, self.mixed)
+        return _located(specialised.settled(body), loc)
+
+
+def _located(block: ir.Block, loc: ir.Loc) -> ir.Block:
+    """A block whose statements all come from one place of the user's source."""
+    return tuple(replace(ir.map_blocks(s, lambda b: _located(b, loc)), loc=loc) for s in block)

@@ -1,0 +1,528 @@
+"""Operators in place, resolved by what they write into, and loops whose targets only they bind.
+
+Takes a lowered function; brings it into the form that the analyses expect.  `prepare` comes before
+`webs`: no loop's body binds the loop's target, and no name that a `while` condition binds is read
+outside it; `y += x` on a variable is a new value of it, marked by the spelling of the operator.
+`inplace` comes after the first analysis of kinds: operators in place on numbers and on arrays that
+no other name shares are plain assignments; `*=` and its like on parts of arrays are a read, an
+operation and a store; `r = xs.append(v)` is an append, and None.
+
+`xs[i] += v` where `xs[i]` is an array writes into the array that the container holds.  Storing a
+new array instead is the same as long as no other name and no other place holds that array: this is
+what `shared_elements` asks.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Mapping, Set
+from dataclasses import replace
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.facts import sampled
+from srcdiff.analysis.links import Link, groups, in_place, is_copy, linked_names, links_of
+from srcdiff.analysis.liveness import live_after
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    List,
+    Scalar,
+    SliceKind,
+    Tuple,
+    contents,
+    is_container,
+    is_mutable,
+    is_numeric,
+    is_scalar,
+    sure,
+)
+from srcdiff.kinds.calls import kind_of_call
+from srcdiff.primitives.effects import mutated_args, returns_nothing
+from srcdiff.primitives.views import is_array, is_reshaping
+from srcdiff.runtime.devices import on_device
+
+Kinds = Mapping[str, Kind]
+
+
+def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
+    """The identities of operators in place on elements that are arrays and held elsewhere too.
+
+    Raises:
+        UnsupportedError: an element may be held elsewhere, and be a number or an array.
+    """
+    # A generated text writes into no array that another of its names holds.
+    known = sampled(function, kinds) and not function.loc.file.startswith(ir.GENERATED)
+    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known)]
+    links = [k for k in links_of(function.body, kinds, False) if not _takes_out(k)]
+    # `b *= y` on an array gives the array that it was.
+    links += [k for k in in_place(function) if not is_scalar(kinds.get(k.target, UNKNOWN))]
+    found: set[int] = set()
+    for stmt in stores:
+        assert isinstance(stmt, ir.SetItem)
+        other = _other_holder(stmt, links, function, kinds)
+        if other is not None and not is_array(_element(stmt, kinds)):
+            raise _unclear(stmt, other)
+        if other is not None:
+            found.add(id(stmt))
+    return frozenset(found)
+
+
+def _unclear(stmt: ir.SetItem, other: str) -> UnsupportedError:
+    """The refusal of an element that may be a number or an array."""
+    also = "another place" if other.startswith("_") else ir.said(other)
+    return UnsupportedError(
+        f"`{stmt.op}=` writes into the element of the container {ir.said(stmt.base.id)} if that "
+        f"is an array, and {also} may hold the same array",
+        stmt.loc,
+        remedy=f"Store a new array, `xs[i] = xs[i] {stmt.op} ...`, or copy it first.",
+    )
+
+
+def _element(stmt: ir.SetItem, kinds: Kinds) -> Kind:
+    """The kind of the element that a store is about."""
+    assert stmt.index is not None
+    return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
+
+
+def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
+    """Whether a statement is an operator in place on an element that may be an array."""
+    if not isinstance(stmt, ir.SetItem) or stmt.index is None or stmt.op is None:
+        return False
+    kind = kinds.get(stmt.base.id, UNKNOWN)
+    kind = sure(kind) if known else kind
+    if not isinstance(kind, (List, Dict)) or is_scalar(_element(stmt, kinds)):
+        return False
+    return any(map(_is_shared, contents(kind)))
+
+
+def _takes_out(link: Link) -> bool:
+    """Whether a statement takes an element whose place in the container is given to another one."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+        return False
+    return any(_replaces(s, rhs, link) for s in link.rest[:2])
+
+
+def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
+    """Whether a statement stores something else where an item was taken."""
+    if not isinstance(stmt, ir.SetItem) or stmt.op is not None:
+        return False
+    same = (stmt.base, stmt.index) == item.args
+    return same and link.target not in ir.names(stmt.value)
+
+
+def _is_shared(kind: Kind) -> bool:
+    return is_mutable(kind) or isinstance(kind, Tuple)
+
+
+def _other_holder(
+    stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: Kinds
+) -> str | None:
+    """A name or place that may hold an array of the container too, None if there is none."""
+    near = _component(stmt.base.id, links)
+    params = {p.name for p in function.params}
+    taken = {k.target for k in links if k.how == "element"}
+    same = groups(k for k in links if k.how in ("alias", "view", "permute"))
+    for link in links:
+        if link.target in near and link.how == "stored":
+            array = link.source not in kinds or not is_container(kinds[link.source])
+            # What is stored, and what it is a view of.
+            whole = {n for n in same if same[n] == same.get(link.source)} | {link.source}
+            if _count(link.stmt, link.source) > 1 or whole & taken:
+                return link.source
+            if whole & live_after(function, link.stmt) or (array and link.source in params):
+                return link.source
+    live = live_after(function, stmt)
+    for name in sorted(near & live):
+        if name not in kinds or not is_container(kinds[name]):
+            return name
+    return _copy_of(stmt.base.id, links, live)
+
+
+def _copy_of(name: str, links: list[Link], live: Set[str]) -> str | None:
+    """A live container that was made of the items of another one, or that one, None if none is."""
+    made = [k for k in links if k.how == "element" and is_copy(k.stmt)]
+    same = groups(made + [k for k in links if k.how == "alias"])
+    if name not in {n for k in made for n in same if same[n] == same[k.target]}:
+        return None
+    return min((n for n in live if same.get(n) == same[name] and n != name), default=None)
+
+
+def _component(start: str, links: list[Link]) -> frozenset[str]:
+    """Every name that may share memory with a container or with what is in it."""
+    found = {start}
+    size = 0
+    while size != len(found):
+        size = len(found)
+        for link in links:
+            if link.target in found or link.source in found:
+                found |= {link.target, link.source}
+    return frozenset(found)
+
+
+def _count(stmt: ir.Stmt, name: str) -> int:
+    """How often a statement reads a name."""
+    return sum(
+        isinstance(a, ir.Name) and a.id == name for o in ir.operands(stmt) for a in ir.atoms(o)
+    )
+
+
+# --- bring a lowered function into the form that the analyses expect -----------------------------
+
+
+def prepare(function: ir.Function) -> ir.Function:
+    """The function with loop targets that only the loop binds, and plain `while` conditions."""
+    fresh = ir.Fresh(ir.all_names(function))
+    return replace(function, body=_prepare(function.body, fresh, _mentioned(function.body)))
+
+
+def _mentioned(block: ir.Block) -> Counter[str]:
+    """How many statements read or bind each name, tests and stop flags included."""
+    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
+
+
+def _prepare(block: ir.Block, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
+    return tuple(s for stmt in block for s in _prepare_stmt(stmt, fresh, mentioned))
+
+
+def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
+    if isinstance(stmt, (ir.If, ir.For, ir.While)):
+        stmt = ir.map_blocks(stmt, lambda b: _prepare(b, fresh, mentioned))
+    if isinstance(stmt, ir.For):
+        return (_own_target(stmt, fresh),)
+    if isinstance(stmt, ir.While):
+        return _rotated(stmt, fresh, mentioned)
+    spelled = _spelled_out(stmt)
+    if spelled is not None:
+        return _prepare(spelled, fresh, mentioned)
+    if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
+        call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
+        return (ir.Assign(stmt.base, call, stmt.loc),)
+    if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+        if stmt.rhs.fn == ir.Method("pop"):
+            return (ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc),)
+    return (stmt,)
+
+
+_OPERATORS = {
+    "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ipow__": "**",
+    "__ifloordiv__": "//", "__imod__": "%", "__imatmul__": "@", "__ior__": "|", "__iand__": "&",
+    "__ixor__": "^",
+}  # fmt: skip
+"""Methods that stand for an operator in place."""
+
+
+def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
+    """The statements that a call such as `operator.setitem(xs, i, v)` stands for."""
+    call = ir.call_of(stmt)
+    if call is None or call.kwargs or not call.args or not isinstance(call.args[0], ir.Name):
+        return None
+    name = call.fn.name if isinstance(call.fn, ir.Method) else ""
+    base, rest = call.args[0], call.args[1:]
+    gives: ir.Atom = ir.NONE
+    if (call.fn is operator.setitem or name == "__setitem__") and len(rest) == 2:
+        done: ir.Stmt = ir.SetItem(base, rest[0], rest[1], None, stmt.loc)
+    elif name == "__delitem__" and len(rest) == 1:
+        done = ir.Effect(ir.Call(operator.delitem, call.args), stmt.loc)
+    elif name in _OPERATORS and len(rest) == 1:
+        done, gives = ir.SetItem(base, None, rest[0], _OPERATORS[name], stmt.loc), base
+    else:
+        return None
+    if not isinstance(stmt, ir.Assign):
+        return (done,)
+    return (done, ir.Assign(stmt.target, gives, stmt.loc))
+
+
+def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
+    """A loop whose body does not bind the target: `for _i in ...: i = _i; ...` if it did."""
+    return _apart(stmt, fresh) if stmt.target.id in ir.bound(stmt.body) else stmt
+
+
+def _apart(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
+    """A loop with a counter of its own, which the body assigns to what was the target."""
+    first = stmt.body[0] if stmt.body else None
+    if isinstance(first, ir.Assign) and first.rhs == stmt.target:
+        rest = stmt.body[1:]
+        if stmt.target.id not in ir.used(rest) | ir.bound(rest):
+            return stmt  # it has one
+    target = fresh("_" + stmt.target.id)
+    copy = ir.Assign(stmt.target, target, stmt.loc)
+    return replace(stmt, target=target, body=(copy, *stmt.body))
+
+
+def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
+    """A `while` whose condition does more than to decide evaluates it in its body.
+
+    It binds names that are read elsewhere, or writes into memory.
+    """
+    inside = _mentioned((replace(stmt, body=(), stop=None),))
+    decides = all(inside[n] == mentioned[n] for n in ir.bound(stmt.cond))
+    if decides and not any(map(_writes, ir.walk(stmt.cond))):
+        return (stmt,)
+    test = fresh("_go")
+    check = (*stmt.cond, ir.Assign(test, stmt.test, stmt.loc))
+    body = (*stmt.body, *check)
+    if stmt.stop is not None:
+        no_stop = fresh("_on")
+        ask = ir.Assign(no_stop, ir.Call(operator.not_, (stmt.stop,)), stmt.loc)
+        stopped = (ir.Assign(test, ir.Const(False), stmt.loc),)
+        body = (*stmt.body, ask, ir.If(no_stop, check, stopped, stmt.loc))
+    return (*check, ir.While((), test, body, None, stmt.loc))
+
+
+def _writes(stmt: ir.Stmt) -> bool:
+    """Whether a statement itself may write into memory."""
+    call = ir.call_of(stmt)
+    if call is None:
+        return isinstance(stmt, ir.SetItem)
+    return is_inplace(call) or bool(mutated_args(call))
+
+
+def inplace(
+    function: ir.Function, kinds: Mapping[str, Kind], lent: frozenset[str] = frozenset()
+) -> ir.Function:
+    """The function with operators in place resolved by the kinds of what they write into.
+
+    What is written into the parameters `lent` is seen by the caller.
+    """
+    fresh = ir.Fresh(ir.all_names(function))
+    held = shared_elements(function, kinds)
+    shared = linked_names(function, kinds, lent) | reshaped_names(function)
+    new = replace(function, body=_inplace(function.body, kinds, shared, held, fresh))
+    return _one_name(new, _in_place_pairs(function))
+
+
+def _in_place_pairs(function: ir.Function) -> frozenset[tuple[str, str]]:
+    """The names of a variable before and after an operator in place, parameters left alone."""
+    params = {p.name for p in function.params}
+    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_inplace(s.rhs)]
+    pairs = ((s.target.id, ir.names(s.rhs.args[0])[0]) for s in marks)  # type: ignore[union-attr]
+    return frozenset((new, old) for new, old in pairs if not {new, old} & params)
+
+
+def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Function:
+    """Where an array was written in place the variable keeps its name."""
+    new: dict[str, str] = {}
+    names: dict[str, frozenset[str]] = {}
+
+    def first(name: str) -> str:
+        while name in new:
+            name = new[name]
+        return name
+
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+            one, two = first(stmt.target.id), first(stmt.rhs.id)
+            if (stmt.target.id, stmt.rhs.id) in pairs and one != two:
+                together = names.get(one, frozenset({one})) | names.get(two, frozenset({two}))
+                if not _in_the_way(together, function):
+                    new[one], names[two] = two, together
+    if not new:
+        return function
+    renamed = ir.rename(function.body, {n: first(n) for n in new})
+    return replace(function, body=_without_copies(renamed))
+
+
+def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
+    """Whether one of the names is bound while another one is read later (`a, x = x, a`)."""
+    for stmt in ir.walk(function.body):
+        bound = names.intersection(ir.writes(stmt))
+        if bound:
+            same = ir.names(stmt.rhs) if isinstance(stmt, ir.Assign) and _is_name(stmt.rhs) else ()
+            if live_after(function, stmt) & (names - bound).difference(same):
+                return True
+    return False
+
+
+def _is_name(rhs: ir.Rhs) -> bool:
+    return isinstance(rhs, ir.Name)
+
+
+def _without_copies(block: ir.Block) -> ir.Block:
+    """A block without `x = x`."""
+    kept = (s for s in block if not (isinstance(s, ir.Assign) and s.rhs == s.target))
+    return tuple(ir.map_blocks(s, _without_copies) for s in kept)
+
+
+def reshaped_names(function: ir.Function) -> frozenset[str]:
+    """`x.reshape` for every variable x that a function reshapes."""
+    found = set()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and is_reshaping(stmt.rhs):
+            found |= {f"{n}.reshape" for n in ir.names(stmt.rhs)}
+    return frozenset(found)
+
+
+def _inplace(
+    block: ir.Block,
+    kinds: Mapping[str, Kind],
+    shared: frozenset[str],
+    held: frozenset[int],
+    fresh: ir.Fresh,
+) -> ir.Block:
+    def inner(b: ir.Block) -> ir.Block:
+        return _inplace(b, kinds, shared, held, fresh)
+
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+            kind = sure(kinds.get(stmt.base.id, UNKNOWN))
+            if id(stmt) in held:
+                out += _resolved_element(stmt, fresh)
+            else:
+                out += [stmt] if stmt.index is None else _resolved_item(stmt, kind, kinds, fresh)
+        elif isinstance(stmt, ir.Assign) and returns_nothing(stmt.rhs, kinds):
+            assert isinstance(stmt.rhs, ir.Call)
+            out += [ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc)]
+        elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
+            out += _resolved(stmt, kinds, shared, fresh)
+        elif isinstance(stmt, ir.For) and not _is_counter(kinds.get(stmt.target.id)):
+            out.append(ir.map_blocks(_apart(stmt, fresh), inner))
+        else:
+            out.append(ir.map_blocks(stmt, inner))
+    return tuple(out)
+
+
+def _is_counter(kind: Kind | None) -> bool:
+    """Whether a loop's target is nothing but a whole number; else it may have an adjoint."""
+    return isinstance(kind, Scalar) and str(kind.dtype).startswith("int")
+
+
+def is_inplace(rhs: ir.Rhs) -> bool:
+    """Whether an expression stands for an operator in place on a variable."""
+    return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+
+
+def _resolved(
+    stmt: ir.Assign, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """`y op= x`: of a number, or of an array that nobody shares, `y = y op x`; else in place."""
+    call = stmt.rhs
+    assert isinstance(call, ir.Call) and call.text is not None
+    base, value = call.args
+    assert isinstance(base, ir.Name)
+    op = call.text[:-1]
+    kind = sure(kinds.get(base.id, UNKNOWN))
+    if is_container(kind):
+        raise UnsupportedError(
+            f"`{op}=` on the container {ir.said(base.id)} is not supported",
+            stmt.loc,
+            remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
+        )
+    # In place an array keeps its layout, on which it depends what is a view of it.
+    reshaped = f"{stmt.target.id}.reshape" in shared
+    known = not isinstance(value, ir.Name) or is_numeric(kinds.get(value.id, UNKNOWN))
+    alone = base.id not in shared and not reshaped and not _may_be_zero_dimensional(kind)
+    alone = alone and (known or not is_array(kind))
+    if alone or (kind is not None and is_scalar(kind)):
+        return _rebound(stmt, value, kind, kinds, fresh)
+    if not is_array(kind):
+        name = ir.said(base.id).strip("`")
+        raise UnsupportedError(
+            f"`{op}=` writes into `{name}` if it is an array, which another name shares, and "
+            "makes a new value if it is a number",
+            stmt.loc,
+            remedy=f"Write `{name} = {name} {op} ...`, or give an example of the arguments.",
+        )
+    out = _written(base, value, op, stmt.loc, fresh)
+    return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]
+
+
+_STORED = ("+", "-", "*", "/")
+"""The operators of stores that have rules."""
+
+
+def _written(
+    base: ir.Name, value: ir.Atom, op: str, loc: ir.Loc, fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """`base op= value` in the memory of an array."""
+    if op in _STORED:
+        return [ir.SetItem(base, None, value, op, loc)]
+    result = fresh()
+    return [
+        ir.Assign(result, ir.Call(ir.OPERATORS[op], (base, value)), loc),
+        ir.SetItem(base, ir.Const(...), result, None, loc),
+    ]
+
+
+def _resolved_element(stmt: ir.SetItem, fresh: ir.Fresh) -> list[ir.Stmt]:
+    """`xs[i] op= v` in the memory of the array that is `xs[i]`."""
+    assert stmt.index is not None and stmt.op is not None
+    held = fresh()
+    read = ir.Assign(held, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
+    store = ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
+    return [read, *_written(held, stmt.value, stmt.op, stmt.loc, fresh), store]
+
+
+def _may_be_zero_dimensional(kind: Kind | None) -> bool:
+    """Whether `y op x` may be a number where y is an array without axes."""
+    return not on_device() and isinstance(kind, Array) and not kind.maybe_scalar and not kind.dims
+
+
+def _rebound(
+    stmt: ir.Assign,
+    value: ir.Atom,
+    kind: Kind | None,
+    kinds: Mapping[str, Kind],
+    fresh: ir.Fresh,
+) -> list[ir.Stmt]:
+    """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
+    if isinstance(kind, Array) and not kind.maybe_scalar and _changes_dtype(value, kind, kinds):
+        wide = fresh()
+        dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
+        cast = ir.Call(ir.Method("astype"), (wide, dtype))
+        assert isinstance(stmt.rhs, ir.Call)
+        call = replace(stmt.rhs, text=None)
+        return [ir.Assign(wide, call, stmt.loc), ir.Assign(stmt.target, cast, stmt.loc)]
+    return [stmt]
+
+
+def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Mapping[str, Kind]) -> bool:
+    """Whether `y op x` may have another dtype than y, where that of y is known."""
+    value = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    if kind.dtype is None or kind.dtype == "float64":
+        return kind.dtype is not None and str(getattr(value, "dtype", "")).startswith("complex")
+    return not (
+        isinstance(atom, ir.Const)
+        or (isinstance(value, Scalar) and value.python)
+        or (value is not None and getattr(value, "dtype", None) == kind.dtype)
+    )
+
+
+def _resolved_item(
+    stmt: ir.SetItem, kind: Kind | None, kinds: Mapping[str, Kind], fresh: ir.Fresh
+) -> list[ir.Stmt]:
+    """`x[i] op= v`: kept where the adjoint is as simple, else a read, an operation and a store."""
+    assert stmt.index is not None
+    container = kind is not None and is_container(kind)
+    kept = is_array(kind) if stmt.op in ("*", "/") else stmt.op in ("+", "-") and not container
+    if kept and _distinct(stmt.index, kinds):
+        return [stmt]
+    old = fresh()
+    read = ir.Assign(old, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
+    result = fresh()
+    assert stmt.op is not None
+    call = ir.Call(ir.OPERATORS[stmt.op], (old, stmt.value))
+    store = ir.SetItem(stmt.base, stmt.index, result, None, stmt.loc)
+    return [read, ir.Assign(result, call, stmt.loc), store]
+
+
+def _distinct(index: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
+    """Whether an index surely names no element twice."""
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    for item in items:
+        if isinstance(item, ir.Name):
+            kind = kinds.get(item.id)
+            integer = isinstance(kind, Scalar) and str(kind.dtype).startswith(("int", "uint"))
+            plain = integer or isinstance(kind, SliceKind)
+            if not plain and getattr(kind, "dtype", None) != "bool":
+                return False
+        elif not isinstance(item, (ir.Slice, ir.Const)):
+            return False
+    return True

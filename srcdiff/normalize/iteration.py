@@ -1,0 +1,369 @@
+"""Loops over values that have no index, and unpackings of values of unknown length.
+
+Lowering takes what a loop runs over, and what is unpacked, for a sequence: `xs[k]`, and marks these
+subscripts by their text.  `iterated` comes when kinds are known.  A dict, and whatever may be one,
+is made a list first: `list(d)` are its keys, as Python has it.  Where the kinds do not say that
+there are as many items as names, a statement keeps Python's own check: `_, _ = xs` (`unpacking`).
+
+A loop takes all items of an iterator at its beginning.  That is the same as long as it comes to its
+end, or nobody else looks: a loop that may leave some items to whoever looks next is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.links import Link, groups, is_marked, links_of, named_container, stored_names
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.lower.targets import length_check
+from srcdiff.frontend.lowering import template_of
+from srcdiff.ir.kinds import Array, Dict, Kind, List, NoneKind, Object, Range, Scalar, Text, Tuple
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.containers import ENDLESS
+from srcdiff.kinds.interpreter import infer
+from srcdiff.normalize.unpacking import base_of, is_checked, mark
+from srcdiff.primitives.registry import lookup
+from srcdiff.specialize.inline import is_user_function, lowered
+
+_MAKERS: tuple[Any, ...] = (
+    iter, map, filter, zip, enumerate, reversed, itertools.chain, itertools.islice,
+    itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.cycle,
+)  # fmt: skip
+
+
+def check_left(
+    loop: ir.For,
+    bases: Sequence[ir.Atom],
+    before: Sequence[ir.Stmt],
+    whole: ir.Function,
+    kinds: Mapping[str, Kind],
+    marked: Callable[[ir.Stmt], bool],
+) -> None:
+    """Refuse a loop that may leave items in an iterator which somebody else may look at.
+
+    `bases` are what it runs over, `before` the statements before it in its block; `marked` says
+    which statements take the items of a loop.
+    """
+    if loop.stop is None and not _is_shorter(loop, before):
+        return
+    for base in dict.fromkeys(bases):
+        if isinstance(base, ir.Name) and _is_iterator(base.id, whole, kinds):
+            if _is_elsewhere(base, before, whole, marked):
+                raise UnsupportedError(
+                    f"a loop may leave items in the iterator {ir.said(base.id)}, which is looked "
+                    "at elsewhere too",
+                    loop.loc,
+                    remedy="Make a list of its items first: `xs = list(it)`.",
+                )
+
+
+def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
+    """Whether a loop ends with the shortest of several sequences."""
+    count = ir.names(loop.iter)
+    made = (s.rhs for s in before if isinstance(s, ir.Assign) and s.target.id in count)
+    return any(isinstance(rhs, ir.Call) and rhs.fn is min for rhs in made)
+
+
+def _is_iterator(name: str, whole: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a name may stand for an iterator, as far as the function shows."""
+    given: dict[str, list[ir.Rhs]] = {}
+    for stmt in ir.walk(whole.body):
+        if isinstance(stmt, ir.Assign):
+            given.setdefault(stmt.target.id, []).append(stmt.rhs)
+    names = [name]
+    for n in names:  # it grows
+        kind = kinds.get(n)
+        if isinstance(kind, Object) and hasattr(type(kind.value), "__next__"):
+            return True
+        for rhs in given.get(n, ()):
+            if isinstance(rhs, ir.Call) and any(rhs.fn is fn for fn in _MAKERS):
+                return True
+            if isinstance(rhs, ir.Name) and rhs.id not in names:
+                names.append(rhs.id)
+    return False
+
+
+def _is_elsewhere(
+    base: ir.Name,
+    before: Sequence[ir.Stmt],
+    whole: ir.Function,
+    marked: Callable[[ir.Stmt], bool],
+) -> bool:
+    """Whether anybody but one loop may look at an iterator."""
+    length = ir.Call(len, (base,))
+    reads = [s for s in ir.walk(whole.body) if base.id in ir.reads(s)]
+    loops = [s for s in ir.walk(whole.body) if isinstance(s, ir.For)]
+    taking = sum(any(marked(s) and base.id in ir.reads(s) for s in f.body) for f in loops)
+    other = (s for s in reads if not marked(s) and getattr(s, "rhs", None) != length)
+    new = any(isinstance(s, ir.Assign) and s.target == base for s in before)
+    return not new or taking > 1 or any(other)
+
+
+# --- loops over values that have no index, and unpackings of values of unknown length ------------
+
+
+Kinds = Mapping[str, Kind]
+
+_UNPACKED = re.compile(r"item of (\d+)(?: \* (\d+))?\Z")
+_INDEXED = (Array, Scalar, Tuple, List, Range, Text, NoneKind)
+_ROUNDS = 8
+
+
+def iterated(function: ir.Function, kinds: Kinds, params: Kinds) -> ir.Function:
+    """The function with loops and unpackings that are right for what they run over."""
+    if not any(mark(s) for s in ir.walk(function.body)):
+        return function
+    for _ in range(_ROUNDS):
+        # The keys of a dict may in turn lead to dicts, so the kinds are inferred again.
+        new = _Listed(function, kinds, (Dict,)).function()
+        if new == function:
+            break
+        function, kinds = new, infer(new, params)
+    new = _Listed(function, kinds, None).function()
+    kinds = kinds if new == function else infer(new, params)
+    return _Checked(new, kinds).function()
+
+
+def _with_base(stmt: ir.Stmt, base: ir.Name) -> ir.Stmt:
+    """A marked statement that takes its item of something else."""
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    return replace(stmt, rhs=replace(stmt.rhs, args=(base, *stmt.rhs.args[1:])))
+
+
+def _begins(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes the first item of an unpacking."""
+    if not _UNPACKED.match(mark(stmt)):
+        return False
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    index = stmt.rhs.args[1]
+    return index == ir.Const(0) or (isinstance(index, ir.Slice) and index.lower == ir.NONE)
+
+
+def _returned_tuples(function: ir.Function) -> dict[str, int]:
+    """The names of what calls of functions return that return a tuple, and its length."""
+    found: dict[str, int] = {}
+    other: set[str] = {p.name for p in function.params}
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        made = _tuple_length(rhs.fn) if isinstance(rhs, ir.Call) else None
+        for name in ir.writes(stmt):
+            if made is None or found.setdefault(name, made) != made:
+                other.add(name)
+    return {n: k for n, k in found.items() if n not in other}
+
+
+def _tuple_length(fn: object) -> int | None:
+    """The length of the tuple that a Python function ends in, or that its rule yields, or None."""
+    rule = lookup(fn) if isinstance(fn, FunctionType) else None
+    if rule is not None and rule.template is not None:
+        value = template_of(rule).result
+    else:
+        callee = lowered(fn) if is_user_function(fn) else None
+        last = callee.body[-1] if callee is not None else None
+        value = last.value if isinstance(last, ir.Return) else None
+    if not isinstance(value, ir.Tup) or any(isinstance(i, ir.Star) for i in value.items):
+        return None
+    return len(value.items)
+
+
+class _Pass:
+    """A walk over a function that rewrites blocks."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.whole = function
+        self.kinds = kinds
+        self.tuples = _returned_tuples(function)
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def function(self) -> ir.Function:
+        """The function rewritten."""
+        return replace(self.whole, body=self.block(self.whole.body))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block rewritten."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            self.stmt(ir.map_blocks(stmt, self.block), out)
+        return tuple(out)
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """One statement, after those before it."""
+        out.append(stmt)
+
+
+class _Listed(_Pass):
+    """Makes lists of what has no index: of some kinds, or (None) of all that may be such."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds, only: tuple[type, ...] | None) -> None:
+        super().__init__(function, kinds)
+        self.only = only
+
+    def needs_list(self, base: ir.Atom) -> bool:
+        """Whether a value is not to be indexed."""
+        if isinstance(base, ir.Name) and base.id in self.tuples:
+            return False
+        kind = atom_kind(base, self.kinds)
+        return isinstance(kind, self.only) if self.only else not isinstance(kind, _INDEXED)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block: the items of an unpacking are those of the list from its first one on."""
+        lists: dict[ir.Atom, ir.Name] = {}
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if _UNPACKED.match(mark(stmt)) and self.needs_list(base_of(stmt)):
+                if _begins(stmt):
+                    lists[base_of(stmt)] = self.listed(base_of(stmt), stmt.loc, out)
+                stmt = _with_base(stmt, lists[base_of(stmt)])
+            self.stmt(ir.map_blocks(stmt, self.block), out)
+        return tuple(out)
+
+    def listed(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+        """A list of the items."""
+        if atom_kind(base, self.kinds) == ENDLESS:
+            raise endless(loc)
+        made = self.fresh()
+        out.append(ir.Assign(made, ir.Call(list, (base,), text="list"), loc))
+        return made
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """A loop runs over lists of the keys."""
+        if not isinstance(stmt, ir.For):
+            out.append(stmt)
+            return
+        taken = [base_of(s) for s in stmt.body if _is_taking(s)]
+        check_left(stmt, taken, out, self.whole, self.kinds, _is_taking)
+        for base in dict.fromkeys(taken):
+            if self.needs_list(base):
+                self.check_unchanged(base, stmt)
+                keys = self.counted(base, stmt.loc, out)
+                stmt = replace(stmt, body=_instead(stmt.body, base, keys))
+        out.append(stmt)
+
+    def check_unchanged(self, base: ir.Atom, loop: ir.For) -> None:
+        """Refuse a loop that writes into what it runs over, which a list would not show it."""
+        if isinstance(atom_kind(base, self.kinds), Dict):
+            return  # whose keys cannot be written into
+        # Writing into an item changes the item, which the list holds too.
+        links = [
+            k
+            for k in links_of(self.whole.body, self.kinds, False)
+            if not (mark(k.stmt) == ir.LOOP and base_of(k.stmt) == base)
+        ]
+        for stmt in ir.walk(loop.body):
+            for name in _written(stmt, self.kinds):
+                same = groups(k for k in links if not self.is_held(k, name))
+                if any(same.get(n, n) == same.get(name, name) for n in ir.names(base)):
+                    raise UnsupportedError(
+                        "this may write into what the loop runs over, whose kind is not known",
+                        stmt.loc,
+                        remedy="Loop over a copy, or by index.",
+                    )
+
+    def is_held(self, link: Link, name: str) -> bool:
+        """Whether a link says only that a container holds something."""
+        if not named_container(name, self.kinds):
+            return False
+        return (link.how, link.target) == ("stored", name) or (
+            (link.how, link.source) == ("element", name)
+        )
+
+    def counted(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+        """The list of what a loop runs over, made before its length is taken."""
+        length = ir.Call(len, (base,))
+        found = [k for k, s in enumerate(out) if isinstance(s, ir.Assign) and s.rhs == length]
+        if not found:
+            return self.listed(base, loc, out)
+        rest = out[found[-1] :]
+        del out[found[-1] :]
+        made = self.listed(base, loc, out)
+        assert isinstance(rest[0], ir.Assign)
+        out += [replace(rest[0], rhs=ir.Call(len, (made,), text="len")), *rest[1:]]
+        return made
+
+
+def _is_taking(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes the item of a loop's step."""
+    return mark(stmt) == ir.LOOP
+
+
+def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
+    """The names that a statement writes into, by operators in place too.
+
+    Functions of the user's stand in the text already, but for recursive ones.
+    """
+    call = ir.call_of(stmt)
+    if call is not None and is_user_function(call.fn):
+        return frozenset()
+    arrays, containers = stored_names((stmt,), kinds)
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    marked = ir.names(rhs.args[0]) if isinstance(rhs, ir.Call) and is_marked(rhs) else ()
+    return frozenset({*arrays, *containers, *marked})
+
+
+def endless(loc: ir.Loc) -> UnsupportedError:
+    """The refusal of what has no last item."""
+    return UnsupportedError(
+        "what never ends is followed only where a loop runs over it",
+        loc,
+        remedy="Write `while`, or `zip` it with something that ends where the loop begins.",
+    )
+
+
+def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
+    """The body of a loop that takes its items from the list of the keys."""
+    return tuple(
+        _with_base(s, keys) if mark(s) == ir.LOOP and base_of(s) == base else s for s in body
+    )
+
+
+# --- how many items there are -------------------------------------------------------------------
+
+
+class _Checked(_Pass):
+    """Adds the check of the length where it is not known."""
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """The check comes before the first item."""
+        if _begins(stmt):
+            found = _UNPACKED.match(mark(stmt))
+            assert found is not None
+            starred = found[2] is not None
+            count = int(found[1]) + int(found[2] or 0)
+            if not self.is_known(base_of(stmt), count, starred):
+                self.check(stmt, int(found[1]), int(found[2]) if starred else None, out)
+        out.append(stmt)
+
+    def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
+        """Whether there are certainly so many items (at least, if one name takes the rest)."""
+        known = self.tuples.get(base.id) if isinstance(base, ir.Name) else None
+        length = _length(base, atom_kind(base, self.kinds)) if known is None else known
+        return length is not None and (length >= count if starred else length == count)
+
+    def check(
+        self, stmt: ir.Stmt, before: int, after: int | None, out: list[ir.Stmt]
+    ) -> None:
+        """`_, _ = xs`, which raises what Python raises."""
+        base = base_of(stmt)
+        if is_checked(base, before, after, out):
+            return  # lists that have just been made bring this pass once more
+        if not isinstance(base, ir.Name):
+            base = self.fresh()
+            out.append(ir.Assign(base, base_of(stmt), stmt.loc))
+        out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
+
+
+def _length(base: ir.Atom, kind: Kind) -> int | None:
+    """The number of items of a value, None if it is not known."""
+    if isinstance(base, ir.Ref) and isinstance(kind, (Tuple, Array)):
+        return len(base.value) if hasattr(base.value, "__len__") else None
+    if isinstance(kind, (Tuple, List)):
+        return None if kind.items is None else len(kind.items)
+    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
+        return kind.dims[0] if isinstance(kind.dims[0], int) else None
+    return None

@@ -1,0 +1,405 @@
+"""Sparse matrices that carry a derivative, with the array of their entries beside them.
+
+Takes a function after `live_ranges`, the kinds of its names, and its inputs and outputs.  Beside
+every definition of such a matrix comes one of its entries, and what is computed with the matrix is
+computed with both: of `a = csr_array((x, i, p)); y = a @ z` is made `a_data = x` and
+`y = matrix_product(a, a_data, z)`.  The matrix says where the entries stand; the derivative flows
+through the array.  What is neither a definition nor a use that is known is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.activity import Edges, edges_of, reachable
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.lowering import flows
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Sparse,
+    Tuple,
+    is_container,
+    rank_of,
+)
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
+from srcdiff.normalize.sparse.memory import check_kept
+from srcdiff.primitives.effects import mutated_args, shares_entries
+from srcdiff.primitives.registry import lookup
+from srcdiff.runtime.scipy import sparse
+
+Kinds = Mapping[str, Kind]
+
+
+def has_sparse(function: ir.Function, kinds: Kinds) -> bool:
+    """Whether there is a sparse matrix in a function, a variable or one from outside."""
+    if any(isinstance(k, Sparse) for k in kinds.values()):
+        return True
+    every = (a for s in ir.walk(function.body) for o in ir.operands(s) for a in ir.atoms(o))
+    return any(isinstance(a, ir.Ref) and sparse.is_sparse(a.value) for a in every)
+
+
+def carrying(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> frozenset[str]:
+    """The names that carry a derivative, sparse matrices among them.
+
+    What is taken out of a container is a constant: no other matrix is ever put into one.
+    """
+    loose = {n: UNKNOWN if holds_sparse(k) else k for n, k in kinds.items()}
+
+    def held(edge: tuple[str, str, ir.Stmt]) -> bool:
+        fn = _callee(edge[2])
+        taken = fn is operator.getitem or isinstance(fn, (ir.Attr, ir.Method, type(None)))
+        from_one = taken and is_container(kinds.get(edge[0], UNKNOWN))
+        return from_one and isinstance(kinds.get(edge[1]), Sparse)
+
+    found = edges_of(function, loose, lambda call, _: _flows(call, kinds))
+    found += [e for s in ir.walk(function.body) for e in _parts(s, kinds)]
+    varied = reachable(inputs, [e for e in found if not held(e)])
+    return varied & reachable(outputs, found, backward=True)
+
+
+def _flows(call: ir.Call, kinds: Kinds) -> tuple[ir.Atom, ...]:
+    """The arguments that a derivative flows from; of a rule all that are sparse matrices."""
+    known = flows(call, kinds)
+    rule = lookup(call.fn)
+    beside = getattr(call.fn, "__module__", "") == sparse.__name__
+    if beside or rule is None or rule.template is None:
+        return known
+    return (*known, *(a for a in call.args if isinstance(atom_kind(a, kinds), Sparse)))
+
+
+def _parts(stmt: ir.Stmt, kinds: Kinds) -> Edges:
+    """What is written into a part of a matrix is written into the matrix."""
+    call = ir.call_of(stmt)
+    if not isinstance(stmt, ir.Assign) or call is None or not _shares(call):
+        return []
+    sources = [n for n in ir.names(call.args[0]) if isinstance(kinds.get(n), Sparse)]
+    return [(stmt.target.id, n, stmt) for n in sources]
+
+
+def _shares(call: ir.Call) -> bool:
+    """Whether what is read of a matrix may share its memory."""
+    if isinstance(call.fn, ir.Attr):
+        return call.fn.name in ("data", "T", "H")
+    return isinstance(call.fn, ir.Method) and shares_entries(call.fn.name)
+
+
+def _callee(stmt: ir.Stmt) -> Any:
+    call = ir.call_of(stmt)
+    return None if call is None else call.fn
+
+
+# --- sparse matrices that carry a derivative, with the array of their entries beside them --------
+
+
+_MATMUL: tuple[Any, ...] = (operator.matmul, ir.Method("dot"))
+
+REMEDY = (
+    "Make it of its entries, `sparse.csr_array((data, indices, indptr), shape=shape)` or "
+    "`sparse.coo_array((data, (i, j)), shape=shape)`,\nand use `@`, `.T`, products with numbers, "
+    "`.toarray()`, `.sum()`, `.data`, or `scipy.sparse.linalg.spsolve`."
+)
+
+
+def entrywise(
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> ir.Function:
+    """The function with the entries of sparse matrices that carry a derivative beside them."""
+    if "scipy.sparse" not in sys.modules or not has_sparse(function, kinds):
+        return function
+    active = carrying(function, kinds, inputs, outputs)
+    apart = _Apart(function, kinds, active)
+    check_kept(function, kinds, frozenset(apart.data))
+    return apart.function()
+
+
+class _Apart:
+    """The pass over one function."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds, active: frozenset[str]) -> None:
+        self.whole, self.kinds, self.active = function, kinds, active
+        self.fresh = ir.Fresh(ir.all_names(function))
+        made = sorted(n for n in active if isinstance(kinds.get(n), Sparse))
+        self.data = {n: self.fresh(f"{n}_data") for n in made}
+        self.out: list[ir.Stmt] = []
+        self.loc = function.loc
+
+    def function(self) -> ir.Function:
+        """The function with entries of their own."""
+        if any(p.name in self.data for p in self.whole.params):
+            raise UnsupportedError(
+                "the entries of a sparse matrix from outside are written into",
+                self.whole.loc, "Make a matrix of new entries here.",
+            )  # fmt: skip
+        return replace(self.whole, body=self.block(self.whole.body))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its statements rewritten."""
+        saved, self.out = self.out, []
+        for stmt in block:
+            self.loc = getattr(stmt, "loc", self.loc)
+            self.one(ir.map_blocks(stmt, self.block))
+        done, self.out = tuple(self.out), saved
+        return done
+
+    def one(self, stmt: ir.Stmt) -> None:
+        """One statement, behind what it needs."""
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.Assign) and stmt.target.id in self.data:
+            held = self.definition(stmt)
+            if held is None:
+                raise self.error("made")
+            self.out.append(ir.Assign(self.data[stmt.target.id], held, self.loc))
+            return
+        rhs = None
+        if isinstance(stmt, ir.Assign) and call is not None and self.flows(stmt):
+            rhs = self.use(call)
+            stmt = stmt if rhs is None else replace(stmt, rhs=rhs)
+        elif not self.reads(stmt) or not (self.flows(stmt) or self.keeps(stmt, call)):
+            rhs = call or ir.NONE
+        if rhs is None:
+            raise self.error("used")
+        self.out.append(stmt)
+
+    def flows(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement binds something that carries a derivative."""
+        return any(n in self.active for n in ir.writes(stmt))
+
+    def reads(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement reads a matrix that carries a derivative."""
+        return any(n in self.data for n in ir.reads(stmt))
+
+    def keeps(self, stmt: ir.Stmt, call: ir.Call | None) -> bool:
+        """Whether a statement keeps what it reads, or writes into it."""
+        if isinstance(stmt, ir.Return):
+            return True
+        if isinstance(stmt, ir.SetItem):
+            return stmt.base.id in self.data or bool(self.held(stmt.value))
+        return call is not None and bool(mutated_args(call, self.kinds))
+
+    def held(self, atom: ir.Atom) -> bool:
+        return any(n in self.data for n in ir.names(atom))
+
+    def error(self, what: str) -> UnsupportedError:
+        """The refusal of what is no known definition or use."""
+        reason = f"a sparse matrix is {what} here in a way that has no derivative"
+        return UnsupportedError(reason, self.loc, REMEDY)
+
+    # --- atoms ---
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        return atom_kind(atom, self.kinds)
+
+    def entries(self, atom: ir.Atom) -> ir.Atom | None:
+        """The entries of a sparse matrix, which may be a constant; None where they are unknown."""
+        if isinstance(atom, ir.Name) and atom.id in self.data:
+            return self.data[atom.id]
+        if format_of(self.kind(atom)) not in FORMATS:
+            return None
+        return self.temp(ir.Call(ir.Attr("data"), (atom,)))
+
+    def temp(self, rhs: ir.Rhs) -> ir.Name:
+        name = self.fresh()
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
+
+    def is_sparse(self, atom: ir.Atom) -> bool:
+        return isinstance(self.kind(atom), Sparse)
+
+    # --- definitions ---
+
+    def definition(self, stmt: ir.Assign) -> ir.Rhs | None:
+        """A matrix, and the array of its entries."""
+        rhs, target = stmt.rhs, stmt.target
+        if isinstance(rhs, ir.Call) and class_made(rhs.fn):
+            self.out.append(stmt)
+            return self.made(target, rhs)
+        if isinstance(rhs, ir.Call) and self.leaves_coo(rhs):
+            rows, columns = (self.temp(ir.Call(ir.Attr(n), rhs.args[:1])) for n in ("row", "col"))
+            data = self.entries(rhs.args[0])
+            self.out.append(stmt)
+            return data and self.summed(data, target, rows, columns)
+        if any(n in self.active for n in ir.names(rhs)):
+            value = self.entries(rhs) if isinstance(rhs, ir.Name) else self.derived(rhs)
+            held = self.temp(value) if isinstance(value, ir.Call) else value
+            self.out.append(stmt)
+            return held
+        self.out.append(stmt)
+        known = format_of(self.kind(target)) in FORMATS
+        return ir.Call(ir.Attr("data"), (target,)) if known else None
+
+    def leaves_coo(self, call: ir.Call) -> bool:
+        """Whether entries that stand at the same place are added up."""
+        named = isinstance(call.fn, ir.Method) and call.fn.name in ("tocsr", "tocsc")
+        return named and len(call.args) == 1 and format_of(self.kind(call.args[0])) == "coo"
+
+    def summed(self, data: ir.Atom, target: ir.Name, rows: ir.Atom, columns: ir.Atom) -> ir.Rhs:
+        """The entries of a matrix out of those that are added up."""
+        at = self.temp(ir.Call(sparse.places, (target, rows, columns)))
+        return ir.Call(sparse.summed_entries, (data, at, target))
+
+    def derived(self, call: ir.Rhs) -> ir.Rhs | None:
+        """The entries of a matrix that is made of another one."""
+        if not isinstance(call, ir.Call) or len(call.args) != 1 or call.kwargs:
+            return self.scaled(call)
+        fn, base = call.fn, call.args[0]
+        data = self.entries(base) if self.is_sparse(base) else None
+        if data is None or fn in (ir.Attr("T"), ir.Method("transpose")):
+            return data
+        if fn == ir.Method("copy"):
+            return ir.Call(np.copy, (data,), text="np.copy")
+        if fn in (ir.Method("conj"), ir.Method("conjugate")):
+            return ir.Call(np.conj, (data,), text="np.conj")
+        if isinstance(fn, ir.Method) and fn.name.startswith("to"):
+            return self.converted(base, data, fn.name[2:])
+        return ir.Call(fn, (data,)) if fn is operator.neg else None
+
+    def scaled(self, call: ir.Rhs) -> ir.Rhs | None:
+        """The entries of a product with a number."""
+        if not isinstance(call, ir.Call) or len(call.args) != 2 or call.kwargs:
+            return None
+        places = [k for k, a in enumerate(call.args) if self.is_sparse(a)]
+        if len(places) != 1 or not isinstance(self.kind(call.args[1 - places[0]]), Scalar):
+            return None
+        if call.fn is not operator.mul and (call.fn is not operator.truediv or places != [0]):
+            return None
+        data = self.entries(call.args[places[0]])
+        args = tuple(data if k in places else a for k, a in enumerate(call.args))
+        return None if data is None else ir.Call(call.fn, args, text=call.text)  # type: ignore[arg-type]
+
+    def converted(self, atom: ir.Atom, data: ir.Atom, to: str) -> ir.Rhs | None:
+        """The entries of a matrix in another format."""
+        source = format_of(self.kind(atom))
+        if source == to or (to == "coo" and source in FORMATS):
+            return data
+        if source not in ("csr", "csc") or to not in FORMATS:
+            return None
+        order = self.temp(ir.Call(sparse.order_of, (atom, ir.Const(to))))
+        return ir.Call(operator.getitem, (data, order))
+
+    def made(self, target: ir.Name, call: ir.Call) -> ir.Rhs | None:
+        """The entries of a matrix that is made of them."""
+        kwargs = dict(call.kwargs)
+        kind = self.kind(call.args[0]) if call.args else UNKNOWN
+        items = kind.items if isinstance(kind, Tuple) else None
+        to = format_of(self.kind(target))
+        if not items or to not in FORMATS or len(call.args) > 2:
+            return None
+        listed = isinstance(items[0], (List, Tuple))
+        if not set(kwargs) <= {"shape", "dtype", "copy"} or not (listed or _is_vector(items[0])):
+            return None
+        data = self.entries_given(self.item(call.args[0], 0), listed, kwargs)
+        if len(items) == 3 or to == "coo":
+            return data
+        if not isinstance(items[1], Tuple):
+            return None
+        where = self.item(call.args[0], 1)
+        return self.summed(data, target, self.item(where, 0), self.item(where, 1))
+
+    def entries_given(
+        self, data: ir.Atom, listed: bool, kwargs: Mapping[str | None, ir.Atom]
+    ) -> ir.Atom:
+        """The entries as the matrix has them: in another dtype, or copied."""
+        dtype = kwargs.get("dtype", ir.NONE)
+        if listed or not isinstance(self.kind(dtype), NoneKind):
+            args = (data,) if dtype == ir.NONE else (data, dtype)
+            return self.temp(ir.Call(np.array, args, text="np.array"))
+        if kwargs.get("copy", ir.Const(False)) != ir.Const(False):
+            return self.temp(ir.Call(np.copy, (data,), text="np.copy"))
+        return data
+
+    def item(self, atom: ir.Atom, k: int) -> ir.Atom:
+        if isinstance(atom, ir.Tup):
+            return atom.items[k]
+        return self.temp(ir.Call(operator.getitem, (atom, ir.Const(k))))
+
+    # --- uses ---
+
+    def use(self, call: ir.Call) -> ir.Call | ir.Atom | None:
+        """A call through which a derivative flows, that may be of sparse matrices."""
+        found = call
+        if any(map(self.is_sparse, call.args)):
+            if getattr(call.fn, "__module__", "").startswith("numpy"):
+                return None  # which does not know them
+            if call.fn is operator.mul and len(call.args) == 2:
+                product = self.product_of(call)
+                if product is None:
+                    return None
+                found = product
+        if not any(n in self.data for n in ir.names(found)):
+            return found
+        first = found.args[0] if found.args else ir.NONE
+        data = self.entries(first) if self.is_sparse(first) else None
+        if found.fn in _MATMUL and len(found.args) == 2 and not found.kwargs:
+            return self.product(first, data, found.args[1])
+        return None if data is None else self.read(found, first, data)
+
+    def product_of(self, call: ir.Call) -> ir.Call | None:
+        """`a * x`, where it is the product of matrices, as `a @ x`; None if that is unknown."""
+        if not any(is_matrix(self.kind(a)) for a in call.args):
+            return call
+        if any(isinstance(self.kind(a), Scalar) for a in call.args):
+            return call
+        known = all(rank_of(self.kind(a)) for a in call.args)
+        return ir.Call(operator.matmul, call.args) if known else None
+
+    def product(self, a: ir.Atom, data: ir.Atom | None, b: ir.Atom) -> ir.Call | None:
+        """A product with a dense vector or matrix on one side."""
+        if data is not None:
+            dense = _is_dense(self.kind(b))
+            return ir.Call(sparse.matrix_product, (a, data, b)) if dense else None
+        data = self.entries(b) if self.is_sparse(b) and _is_dense(self.kind(a)) else None
+        if data is None:
+            return None
+        turned = self.temp(ir.Call(ir.Attr("T"), (b,)))
+        if rank_of(self.kind(a)) == 1:
+            return ir.Call(sparse.matrix_product, (turned, data, a))
+        wide = self.temp(ir.Call(ir.Attr("T"), (a,)))
+        found = self.temp(ir.Call(sparse.matrix_product, (turned, data, wide)))
+        return ir.Call(ir.Attr("T"), (found,))
+
+    def read(self, call: ir.Call, a: ir.Atom, data: ir.Atom) -> ir.Call | ir.Atom | None:
+        """What is read of one matrix, or solved with it."""
+        fn, more = call.fn, (*call.args[1:], *(v for _, v in call.kwargs))
+        name = fn.name if isinstance(fn, (ir.Attr, ir.Method)) else getattr(fn, "__name__", "")
+        matrix = is_matrix(self.kind(a))
+        if name == "spsolve" and len(call.args) == 2 and not call.kwargs:
+            dense = _is_dense(self.kind(more[0]))
+            return ir.Call(sparse.matrix_solution, (a, data, more[0])) if dense else None
+        if name == "sum" and len(more) == 1 and not matrix and _is_axis(call, more[0]):
+            return ir.Call(sparse.axis_sums, (a, data, more[0]))
+        if more:
+            return None
+        if name == "toarray" or (name == "todense" and not matrix):
+            return ir.Call(sparse.full_matrix, (a, data))
+        if name == "sum":
+            return ir.Call(np.sum, (data,), text="np.sum")
+        return data if fn == ir.Attr("data") else None
+
+
+def _is_axis(call: ir.Call, given: ir.Atom) -> bool:
+    known = isinstance(given, ir.Const) and given.value in (0, 1, -1, -2)
+    return known and all(k == "axis" for k, _ in call.kwargs)
+
+
+def _is_vector(kind: Kind) -> bool:
+    return isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind) == 1
+
+
+def _is_dense(kind: Kind) -> bool:
+    """Whether a value is certainly a vector or a dense matrix."""
+    return isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind) in (1, 2)

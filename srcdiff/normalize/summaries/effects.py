@@ -1,0 +1,432 @@
+"""What calls of Python functions that stay calls do to memory, as their summaries say it.
+
+Takes a block, and what is known or assumed of the calls in it; gives the block with statements that
+do to memory what the calls do.
+
+A call that changes a list (appends to it, pops from it, stores other items) that has one name alone
+may as well return the new list, and the name be bound to that.  The invariant: nobody else can see
+which of the two it was.
+
+What a call gives is kept and copied item by item.  Where the caller writes into one item and reads
+another one that shares its memory (of `return y, y[1:]`) it would not see what it has written: such
+calls are refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.facts import may_be_complex
+from srcdiff.analysis.links import (
+    Link,
+    between,
+    classes_of,
+    groups,
+    holds_containers,
+    in_place,
+    is_copy,
+    is_marked,
+    links_of,
+    stored_names,
+)
+from srcdiff.frontend.signatures import bind
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    Scalar,
+    Text,
+    Tuple,
+    contents,
+    inside,
+    is_container,
+    is_scalar,
+)
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.primitives.effects import mutated_args
+from srcdiff.specialize.inline import function_of, is_user_function
+
+Kinds = Mapping[str, Kind]
+Does = Callable[[ir.Call], "Summary | None"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A function for arguments of some kinds, the active ones named, and the kind of the result.
+
+    `written` are the parameters whose final contents it returns behind its result, `resized` the
+    lists among them, which it changes but not what they hold; `returned` those whose memory the
+    result may share.  `mixed`: what has no known dtype may be complex.
+    """
+
+    function: Any
+    kinds: tuple[tuple[str, Kind], ...]
+    active: tuple[str, ...] = ()
+    result: Kind = field(default=UNKNOWN, compare=False)
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = field(default=(), compare=False)
+    taken: bool = field(default=False, compare=False)  # its caller copies what it returns
+    mixed: bool = False
+    entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
+    together: bool = field(default=False, compare=False)  # so it may, and copies of it hold it so
+    resized: tuple[str, ...] = field(default=(), compare=False)
+    items: tuple[str, ...] = field(default=(), compare=False)  # lists of which it holds only items
+
+    def within(self, mixed: bool) -> Key:
+        """The same, called where complex numbers may occur."""
+        return replace(self, mixed=mixed and any(may_be_complex(k) for _, k in self.kinds))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of a function does: the kind of its result, and what it does to memory."""
+
+    result: Kind
+    written: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+    entangled: bool = False  # the result may hold one array twice
+    together: bool = False  # so may that of a function that was generated
+    resized: tuple[tuple[str, Kind], ...] = ()  # lists that it changes, as they are in the end
+    same: tuple[str, ...] = ()  # lists that it, or an item of a tuple that it is, may be: no more
+    items: tuple[str, ...] = ()  # lists of which it may hold items, and not themselves
+
+
+NOTHING_YET = Summary(None)  # type: ignore[arg-type]  # what calls make of it has no kind either
+
+
+def calls_function(stmt: ir.Stmt) -> bool:
+    """Whether a statement calls a Python function."""
+    call = ir.call_of(stmt)
+    return call is not None and is_user_function(call.fn)
+
+
+def kind_of_atom(atom: ir.Atom, kinds: Kinds) -> Kind:
+    """The kind of an argument of a call."""
+    if isinstance(atom, ir.Name):
+        return kinds.get(atom.id, UNKNOWN)
+    if isinstance(atom, (ir.Const, ir.Ref)):
+        return kind_of(atom.value, "x")
+    if isinstance(atom, ir.Tup):
+        return Tuple(tuple(kind_of_atom(a, kinds) for a in atom.items))
+    return UNKNOWN
+
+
+def assuming(block: ir.Block, does: Does, fresh: ir.Fresh, lent: bool = False) -> ir.Block:
+    """A block whose calls of Python functions do what is known or assumed of them.
+
+    `lent`: whoever has what they return may write into the containers that it may be.
+    """
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
+            assert isinstance(stmt.rhs, ir.Call)
+            found = does(stmt.rhs)
+            out += [stmt] if found is None else _assumed_call(stmt, stmt.rhs, found, fresh, lent)
+            continue
+        out.append(ir.map_blocks(stmt, lambda b: assuming(b, does, fresh, lent)))
+    return tuple(out)
+
+
+def _assumed_call(
+    stmt: ir.Assign | ir.Effect, call: ir.Call, assumed: Summary, fresh: ir.Fresh, lent: bool
+) -> Iterator[ir.Stmt]:
+    """A call that returns what is assumed, and stores into the arguments that it writes into."""
+    fn: Any = call.fn
+    bound = bind(function_of(fn), call, stmt.loc)
+    given = tuple((p, UNKNOWN) for p in bound)
+    key = Key(
+        fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled,
+        items=assumed.items,
+    )  # fmt: skip
+    mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
+    yield replace(stmt, rhs=mark)
+    lists = dict(assumed.resized)
+    for param in assumed.written:
+        base = bound.get(param)
+        if isinstance(base, ir.Name) and param in lists:
+            yield from _appended(base, lists[param], key, fresh, stmt.loc)
+        elif isinstance(base, ir.Name):
+            yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
+    same = assumed.same if isinstance(stmt, ir.Assign) else ()
+    if lent and same and isinstance(stmt, ir.Assign):
+        own = [bound[p] for p in same]
+        yield from _may_be(stmt.target, assumed.result, own, key, fresh, stmt.loc)
+    gone = {*lists, *same}
+    held = [p for p in assumed.returned if p not in assumed.items]
+    others = [p for p in (*assumed.written, *held) if p not in gone]
+    if lent and others:
+        yield ir.Effect(ir.Call(fresh(), tuple(bound[p] for p in others if p in bound)), stmt.loc)
+
+
+def _may_be(
+    target: ir.Name, kind: Kind, given: list[ir.Atom], key: Key, fresh: ir.Fresh, loc: ir.Loc
+) -> Iterator[ir.Stmt]:
+    """What a call has returned, of which every list may be each of those that it was given."""
+    if isinstance(kind, List):
+        for atom in given:
+            yield ir.If(fresh(), (ir.Assign(target, atom, loc),), (), loc)
+    elif isinstance(kind, Tuple) and kind.items is not None:
+        items = tuple(fresh() for _ in kind.items)
+        for name, item in zip(items, kind.items):
+            yield ir.Assign(name, _result(key, item), loc)
+            yield from _may_be(name, item, given, key, fresh, loc)
+        yield ir.If(fresh(), (ir.Assign(target, ir.Tup(items), loc),), (), loc)
+
+
+def _result(key: Key, kind: Kind) -> ir.Call:
+    """A call that returns something of a kind, and shares memory with nothing."""
+    mark = ir.Derived("", "primal", replace(key, result=kind, returned=()))
+    return ir.Call(mark, tuple(ir.NONE for _ in key.kinds))
+
+
+def _appended(
+    base: ir.Name, kind: Kind, key: Key, fresh: ir.Fresh, loc: ir.Loc
+) -> Iterator[ir.Stmt]:
+    """A change of a list, which then holds what a kind says."""
+    for item in inside(kind) or (UNKNOWN,):
+        made = fresh()
+        yield ir.Assign(made, _result(key, item), loc)
+        yield ir.Effect(ir.Call(ir.Method("append"), (base, made)), loc)
+
+
+def is_user_call(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is a marked call."""
+    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == "primal"
+
+
+# --- lists that recursive functions change: appended to, popped from, with other items stored ----
+
+
+def resized_params(
+    function: ir.Function, kinds: Kinds, again: frozenset[str]
+) -> tuple[str, ...]:
+    """The parameters that are lists with one name, changed while what they hold is not.
+
+    `again` are the names that the function binds, in its text.
+    """
+    links = list(links_of(function.body, kinds, False))
+    stored, containers = stored_names(function.body, kinds)
+    inside, changed = classes_of(links, stored), classes_of(between(links, kinds), containers)
+    names = Names(function, kinds)
+    last = function.body[-1]
+    returned = ir.names(last.value) if isinstance(last, ir.Return) else []
+    return tuple(
+        p.name
+        for p in function.params
+        if p.name in changed
+        and p.name not in inside
+        and p.name not in again
+        and holds_values(kinds.get(p.name))
+        and names.is_alone(p.name)
+        and p.name not in returned
+    )
+
+
+def writes_items(function: ir.Function, kinds: Kinds) -> bool:
+    """Whether an operator in place may write into an item of a list: `xs[i] += v`."""
+    stores = (s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.op is not None)
+    bases = (kinds.get(s.base.id) for s in stores)
+    return not all(_holds_numbers(k) or isinstance(k, (Array, Scalar)) for k in bases)
+
+
+def item_writes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names through which something else may be written into than a list of values."""
+    found: set[str] = set()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.SetItem):
+            plain = stmt.op is None and stmt.index is not None
+            found.update(() if plain and holds_values(kinds.get(stmt.base.id)) else (stmt.base.id,))
+        call = ir.call_of(stmt)
+        if call is not None:
+            method = isinstance(call.fn, ir.Method)
+            names = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
+            found |= {n for n in names if not (method and holds_values(kinds.get(n)))}
+    return frozenset(found)
+
+
+def _holds_numbers(kind: Kind | None) -> bool:
+    return isinstance(kind, List) and all(isinstance(k, Scalar) for k in contents(kind))
+
+
+def holds_values(kind: Kind | None) -> bool:
+    """Whether a value is a list of numbers and arrays, which hold no containers."""
+    return isinstance(kind, List) and all(map(is_value, contents(kind)))
+
+
+def is_value(kind: Kind) -> bool:
+    """Whether a value certainly is no list or dict, and holds none."""
+    if isinstance(kind, Tuple) and kind.items is not None:
+        return all(map(is_value, kind.items))
+    return isinstance(kind, (Scalar, Array, Text, NoneKind))
+
+
+class Names:
+    """Which names may stand for one container, or for one that holds the other."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        links = links_of(function.body, kinds, False)
+        self.group = groups(k for k in links if _may_be_one(k, kinds))
+        self.size = Counter(self.group.values())
+        self.given = {p.name for p in function.params}
+        self.made: dict[str, list[ir.Rhs]] = {}
+        for stmt in ir.walk(function.body):
+            if isinstance(stmt, ir.Assign):
+                self.made.setdefault(stmt.target.id, []).append(stmt.rhs)
+            else:
+                for name in () if isinstance(stmt, (ir.If, ir.For, ir.While)) else ir.writes(stmt):
+                    self.made.setdefault(name, []).append(ir.NONE)
+
+    def may_be_one(self, one: str, two: str) -> bool:
+        """Whether two names may stand for one container, or one for a container of the other."""
+        return self.group.get(one, one) == self.group.get(two, two)
+
+    def is_alone(self, name: str) -> bool:
+        """Whether a container certainly has no other name, here or outside."""
+        own = name in self.given or name in self.made
+        fresh = all(map(makes_list, self.made.get(name, ())))
+        return own and fresh and self.size.get(self.group.get(name, name), 1) == 1
+
+
+def makes_list(rhs: ir.Rhs) -> bool:
+    """Whether an expression makes a list that nobody else has."""
+    if not isinstance(rhs, ir.Call):
+        return False
+    if rhs.fn is operator.getitem:
+        return isinstance(rhs.args[1], ir.Slice)
+    return rhs.fn in (ir.make_list, list, sorted, operator.add, operator.mul)
+
+
+def _may_be_one(link: Link, kinds: Kinds) -> bool:
+    """Whether two linked names may be one container, or parts of each other."""
+    source = kinds.get(link.source)
+    if is_copy(link.stmt) and source is not None and not holds_containers(source):
+        return False
+    if link.source in _given_items(link.stmt):
+        return False
+    return all(is_container(k) or not is_value(k) for k in _both(link, kinds))
+
+
+def _given_items(stmt: ir.Stmt) -> list[str]:
+    """The lists of which what a call gives holds items alone."""
+    call = ir.call_of(stmt)
+    given = () if call is None else marked_arguments(call)
+    return [n for key, p, a in given if p in key.items for n in ir.names(a)]
+
+
+def marked_arguments(call: ir.Call) -> Iterator[tuple[Key, str, ir.Atom]]:
+    """What is known of a marked call, with every parameter of its callee and what that is given."""
+    key = call.fn.key if isinstance(call.fn, ir.Derived) else None
+    if isinstance(key, Key):
+        yield from ((key, p, a) for (p, _), a in zip(key.kinds, call.args))
+
+
+def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:
+    return (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
+
+
+# --- results of recursive functions that hold one array twice: `return y, y[1:]` -----------------
+
+
+def is_entangled(function: ir.Function, kinds: Kinds) -> bool:
+    """Whether two parts of what a function returns may share memory.
+
+    What a call gives holds nothing twice, unless its own summary says so.
+    """
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    names = _occurrences(last.value)
+    calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _calls(s)]
+    if any(s.rhs.fn.key.entangled for s in calls):  # type: ignore[union-attr]
+        return True
+    given = {s.target.id for s in calls}
+    links = [_apart(k) if k.source in given else k for k in links_of(function.body, kinds, False)]
+    group = groups((*(k for k in links if k.how != "stored"), *in_place(function)))
+    held: dict[str, list[Link]] = {}
+    for link in links:
+        if link.how == "stored":
+            held.setdefault(group.get(link.target, link.target), []).append(link)
+    memory = _Memory(kinds, group, held, _looped(function))
+    return any(count > 1 for count in Counter(memory.parts(names, frozenset())).values())
+
+
+def _calls(stmt: ir.Assign) -> bool:
+    """Whether a statement keeps what a Python function gives."""
+    return isinstance(stmt.rhs, ir.Call) and isinstance(stmt.rhs.fn, ir.Derived)
+
+
+def _occurrences(value: ir.Rhs | None) -> list[str]:
+    """The names in a value, as often as they stand there."""
+    return [a.id for a in ir.atoms(value) if isinstance(a, ir.Name)]
+
+
+def _stored(stmt: ir.Stmt) -> ir.Rhs | None:
+    """The value of a statement that stores something."""
+    if isinstance(stmt, ir.SetItem):
+        return stmt.value
+    return stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+
+
+def _apart(link: Link) -> Link:
+    """A link whose source is an item of what a call gives, in place of all of that."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+        return link
+    index = rhs.args[1]
+    if not isinstance(index, ir.Const):
+        return link
+    return replace(link, source=f"{link.source}[{index.value}]")
+
+
+def _looped(function: ir.Function) -> frozenset[str]:
+    """The names that loops bind."""
+    loops = (s for s in ir.walk(function.body) if isinstance(s, (ir.For, ir.While)))
+    return frozenset(n for loop in loops for n in ir.bound(loop.body))
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """The memory of names (by `group`), and what containers hold."""
+
+    kinds: Kinds
+    group: Mapping[str, str]
+    held: Mapping[str, list[Link]]
+    looped: frozenset[str]
+
+    def parts(self, names: list[str], seen: frozenset[str]) -> Iterator[str]:
+        """The memory of all that some names hold, each as often as it may be held."""
+        for name in names:
+            mine = self.group.get(name, name)
+            if is_scalar(self.kinds.get(name, UNKNOWN)) or mine in seen:
+                continue
+            yield mine
+            for link in self.held.get(mine, ()):
+                yield from self.parts(self.sources(link), seen | {mine})
+
+    def sources(self, link: Link) -> list[str]:
+        """The name that a statement stores, as often as it does."""
+        times = max(1, _occurrences(_stored(link.stmt)).count(link.source))
+        again = link.inside and link.source not in self.looped
+        return [link.source] * (times + 1 if again else times)
+
+
+def written_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The names whose memory some statement writes into, in a function whose calls are marked."""
+    found: set[str] = set()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.SetItem):
+            found.add(stmt.base.id)
+        call = ir.call_of(stmt)
+        if call is None:
+            continue
+        if is_marked(call):
+            found.update(ir.names(call.args[0]))
+        else:
+            found.update(n for a in mutated_args(call, kinds) for n in ir.names(a))
+    return frozenset(found)

@@ -1,0 +1,417 @@
+"""Chains of products: signs taken out, numbers gathered in front.
+
+Taking a minus sign out of a chain of products and sums is exact in floating point.  Numbers are
+gathered: `2.0 * x * (g / n)` becomes `2.0 * g / n * x`.
+
+A chain of products and quotients is looked at as a whole: through temporaries of one use, down to
+the operands.  Its numbers (what has no axes) are multiplied first, so that they meet the arrays
+once.  The results are the same up to rounding, as long as no product of the numbers alone
+overflows.  Only products with adjoints are looked at: what is computed again as in the forward part
+may be compared with what was saved there, and has to be the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Union
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.effects import is_temporary
+from srcdiff.ir.kinds import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
+from srcdiff.kinds.calls import atom_kind, kind_of_call
+from srcdiff.optimize.memory import Available
+from srcdiff.runtime.devices import on_device
+
+PRODUCTS = (operator.mul, operator.truediv, operator.matmul, np.outer)
+LINEAR = (np.sum,)  # not those that return views: their operand may be written into
+DEPTH = 12
+
+
+def is_linear(call: ir.Call) -> bool:
+    """Whether a call is linear in its first argument: not if it starts with another value."""
+    if call.fn not in LINEAR or len(call.args) not in (1, 2):
+        return False
+    return all(k in ("axis", "keepdims") for k, _ in call.kwargs)
+
+
+class Signs:
+    """Finds negations inside chains of temporaries that are used once, and builds the chain anew.
+
+    New statements are put into `pending`; the walk places them before the present statement.
+    """
+
+    def __init__(
+        self,
+        kinds: MutableMapping[str, Kind],
+        available: Available,
+        uses: Mapping[str, int],
+        fresh: ir.Fresh,
+    ) -> None:
+        self.kinds = kinds
+        self.available = available
+        self.uses = uses
+        self.fresh = fresh
+        self.pending: list[ir.Assign] = []
+
+    def strip(self, atom: ir.Atom, loc: ir.Loc, depth: int = DEPTH) -> ir.Atom | None:
+        """`x` where the atom is `-x`, of real floats; None if there is no sign to take out."""
+        if isinstance(atom, ir.Const):
+            negative = type(atom.value) is float and atom.value < 0
+            return ir.Const(-atom.value) if negative else None
+        value = self.available.value(atom)
+        if not isinstance(atom, ir.Name) or not isinstance(value, ir.Call):
+            return None
+        inside = depth > 0 and self.uses.get(atom.id, 0) == 1
+        if not inside and value.fn is not operator.neg:
+            return None
+        kind = atom_kind(atom, self.kinds)
+        if not (is_float(kind) and is_real(kind)):
+            return None
+        if value.fn is operator.neg:
+            return self._unsigned(atom, value.args[0])
+        return self._inside(value, kind, loc, depth) if inside else None
+
+    def _unsigned(self, atom: ir.Name, inner: ir.Atom) -> ir.Atom | None:
+        """The operand of a negation, unless both would then have to be variables."""
+        if not is_float(atom_kind(inner, self.kinds)):
+            return None
+        kept = isinstance(inner, ir.Name) and self.uses.get(inner.id, 0) == 1
+        return None if kept and self.uses.get(atom.id, 0) > 1 else inner
+
+    def _inside(self, call: ir.Call, kind: Kind, loc: ir.Loc, depth: int) -> ir.Atom | None:
+        """The call without the sign of one of its operands."""
+        if call.fn in PRODUCTS and len(call.args) == 2 and not call.kwargs:
+            places = range(2)
+        elif is_linear(call):
+            places = range(1)
+        else:
+            return None
+        for k in places:
+            if k < len(call.args):
+                plain = self.strip(call.args[k], loc, depth - 1)
+                if plain is not None:
+                    args = (*call.args[:k], plain, *call.args[k + 1 :])
+                    return self.named(replace(call, args=args), kind, loc)
+        return None
+
+    def named(self, call: ir.Call, kind: Kind, loc: ir.Loc) -> ir.Name:
+        """A new temporary for a call."""
+        name = self.fresh()
+        self.kinds[name.id] = kind
+        self.pending.append(ir.Assign(name, call, loc))
+        self.available.memory.note(self.pending[-1])
+        return name
+
+    def computed(self, call: ir.Call, loc: ir.Loc) -> ir.Name:
+        """A new temporary for a call, whose kind follows from its operands."""
+        return self.named(call, kind_of_call(call, self.kinds), loc)
+
+
+# --- numbers gathered in front of products: `2.0 * x * (g / n)` becomes `2.0 * g / n * x` --------
+
+
+CHAIN = (operator.mul, operator.truediv, operator.neg)
+
+
+def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
+    """The names of what is computed from some parameters: from cotangents, the adjoints."""
+    params = {p.name for p in function.params}
+    readers: dict[str, list[str]] = {}
+    for stmt in ir.walk(function.body):
+        bound = [*ir.writes(stmt), *([stmt.base.id] if isinstance(stmt, ir.SetItem) else ())]
+        for name in ir.reads(stmt) if bound else ():
+            readers.setdefault(name, []).extend(bound)
+    found, waiting = set[str](), [n for n in seeds if n in params]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += readers.get(name, ())
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Op:
+    """An operation on expressions; those of the chain have been opened."""
+
+    fn: Any
+    args: tuple[Expr, ...]
+
+
+Expr = Union[ir.Atom, Op]
+
+_MANY = 99
+_SLOT = ir.Ref("number", object())  # where the numbers of a chain stand: above an array
+
+
+class Products:
+    """Finds chains with adjoints, and puts them in order."""
+
+    def __init__(self, kinds: Mapping[str, Kind], signs: Signs, adjoints: frozenset[str]) -> None:
+        self.kinds = kinds
+        self.signs = signs
+        self.adjoints = adjoints
+        self.available = signs.available
+        self.shut = set[str]()  # not looked into, for they have several readers
+
+    def gathered(self, call: ir.Call, loc: ir.Loc) -> ir.Call | ir.Atom | None:
+        """A product with its numbers in front, None if it has none or they are there."""
+        if self.adjoints.isdisjoint(ir.names(call)):
+            return None
+        chain = Op(call.fn, tuple(self.opened(a, DEPTH) for a in call.args))
+        if not self.is_uniform(chain):
+            return None
+        found = _Factors(self)
+        new = found.joined(found.taken(chain))
+        if new is None or new == chain or not self.is_better(new, chain):
+            return None
+        return self.placed(new, loc) if isinstance(new, Op) else new
+
+    def summed(self, call: ir.Call, kind: Kind, loc: ir.Loc) -> ir.Call | None:
+        """A sum of products with the numbers before it, None if there are none."""
+        if self.adjoints.isdisjoint(ir.names(call)):
+            return None
+        chain = self.opened(call.args[0], DEPTH)
+        if not isinstance(chain, Op) or not self.is_uniform(chain):
+            return None
+        found = _Factors(self)
+        arrays = found.taken(chain)
+        numbers = found.literals or found.tops or found.bottoms or found.under
+        if arrays is None or found.slots or not numbers:
+            return None
+        plain = replace(call, args=(self.atom(arrays, loc), *call.args[1:]))
+        new = found.before(self.signs.named(plain, kind, loc))
+        return self.placed(new, loc) if isinstance(new, Op) else None
+
+    # --- chains ---
+
+    def opened(self, atom: ir.Atom, depth: int) -> Expr:
+        """An operand, as the product that it is if it serves nothing else."""
+        if not isinstance(atom, ir.Name) or not is_temporary(atom.id):
+            return atom
+        if self.signs.uses.get(atom.id) != 1:
+            self.shut.add(atom.id)
+            return atom
+        call = self.available.value(atom)
+        if not isinstance(call, ir.Call) or call.fn not in CHAIN or call.kwargs or not depth:
+            return atom
+        if not _is_real_float(atom_kind(atom, self.kinds)):
+            return atom
+        return Op(call.fn, tuple(self.opened(a, depth - 1) for a in call.args))
+
+    def is_uniform(self, chain: Expr) -> bool:
+        """Whether all factors are real floats of one dtype, numbers of Python aside."""
+        atoms = list(_atoms(chain))
+        if any(isinstance(a, ir.Const) and type(a.value) not in (int, float) for a in atoms):
+            return False
+        factors = [atom_kind(a, self.kinds) for a in atoms if not isinstance(a, ir.Const)]
+        strong = [k for k in factors if not _is_pythons(k)]
+        if not all(map(_is_real_float, strong)) or not any(map(_is_real_float, factors)):
+            return False
+        return len({getattr(k, "dtype", None) for k in strong}) <= 1
+
+    def is_number(self, expr: Expr) -> bool:
+        """Whether an expression surely has no axes."""
+        if isinstance(expr, Op):
+            return all(map(self.is_number, expr.args))
+        kind = atom_kind(expr, self.kinds)
+        # On a device an operation on a number takes as long as one on an array, but on the host.
+        return _is_pythons(kind) or (not on_device() and dims_of(kind) == ())
+
+    def may_divide(self, expr: Expr) -> bool:
+        """Whether a number of Python may be divided by a number: it fails where that is 0."""
+        if isinstance(expr, Op):
+            return False
+        kind = atom_kind(expr, self.kinds)
+        if isinstance(expr, ir.Const):
+            return bool(expr.value)
+        if isinstance(kind, Scalar):
+            return kind.python is False or is_filled(kind.size_of)
+        return isinstance(kind, Array) and not kind.maybe_scalar
+
+    def is_better(self, new: Expr, old: Expr) -> bool:
+        """Whether a form takes fewer operations, or the same and reads better."""
+        one, two = self.cost(new), self.cost(old)
+        if one != two:
+            return one < two
+        literal = any(isinstance(a, ir.Const) for a in _atoms(old))
+        return one[0] > 0 or (literal and not any(a.fn is operator.truediv for a in _ops(old)))
+
+    def cost(self, expr: Expr) -> tuple[int, int]:
+        """The operations on arrays, and all."""
+        ops = list(_ops(expr))
+        return sum(not self.is_number(op) for op in ops), len(ops)
+
+    # --- statements ---
+
+    def placed(self, op: Op, loc: ir.Loc) -> ir.Call:
+        """The call of an operation, whose operands get names."""
+        return ir.Call(op.fn, tuple(self.atom(a, loc) for a in op.args))
+
+    def atom(self, expr: Expr, loc: ir.Loc) -> ir.Atom:
+        """An expression as an operand."""
+        if not isinstance(expr, Op):
+            return expr
+        return self.signs.computed(self.placed(expr, loc), loc)
+
+
+@dataclass
+class _Factors:
+    """The numbers of a chain."""
+
+    chain: Products
+    literals: list[ir.Const] = field(default_factory=list)
+    under: list[ir.Const] = field(default_factory=list)  # literals that are divided by
+    tops: list[Expr] = field(default_factory=list)
+    bottoms: list[Expr] = field(default_factory=list)
+    negative: bool = False
+    slots: int = 0
+
+    # --- taking apart ---
+
+    def taken(self, expr: Expr) -> Expr | None:
+        """What is left of an expression without its numbers, None if nothing is."""
+        if not isinstance(expr, Op):
+            if not self.chain.is_number(expr):
+                return expr
+            self.add(expr, self.literals, self.tops)
+            return None
+        if expr.fn is operator.neg:
+            self.negative = not self.negative
+            return self.taken(expr.args[0])
+        if expr.fn is operator.truediv:
+            return self.divided(*expr.args)
+        left, right = map(self.taken, expr.args)
+        if left is None or right is None:
+            return right if left is None else left
+        return Op(expr.fn, (left, right))
+
+    def add(self, expr: Expr, literals: list[ir.Const], others: list[Expr]) -> None:
+        """A number goes to those of its sort."""
+        if isinstance(expr, ir.Const) and 1e-20 < abs(expr.value) < 1e20:
+            literals.append(expr)
+        else:
+            others.append(expr)
+
+    def divided(self, over: Expr, under: Expr) -> Expr | None:
+        """What is left of a quotient."""
+        left = self.taken(over)
+        if isinstance(under, Op) and under.fn is operator.mul:
+            number, rest = under.args
+            if isinstance(number, ir.Const) and number.value:
+                self.add(number, self.under, self.bottoms)
+                under = rest
+        if not self.chain.is_number(under):
+            self.slots += left is None
+            return Op(operator.truediv, (_SLOT if left is None else left, under))
+        if left is not None and not self.chain.may_divide(under):
+            return Op(operator.truediv, (left, under))
+        self.add(under, self.under, self.bottoms)
+        return left
+
+    # --- putting together ---
+
+    def joined(self, arrays: Expr | None) -> Expr | None:
+        """The product of the numbers and of the arrays, None if there is nothing to gather."""
+        if self.slots > 1 or not (self.literals or self.tops):
+            return None
+        if arrays is None or self.slots:
+            number = self.before(None)
+            return number if arrays is None else _filled(arrays, number)
+        return self.in_front(arrays, self.before)
+
+    def before(self, expr: Expr | None) -> Expr:
+        """The numbers, before an expression; without any it is itself divided."""
+        first, last = self.literal()
+        tops, bottoms = [*first, *self.tops], [*self.bottoms, *last]
+        if not tops:
+            return _product([ir.Const(1.0) if expr is None else expr], bottoms, self.negative)
+        number = _product(tops, bottoms, self.negative)
+        return number if expr is None else Op(operator.mul, (number, expr))
+
+    def literal(self) -> tuple[list[Expr], list[Expr]]:
+        """The literals as one, none if that is 1.0 or -1.0, and what is left to divide by."""
+        if len(self.literals) < 2 and not self.under and not self.negative:
+            return [c for c in self.literals if c.value != 1.0], []
+        number, rest = _ratio(self.literals, self.under), list[Expr]()
+        if len(repr(number)) > sum(len(repr(c.value)) for c in (*self.literals, *self.under)):
+            number, rest = _ratio(self.literals, ()), [*self.under]
+        number = -number if self.negative else number
+        self.negative = number == -1.0
+        return ([] if abs(number) == 1.0 else [ir.Const(number)]), rest
+
+    def in_front(self, arrays: Expr, change: Callable[[Expr], Expr]) -> Expr:
+        """A product whose first operand is changed, or a smaller one, which comes first."""
+        if not isinstance(arrays, Op):
+            return change(arrays)
+        first, second = arrays.args
+        if arrays.fn is operator.mul and self.size(second) < self.size(first):
+            first, second = second, first
+        return Op(arrays.fn, (self.in_front(first, change), second))
+
+    def size(self, arrays: Expr) -> int:
+        """How many axes the smallest factor of a product has along which it is not repeated."""
+        if isinstance(arrays, Op):
+            factors = arrays.args if arrays.fn is operator.mul else arrays.args[:1]
+            return min(map(self.size, factors))
+        dims = dims_of(atom_kind(arrays, self.chain.kinds))
+        return _MANY if dims is None else sum(d != 1 for d in dims)
+
+
+def _product(tops: list[Expr], bottoms: list[Expr], negative: bool) -> Expr:
+    """A product of some expressions over others."""
+    result = Op(operator.neg, (tops[0],)) if negative else tops[0]
+    for expr in tops[1:]:
+        result = Op(operator.mul, (result, expr))
+    for expr in bottoms:
+        result = Op(operator.truediv, (result, expr))
+    return result
+
+
+def _ratio(over: Iterable[ir.Const], under: Iterable[ir.Const]) -> float:
+    """The product of literals, as written, over that of others."""
+    value = Decimal(1)
+    for literal in over:
+        value *= Decimal(repr(literal.value))
+    for literal in under:
+        value /= Decimal(repr(literal.value))
+    return float(value)
+
+
+def _filled(arrays: Expr, factor: Expr) -> Expr:
+    """A product with its numbers in the place that was left for them."""
+    if not isinstance(arrays, Op):
+        return factor if arrays is _SLOT else arrays
+    return Op(arrays.fn, tuple(_filled(a, factor) for a in arrays.args))
+
+
+def _ops(expr: Expr) -> Iterator[Op]:
+    """The operations of an expression."""
+    if isinstance(expr, Op):
+        yield expr
+        for inner in expr.args:
+            yield from _ops(inner)
+
+
+def _atoms(expr: Expr) -> Iterator[ir.Atom]:
+    """The operands of an expression."""
+    if isinstance(expr, Op):
+        for inner in expr.args:
+            yield from _atoms(inner)
+    else:
+        yield expr
+
+
+def _is_real_float(kind: Kind) -> bool:
+    """Whether a value is certainly real and floating."""
+    return is_float(kind) and is_real(kind)
+
+
+def _is_pythons(kind: Kind) -> bool:
+    """Whether a value is a float or int of Python, which leaves the dtype of an array as it is."""
+    return isinstance(kind, Scalar) and kind.python is True and kind.dtype in ("float64", "int64")

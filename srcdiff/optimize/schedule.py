@@ -1,0 +1,587 @@
+"""The order of statements: bindings move to where they are needed.
+
+`reorder` moves and renames within straight lines, so that copies and second bindings go.
+`d_c = d_y; d_y = d_y * x; d_b = d_b + d_c` becomes `d_b = d_b + d_y; d_y = d_y * x`: the new
+value is bound after the last use of the old one.  `d_x = a; d_x = d_x + b` becomes
+`_t = a; d_x = _t + b`, which reads as one expression.  `x += v; x += v` becomes `x += 2.0 * v`.
+
+`in_order` puts zeros that are bound one after the other in the order of the inputs that they are
+for.
+
+`sink` binds temporaries right before what uses them, so that they print as parts of it.  It takes a
+finished function and the kinds of its names.  A temporary that is bound once and used once, in the
+same block, moves down to its use over statements that cannot change its value: they bind nothing
+that it reads, do nothing but what is known, and write into no memory that it looks at.  The
+position `t + 1` of a loop, bound for several uses, is computed at each of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
+from srcdiff.analysis.liveness import mentioned, names_in, reads_of, uses
+from srcdiff.ir.kinds import Kind, is_float
+from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
+from srcdiff.optimize.rewrite import is_mark, is_unnamed, mark_in
+from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.runtime.sequences import zeros_of
+from srcdiff.runtime.trees import zero_tree
+
+WINDOW = 40
+
+
+def reorder(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+    """The function with the bindings of its generated part in a better order."""
+    return ir.rebuilt(function, body=_Order(function, kinds).body(function.body))
+
+
+class _Order:
+    """The walk over the blocks of the generated part."""
+
+    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.count = Counter(uses(function.body))
+        self.bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+        self.fresh = ir.Fresh(set(kinds))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Which names may share memory."""
+        return Memory.of(self.function, self.kinds)
+
+    def body(self, body: ir.Block) -> ir.Block:
+        """The body, in which only what follows the mark is ours."""
+        mark = mark_in(body)
+        return self.block(body) if mark is None else (*body[:mark], *self.block(body[mark:]))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block and the blocks inside it."""
+        inner = [self.inside(s) for s in block]
+        return tuple(self.chained(self.delayed(self.doubled(inner))))
+
+    def inside(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement with its inner blocks in order."""
+        if isinstance(stmt, ir.If):
+            return ir.rebuilt(stmt, body=self.block(stmt.body), orelse=self.block(stmt.orelse))
+        if isinstance(stmt, ir.For):
+            return ir.rebuilt(stmt, body=self.block(stmt.body))
+        if isinstance(stmt, ir.While):
+            return ir.rebuilt(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body))
+        return stmt
+
+    # --- adding twice ---
+
+    def doubled(self, block: list[ir.Stmt]) -> list[ir.Stmt]:
+        """Two equal additions in a row as one of twice the value."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if out and isinstance(stmt, ir.SetItem) and stmt == out[-1] and self.is_sum(stmt):
+                twice = self.fresh()
+                self.kinds[twice.id] = self.kinds[stmt.value.id]  # type: ignore[union-attr]
+                self.count[twice.id], self.bound[twice.id] = 1, 1
+                call = ir.Call(operator.mul, (ir.Const(2.0), stmt.value))
+                out[-1:] = [ir.Assign(twice, call, stmt.loc), replace(stmt, value=twice)]
+            else:
+                out.append(stmt)
+        return out
+
+    def is_sum(self, stmt: ir.SetItem) -> bool:
+        """Whether a store adds floats that it does not itself change."""
+        value = stmt.value
+        if stmt.op not in ("+", "-") or not isinstance(value, ir.Name):
+            return False
+        kind = self.kinds.get(value.id)
+        if kind is None or not is_float(kind):
+            return False
+        if not self.memory.has_memory(value.id):
+            return value != stmt.base
+        return self.memory.find(value.id) != self.memory.find(stmt.base.id)
+
+    # --- binding later ---
+
+    def delayed(self, block: list[ir.Stmt]) -> list[ir.Stmt]:
+        """New values bound after the last use of a copy of the old one."""
+        k = 0
+        while k < len(block):
+            move = self.move(block, k)
+            if move is not None:
+                start, end = move
+                block.insert(end, block.pop(start))
+            k += 1
+        return block
+
+    def move(self, block: list[ir.Stmt], k: int) -> tuple[int, int] | None:
+        """From where to where a binding moves so that the copy at `k` need not be one."""
+        copy = block[k]
+        if not isinstance(copy, ir.Assign) or not isinstance(copy.rhs, ir.Name):
+            return None
+        name, old = copy.target.id, copy.rhs.id
+        if self.bound[name] != 1:
+            return None
+        start = next(
+            (j for j in range(k + 1, min(len(block), k + WINDOW)) if old in ir.writes(block[j])),
+            None,
+        )
+        if start is None:
+            return None
+        readers = [
+            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in uses((block[j],))
+        ]
+        if sum(Counter(uses((block[j],)))[name] for j in readers) != self.count[name]:
+            return None
+        if not readers or readers[-1] <= start:
+            return None
+        passed = block[start + 1 : readers[-1] + 1]
+        return (start, readers[-1]) if self.may_pass(block[start], passed) else None
+
+    def may_pass(self, stmt: ir.Stmt, others: list[ir.Stmt]) -> bool:
+        """Whether a pure assignment may run after the others instead of before them."""
+        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+            return False
+        if not is_pure(stmt.rhs.fn) or mutated_args(stmt.rhs):
+            return False
+        if any(stmt.target.id in mentioned(s) for s in others):
+            return False
+        # An operator in place on a number binds it anew.
+        stores = (s for s in ir.walk(tuple(others)) if isinstance(s, ir.SetItem))
+        anew = {s.base.id for s in stores if s.index is None}
+        if set(ir.names(stmt.rhs)) & (anew | ir.bound(tuple(others))):
+            return False
+        looked = {self.memory.find(n) for n in ir.names(stmt.rhs) if self.memory.has_memory(n)}
+        return not any(looked & set(self.memory.written_by(s)) for s in ir.walk(tuple(others)))
+
+    # --- one expression ---
+
+    def chained(self, block: list[ir.Stmt]) -> list[ir.Stmt]:
+        """First bindings that only serve a second one get a temporary's name."""
+        waiting: dict[str, int] = {}
+        for k, stmt in enumerate(block):
+            if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+                waiting = {}
+                continue
+            target = stmt.target.id
+            start = waiting.get(target)
+            if start is not None and _reads_once(stmt.rhs, target):
+                self.rename(block, start, k)
+            if not is_unnamed(target):
+                waiting = {target: k}
+            elif self.count[target] != 1 or target in waiting or self.bound[target] != 1:
+                waiting = {}
+            else:
+                names = names_in(stmt.rhs)
+                waiting = {n: j for n, j in waiting.items() if n not in names}
+        return block
+
+    def rename(self, block: list[ir.Stmt], start: int, end: int) -> None:
+        """Give the first of two bindings a name of its own."""
+        first, second = block[start], block[end]
+        assert isinstance(first, ir.Assign) and isinstance(second, ir.Assign)
+        name = self.fresh()
+        self.count[name.id], self.bound[name.id] = 1, 1
+        old = first.target
+        if old.id in self.kinds:
+            self.kinds[name.id] = self.kinds[old.id]
+
+        def read(n: ir.Name) -> ir.Atom:
+            return name if n == old else n
+
+        block[start] = replace(first, target=name)
+        block[end] = replace(second, rhs=ir.map_rhs(read, second.rhs))
+
+
+def _reads_once(rhs: ir.Rhs, name: str) -> bool:
+    """Whether a right-hand side reads a name exactly once."""
+    return names_in(rhs).count(name) == 1
+
+
+# --- zeros that are bound one after the other, in the order of the inputs that they are for ------
+
+
+def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
+    """The function with zeros that are bound one after the other in the order of `names`."""
+    rank = {n: k for k, n in enumerate(names)}
+    return replace(function, body=_in_order(function.body, rank))
+
+
+def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
+    out: list[ir.Stmt] = []
+    zeros: list[ir.Assign] = []
+    for stmt in block:
+        new = ir.map_blocks(stmt, lambda b: _in_order(b, rank))
+        if isinstance(new, ir.Assign) and new.target.id in rank and _is_zero(new):
+            if {new.target.id, *ir.names(new.rhs)}.isdisjoint(z.target.id for z in zeros):
+                zeros.append(new)
+                continue
+        out += _sorted(zeros, rank)
+        zeros = []
+        out.append(new)
+    return (*out, *_sorted(zeros, rank))
+
+
+def _sorted(zeros: list[ir.Assign], rank: Mapping[str, int]) -> list[ir.Assign]:
+    return sorted(zeros, key=lambda stmt: rank[stmt.target.id])
+
+
+def _is_zero(stmt: ir.Assign) -> bool:
+    """Whether a statement makes zeros that nobody else has, of something other than its target."""
+    rhs = stmt.rhs
+    if isinstance(rhs, ir.Call):
+        new = rhs.fn in (np.zeros_like, zero_tree, zeros_of)
+        return new and stmt.target.id not in ir.names(rhs)
+    return isinstance(rhs, ir.Const) and rhs.value == 0
+
+
+# --- bindings of temporaries right before what uses them, so that they print as parts of it ------
+
+
+FAR = 400  # how many statements a binding moves over at most: looking further takes too long
+NEAR = 40
+
+_Effects = tuple[frozenset[str], frozenset[str]]  # names and classes of memory
+
+
+def sink(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+    """The function with its temporaries bound right before their uses.
+
+    `kinds` gets those of new temporaries.
+    """
+    body = _Positions(function, kinds).block(function.body, frozenset())
+    function = replace(function, body=body)
+    return replace(function, body=_Sinking(function, kinds).block(function.body))
+
+
+def _spelled(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names that a statement itself reads where an expression can stand instead, in order."""
+    if isinstance(stmt, (ir.Verbatim, ir.Permute)):
+        return ()
+    if isinstance(stmt, ir.SetItem) and stmt.index is None:
+        return ir.occurrences(stmt.value)
+    rhs = getattr(stmt, "rhs", None)
+    return () if isinstance(rhs, ir.Opaque) else reads_of(stmt)
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+class _Positions:
+    """The walk that computes `t + 1` at each of its uses; `t` is the variable of a loop around."""
+
+    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+        self.kinds = kinds
+        self.scan = Scan(function)
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.known: dict[str, ir.Assign] = {}
+
+    def block(self, block: ir.Block, steady: frozenset[str]) -> ir.Block:
+        """A block; the loop variables in `steady` have one value in it."""
+        out: list[ir.Stmt] = []
+        for k, stmt in enumerate(block):
+            if isinstance(stmt, ir.Assign) and self.is_position(stmt, steady, block, k):
+                self.known[stmt.target.id] = stmt
+            else:
+                out += self.stmt(stmt, steady)
+        return tuple(out)
+
+    def is_position(
+        self, stmt: ir.Assign, steady: frozenset[str], block: ir.Block, at: int
+    ) -> bool:
+        """Whether a temporary is the sum of a loop variable and a literal, for this block only."""
+        name, rhs = stmt.target.id, stmt.rhs
+        if not isinstance(rhs, ir.Call) or rhs.fn not in (operator.add, operator.sub):
+            return False
+        variable, number = rhs.args
+        if not isinstance(variable, ir.Name) or variable.id not in steady:
+            return False
+        if not isinstance(number, ir.Const) or type(number.value) is not int:
+            return False
+        if not is_temporary(name) or self.scan.defs[name] != 1:
+            return False
+        spelled = sum(_spelled(s).count(name) for s in ir.walk(block[at + 1 :]))
+        return spelled == self.scan.uses[name]
+
+    def stmt(self, stmt: ir.Stmt, steady: frozenset[str]) -> ir.Block:
+        """A statement behind the positions that it reads."""
+        made: list[ir.Stmt] = []
+
+        def read(name: ir.Name) -> ir.Name:
+            known = self.known.get(name.id)
+            if known is None:
+                return name
+            new = self.fresh()
+            if name.id in self.kinds:
+                self.kinds[new.id] = self.kinds[name.id]
+            made.append(replace(known, target=new))
+            return new
+
+        inside = steady | _steady(stmt)
+        new = ir.map_stmt(stmt, read, lambda n: n, lambda b: self.block(b, inside))
+        return (*made, new)
+
+
+def _steady(stmt: ir.Stmt) -> frozenset[str]:
+    """The variable of a loop over whole numbers that nothing in the loop changes."""
+    if not isinstance(stmt, ir.For) or not isinstance(stmt.iter, ir.Call):
+        return frozenset()
+    steady = stmt.iter.fn is range and stmt.target.id not in ir.bound(stmt.body)
+    return frozenset((stmt.target.id,)) if steady else frozenset()
+
+
+# --- bindings that move down ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Group:
+    """An expression on its way down: statements of which each serves only the next ones.
+
+    `at` is the place of the last of them.  `reads` are the names that they read, `looks` the
+    classes of memory that they look at, `outside` whether somebody outside may know one of these.
+    """
+
+    at: int
+    stmts: ir.Block
+    reads: frozenset[str]
+    looks: frozenset[str]
+    outside: bool
+
+
+class _Sinking:
+    """The walk over the blocks."""
+
+    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.scan = Scan(function)
+        self.slots = slots(self.scan)
+        self.ours = not any(map(is_mark, function.body))
+
+    @cached_property
+    def sharers(self) -> Sharers:
+        """Which names may share memory."""
+        return Sharers.of(self.function, self.kinds)
+
+    @cached_property
+    def outside(self) -> frozenset[str]:
+        """The classes of memory that somebody outside may know: two of them may be the same."""
+        found = (n for s in self.scan.stmts for n in _foreign(s))
+        return self.sharers.kept.union(map(self.sharers.memory.find, found))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block: what waits in it goes before its use, or stays where it was."""
+        rest = list(block)
+        places: list[ir.Block] = []
+        waiting: dict[str, _Group] = {}
+        moved: set[int] = set()
+        while len(places) < len(rest):
+            k = len(places)
+            stays = self.staying(rest[k], k, waiting)
+            later = 0 if id(rest[k]) in moved else self.later(rest, k, stays)
+            if later:
+                moved.add(id(rest[k]))
+                rest.insert(later, rest.pop(k))
+                continue
+            for name in stays:
+                group = waiting.pop(name)
+                places[group.at] = group.stmts
+            last = rest[k - 1] if places and places[-1] else None
+            places.append(self.placed(rest[k], last, k, waiting))
+        for group in waiting.values():
+            places[group.at] = group.stmts
+        return tuple(s for place in places for s in place)
+
+    def placed(
+        self, stmt: ir.Stmt, last: ir.Stmt | None, at: int, waiting: dict[str, _Group]
+    ) -> ir.Block:
+        """A statement behind what has waited for it; nothing if it waits from now on itself."""
+        self.ours = self.ours or is_mark(stmt)
+        used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]
+        used.sort(key=lambda group: group.at)
+        if isinstance(stmt, ir.Assign) and self.is_movable(stmt) and not self.ends(last, stmt):
+            waiting[stmt.target.id] = self.group(at, stmt, used)
+            return ()
+        return (*(s for g in used for s in g.stmts), ir.map_blocks(stmt, self.block))
+
+    def is_movable(self, stmt: ir.Assign) -> bool:
+        """Whether a statement binds a temporary of one use to what can be computed later."""
+        name, rhs = stmt.target.id, stmt.rhs
+        if not is_temporary(name) or self.scan.uses[name] != 1 or self.scan.defs[name] != 1:
+            return False
+        if not isinstance(rhs, ir.Call) or (rhs.fn is operator.getitem and rhs.text):
+            return False  # an item that a loop or an unpacking takes stays where it is taken
+        return is_pure(rhs.fn) and not mutated_args(rhs)
+
+    def ends(self, last: ir.Stmt | None, stmt: ir.Assign) -> bool:
+        """Whether an expression begins with the statement before it, which stays: `xs.pop()[0]`."""
+        if not isinstance(last, ir.Assign) or self.scan.uses[last.target.id] != 1:
+            return False
+        return is_temporary(last.target.id) and last.target.id in ir.occurrences(stmt.rhs)
+
+    def group(self, at: int, stmt: ir.Assign, used: list[_Group]) -> _Group:
+        """A statement with those that moved to it."""
+        looks = self.looks(stmt.rhs)
+        return _Group(
+            at,
+            (*(s for g in used for s in g.stmts), stmt),
+            frozenset(ir.occurrences(stmt.rhs)).union(*(g.reads for g in used)),
+            looks.union(*(g.looks for g in used)),
+            _finds(stmt.rhs) or bool(looks & self.outside) or any(g.outside for g in used),
+        )
+
+    def looks(self, rhs: ir.Rhs) -> frozenset[str]:
+        """The classes of memory on whose contents a value depends."""
+        memory = self.sharers.memory
+        if self.is_part(rhs):
+            return frozenset()
+        return frozenset(memory.find(n) for n in ir.occurrences(rhs) if memory.has_memory(n))
+
+    def is_part(self, rhs: ir.Rhs) -> bool:
+        """Whether a value is a view of an array: it shows what is written into that anyway."""
+        if not isinstance(rhs, ir.Call) or not is_view(rhs) or not isinstance(rhs.args[0], ir.Name):
+            return False
+        memory, index = self.sharers.memory, ir.occurrences(rhs)[1:]
+        return memory.is_array(rhs.args[0].id) and not any(map(memory.has_memory, index))
+
+    # --- statements in between ---
+
+    def staying(self, stmt: ir.Stmt, k: int, waiting: Mapping[str, _Group]) -> list[str]:
+        """What can move neither over a statement nor into it."""
+        if not waiting:
+            return []
+        taken = _spelled(stmt)
+        over = {n: g for n, g in waiting.items() if n not in taken}
+        if isinstance(stmt, ir.Assign) and self.is_movable(stmt):
+            return [n for n, g in over.items() if stmt.target.id in g.reads]
+        effects = self.effects(stmt)
+        if effects is None:
+            return list(over)
+        held = ir.used((stmt,))
+        return [
+            n for n, g in over.items()
+            if n in held or g.at < k - FAR or self.changes(g.reads, g.looks, g.outside, effects)
+        ]  # fmt: skip
+
+    def effects(self, stmt: ir.Stmt) -> _Effects | None:
+        """The names that a statement binds or stores into and the memory that it writes into.
+
+        None if nobody knows what else it does.
+        """
+        bound, written = set(ir.bound((stmt,))), set[str]()
+        for inner in ir.walk((stmt,)):
+            if isinstance(inner, ir.SetItem):
+                bound.add(inner.base.id)
+            elif is_slot_effect(inner, self.slots):
+                continue  # what is in the list stays as it is, and nobody looks at the list
+            elif not _does_what_is_known(inner):
+                return None
+            written.update(self.sharers.memory.written_by(inner))
+        return frozenset(bound), frozenset(written)
+
+    def changes(
+        self, reads: frozenset[str], looks: frozenset[str], outside: bool, effects: _Effects
+    ) -> bool:
+        """Whether effects may change what reads these names and looks at this memory."""
+        bound, written = effects
+        if not reads.isdisjoint(bound) or not looks.isdisjoint(written):
+            return True
+        return outside and not written.isdisjoint(self.outside)
+
+    # --- statements that move down instead ---
+
+    def later(self, block: list[ir.Stmt], k: int, stays: list[str]) -> int:
+        """Where an update of an adjoint goes so that one that needs the old value can move; or 0.
+
+        `d_t = d_y * y; d_y *= a; d_x += d_t` becomes `d_x += d_y * y; d_y *= a`.
+        """
+        stmt = block[k]
+        if not stays or not self.ours or not self.is_update(stmt):
+            return 0
+        for name in stays:
+            end = self.end(block, k, name)
+            if end and all(self.may_swap(stmt, other) for other in block[k + 1 : end + 1]):
+                return end
+        return 0
+
+    def is_update(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement does nothing but give an adjoint a value, or a part of it."""
+        if isinstance(stmt, ir.SetItem):
+            return stmt.base.id.startswith("d_")
+        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+            return False
+        pure = is_pure(stmt.rhs.fn) and not mutated_args(stmt.rhs)
+        return pure and stmt.target.id.startswith("d_")
+
+    def end(self, block: list[ir.Stmt], k: int, name: str) -> int:
+        """The statement that what waits in `name` would at last become a part of; 0 if far."""
+        for j in range(k + 1, min(len(block), k + NEAR)):
+            stmt = block[j]
+            if name in _spelled(stmt):
+                if not isinstance(stmt, ir.Assign) or not self.is_movable(stmt):
+                    return j
+                name = stmt.target.id
+        return 0
+
+    def may_swap(self, stmt: ir.Stmt, other: ir.Stmt) -> bool:
+        """Whether two statements do the same in either order."""
+        one, two = self.effects(stmt), self.effects(other)
+        if one is None or two is None or one[0] & two[0] or self.meets(one[1], two[1]):
+            return False
+        pairs = ((s, e) for s, e in ((stmt, two), (other, one)))
+        return not any(self.changes(*self.all_looks(s), e) for s, e in pairs)
+
+    def meets(self, one: frozenset[str], two: frozenset[str]) -> bool:
+        """Whether two sets of classes may be of the same memory."""
+        known = self.outside
+        return bool(one & two) or not (one.isdisjoint(known) or two.isdisjoint(known))
+
+    def all_looks(self, stmt: ir.Stmt) -> tuple[frozenset[str], frozenset[str], bool]:
+        """The names that a statement reads, its memory, and whether that may be known outside."""
+        reads, memory = ir.used((stmt,)), self.sharers.memory
+        looks = frozenset(memory.find(n) for n in reads if memory.has_memory(n))
+        found = any(_finds(o) for s in ir.walk((stmt,)) for o in ir.operands(s))
+        return reads, looks, found or not looks.isdisjoint(self.outside)
+
+
+def _does_what_is_known(stmt: ir.Stmt) -> bool:
+    """Whether nothing comes of a statement itself but what it binds and writes into."""
+    if isinstance(stmt, ir.Verbatim):
+        return False
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Opaque):
+        return rhs.is_pure
+    return not isinstance(rhs, ir.Call) or is_known(rhs.fn)
+
+
+def _is_found(atom: ir.Atom) -> bool:
+    """Whether an atom is an object from outside that may be written into."""
+    plain = (bool, int, float, complex, str, bytes, type(None), type)
+    return isinstance(atom, ir.Ref) and not isinstance(atom.value, plain)
+
+
+def _foreign(stmt: ir.Stmt) -> Iterable[str]:
+    """The names that a statement binds to, or lets hold, what somebody outside may know."""
+    if isinstance(stmt, (ir.SetItem, ir.Effect)):
+        return ir.reads(stmt) if any(map(_finds, ir.operands(stmt))) else ()
+    if isinstance(stmt, ir.Assign):
+        return ir.writes(stmt) if _is_foreign(stmt.rhs) else ()
+    known = isinstance(stmt, (ir.For, ir.Permute)) and not any(map(_finds, ir.operands(stmt)))
+    return () if known else ir.writes(stmt)
+
+
+def _is_foreign(rhs: ir.Rhs) -> bool:
+    """Whether a value may be, or hold, what somebody outside knows."""
+    if isinstance(rhs, ir.Call) and is_known(rhs.fn):
+        return any(map(_finds, returns_view(rhs)))
+    return isinstance(rhs, (ir.Call, ir.Opaque)) or _finds(rhs)
+
+
+def _finds(rhs: ir.Rhs) -> bool:
+    """Whether an object from outside that may be written into stands in an expression."""
+    return any(map(_is_found, ir.atoms(rhs)))

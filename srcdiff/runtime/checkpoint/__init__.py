@@ -1,1 +1,0 @@
-"""Less memory for more time: calls and loops that run again in the backward part."""

@@ -1,0 +1,199 @@
+"""Copies of arrays, containers and objects, in which what shared memory shares it again.
+
+`kept_together` and `laid_copies` copy arrays that lie in memory as others do: they are also called
+by generated code.  `copied` copies residuals, of which views become views of copies.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import types
+from collections.abc import Callable, Container, Iterator
+from typing import Any
+
+import numpy as np
+
+from srcdiff.runtime import layout, records, trees
+from srcdiff.runtime.devices import is_device_array
+from srcdiff.runtime.scipy.sparse import is_sparse
+from srcdiff.runtime.trees import like_sequence
+
+
+def kept_together(x: Any) -> Any:
+    """A copy of `x` as `kept` makes it, of which parts share memory where those of `x` do."""
+    arrays: list[Any] = []
+    _with_arrays(x, arrays.append)
+    copies = iter(laid_copies(arrays))
+    return _with_arrays(x, lambda _: next(copies))
+
+
+def _with_arrays(x: Any, new: Callable[[Any], Any]) -> Any:
+    """Something of the structure of `x` with what `new` gives for its arrays."""
+    if records.is_record(type(x)):
+        values = {k: _with_arrays(v, new) for k, v in records.attributes(x).items()}
+        return records.rebuilt(x, values)
+    if isinstance(x, dict):
+        return {key: _with_arrays(value, new) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        items = [_with_arrays(value, new) for value in x]
+        return items if isinstance(x, list) else tuple(items)
+    return new(x) if trees.is_array(x) else x
+
+
+def laid_copies(arrays: list[Any]) -> list[Any]:
+    """Copies of arrays in the same layout, which share memory where the arrays do.
+
+    Arrays of Python objects are copied one by one.
+    """
+    made: dict[int, Any] = {}
+    for start, end, block in _blocks(arrays):
+        if len(block) == 1:
+            made[block[0]] = layout.laid_copy(arrays[block[0]])
+            continue
+        space = layout.space_like(arrays[block[0]], end - start)
+        for k in block:
+            made[k] = layout.placed_like(arrays[k], space, start)
+            made[k][...] = arrays[k]
+    return [made[k] for k in range(len(arrays))]
+
+
+def _blocks(arrays: list[Any]) -> Iterator[tuple[int, int, list[int]]]:
+    """Stretches of memory, and the arrays that lie in each: two in one stretch may overlap."""
+    alone = [k for k, x in enumerate(arrays) if x.dtype.hasobject or not x.size]
+    yield from ((0, 0, [k]) for k in alone)
+    spans = ((*layout.span(x), k) for k, x in enumerate(arrays) if k not in alone)
+    block: list[int] = []
+    start = end = 0
+    for low, high, k in sorted(spans):
+        if block and low >= end:
+            yield start, end, block
+            block = []
+        start, end = (start, max(end, high)) if block else (low, high)
+        block = [*block, k]
+    if block:
+        yield start, end, block
+
+
+# --- residuals -----------------------------------------------------------------------------------
+
+
+Words = Container[str] | None
+"""The attributes of objects that are copied as well; None for all."""
+
+Memo = dict[Any, Any]
+"""Copies by the ids of what they are copies of."""
+
+PLAIN = frozenset({float, int, bool, np.float64, complex, str, type(None)})
+"""Types of which nothing is ever written into."""
+
+
+def copied(value: Any, memo: Memo | None = None, words: Words = None) -> Any:
+    """A copy of nested containers and objects with arrays; views become views of copied memory.
+
+    What cannot be looked into stays what it is.
+
+    >>> import numpy as np
+    >>> a = np.zeros(3)
+    >>> b, view = copied((a, a[1:]))
+    >>> view[0] = 5.0
+    >>> b, a
+    (array([0., 5., 0.]), array([0., 0., 0.]))
+    """
+    if type(value) in PLAIN:
+        return value
+    memo = {} if memo is None else memo
+    if isinstance(value, tuple):
+        return like_sequence(value, [copied(v, memo, words) for v in value])
+    if id(value) not in memo:
+        put = _putter(value)
+        if put is None:
+            return value
+        put(value, memo, words)
+    return memo[id(value)]
+
+
+def _putter(value: Any) -> Callable[[Any, Memo, Words], None] | None:
+    """What puts a copy of a value into a memo; None where it is not copied."""
+    if isinstance(value, (list, dict, set, collections.deque)):
+        return _put_container
+    if type(value) in (np.ndarray, np.memmap) or is_device_array(value) or is_sparse(value):
+        return _put_array
+    return _put_object if is_open(value) else None
+
+
+def is_open(value: Any) -> bool:
+    """Whether a value is an object whose attributes are looked into."""
+    return type(value) is types.SimpleNamespace or records.is_record(type(value))
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """What such an object holds, by name."""
+    return vars(value) if type(value) is types.SimpleNamespace else records.attributes(value)
+
+
+def _put_array(value: Any, memo: Memo, _: Words) -> None:
+    """Copy an array or a sparse matrix."""
+    if is_sparse(value):
+        memo[id(value)] = value.copy()
+    else:
+        make = _device_array if is_device_array(value) else _array
+        memo[id(value)] = make(value, memo)
+
+
+def _put_container(value: Any, memo: Memo, words: Words) -> None:
+    """Copy a container, which may hold itself."""
+    memo[id(value)] = made = copy.copy(value)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            dict.__setitem__(made, key, copied(item, memo, words))
+    elif not isinstance(value, set):
+        for k, item in enumerate(value):
+            made[k] = copied(item, memo, words)
+
+
+def _put_object(value: Any, memo: Memo, words: Words) -> None:
+    """Copy an object, which may hold itself; its constructor does not run."""
+    cls: Any = type(value)
+    memo[id(value)] = made = cls.__new__(cls)
+    for name, item in attributes(value).items():
+        wanted = words is None or name in words
+        object.__setattr__(made, name, copied(item, memo, words) if wanted else item)
+
+
+def _device_array(array: Any, memo: dict[Any, Any]) -> Any:
+    """A copy of an array of CuPy, at the same place in a copy of the memory that it is in."""
+    owner = array
+    while owner.base is not None:
+        owner = owner.base
+    flags = owner.flags
+    if not flags.c_contiguous and not flags.f_contiguous:
+        return array.copy()  # memory with gaps
+    key = "cupy", owner.data.ptr
+    if key not in memo:
+        memo[key] = owner.copy(order="C" if flags.c_contiguous else "F")
+    start = memo[key].data + (array.data.ptr - owner.data.ptr)
+    return type(array)(array.shape, array.dtype, start, array.strides)
+
+
+def _array(array: np.ndarray[Any, Any], memo: dict[Any, Any]) -> Any:
+    """A copy of an array, at the same place in a copy of the memory that it is a view of."""
+    owner = _owner(array)
+    flat = owner
+    if not owner.flags.c_contiguous:
+        flat = owner.transpose(np.argsort([-abs(s) for s in owner.strides], kind="stable"))
+    if not flat.flags.c_contiguous or owner.dtype.hasobject:
+        return np.array(array)  # memory with gaps, of something else than NumPy
+    key = -id(owner)
+    if key not in memo:
+        memo[key] = np.array(flat, order="C").reshape(-1).view(np.uint8)
+    start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, memo[key].data, start, array.strides)
+
+
+def _owner(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array whose memory an array is a view of, also by strides."""
+    held = array.base
+    if held is not None and not isinstance(held, np.ndarray):
+        held = getattr(held, "base", None)  # between the two stands what `as_strided` makes
+    return _owner(held) if isinstance(held, np.ndarray) else array

@@ -1,0 +1,426 @@
+"""Functions that are kept as values, as data: in variables, lists and dicts, chosen by a test.
+
+A function that the program makes and keeps becomes data (`ir.make_function`): what tells it from
+the others that it may meet, and the values that it captures.  A call of one of several functions
+becomes a choice between calls.  At the end `plain` replaces the data by the strings and tuples that
+they are in generated code.  The invariant: nothing unknown may call a function that is data.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.closures.closures import Closure, free
+from srcdiff.frontend.closures.local_functions import definitions
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Callable,
+    Dict,
+    Kind,
+    List,
+    Object,
+    Tuple,
+    Unknown,
+    class_of,
+    contents,
+    inside,
+)
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.runtime import records
+from srcdiff.runtime.devices import on_device
+from srcdiff.specialize.objects.places import classes
+
+Kinds = Mapping[str, Kind]
+
+_PLAIN = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
+"""The types of functions that are equal to themselves alone."""
+
+
+def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with strings and tuples for the functions that it makes."""
+    layout = _Layout(function, kinds)
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(s for stmt in inner for s in one(stmt))
+
+    def one(stmt: ir.Stmt) -> ir.Block:
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
+            if rhs.fn is ir.make_function:
+                return (replace(stmt, rhs=layout.made(rhs)),)
+            if rhs.fn is ir.captured:
+                return (replace(stmt, rhs=layout.item(rhs)),)
+            if rhs.fn is ir.is_function:
+                return layout.test(stmt, rhs)
+        return (ir.map_blocks(stmt, block),)
+
+    return replace(function, body=block(function.body))
+
+
+def has_data(function: ir.Function) -> bool:
+    """Whether functions are kept as data."""
+    callees = (ir.make_function, ir.is_function, ir.captured)
+    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return any(isinstance(c, ir.Call) and c.fn in callees for c in calls)
+
+
+class _Layout:
+    """How the functions of each site are written as data: alike where they may meet."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.fresh = ir.Fresh(ir.all_names(function))
+        sites = [site_of(s) for s in ir.walk(function.body)]
+        self.group: dict[int, list[ir.Site]] = {id(s): [s] for s in sites if s is not None}
+        for kind in kinds.values():
+            for meeting in _meetings(kind):
+                self.join([s for s in meeting if isinstance(s, ir.Site) and id(s) in self.group])
+        self.tags = self.named()
+
+    def join(self, sites: list[ir.Site]) -> None:
+        """These may meet."""
+        for site in sites[1:]:
+            one, other = self.group[id(sites[0])], self.group[id(site)]
+            if one is not other:
+                one += other
+                self.group.update((id(s), one) for s in other)
+
+    def named(self) -> dict[int, str]:
+        """A name for every site that no other has which it may meet."""
+        tags: dict[int, str] = {}
+        for key, group in self.group.items():
+            taken = {tags.get(id(s)) for s in group}
+            site = next(s for s in group if id(s) == key)
+            tag, number = site.name, 0
+            while tag in taken:
+                number += 1
+                tag = f"{site.name}_{number}"
+            tags[key] = tag
+        return tags
+
+    def bare(self, site: ir.Site) -> bool:
+        """Whether nothing is captured in the group of a site: then the name is enough."""
+        return not any(s.values for s in self.group[id(site)])
+
+    def tagged(self, site: ir.Site) -> bool:
+        """Whether the name is needed."""
+        return self.bare(site) or len(self.group[id(site)]) > 1
+
+    def made(self, call: ir.Call) -> ir.Rhs:
+        """A function as data."""
+        site = _value(call.args[0])
+        tag = ir.Const(self.tags[id(site)])
+        if self.bare(site):
+            return tag
+        return ir.Tup(((tag,) if self.tagged(site) else ()) + call.args[1:])
+
+    def item(self, call: ir.Call) -> ir.Call:
+        """What a function captures."""
+        fn, site, k = call.args
+        assert isinstance(k, ir.Const)
+        place = k.value + (1 if self.tagged(_value(site)) else 0)
+        return ir.Call(operator.getitem, (fn, ir.Const(place)))
+
+    def test(self, stmt: ir.Assign, call: ir.Call) -> ir.Block:
+        """Whether a function is a known one."""
+        fn, other = call.args
+        site = _value(other)
+        if not isinstance(site, ir.Site):
+            # `is` would be a warning where the data is known to be a string or a tuple.
+            # For CuPy arrays it is asked by `is` whether it is the function of either module.
+            by_value = type(site) in _PLAIN and not on_device()
+            same = operator.eq if by_value else operator.is_
+            return (replace(stmt, rhs=ir.Call(same, (fn, other))),)
+        tag = ir.Const(self.tags[id(site)])
+        if self.bare(site):
+            return (replace(stmt, rhs=ir.Call(operator.eq, (fn, tag))),)
+        first = self.fresh()
+        return (
+            ir.Assign(first, ir.Call(operator.getitem, (fn, ir.Const(0))), stmt.loc),
+            replace(stmt, rhs=ir.Call(operator.eq, (first, tag))),
+        )
+
+
+def _value(atom: ir.Atom) -> Any:
+    assert isinstance(atom, ir.Ref)
+    return atom.value
+
+
+def site_of(stmt: ir.Stmt) -> ir.Site | None:
+    """The site of a statement that makes a function."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, ir.Call) and rhs.fn is ir.make_function:
+        found: ir.Site = _value(rhs.args[0])
+        return found
+    return None
+
+
+def _meetings(kind: Kind | None) -> Iterator[list[Any]]:
+    """The functions that may be one value, for every function in a kind."""
+    if isinstance(kind, Callable):
+        yield [f for f, _ in kind.choices]
+        for _, kinds in kind.choices:
+            for held in kinds:
+                yield from _meetings(held)
+    for inner in inside(kind):
+        yield from _meetings(inner)
+
+
+# --- functions that are kept as values: in variables, lists and dicts, chosen by a test ----------
+
+
+# --- functions become data -----------------------------------------------------------------------
+
+
+def marked_closures(function: ir.Function) -> ir.Function:
+    """The function whose closures know the place where they are made."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Assign) and isinstance(s.rhs, Closure) and s.rhs.site is None:
+            made = s.rhs
+            s = replace(s, rhs=replace(made, site=ir.Site(made.name, made)))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with closures as data, but for those that something unknown may call."""
+    count = definitions(function.body, (p.name for p in function.params))
+    opened = _opened(function, kinds)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        made = s.rhs if isinstance(s, ir.Assign) else None
+        if isinstance(s, ir.Assign) and isinstance(made, Closure) and made.site not in opened:
+            data = _data(made, count)
+            return s if data is None else replace(s, rhs=data)
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def _data(made: Closure, count: Mapping[str, int]) -> ir.Call | None:
+    """A closure as data; `count` says how often each variable is bound."""
+    variables = made.variables
+    if made.function is None or variables is None or made.site is None:
+        return None
+    values: list[ir.Name] = []
+    needed = free(made.function)  # the text may read more
+    for name, value in variables.items():
+        if name not in needed:
+            continue
+        assert isinstance(value, ir.Name)
+        if name in made.held:
+            values += [value] if count.get(value.id, 0) > 1 else []
+        elif name in made.marks and count.get(made.marks[name].id, 0) > 1:
+            raise _late(made, value.id)
+    made.site.closure = replace(made, site=None)
+    made.site.values = tuple(values)
+    return ir.Call(ir.make_function, (ir.Ref(made.name, made.site), *dict.fromkeys(values)))
+
+
+def _late(made: Closure, name: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"the function `{made.name}`, which is kept as a value, reads `{name}`, which is assigned "
+        "again after it is made",
+        made.loc,
+        remedy=f"Bind the value that it means: `{name}={name}` among its parameters.",
+    )
+
+
+def check_data(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse functions that are data by now, and that something unknown may call after all."""
+    opened = _opened(function, kinds)
+    for stmt in ir.walk(function.body):
+        site = site_of(stmt)
+        if site is not None and site in opened:
+            raise UnsupportedError(
+                f"the function `{site.name}`, which is kept as a value, comes to where it is not "
+                "known what is done with it",
+                stmt.loc,
+                remedy="Pass it only to functions of your own that call it.",
+            )
+
+
+# --- what else is done with them -----------------------------------------------------------------
+
+_CARRY = frozenset((
+    "append", "insert", "extend", "pop", "get", "items", "values", "keys", "setdefault", "update",
+    "copy", "reverse",
+))  # fmt: skip
+_CARRIERS = (
+    ir.make_list, ir.make_dict, ir.make_function, ir.is_function, ir.captured, operator.getitem,
+    operator.is_, operator.is_not, operator.add, list, tuple, dict, len,
+)  # fmt: skip
+
+
+def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
+    """The sites whose functions come to where it is not known what is done with them."""
+    held = _held(function, kinds)
+    given = {c for p in function.params for c in classes(kinds.get(p.name))}
+    found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
+    for stmt in ir.walk(function.body):
+        for name in (*_open_uses(stmt, kinds), *_given_to(stmt, kinds, given)):
+            found |= {*_sites(kinds.get(name)), *held.get(name, ())}
+    return found
+
+
+def _held(function: ir.Function, kinds: Kinds) -> dict[str, set[object]]:
+    """The names that may hold functions of each site, whatever their kinds say."""
+    held: dict[str, set[object]] = {}
+    flows = [pair for s in ir.walk(function.body) for pair in _carried(s)]
+    for stmt in ir.walk(function.body):
+        made = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        site = made.site if isinstance(made, Closure) else site_of(stmt)
+        if isinstance(stmt, ir.Assign) and site is not None:
+            held.setdefault(stmt.target.id, set()).add(site)
+    size = -1
+    while size != sum(map(len, held.values())):
+        size = sum(map(len, held.values()))
+        for source, target in flows:
+            kind = kinds.get(target)
+            if source in held and (_hides(kind) or any(_sites(kind))):
+                held.setdefault(target, set()).update(held[source])
+    return held
+
+
+def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
+    """(source, target) names of a statement by which a value may come to another name."""
+    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
+        given = (*stmt.rhs.args, *(v for _, v in stmt.rhs.kwargs))
+        yield from ((n, stmt.target.id) for a in given for n in ir.names(a))
+    elif isinstance(stmt, ir.Assign) and not isinstance(stmt.rhs, ir.Opaque):
+        yield from ((n, stmt.target.id) for n in ir.names(stmt.rhs))
+    elif isinstance(stmt, ir.SetItem):
+        yield from ((n, stmt.base.id) for n in ir.names(stmt.value))
+    elif isinstance(stmt, ir.Permute):
+        yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
+    call = ir.call_of(stmt)
+    if call is not None and call.fn is ir.set_attr:
+        yield from ((n, b) for b in ir.names(call.args[0]) for n in ir.names(call.args[2]))
+    if call is not None and isinstance(call.fn, ir.Method):
+        into = ir.names(call.args[0])
+        yield from ((n, b) for b in into for a in call.args[1:] for n in ir.names(a))
+
+
+def _hides(kind: Kind | None) -> bool:
+    """Whether a value may be or hold functions that its kind does not tell."""
+    if kind is None or isinstance(kind, (Unknown, Object)):
+        return True
+    if isinstance(kind, Callable):
+        return not kind.choices
+    if isinstance(kind, Tuple):
+        inner = (kind.item or UNKNOWN,) if kind.items is None else kind.items
+        return any(map(_hides, inner))
+    return isinstance(kind, (List, Dict)) and any(map(_hides, contents(kind)))
+
+
+def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
+    """The names that a statement hands on to something unknown."""
+    if isinstance(stmt, (ir.Return, ir.Verbatim)):
+        return ir.reads(stmt)
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if isinstance(rhs, ir.Opaque):
+        return () if isinstance(rhs, Closure) and rhs.function is not None else ir.names(rhs)
+    if not isinstance(rhs, ir.Call):
+        return ()
+    if isinstance(rhs.fn, ir.Method):
+        return () if rhs.fn.name in _CARRY else ir.names(rhs)
+    if rhs.fn in _CARRIERS or isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):
+        return ()
+    if rhs.fn is ir.set_attr:
+        return () if class_of(atom_kind(rhs.args[0], kinds)) is not None else ir.names(rhs)
+    if isinstance(rhs.fn, ir.Name) and known_choices(kinds.get(rhs.fn.id)):
+        return ()  # written out here
+    return ir.names(rhs)
+
+
+def _given_to(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str, ...]:
+    """What a statement stores into an object that may be the caller's."""
+    call = ir.call_of(stmt)
+    if call is None or call.fn is not ir.set_attr:
+        return ()
+    return ir.names(call.args[2]) if class_of(atom_kind(call.args[0], kinds)) in given else ()
+
+
+def _sites(kind: Kind | None) -> Iterator[ir.Site]:
+    """The sites of the functions that a value is or holds."""
+    if isinstance(kind, Callable):
+        for value, kinds in kind.choices:
+            if isinstance(value, ir.Site):
+                yield value
+            for held in kinds:
+                yield from _sites(held)
+    for inner in inside(kind):
+        yield from _sites(inner)
+
+
+def known_choices(kind: Kind | None) -> tuple[Any, ...]:
+    """The functions that a value may be, () if they are not all known."""
+    if not isinstance(kind, Callable):
+        return ()
+    return tuple(f for f, _ in kind.choices if f is not None)  # None is not called
+
+
+# --- calls become choices ------------------------------------------------------------------------
+
+
+def calls_as_choices(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with calls of one of several functions as choices."""
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(s for stmt in inner for s in _choice(stmt, kinds, fresh, block))
+
+    return replace(function, body=block(function.body))
+
+
+def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh, block: Any) -> ir.Block:
+    """A call of a function that is one of several."""
+    call = ir.call_of(stmt)
+    if call is not None and isinstance(call.fn, ir.Name):
+        choices = known_choices(kinds.get(call.fn.id))
+        data = all(not isinstance(f, ir.Site) or f.values is not None for f in choices)
+        if choices and data and all(k is not None for k, _ in call.kwargs):
+            return _tested(stmt, call, call.fn, choices, fresh)
+    return (ir.map_blocks(stmt, block),)
+
+
+def _tested(
+    stmt: Any, call: ir.Call, fn: ir.Name, choices: tuple[Any, ...], fresh: ir.Fresh
+) -> ir.Block:
+    """A call of the first of some functions that it is."""
+    value, rest = choices[0], choices[1:]
+    body = _called(stmt, call, fn, value, fresh)
+    if not rest:
+        return body
+    test = fresh("_t")
+    asked = ir.Call(ir.is_function, (fn, ir.Ref("", value)))
+    orelse = _tested(stmt, call, fn, rest, fresh)
+    return (ir.Assign(test, asked, stmt.loc), ir.If(test, body, orelse, stmt.loc))
+
+
+def _called(
+    stmt: Any, call: ir.Call, fn: ir.Name, value: Any, fresh: ir.Fresh
+) -> ir.Block:
+    """A call of one known function."""
+    if not isinstance(value, ir.Site):
+        return (replace(stmt, rhs=replace(call, fn=value, text=None)),)
+    out: list[ir.Stmt] = []
+    new: dict[str, ir.Name] = {}
+    for k, name in enumerate(dict.fromkeys(value.values or ())):
+        new[name.id] = fresh("_t" if name.id.startswith("_") else name.id)
+        item = ir.Call(ir.captured, (fn, ir.Ref(value.name, value), ir.Const(k)))
+        out.append(ir.Assign(new[name.id], item, stmt.loc))
+    made = fresh("_t")
+    closure = ir.map_opaque(lambda n: new.get(n.id, n), value.closure)
+    out.append(ir.Assign(made, closure, stmt.loc))
+    out.append(replace(stmt, rhs=replace(call, fn=made)))
+    return tuple(out)

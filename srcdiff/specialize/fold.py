@@ -1,0 +1,592 @@
+"""Calls of a template or a definition, folded: what is known of their arguments is used.
+
+Takes the kinds of the names and a call; gives an atom where the result is known now, else a call
+in its plainest form: static values are computed, questions are answered, helpers become plain
+NumPy. Each form takes the folder and the call; it returns an atom or a call, or UNSET to leave the
+call as it is.  The invariant: a question of which the answer is not known for certain is denied.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import operator
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff.analysis.facts import is_complex_kind
+from srcdiff.ir import (
+    NONE,
+    Atom,
+    Attr,
+    Call,
+    Const,
+    Method,
+    Name,
+    Ref,
+    Rhs,
+    Slice,
+    Star,
+    Tup,
+    atoms,
+    make_list,
+)
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Kind,
+    List,
+    NoneKind,
+    Object,
+    Scalar,
+    SliceKind,
+    Text,
+    Tuple,
+    Unknown,
+    broadcasts_to_itself,
+    dims_of,
+    is_big,
+    is_filled,
+    is_float,
+    rank_of,
+)
+from srcdiff.kinds.indexing import item_kind
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.primitives import notation
+from srcdiff.primitives.arguments import as_atom
+from srcdiff.runtime import arrays, linalg
+from srcdiff.runtime.devices import on_device
+
+UNSET: Any = object()
+"""The static value of what is known only when running."""
+
+
+def plainer(folder: Folder, call: Call) -> Any:
+    """The plainer form of a call, or UNSET."""
+    form = None if isinstance(call.fn, Name) else _FORMS.get(call.fn)
+    return UNSET if form is None else form(folder, call)
+
+
+def _is_array(folder: Folder, atom: Atom) -> bool:
+    return bool(folder.ask(notation.isarray, (atom,)))
+
+
+def _attribute(name: str) -> Any:
+    """`np.shape(x)` as `x.shape` where `x` is an array."""
+
+    def form(folder: Folder, call: Call) -> Any:
+        if len(call.args) == 1 and not call.kwargs and _is_array(folder, call.args[0]):
+            return Call(Attr(name), call.args)
+        return UNSET
+
+    return form
+
+
+def _shape(folder: Folder, call: Call) -> Any:
+    if isinstance(folder.kind(call.args[0]), Scalar):
+        return Tup(())
+    return _attribute("shape")(folder, call)
+
+
+def _ndim(folder: Folder, call: Call) -> Any:
+    rank = rank_of(folder.kind(call.args[0]))
+    return UNSET if rank is None else Const(rank)
+
+
+def _len(folder: Folder, call: Call) -> Any:
+    arg = call.args[0]
+    kind = folder.kind(arg)
+    if isinstance(arg, Tup):
+        return Const(len(arg.items))
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        return Const(len(kind.items))
+    return UNSET
+
+
+def _display(folder: Folder, call: Call) -> Any:
+    """A display of a template, and `tuple` of one, as a tuple of atoms."""
+    if call.fn is tuple:
+        return call.args[0] if call.args and isinstance(call.args[0], Tup) else UNSET
+    return UNSET if any(isinstance(a, Star) for a in call.args) else Tup(call.args)
+
+
+def _getitem(folder: Folder, call: Call) -> Any:
+    base, index = call.args
+    at = folder.static(index)
+    if not isinstance(base, Tup) or not isinstance(at, (int, slice)):
+        return UNSET
+    known = base.items
+    if any(isinstance(item, Star) for item in known):  # how many it stands for is not known
+        known = known[: [isinstance(item, Star) for item in known].index(True)]
+        end = at.stop if isinstance(at, slice) else at
+        if not isinstance(end, int) or not 0 <= end < len(known) + isinstance(at, slice):
+            return UNSET
+    return Tup(known[at]) if isinstance(at, slice) else known[at]
+
+
+def _conj(folder: Folder, call: Call) -> Any:
+    x = call.args[0]
+    if isinstance(x, Const) and isinstance(x.value, complex):
+        return Const(x.value.conjugate())
+    return Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
+
+
+def _divisor(folder: Folder, call: Call) -> Any:
+    """`np.float64(x)` where `x` may be a number of Python, and Python did not divide by it."""
+    x, *result = call.args
+    kind = folder.kind(x)
+    apart = all(map(_is_of_numpy, map(folder.kind, result)))
+    if isinstance(x, Const) or not isinstance(kind, Scalar) or kind.python is False:
+        return x
+    if not apart or on_device():
+        return x
+    made = _NUMBERS.get(kind.dtype)
+    return x if made is None else Call(made, (x,), text=f"np.{made.__name__}")
+
+
+def _is_of_numpy(kind: Kind) -> bool:
+    """Whether a result may be a number of NumPy in double precision; arrays divide as NumPy."""
+    return isinstance(kind, Scalar) and kind.python is not True and kind.dtype in _NUMBERS
+
+
+_NUMBERS: Mapping[str | None, Any] = {
+    "float64": np.float64, "int64": np.float64, "complex128": np.complex128,
+}  # fmt: skip
+
+
+def _add(folder: Folder, call: Call) -> Any:
+    a, b = call.args
+    if a == Const(0) or b == Const(0):
+        return b if a == Const(0) else a
+    if isinstance(a, Tup) and isinstance(b, Tup):
+        return Tup((*a.items, *b.items))
+    return UNSET
+
+
+def _sub(folder: Folder, call: Call) -> Any:
+    a, b = call.args
+    return a if b == Const(0) else UNSET
+
+
+def _is_none(same: bool) -> Any:
+    """`x is None` where the kind of `x` tells."""
+
+    def form(folder: Folder, call: Call) -> Any:
+        a, b = call.args
+        if b != NONE:
+            return UNSET
+        if isinstance(a, (Tup, Slice, Const, Ref)):
+            return Const((getattr(a, "value", 0) is None) == same)
+        kind = folder.kind(a)
+        if isinstance(kind, (Unknown, Object)) or (isinstance(kind, Array) and kind.maybe_scalar):
+            return UNSET
+        return Const(isinstance(kind, NoneKind) == same)
+
+    return form
+
+
+def _isinstance(folder: Folder, call: Call) -> Any:
+    arg, cls = call.args
+    kind, wanted = folder.kind(arg), folder.static(cls)
+    known: Mapping[Any, tuple[type[Kind], ...]] = {
+        tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List), slice: (SliceKind,),
+    }  # fmt: skip
+    if isinstance(arg, Const) or wanted is UNSET or wanted not in known:
+        return UNSET
+    if isinstance(kind, (Unknown, Object)):
+        return UNSET
+    return Const(isinstance(kind, known[wanted]))
+
+
+def _keep_axes(folder: Folder, call: Call) -> Any:
+    value, axis, keepdims = (*call.args, NONE, Const(False))[:3]
+    if folder.static(axis) is None or folder.static(keepdims) is True:
+        return value
+    if folder.static(axis) is UNSET or folder.static(keepdims) is UNSET:
+        return UNSET
+    return Call(np.expand_dims, (value, axis), text="np.expand_dims")
+
+
+def _uncut(folder: Folder, call: Call) -> Any:
+    """`uncut(d, x)` as `d` where `x` is known to have fractions."""
+    return call.args[0] if is_float(folder.kind(call.args[1])) else UNSET
+
+
+def _spread(folder: Folder, call: Call) -> Any:
+    value, x, axis, keepdims = (*call.args, NONE, Const(False))[:4]
+    if isinstance(folder.kind(x), Scalar):
+        return value
+    kept = _keep_axes(folder, Call(arrays.keep_axes, (value, axis, keepdims)))
+    if kept is UNSET:
+        return UNSET
+    kept = folder.emit(kept) if isinstance(kept, Call) else kept
+    shape = folder.emit(folder.call(Call(np.shape, (x,), text="np.shape")))
+    return Call(np.broadcast_to, (kept, shape), text="np.broadcast_to")
+
+
+def _axis_size(folder: Folder, call: Call) -> Any:
+    """`x.size` or `x.shape[axis]`, where they are known not to be 0."""
+    x, axis = (*call.args, NONE)[:2]
+    at, dims = folder.static(axis), dims_of(folder.kind(x))
+    if dims is None:
+        return UNSET
+    if not all(map(is_filled, dims[at : at + 1 or None] if isinstance(at, int) else dims)):
+        return UNSET
+    if at is None:
+        return folder.call(Call(np.size, (x,), text="np.size"))
+    if not isinstance(at, int):
+        return UNSET
+    shape = folder.emit(folder.call(Call(np.shape, (x,), text="np.shape")))
+    return Call(operator.getitem, (shape, Const(at)))
+
+
+def part_of(lower: Atom, upper: Atom, step: Atom = NONE) -> Slice:
+    """`lower:upper:step`; a start that turned out to be 0 is left out."""
+    first = lower == Const(0) and step == NONE
+    return Slice(NONE if first else lower, upper, step)
+
+
+def _along(folder: Folder, call: Call) -> Any:
+    axis, part = folder.static(call.args[0]), call.args[1:]
+    if not isinstance(axis, int):
+        return UNSET
+    item = part[0] if len(part) == 1 else part_of(part[0], part[1])
+    whole = Slice(NONE, NONE, NONE)
+    if axis >= 0:
+        return Tup((*[whole] * axis, item)) if axis else item
+    return Tup((Const(...), item, *[whole] * (-1 - axis)))
+
+
+_FORMS: Mapping[Any, Any] = {
+    np.shape: _shape,
+    np.ndim: _ndim,
+    np.size: _attribute("size"),
+    np.result_type: _attribute("dtype"),
+    make_list: _display,
+    tuple: _display,
+    len: _len,
+    isinstance: _isinstance,
+    operator.getitem: _getitem,
+    operator.add: _add,
+    operator.sub: _sub,
+    operator.is_: _is_none(True),
+    operator.is_not: _is_none(False),
+    notation.conj: _conj,
+    notation.divisor: _divisor,
+    arrays.keep_axes: _keep_axes,
+    arrays.spread: _spread,
+    arrays.uncut: _uncut,
+    arrays.axis_size: _axis_size,
+    arrays.along: _along,
+}
+
+
+# --- what is known when a template is expanded: static values, answers, plain NumPy for helpers --
+
+
+_EVERYTHING: tuple[Any, ...] = (None, ..., slice(None))
+_SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
+
+FOLDABLE = frozenset(
+    {
+        operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.mod,
+        operator.floordiv, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
+        operator.ge, operator.is_, operator.is_not, operator.not_, operator.contains,
+        operator.getitem, len, min, max, isinstance, abs, arrays.inverse_axes,
+        arrays.negated, arrays.other_axes, arrays.inside, arrays.einsum_plain,
+        arrays.einsum_subscripts, linalg.swapped_norm, linalg.last_axes, linalg.all_axes,
+        linalg.pad_mode,
+    }
+)  # fmt: skip
+
+# Where the user's function is of `math`, so are those in its derivative.
+_MATH = {
+    getattr(np, n): getattr(math, n)
+    for n in ("sin", "cos", "sinh", "cosh", "exp", "log", "trunc")
+}  # fmt: skip
+
+
+class Folder:
+    """Answers what can be answered when expanding; `emit` names the result of a call."""
+
+    def __init__(
+        self,
+        kinds: Mapping[str, Kind],
+        emit: Callable[[Rhs], Name],
+        scalar_math: bool = False,
+        mixed: bool = False,
+    ) -> None:
+        self.known = kinds
+        self.kinds: dict[str, Kind] = {}  # what is found here: it goes before what was known
+        self.emit = emit
+        self.scalar_math = scalar_math
+        self.mixed = mixed  # what has no known dtype may be complex
+        self.complex: set[str] = set()
+
+    # --- atoms ---
+
+    def kind(self, atom: Atom) -> Kind:
+        """The kind of an atom."""
+        if isinstance(atom, Name):
+            return self.kinds.get(atom.id) or self.known.get(atom.id, UNKNOWN)
+        if isinstance(atom, Tup):
+            return Tuple(tuple(map(self.kind, atom.items)))
+        if isinstance(atom, Slice):
+            return SliceKind(self.kind(atom.lower), self.kind(atom.upper), self.kind(atom.step))
+        if isinstance(atom, (Const, Ref)):
+            return kind_of(atom.value, getattr(atom, "text", ""))
+        return UNKNOWN
+
+    def static(self, atom: Atom) -> Any:
+        """The value of an atom that is known now, else UNSET."""
+        if isinstance(atom, Const):
+            return atom.value
+        if isinstance(atom, Ref):
+            number = isinstance(atom.value, (int, float, complex, np.ndarray, np.generic))
+            return UNSET if number and not _is_safe(atom.value) else atom.value
+        if isinstance(atom, Tup):
+            items = tuple(map(self.static, atom.items))
+            return UNSET if any(i is UNSET for i in items) else items
+        if isinstance(atom, Slice):
+            parts = [self.static(a) for a in (atom.lower, atom.upper, atom.step)]
+            return UNSET if any(p is UNSET for p in parts) else slice(*parts)
+        return self._static_kind(self.kind(atom))
+
+    def _static_kind(self, kind: Kind) -> Any:
+        """The value that a kind tells."""
+        if isinstance(kind, NoneKind):
+            return None
+        if isinstance(kind, Scalar) and kind.value is not None:
+            return bool(kind.value) if kind.dtype == "bool" else kind.value
+        if isinstance(kind, Text) and kind.value is not None:
+            return kind.value
+        return UNSET
+
+    def is_complex(self, atom: Atom) -> bool:
+        """Whether a value may be complex."""
+        if not isinstance(atom, Name):
+            return is_complex_kind(self.kind(atom))
+        if atom.id in self.complex:
+            return True
+        kind = self.kinds.get(atom.id) or self.known.get(atom.id)
+        if kind is None:
+            return False  # of the template: `note` has seen what it is made from
+        return is_complex_kind(kind) or (self.mixed and _is_open(kind))
+
+    def note(self, name: Name, rhs: Rhs) -> None:
+        """Remember whether a new temporary may be complex, and what an item of a tuple is."""
+        if isinstance(rhs, Call) and rhs.fn is operator.getitem:
+            base = self.kind(rhs.args[0])
+            if isinstance(base, (Tuple, List)):
+                found = item_kind(base, self.kind(rhs.args[1]))
+                self.kinds.update({} if found == UNKNOWN else {name.id: found})
+        if isinstance(rhs, Call) and rhs.fn in (np.abs, np.real, np.imag, np.shape):
+            return
+        read = [a for a in atoms(rhs) if isinstance(a, (Name, Const, Ref))]
+        if any(map(self.is_complex, read)):
+            self.complex.add(name.id)
+
+    # --- calls ---
+
+    def call(self, call: Call) -> Rhs:
+        """A call as an atom where it is known now, else in its plainest form."""
+        args = _spliced(call.args)
+        call = Call(call.fn, args, call.kwargs, call.text)
+        if call.fn in notation.QUESTIONS:
+            return Const(self.ask(call.fn, args))
+        found = plainer(self, call)
+        if found is UNSET:
+            found = self._folded(call)
+        if found is not UNSET:
+            rhs: Rhs = found
+            return rhs
+        if self.scalar_math and call.fn in _MATH:
+            plain: Any = _MATH[call.fn]
+            return Call(plain, args, call.kwargs, f"math.{plain.__name__}")
+        return _without_defaults(call)
+
+    def _folded(self, call: Call) -> Any:
+        """The result of a call whose arguments are all known."""
+        if call.fn not in FOLDABLE or call.kwargs:
+            return UNSET
+        values = [self.static(a) for a in call.args]
+        if any(v is UNSET for v in values):
+            return UNSET
+        try:
+            result: Any = call.fn(*values)
+        except (TypeError, ValueError, IndexError):
+            return UNSET  # it fails where it runs, as it would have without being folded
+        if isinstance(result, float) and call.fn is operator.sub:
+            result = _short(result)
+        return as_atom(bool(result) if isinstance(result, np.bool_) else result)
+
+    # --- questions ---
+
+    def ask(self, question: Any, args: tuple[Atom, ...]) -> Any:
+        """The answer to a question; what is not known for certain is denied."""
+        return ANSWERS[question](self, *args)
+
+    def basic(self, atom: Atom) -> bool:
+        """Whether an index is known as basic."""
+        if isinstance(atom, Tup):
+            return all(map(self.basic, atom.items))
+        if isinstance(atom, Slice):
+            return True
+        if isinstance(atom, Const):
+            return isinstance(atom.value, (str, type(None), type(...))) or self.integer(atom)
+        return self.integer(atom) or isinstance(self.kind(atom), (SliceKind, NoneKind, Text))
+
+    def integer(self, atom: Atom) -> bool:
+        """Whether an index is known as one integer."""
+        kind = self.kind(atom)
+        return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
+
+    def mask(self, atom: Atom) -> bool:
+        """Whether an index is known as an array of bools."""
+        kind = self.kind(atom)
+        return isinstance(kind, Array) and not kind.maybe_scalar and kind.dtype == "bool"
+
+    def distinct(self, atom: Atom) -> bool:
+        """Whether an index is known to select no element twice."""
+        items = atom.items if isinstance(atom, Tup) else (atom,)
+        others = [i for i in items if not self.basic(i)]
+        return len(others) <= 1 and all(self.mask(i) or self.places(i) for i in others)
+
+    def places(self, atom: Atom) -> bool:
+        """Whether an index is known as a list of different places, counted from the front."""
+        kind = self.kind(atom)
+        items = kind.items if isinstance(kind, List) and kind.items else (UNKNOWN,)
+        found = [k.value if isinstance(k, Scalar) else None for k in items]
+        plain = all(type(v) is int and v >= 0 for v in found)
+        return plain and len(set(found)) == len(found)
+
+    def picks_one(self, base: Atom, index: Atom) -> bool:
+        """Whether an index is known to select one number; on a device it would be a view."""
+        if on_device():
+            return False
+        items = index.items if isinstance(index, Tup) else (index,)
+        return rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
+
+    def reshapes(self, atom: Atom) -> bool:
+        """Whether an index is known to select everything, with more axes."""
+        items = atom.items if isinstance(atom, Tup) else (atom,)
+        return all(self.static(i) in _EVERYTHING for i in items)
+
+    def discrete(self, dtype: Atom) -> bool:
+        """Whether a dtype is known to have no derivative."""
+        value = self.static(dtype)
+        if value is UNSET or value is None:
+            return False
+        return np.dtype(value).kind not in "fcO"  # objects may have one
+
+    def stretchable(self, atom: Atom) -> bool:
+        """Whether an operand may have been broadcast along an axis of length 1."""
+        dims = dims_of(self.kind(atom))
+        return dims is None or not all(map(is_big, dims))
+
+    # --- broadcasting ---
+
+    def unbroadcast(self, value: Atom, x: Atom, z: Kind, others: list[Kind] | None) -> Atom:
+        """`value`, which has the shape of `z`, summed to the shape of its operand `x`."""
+        kind = self.kind(x)
+        if broadcasts_to_itself(kind, z, others):
+            return value
+        plan = _sum_plan(kind, z)
+        if plan is None:
+            return self.emit(Call(arrays.unbroadcast, (value, x), text="unbroadcast"))
+        return self.emit(Call(np.sum, (value,), plan, text="np.sum"))
+
+
+@functools.cache
+def _defaults(fn: Any) -> tuple[tuple[str, Any], ...]:
+    """The parameters of a function written in Python with their defaults; () for others."""
+    plain = getattr(fn, "_implementation", fn)  # what NumPy's dispatcher calls
+    # An axis has a default since NumPy 2.3: the text is to be the same with every version.
+    if not isinstance(plain, types.FunctionType) or fn is np.take_along_axis:
+        return ()
+    return tuple((p.name, p.default) for p in inspect.signature(plain).parameters.values())
+
+
+def _without_defaults(call: Call) -> Call:
+    """A call without the last arguments that only repeat a default."""
+    if isinstance(call.fn, (Name, Method, Attr)):
+        return call
+    params = _defaults(call.fn)
+    given = dict(params)
+    kwargs = tuple((k, v) for k, v in call.kwargs if k is None or not _is(v, given.get(k, UNSET)))
+    args = call.args
+    while args and len(args) <= len(params) and _is(args[-1], params[len(args) - 1][1]):
+        args = args[:-1]
+    return Call(call.fn, args, kwargs, call.text)
+
+
+def _is(atom: Atom, default: Any) -> bool:
+    """Whether an atom is the same constant as a default."""
+    return isinstance(atom, Const) and atom == as_atom(default)
+
+
+def _is_safe(value: Any) -> bool:
+    """Whether a number found outside the function is a constant of nature, not a setting."""
+    return isinstance(value, float) and value in _SAFE_NUMBERS
+
+
+def _is_open(kind: Kind) -> bool:
+    """Whether a value may have any dtype."""
+    return isinstance(kind, Unknown) or (isinstance(kind, (Scalar, Array)) and not kind.dtype)
+
+
+def _short(value: float) -> float:
+    """A difference of decimal numbers as it would be written (1.2 - 1 is 0.2)."""
+    rounded = round(value, 12)
+    return rounded if abs(rounded - value) < 1e-15 else value
+
+
+def _spliced(args: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    """Arguments with `*(a, b)` written out."""
+    out: list[Atom] = []
+    for arg in args:
+        if isinstance(arg, Star) and isinstance(arg.value, Tup):
+            out += arg.value.items
+        else:
+            out.append(arg)
+    return tuple(out)
+
+
+spliced = _spliced
+
+
+def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, Atom], ...] | None:
+    """The keywords of the `np.sum` that undoes a broadcast from `x` to `z`; None if unknown."""
+    small, large = dims_of(x), dims_of(z)
+    if small == () and (isinstance(x, Scalar) or large is not None):
+        return () if large else None
+    if small is None or large is None or not all(n == 1 or is_big(n) for n in small):
+        return None
+    extra = len(large) - len(small)
+    ones = [k for k, n in enumerate(small) if n == 1 and large[extra + k] != 1]
+    if extra and ones:
+        return None
+    axes = (*range(extra), *ones)
+    axis = as_atom(axes[0] if len(axes) == 1 else axes)
+    return (("axis", axis), ("keepdims", Const(True))) if ones else (("axis", axis),)
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+ANSWERS: Mapping[Any, Any] = {
+    notation.rank: lambda f, x: rank_of(f.kind(x)),
+    notation.isscalar: lambda f, x: rank_of(f.kind(x)) == 0,
+    notation.iscomplex: lambda f, x: f.is_complex(x),
+    notation.isarray: lambda f, x: isinstance(k := f.kind(x), Array) and not k.maybe_scalar,
+    notation.known: lambda f, x: f.static(x) is not UNSET,
+    notation.basic: Folder.basic,
+    notation.picks_one: Folder.picks_one,
+    notation.reshapes: Folder.reshapes,
+    notation.distinct: Folder.distinct,
+    notation.discrete: Folder.discrete,
+    notation.stretchable: Folder.stretchable,
+}

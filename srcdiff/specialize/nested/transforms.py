@@ -1,0 +1,254 @@
+"""Calls of other transforms than `grad`: `srcdiff.jvp(f, (x,), (v,))`, `srcdiff.jacobian(f)(x)`.
+
+A call of a transform with the arguments of its function becomes, in a differentiated function, that
+of the derivative, or of a Python function around it.  What is called later (a pullback) computes
+with what its function reads now.
+
+`srcdiff.jacobian(f)(x)` stays a call where nothing in it depends on an input.  Where something
+does, it is written out, a column for every element of the input: it becomes the call of a Python
+function that stacks the tangents of `f` along unit vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.analysis.links import classes_of, links_of, stored_names
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure, passing
+from srcdiff.frontend.closures.local_functions import MARK, definitions
+from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_mutable
+from srcdiff.kinds.interpreter import infer
+from srcdiff.runtime import trees
+from srcdiff.specialize.early_activity import varied
+from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
+from srcdiff.specialize.static_values import Derived, Known, Made, derivative
+
+_PACKAGE = str(Path(__file__).parents[2])
+
+
+def direct(call: ir.Call, known: Mapping[str, Known]) -> ir.Call:
+    """A call of such a transform as a call of what computes it; `known` are functions by name."""
+    fn: Any = call.fn
+    if hasattr(fn, "__srcdiff_written__"):
+        written: ir.Call | None = fn.__srcdiff_written__(call)
+        return call if written is None else written
+    first = call.args[0] if call.args else ir.NONE
+    found = known.get(first.id) if isinstance(first, ir.Name) else first
+    if isinstance(found, ir.Ref):
+        made: ir.Call | None = fn.__srcdiff_direct__(found.value, call)
+        return call if made is None else made
+    if not isinstance(found, (Made, Derived)) or found.closure.variables is None:
+        return call
+    if found.closure.function is None:
+        return call
+    value = found.derivative if isinstance(found, Derived) else lifted_closure(found.closure)
+    made = fn.__srcdiff_direct__(value, call)
+    return call if made is None else passing(found.closure, made.fn, made)
+
+
+def is_direct(fn: Any) -> bool:
+    """Whether a callee is such a transform."""
+    return hasattr(fn, "__srcdiff_direct__") or hasattr(fn, "__srcdiff_written__")
+
+
+# --- what a function reads now -------------------------------------------------------------------
+
+
+def keeps_first(fn: Any) -> bool:
+    """Whether a callee is to get its first argument, a function, with what that reads now."""
+    return bool(getattr(fn, "__srcdiff_keeps_first__", False))
+
+
+def with_first_kept(
+    call: ir.Call, known: dict[str, Known], fresh: Callable[[str], ir.Name], loc: ir.Loc
+) -> tuple[list[ir.Stmt], ir.Call]:
+    """The call whose first argument is a function of what it reads now, and what goes before."""
+    before: list[ir.Stmt] = []
+
+    def now(name: ir.Name) -> ir.Name:
+        found = known.get(name.id)
+        new = fresh(name.id)
+        if isinstance(found, (Made, Derived)) and found.closure.variables is not None:
+            closure = held(found.closure)
+            known[new.id] = replace(found, closure=closure)
+            before.append(ir.Assign(new, closure if isinstance(found, Made) else name, loc))
+            return new
+        before.append(ir.Assign(new, ir.Call(trees.as_now, (name,)), loc))
+        return new
+
+    def held(closure: Closure) -> Closure:
+        pairs = zip(closure.captured, closure.reads)
+        reads = tuple(v if n.startswith(MARK) else now(v) for n, v in pairs)
+        names = frozenset(closure.captured)
+        return replace(closure, reads=reads, held=names, whole=False)
+
+    first = call.args[0]
+    if not isinstance(first, ir.Name) or not isinstance(known.get(first.id), (Made, Derived)):
+        return before, call
+    return before, replace(call, args=(now(first), *call.args[1:]))
+
+
+def with_copies_of_now(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+    """The function with copies of what was to be as it is now and is written into later."""
+    if not any(_is_now(s) for s in ir.walk(function.body)):
+        return function
+    kinds = infer(function, params)
+    links = list(links_of(_each(function, lambda name: name).body, kinds, False))
+    stored, resized = stored_names(function.body, kinds)
+    written = classes_of(links, stored | resized)
+
+    def copy(name: ir.Atom) -> ir.Rhs:
+        kind = kinds.get(name.id, UNKNOWN) if isinstance(name, ir.Name) else None
+        if kind is None or not is_mutable(kind) or written.keys().isdisjoint(ir.names(name)):
+            return name
+        plain = isinstance(kind, Array) and not kind.maybe_scalar
+        return ir.Call(ir.Method("copy") if plain else trees.kept, (name,))
+
+    return _each(_without_aliases(function, copy), copy)
+
+
+def _without_aliases(
+    function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]
+) -> ir.Function:
+    """The function without names for what stays as it is, where both names are bound once."""
+    count = definitions(function.body, (p.name for p in function.params))
+    same: dict[str, str] = {}
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign) and _is_now(stmt):
+            assert isinstance(stmt.rhs, ir.Call)
+            rhs = change(stmt.rhs.args[0])
+            if isinstance(rhs, ir.Name) and count[stmt.target.id] == count.get(rhs.id) == 1:
+                same[stmt.target.id] = same.get(rhs.id, rhs.id)
+    body = ir.rename(ir.without(function.body, same.keys()), same)
+    return replace(function, body=body)
+
+
+def _is_now(stmt: ir.Stmt) -> bool:
+    call = ir.call_of(stmt)
+    return call is not None and call.fn is trees.as_now
+
+
+def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:
+    """The function with something else for what is to be as it is now."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Assign) and _is_now(s):
+            assert isinstance(s.rhs, ir.Call)
+            return replace(s, rhs=change(s.rhs.args[0]))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+# --- functions that are written for a call -------------------------------------------------------
+
+
+def at_call(function: ir.Function, fn: Any, loc: ir.Loc) -> ir.Function:
+    """A function of ours, or written for one call, as if it stood at the place of the call."""
+    ours = is_written(fn) or function.loc.file.startswith(_PACKAGE)
+    return replace(function, body=_at(function.body, loc)) if ours else function
+
+
+def is_written(fn: Any) -> bool:
+    """Whether a callee was written for calls of a transform."""
+    return hasattr(fn, "__srcdiff_keeps_first__")
+
+
+def _at(block: ir.Block, loc: ir.Loc) -> ir.Block:
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        rhs = s.rhs if isinstance(s, ir.Assign) else None
+        if isinstance(s, ir.Assign) and isinstance(rhs, Closure) and rhs.function is not None:
+            inner = replace(rhs.function, body=_at(rhs.function.body, loc), loc=loc)
+            s = replace(s, rhs=replace(rhs, function=inner, loc=loc))
+        return replace(ir.map_blocks(s, lambda b: _at(b, loc)), loc=loc)
+
+    return tuple(map(stmt, block))
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
+    """The function with the Jacobians that depend on an input as calls of Python functions."""
+    own: dict[str, Any] = {}
+    for statement in ir.walk(function.body):
+        found = _made(statement, own)
+        if found is not None and isinstance(statement, ir.Assign):
+            own[statement.target.id] = found
+    made = {n: v for n, v in own.items() if is_jacobian(v)}
+    if not made and not any(_calls_jacobian(s) for s in ir.walk(function.body)):
+        return function
+    changing = varied(function, inputs)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(s)
+        meets = call is not None and (changing & {*ir.names(call)} or _is_of_text(call))
+        if isinstance(s, ir.Assign) and call is not None and meets:
+            return replace(s, rhs=_written(call, made, s.loc))
+        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+
+    body = tuple(map(stmt, function.body))
+    return replace(function, body=ir.without(body, made.keys() - ir.used(body)))
+
+
+def _made(stmt: ir.Stmt, own: Mapping[str, Any]) -> Any:
+    """The function that a statement makes, if that is known, None for anything else.
+
+    That is one which captures nothing, a derivative or a Jacobian; `own` are those made before.
+    """
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    if isinstance(rhs, Closure):
+        return lifted_closure(rhs) if rhs.function is not None and rhs.variables == {} else None
+    if not isinstance(rhs, ir.Call) or not (makes_matrix(rhs.fn) or is_transform(rhs.fn)):
+        return None
+    refs = {n: ir.Ref(n, value) for n, value in own.items()}
+    found = derivative(rhs, refs)
+    return found.value if isinstance(found, ir.Ref) else None
+
+
+def is_jacobian(fn: Any) -> bool:
+    """Whether a callee is what `srcdiff.jacobian` or `srcdiff.hessian` makes."""
+    return hasattr(type(fn), "by_columns")
+
+
+def written_columns(made: Any, loc: ir.Loc | None = None) -> Any:
+    """The Python function that computes what `srcdiff.jacobian` made computes.
+
+    Raises:
+        UnsupportedError: it is for other inputs or outputs than one array or number.
+    """
+    found = made.by_columns()
+    if found is None:
+        name = type(made).__name__.lower()
+        raise UnsupportedError(
+            f"this `srcdiff.{name}` is not differentiated",
+            place_of(made.primal) if loc is None else loc,
+            remedy="Let it be by one array or number, without `outputs` and `sparsity`, of a "
+            "function whose parameters have no defaults or stars.",
+        )
+    return found
+
+
+def _calls_jacobian(stmt: ir.Stmt) -> bool:
+    call = ir.call_of(stmt)
+    return call is not None and is_jacobian(call.fn)
+
+
+def _is_of_text(call: ir.Call) -> bool:
+    """Whether a call is of the Jacobian of a function made here, which is only compiled."""
+    return is_jacobian(call.fn) and isinstance(call.fn.primal, Lifted)  # type: ignore[union-attr]
+
+
+def _written(call: ir.Call, made: Mapping[str, Any], loc: ir.Loc) -> ir.Call:
+    """A call of a Jacobian as that of the function that computes the same."""
+    if _is_of_text(call):
+        return replace(call, fn=written_columns(call.fn, loc), text=None)
+    fn: Any = made.get(call.fn.id) if isinstance(call.fn, ir.Name) else call.fn
+    found = fn.by_columns() if is_jacobian(fn) else None
+    return call if found is None else replace(call, fn=found, text=None)

@@ -1,0 +1,255 @@
+"""Which attributes an object has at a statement, and which names are the dict that keeps them.
+
+Kinds know the attributes that an object may come to have.  `hasattr` asks of one statement: what
+was stored before it on every path, or on none; the answer is surely, surely not, or as it happens.
+Of dicts of attributes (`x.__dict__`) that are written into, or read as a whole, none may be left.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+import types
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.closures.local_functions import definitions
+from srcdiff.ir.kinds import Dict, Kind, class_of
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.runtime import records
+from srcdiff.specialize.objects.places import has_objects, item_at, read_key
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class _State:
+    """The names whose objects have the attribute, and those whose objects may have it."""
+
+    surely: frozenset[str]
+    maybe: frozenset[str]
+    pending: bool = False
+
+    def joined(self, other: _State) -> _State:
+        """After one or the other."""
+        pending = self.pending or other.pending
+        return _State(self.surely & other.surely, self.maybe | other.maybe, pending)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`has` None: it depends on what ran; `pending`: calls before it are not looked into yet."""
+
+    has: bool | None
+    pending: bool
+
+
+def presence(
+    function: ir.Function, params: Kinds, kinds: Kinds, stmt: ir.Stmt, base: ir.Name, name: str
+) -> Answer:
+    """Whether the object `base` has an attribute of its own when a statement runs."""
+    found = _Presence(function, params, kinds, stmt, name).at()
+    if base.id in found.surely:
+        return Answer(True, False)
+    return Answer(None if base.id in found.maybe else False, found.pending)
+
+
+class _Presence:
+    """The walk over a function for one attribute."""
+
+    def __init__(
+        self, function: ir.Function, params: Kinds, kinds: Kinds, stmt: ir.Stmt, name: str
+    ) -> None:
+        self.function, self.stmt, self.name, self.kinds = function, stmt, name, kinds
+        self.objects = frozenset(n for n, k in kinds.items() if class_of(k) is not None)
+        self.count = definitions(function.body, (p.name for p in function.params))
+        self.given: dict[str, Kind | None] = {p.name: params.get(p.name) for p in function.params}
+        self.root: dict[str, str] = {}
+        self.new: set[str] = set()
+        for s in ir.walk(function.body):
+            if isinstance(s, ir.Assign) and self.count[s.target.id] == 1:
+                self.named(s.target.id, s.rhs)
+        self.found: _State | None = None
+
+    def named(self, name: str, rhs: ir.Rhs) -> None:
+        """A name that is bound once: as another name, as a new object, as a part of a parameter."""
+        if isinstance(rhs, ir.Name) and self.count.get(rhs.id) == 1:
+            self.root[name] = self.root.get(rhs.id, rhs.id)
+            self.given[name] = self.given.get(rhs.id)
+        elif isinstance(rhs, ir.Call) and rhs.fn is ir.new_object:
+            self.new.add(name)
+        elif isinstance(rhs, ir.Call) and rhs.args and isinstance(rhs.args[0], ir.Name):
+            key = read_key(rhs)
+            kind = self.given.get(rhs.args[0].id) if self.count.get(rhs.args[0].id) == 1 else None
+            self.given[name] = None if key is None or kind is None else item_at(kind, key.value)
+
+    def at(self) -> _State:
+        """What is known where the statement is."""
+        start = frozenset(p.name for p in self.function.params if self.is_given(p.name))
+        self.block(self.function.body, _State(start, start))
+        return self.found or _State(frozenset(), self.objects, True)
+
+    def is_given(self, name: str) -> bool:
+        """Whether the object that the function is given has the attribute."""
+        kind = self.given.get(name)
+        return isinstance(kind, Dict) and self.name in dict(kind.items)
+
+    def block(self, block: ir.Block, state: _State) -> _State:
+        """What is known after a block."""
+        for stmt in block:
+            if stmt is self.stmt:
+                self.found = state
+            state = self.step(stmt, state)
+        return state
+
+    def step(self, stmt: ir.Stmt, state: _State) -> _State:
+        """What is known after a statement."""
+        if isinstance(stmt, ir.If):
+            return self.block(stmt.body, state).joined(self.block(stmt.orelse, state))
+        for inner in ir.blocks(stmt):  # of a loop, which may run again, or never
+            while (after := state.joined(self.block(inner, state))) != state:
+                state = after
+        call = ir.call_of(stmt)
+        if call is not None and call.fn is ir.set_attr:
+            return self.stored(call, state)
+        if call is not None and self.is_pending(call):
+            state = replace(state, maybe=self.objects, pending=True)
+        if isinstance(stmt, ir.Assign) and stmt.target.id in self.objects:
+            return self.bound(stmt.target.id, stmt.rhs, state)
+        return state
+
+    def stored(self, call: ir.Call, state: _State) -> _State:
+        """After `x.name = v`: of that object, and of whatever else may be the same one."""
+        base, key = call.args[:2]
+        if key != ir.Const(self.name) or not isinstance(base, ir.Name):
+            return state
+        root = self.root.get(base.id, base.id)
+        same = {n for n in self.objects if self.root.get(n, n) == root}
+        others = {n for n in self.objects if self.root.get(n, n) in self.new and n not in same}
+        maybe = self.objects - others if root in self.new else self.objects
+        return replace(state, surely=state.surely | same, maybe=state.maybe | maybe)
+
+    def bound(self, name: str, rhs: ir.Rhs, state: _State) -> _State:
+        """After a name is bound to an object."""
+        surely, maybe = state.surely - {name}, state.maybe - {name}
+        if isinstance(rhs, ir.Name):
+            sure, may = rhs.id in state.surely, rhs.id in state.maybe
+        elif isinstance(rhs, ir.Call) and rhs.fn is ir.new_object:
+            sure = may = False
+        else:
+            fields = records.plain_fields(rhs.fn) if isinstance(rhs, ir.Call) else None
+            sure = self.name in (fields or ()) or self.is_given(name)
+            may = sure or self.may_have(name)
+        surely |= {name} if sure else set()
+        return replace(state, surely=surely, maybe=maybe | ({name} if may or sure else set()))
+
+    def may_have(self, name: str) -> bool:
+        """Whether the kind of an object has the attribute at all."""
+        kind = self.kinds.get(name)
+        return isinstance(kind, Dict) and (self.name in dict(kind.items) or kind.item is not None)
+
+    def is_pending(self, call: ir.Call) -> bool:
+        """Whether a call may store attributes: what it does is not written out yet."""
+        fn = call.fn
+        if fn in (copy.copy, copy.deepcopy):
+            return False
+        if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
+            return records.plain_fields(fn) is None
+        given = (*call.args, *(v for _, v in call.kwargs))
+        objects = any(has_objects(atom_kind(a, self.kinds)) for a in given)
+        if isinstance(fn, ir.Method):
+            return objects and class_of(atom_kind(call.args[0], self.kinds)) is not None
+        return objects and (isinstance(fn, types.FunctionType) or fn in (setattr, vars))
+
+
+# --- which names are the dict that an object keeps its attributes in, and what is left of them ---
+
+
+DICT = "__dict__"
+
+
+def dict_names(function: ir.Function, kinds: Mapping[str, Any]) -> dict[str, ir.Atom]:
+    """The names of the dicts of attributes, and their objects."""
+    count = definitions(function.body, (p.name for p in function.params))
+    bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    dicts: dict[str, ir.Atom] = {}
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.Assign) and call is not None and _reads(call):
+            base = call.args[0]
+            one = bound[stmt.target.id] == 1 and count.get(getattr(base, "id", "")) == 1
+            if one and class_of(kinds.get(getattr(base, "id", ""))) is not None:
+                dicts[stmt.target.id] = base
+    return dicts
+
+
+def _reads(call: ir.Call) -> bool:
+    return call.fn == ir.Attr(DICT) or (call.fn is vars and len(call.args) == 1)
+
+
+def without_unused_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> ir.Function:
+    """The function without dicts of attributes of which nothing is left but that they are read."""
+    read = {n for stmt in ir.walk(function.body) for n in ir.reads(stmt)}
+    gone = dict_names(function, kinds).keys() - read
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(ir.map_blocks(s, block) for s in inner if not gone & set(ir.writes(s)))
+
+    return replace(function, body=block(function.body)) if gone else function
+
+
+def check_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> None:
+    """Refuse what is left: dicts of attributes that are written into, or read as a whole."""
+    dicts = dict_names(function, kinds)
+    for stmt in ir.walk(function.body):
+        made = ir.call_of(stmt)
+        base = made.args[0] if made is not None and made.args else None
+        name = getattr(base, "id", "")
+        is_object = class_of(kinds.get(name)) is not None
+        if made is not None and is_object and any(made.fn is f for f in _STORES):
+            raise UnsupportedError(
+                "the name of an attribute that is assigned is known only when the program runs, or "
+                "an attribute is deleted",
+                stmt.loc,
+                remedy="Write the assignment out; a loop over names that are known is written out "
+                "too: those of a tuple, or of a dict of keywords.",
+            )
+        other = made is not None and _reads(made) and not set(ir.writes(stmt)) & dicts.keys()
+        if other or _uses(stmt, dicts):
+            raise dict_refusal(stmt.loc)
+
+
+def _uses(stmt: ir.Stmt, dicts: Mapping[str, ir.Atom]) -> bool:
+    """Whether a statement may write into the dict of an object, or give it another name."""
+    mine = dicts.keys() & set(ir.reads(stmt))
+    made = ir.call_of(stmt)
+    if not mine or made is None:
+        return bool(mine)
+    if isinstance(made.fn, ir.Method) and made.fn.name in _LOOKS:
+        return bool(mine & {n for a in made.args[1:] for n in ir.names(a)})
+    return not any(made.fn is f for f in _READERS)
+
+
+_LOOKS = ("get", "keys", "values", "items", "copy")
+_READERS: tuple[Any, ...] = (operator.contains, len, print, str, repr)
+_STORES: tuple[Any, ...] = (setattr, object.__setattr__, delattr, object.__delattr__)
+
+
+def dict_refusal(loc: ir.Loc) -> UnsupportedError:
+    """The error for a dict of attributes of which not every key is known."""
+    return UnsupportedError(
+        "the dict of an object's attributes, `__dict__`, is used as a whole", loc,
+        remedy="Assign attributes by their names; `update` works with a dict of known keys that "
+        "nothing else changes, as `**kwargs` is.",
+    )  # fmt: skip
+
+
+def stored_keys(block: ir.Block, dicts: Mapping[str, ir.Atom]) -> Iterator[ir.Atom]:
+    """The keys by which a block stores into dicts of attributes."""
+    for stmt in ir.walk(block):
+        if isinstance(stmt, ir.SetItem) and stmt.base.id in dicts and stmt.index is not None:
+            yield stmt.index

@@ -1,0 +1,296 @@
+"""Questions about objects that their kinds answer: `isinstance`, `is None`, `getattr`, `vars`.
+
+Takes the pass over a function and a call; gives the answer, a read or a store of an attribute, or
+None where the kinds do not tell.  The dict that an object keeps its attributes in, `x.__dict__` and
+`vars(x)`, is read and stored as its attributes.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import operator
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, Union
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.ir.kinds import Array, Kind, NoneKind, Object, Scalar, Sparse, Unknown, class_of
+from srcdiff.primitives.registry import is_in_template
+from srcdiff.runtime import records
+from srcdiff.runtime.records import MISSING
+from srcdiff.specialize.objects import attributes, construct
+from srcdiff.specialize.objects.attributes import Answer
+from srcdiff.specialize.unroll import Known, Names
+
+
+class Truthful(Known):
+    """What is known of values, whether they count as true included."""
+
+    def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+        """Whether an object counts as true."""
+        raise NotImplementedError
+
+
+Rule = Callable[[Any, ir.Call, ir.Loc], Union[ir.Rhs, None]]
+
+
+def known_condition(kind: Kind) -> bool | None:
+    """The value of a condition, None if it is not known."""
+    if not isinstance(kind, Scalar) or kind.dtype != "bool" or kind.value is None:
+        return None
+    return bool(kind.value)
+
+
+def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`isinstance(x, Model)`."""
+    if len(call.args) != 2:
+        return None
+    wanted = call.args[1]
+    classes = wanted.items if isinstance(wanted, ir.Tup) else (wanted,)
+    if not all(isinstance(c, ir.Ref) and isinstance(c.value, type) for c in classes):
+        return None
+    kind = m.kind(call.args[0])
+    types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
+    cls = class_of(kind)
+    check_own(cls, loc)
+    if cls is not None:
+        return ir.Const(issubclass(cls, types_))
+    unknown = isinstance(kind, (Unknown, Object, Sparse))
+    if unknown or not all(map(records.is_record, types_)):
+        return None
+    return ir.Const(False)
+
+
+def check_own(cls: type | None, loc: ir.Loc) -> None:
+    """Refuse the class of an object that a rule describes by one of its own."""
+    if is_in_template(cls):
+        raise UnsupportedError(
+            "the class of an object of a library is asked for, which is known only by what it does",
+            loc,
+            remedy="Ask outside of the function that is differentiated.",
+        )
+
+
+def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
+    """Refuse an attribute that a descriptor of the user's gives, or takes when it is assigned."""
+    cls = type(own)
+    ways = (getattr(cls, way, None) for way in ("__get__", "__set__"))
+    written = any(isinstance(w, types.FunctionType) for w in ways)
+    if written and not cls.__module__.startswith(("functools", "srcdiff")):
+        raise UnsupportedError(
+            f"the attribute `{name}` is that of a descriptor, a `{cls.__name__}`",
+            loc,
+            remedy="Use a property instead.",
+        )
+
+
+def _is(same: bool) -> Rule:
+    """`x is None`, `x is not None`."""
+
+    def rule(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+        a, b = call.args
+        kind = m.kind(a)
+        if b != ir.NONE or isinstance(kind, (Unknown, Object)):
+            return None
+        if isinstance(kind, Array) and kind.maybe_scalar:
+            return None
+        return ir.Const(isinstance(kind, NoneKind) == same)
+
+    return rule
+
+
+def _not(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`not x` of what is known."""
+    atom = call.args[0]
+    if m.cls(atom) is not None:
+        atom = m.truth(atom, loc)
+        return ir.Const(not atom.value) if isinstance(atom, ir.Const) else ir.Call(call.fn, (atom,))
+    found = known_condition(m.kind(atom))
+    return None if found is None else ir.Const(not found)
+
+
+def _type(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`type(x)`."""
+    cls = m.cls(call.args[0]) if len(call.args) == 1 else None
+    check_own(cls, loc)
+    return None if cls is None else ir.Ref(cls.__name__, cls)
+
+
+def _getattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`getattr(x, "name")`, with a default or without."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    base, name = found
+    read = ir.Call(ir.Attr(name), (base,))
+    if len(call.args) == 2 or m.member(base, name) is not MISSING:
+        return read
+    answer = m.presence(base, name)
+    if answer.has is not None:
+        return read if answer.has else _unless_pending(answer, call.args[2])
+    if answer.pending:
+        return None
+    has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"), loc)
+    result = m.fresh("_t")
+    body = ir.Assign(result, read, loc), ir.Assign(result, call.args[2], loc)
+    m.out.append(ir.If(has, body[:1], body[1:], loc))
+    return result
+
+
+def _unless_pending(answer: Answer, atom: ir.Atom) -> ir.Atom | None:
+    """What an object does not have as far as is known, if all calls before are looked into."""
+    return None if answer.pending else atom
+
+
+def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`hasattr(x, "name")`."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    if m.member(*found) is not MISSING:
+        return ir.Const(True)
+    answer = m.presence(*found)
+    if answer.has is None:
+        return None
+    return ir.Const(True) if answer.has else _unless_pending(answer, ir.Const(False))
+
+
+def _setattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`setattr(x, "name", v)`."""
+    found = _named(m, call)
+    if found is None:
+        return None
+    text = construct.MADE if call.fn is object.__setattr__ else None
+    return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), text=text)
+
+
+def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:
+    """The object and the name that `getattr` and its like are given."""
+    if len(call.args) < 2 or m.cls(call.args[0]) is None:
+        return None
+    key = call.args[1]
+    value = key.value if isinstance(key, ir.Const) else None
+    return (call.args[0], value) if isinstance(value, str) else None
+
+
+RULES: dict[Any, Rule] = {
+    isinstance: _isinstance,
+    operator.is_: _is(True),
+    operator.is_not: _is(False),
+    operator.not_: _not,
+    type: _type,
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    object.__setattr__: _setattr,
+    dataclasses.replace: construct.replaced,
+    copy.copy: construct.copied,
+    copy.deepcopy: construct.copied,
+}
+
+
+# --- the dict that an object keeps its attributes in: `x.__dict__` and `vars(x)`, as attributes --
+
+
+class Asker(Protocol):
+    """What is asked of the pass over a function."""
+
+    out: list[ir.Stmt]
+
+    @property
+    def names(self) -> Names:
+        """The names that lists and dicts give in turn."""
+
+    @property
+    def own_dicts(self) -> Mapping[str, ir.Atom]:
+        """The dicts that objects keep their attributes in."""
+
+    def cls(self, atom: ir.Atom) -> type | None:
+        """The class of an object."""
+
+    def presence(self, base: ir.Atom, name: str) -> Answer:
+        """Whether an object has an attribute of its own now."""
+
+    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
+        """A new name for a value."""
+
+
+def dict_call(m: Asker, made: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """What is done with the dict of an object, as what is done with its attributes."""
+    base = m.own_dicts.get(getattr(made.args[0], "id", "")) if made.args else None
+    if base is None:
+        return None
+    if made.fn == ir.Method("update"):
+        pairs = _updates(m, made, loc)
+        return None if pairs is None else _stored(m, base, pairs, loc)
+    key = made.args[1] if len(made.args) > 1 else None
+    if not isinstance(key, ir.Const) or not isinstance(key.value, str) or made.kwargs:
+        return None
+    if made.fn is operator.getitem:
+        return ir.Call(ir.Attr(key.value), (base,))
+    answer = m.presence(base, key.value)
+    if made.fn is operator.contains and not answer.pending and answer.has is not None:
+        return ir.Const(answer.has)
+    return None
+
+
+def set_dict_item(m: Asker, stmt: ir.SetItem) -> bool:
+    """`x.__dict__[name] = v`; False where it is anything else."""
+    base, key = m.own_dicts.get(stmt.base.id), stmt.index
+    if base is None or not isinstance(key, ir.Const) or not isinstance(key.value, str):
+        return False
+    if stmt.op is not None or not _is_plain(m, base, key.value):
+        return False
+    m.out.append(ir.Effect(_store(base, key.value, stmt.value), stmt.loc))
+    return True
+
+
+def replaced_dict(m: Asker, made: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    """`x.__dict__ |= d`: what `update` does; `x.__dict__ = d` is refused."""
+    base, _, value, *op = made.args
+    if op == [ir.Const("|")]:
+        pairs = _items(m, value, loc)
+        if pairs is not None:
+            return _stored(m, base, pairs, loc)
+    raise attributes.dict_refusal(loc)
+
+
+def _updates(m: Asker, made: ir.Call, loc: ir.Loc) -> list[tuple[str, ir.Atom]] | None:
+    """What `update` stores, None if that is not known."""
+    pairs: list[tuple[str, ir.Atom]] = []
+    for other in (*made.args[1:], *(v for k, v in made.kwargs if k is None)):
+        items = _items(m, other, loc)
+        if items is None:
+            return None
+        pairs += items
+    return [*pairs, *((k, v) for k, v in made.kwargs if k is not None)]
+
+
+def _items(m: Asker, other: ir.Atom, loc: ir.Loc) -> list[tuple[str, ir.Atom]] | None:
+    """The items of a dict that nobody writes into."""
+    keys = m.names.dicts.get(other.id) if isinstance(other, ir.Name) else None
+    if keys is None:
+        return None
+    return [(k, m.temp(ir.Call(operator.getitem, (other, ir.Const(k))), loc)) for k in keys]
+
+
+def _stored(
+    m: Asker, base: ir.Atom, pairs: list[tuple[str, ir.Atom]], loc: ir.Loc
+) -> ir.Rhs | None:
+    """Every attribute is stored."""
+    if not all(_is_plain(m, base, name) for name, _ in pairs):
+        return None
+    m.out += [ir.Effect(_store(base, name, value), loc) for name, value in pairs]
+    return ir.NONE
+
+
+def _is_plain(m: Asker, base: ir.Atom, name: str) -> bool:
+    """Whether nothing of the class stands before an attribute of that name."""
+    cls = m.cls(base)
+    return cls is not None and not hasattr(type(records.member(cls, name)), "__set__")
+
+
+def _store(base: ir.Atom, name: str, value: ir.Atom) -> ir.Call:
+    return ir.Call(ir.set_attr, (base, ir.Const(name), value), text=construct.MADE)

@@ -1,0 +1,607 @@
+"""Objects taken apart: every attribute that a function reads or stores is a variable.
+
+Takes a function after `methods`, the kinds of its parameters and the request; returns it without
+attributes.  An attribute of a parameter is a parameter of its own, called as it is written
+(`self.w`, `model.layers[0].w`), as long as nothing assigns it; one that is assigned, and those of
+objects made here, are variables.  An object that is used as a whole (returned, put in a list,
+passed on) is made there; one that came out of a container stays an object, read like a dict.
+
+`take_apart` makes as many attempts as it takes to find what must stay whole: what is used as a
+whole is found on the way, and so are the classes whose objects several names or containers hold
+while one is stored into: those objects are dicts.  `restored` is the way back: parameters as the
+caller gives them, attributes as they are read.
+
+The invariant: an object that is stored into has one name.  Where two names or a copy of it could
+be told apart by a store, the function is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    Object,
+    class_of,
+    is_active_kind,
+    is_container,
+)
+from srcdiff.kinds.interpreter import infer
+from srcdiff.runtime import records
+from srcdiff.specialize.objects import attributes
+from srcdiff.specialize.objects.boxes import as_dicts, check_uses
+from srcdiff.specialize.objects.places import (
+    PASSIVE,
+    HeldElsewhereError,
+    Kinds,
+    Place,
+    Places,
+    check_stores,
+    is_store,
+    is_text,
+    stores,
+    without_same,
+)
+from srcdiff.specialize.objects.variables import Variables, below, part, strange
+
+
+def forwarded(function: ir.Function) -> ir.Function:
+    """The function without `_t = x` where every use of `_t` may read `x` itself."""
+    defined = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    used = _uses(function.body)
+    return replace(function, body=_block(function.body, defined, used))
+
+
+def _uses(block: ir.Block) -> Counter[str]:
+    """How many statements read each name."""
+    return Counter(n for s in ir.walk(block) for n in _read(s))
+
+
+def _read(stmt: ir.Stmt) -> set[str]:
+    """The names that a statement reads, the flags of loops too."""
+    found = set(ir.reads(stmt))
+    if isinstance(stmt, ir.While):
+        found.update(ir.names(stmt.test))
+    if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
+        found.add(stmt.stop.id)
+    return found
+
+
+def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Block:
+    """A block without what only repeats a variable."""
+    todo = [
+        ir.map_blocks(s, lambda b: _block(b, defined, used)) for s in block
+    ]
+    out: list[ir.Stmt] = []
+    while todo:
+        stmt = todo.pop(0)
+        source = _repeated(stmt, defined)
+        if source is not None and isinstance(stmt, ir.Assign):
+            name = stmt.target.id
+            span = max((k + 1 for k, s in enumerate(todo) if name in ir.used((s,))), default=0)
+            part = tuple(todo[:span])
+            written = _changes(part, source) or _changes(part, name)
+            if _uses(part)[name] == used[name] and not written:
+                todo[:span] = ir.rename(part, {name: source})
+                continue
+        out.append(stmt)
+    return tuple(out)
+
+
+def _repeated(stmt: ir.Stmt, defined: Counter[str]) -> str | None:
+    """The variable that a statement gives a temporary name."""
+    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Name):
+        return None
+    once = defined[stmt.target.id] == 1 and stmt.target.id.startswith("_")
+    return stmt.rhs.id if once else None
+
+
+def _changes(block: ir.Block, name: str) -> bool:
+    """Whether a block binds a variable anew, or applies an operator in place to it."""
+    whole = (s for s in ir.walk(block) if isinstance(s, ir.SetItem) and s.index is None)
+    return name in ir.bound(block) or any(s.base.id == name for s in whole)
+
+
+# --- objects taken apart: every attribute that a function reads or stores is a variable ----------
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What became of the parameters: the old ones, and where each new one leads.
+
+    `stored` are the objects in them whose attributes are assigned, and the arrays in them that
+    are copied to be written into.
+    """
+
+    params: tuple[ir.Param, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
+    stored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Split:
+    """A function without attributes, its parameters, what is asked of it, and the way back."""
+
+    function: ir.Function
+    params: Kinds
+    request: Request
+    fields: Fields
+
+
+class Attempt(Variables):
+    """One attempt at taking the objects apart."""
+
+    def run(self) -> ir.Block:
+        """The body without attributes."""
+        if self.kept:
+            check_uses(self.whole_function, self.kinds, self.kept)
+        names = frozenset(n for n in self.boxed if self.cls(n) in self.kept)
+        body = self.block(as_dicts(self.whole_function.body, names, self.starts))
+        self.check_compared()
+        check_stores(self.whole_function, self.order, self.place, self.aliases)
+        return body
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block without attributes."""
+        saved, self.out = self.out, []
+        for stmt in block:
+            self.stmt(stmt)
+        done, self.out = tuple(self.out), saved
+        return done
+
+    def stmt(self, stmt: ir.Stmt) -> None:
+        """One statement."""
+        if isinstance(stmt, ir.Assign):
+            self.assign(stmt)
+        elif isinstance(stmt, ir.Effect) and is_store(stmt.rhs):
+            assert isinstance(stmt.rhs, ir.Call)
+            self.store(stmt.rhs, stmt.loc)
+        else:
+            self.other(stmt)
+
+    def other(self, stmt: ir.Stmt) -> None:
+        """A statement that may use objects as a whole."""
+        passive = isinstance(stmt, ir.Verbatim) or _is_passive(stmt)
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
+            known: int | None = self.compared(stmt.rhs, stmt.loc)
+            known = self.length(stmt.rhs) if known is None else known
+            if known is not None:
+                return self.out.append(replace(stmt, rhs=ir.Const(known)))
+        if not passive and not isinstance(stmt, ir.Return):
+            self.note_copies(ir.reads(stmt))
+
+        def read(name: ir.Name) -> ir.Atom:
+            return self.used(name, stmt.loc, passive)
+
+        inner = ir.map_stmt(stmt, read, lambda n: n, self.inner(stmt))
+        self.out.append(inner)
+
+    def assign(self, stmt: ir.Assign) -> None:
+        """`x = e`."""
+        name, rhs = stmt.target.id, stmt.rhs
+        if name in self.aliases:
+            return
+        if self.cls(name) is not None and name not in self.boxed:
+            self.object_(stmt)
+            return
+        if isinstance(rhs, ir.Call):
+            place = self.read_place(rhs)
+            if place is not None:
+                self.taken(stmt, place)
+                return
+            if self.reads_boxed(rhs):
+                assert isinstance(rhs.fn, ir.Attr)
+                kept = self.cls(getattr(rhs.args[0], "id", "")) in self.kept
+                item = part(rhs.args[0], rhs.fn.name if kept else Member(rhs.fn.name))
+                self.out.append(replace(stmt, rhs=item))
+                return
+        self.other(stmt)
+
+    def taken(self, stmt: ir.Assign, place: Place) -> None:
+        """`x = y.name`: the variable of that place; a temporary is just another name of it."""
+        if place[1] and self.kind_at(place) is None and (first := self.class_value(place)):
+            return self.out.append(replace(stmt, rhs=first))
+        if class_of(self.kind_at((place[0], place[1][:-1]))) is not None:
+            self.check_there(place, stmt.loc)
+        rhs = self.value(place, stmt.loc)
+        name = stmt.target.id
+        steady = isinstance(rhs, ir.Name) and rhs.id in self.leaves
+        if steady and name.startswith("_") and len(self.order.defined[name]) == 1:
+            assert isinstance(rhs, ir.Name)
+            self.renamed[name] = rhs.id
+        else:
+            self.out.append(replace(stmt, rhs=rhs))
+
+    def reads_boxed(self, call: ir.Call) -> bool:
+        """Whether a call reads an attribute of an object that came out of a container."""
+        base = call.args[0] if call.args else None
+        return isinstance(call.fn, ir.Attr) and isinstance(base, ir.Name) and (
+            base.id in self.boxed
+        )
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def object_(self, stmt: ir.Assign) -> None:
+        """A variable becomes an object."""
+        rhs, place = stmt.rhs, (stmt.target.id, ())
+        if isinstance(rhs, ir.Call) and rhs.fn is ir.new_object:
+            self.defaults(place, stmt.loc)
+            return
+        fields = records.plain_fields(rhs.fn) if isinstance(rhs, ir.Call) else None
+        if fields is not None:
+            assert isinstance(rhs, ir.Call)
+            for name, value in zip(fields, rhs.args):
+                self.put((place[0], (Member(name),)), value, None, stmt.loc)
+            return
+        source = self.place(rhs) if isinstance(rhs, ir.Name) else None
+        if isinstance(rhs, ir.Call):
+            source = self.read_place(rhs)
+        if source is not None:
+            self.copy(source, place, stmt.loc)
+        elif isinstance(rhs, ir.Name):  # an object out of a container
+            self.unpacked(rhs, place, stmt.loc)
+        else:
+            raise strange(stmt.loc)
+
+    def copy(self, source: Place, target: Place, loc: ir.Loc) -> None:
+        """Every attribute of an object under another name."""
+        if source == target:
+            return
+        if source[0] != target[0]:
+            self.gone(target)
+        kind = self.kind_at(target)
+        assert isinstance(kind, Dict)
+        have = self.kind_at(source)
+        assert isinstance(have, Dict)
+        for key, inner in kind.items:
+            one, two = below(source, key), below(target, key)
+            if key not in dict(have.items) or not self.is_there(one):
+                continue  # an attribute that only the other one has
+            self.there.add(two)
+            if class_of(inner) is not None:
+                self.copy(one, two, loc)
+            else:
+                self.out.append(ir.Assign(self.variable(two), self.value(one, loc), loc))
+
+    def unpacked(self, source: ir.Name, target: Place, loc: ir.Loc) -> None:
+        """The attributes of an object that came out of a container."""
+        kind = self.kind_at(target)
+        assert isinstance(kind, Dict)
+        for key, inner in kind.items:
+            taken = self.fresh()
+            self.out.append(ir.Assign(taken, part(source, Member(key)), loc))
+            place = below(target, key)
+            self.there.add(place)
+            if class_of(inner) is not None:
+                self.unpacked(taken, place, loc)
+            else:
+                self.out.append(ir.Assign(self.variable(place), taken, loc))
+
+    def store(self, call: ir.Call, loc: ir.Loc) -> None:
+        """`x.name = v`, `x.name op= v`."""
+        base, key, value = call.args[:3]
+        assert isinstance(key, ir.Const)
+        place = self.place(base)
+        last = call.args[3] if len(call.args) == 4 else ir.NONE
+        assert isinstance(last, ir.Const)
+        if isinstance(base, ir.Name) and base.id in self.boxed:
+            return self.store_boxed(base, key, value, last.value, loc)
+        if place is None or class_of(self.kind_at(place)) is None:
+            raise _no_store(base, key.value, loc)
+        self.put(below(place, key.value), value, last.value, loc)
+
+    def store_boxed(
+        self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None, loc: ir.Loc
+    ) -> None:
+        """`x.name = v` of an object that is a dict; of any other nobody reads what is stored."""
+        if self.cls(base.id) in self.kept:
+            atom = ir.map_atom(lambda n: self.used(n, loc, False), value)
+            self.out.append(ir.SetItem(base, key, atom, op, loc))
+
+    def put(self, place: Place, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
+        """A value at a place."""
+        source = self.place(value)
+        self.there.add(place)
+        if class_of(self.kind_at(place)) is not None:
+            if source is not None:
+                self.copy(source, place, loc)
+            elif isinstance(value, ir.Name):
+                self.unpacked(value, place, loc)
+            else:
+                raise strange(loc)
+            return
+        atom = ir.map_atom(lambda n: self.used(n, loc, False), value)
+        target = self.variable(place)
+        if op is not None:
+            self.in_place.add(place)
+        if op is None:
+            self.out.append(ir.Assign(target, atom, loc))
+        else:
+            self.out.append(ir.SetItem(target, None, atom, op, loc))
+
+    # --- the result ------------------------------------------------------------------------------
+
+    def finished(self, body: ir.Block, params: Kinds, request: Request) -> Split:
+        """The function with its new parameters."""
+        start = self.started()
+        body = (*start, *body[:-1], *self.written_back(), body[-1])
+        body = ir.rename(body, self.renamed)
+        inputs = tuple(self.input(i) for i in request.inputs)
+        found = {**self.leaves, **self.passive}
+        for item in inputs:
+            found.update({n: self.leaves[n] for n in item.params if n in self.leaves})
+        places = {n: p for n, p in found.items() if p[1] or p[0] in self.params}
+        kept = [p for p in self.whole_function.params if p.name not in self.params]
+        new = [ir.Param(n) for n in sorted(places)]
+        kinds = {**params, **{n: self.new_kind(n, p) for n, p in places.items()}}
+        function = forwarded(replace(self.whole_function, params=(*new, *kept), body=body))
+        fields = Fields(self.whole_function.params, places, self.changed_objects())
+        return Split(function, kinds, replace(request, inputs=inputs), fields)
+
+    def changed_objects(self) -> tuple[str, ...]:
+        """The objects in parameters whose attributes are assigned, and the arrays copied."""
+        found = (self.place(base) for _, base, _ in stores(self.whole_function.body))
+        paths = {spelled(*p) for p in found if p is not None and p[0] in self.params}
+        return (*map(Stored, sorted(paths)), *self.copied)
+
+    def new_kind(self, name: str, place: Place) -> Kind:
+        """The kind of a new parameter."""
+        kind = self.kind_given(place)
+        return Object(f"object {name}") if kind is None or name in self.changed else kind
+
+    def started(self) -> list[ir.Stmt]:
+        """The attributes of parameters that are assigned start as they are given."""
+        out: list[ir.Stmt] = []
+        for place, name in self.variables.items():
+            kind = self.kind_given(place)
+            if place[0] not in self.params:
+                continue
+            if kind is None:
+                value = self.class_value(place)
+                if value is not None:
+                    out.append(ir.Assign(ir.Name(name), value, self.whole_function.loc))
+                continue
+            leaf = self.leaf(place)
+            rhs: ir.Rhs = leaf
+            if isinstance(kind, Array) and place in self.in_place:
+                self.copied.append(leaf.id)  # an operator in place would write into it
+                rhs = ir.Call(ir.Method("copy"), (leaf,))
+            out.append(ir.Assign(ir.Name(name), rhs, self.whole_function.loc))
+        return out
+
+    def written_back(self) -> list[ir.Stmt]:
+        """Attributes of parameters without a derivative (counts, flags) are stored, once."""
+        out: list[ir.Stmt] = []
+        outer = {id(s) for s in self.whole_function.body}
+        for place, name in self.variables.items():
+            kind = self.kind_at(place)
+            if place[0] not in self.params or kind is None or _has_derivative(kind):
+                continue
+            always = any(
+                id(s) in outer and self.place(b) == (place[0], place[1][:-1])
+                and k.value == place[1][-1]
+                for s, b, k in stores(self.whole_function.body)
+            )  # fmt: skip
+            given = self.kind_given(place) is not None or self.class_value(place) is not None
+            if always or given:
+                base = (place[0], place[1][:-1])
+                dotted = spelled(*base)
+                self.passive[dotted] = base
+                self.changed.add(dotted)
+                args = (ir.Name(dotted), ir.Const(str(place[1][-1])), ir.Name(name))
+                loc = self.whole_function.body[-1].loc
+                out.append(ir.Effect(ir.Call(ir.set_attr, args), loc))
+        return out
+
+    def input(self, item: Input) -> Input:
+        """An input by the new parameters."""
+        if item.param not in self.params:
+            return item
+        size = len(item.path)
+        used = {n: p for n, p in self.leaves.items() if p[0] == item.param}
+        for name, place in used.items():
+            if item.path[: len(place[1])] == place[1]:
+                return Input(name, item.path[len(place[1]) :])
+        below = {n: p[1][size:] for n, p in sorted(used.items()) if p[1][:size] == item.path}
+        place = (item.param, item.path)
+        name = spelled(*place)
+        if not below:
+            self.leaves[name] = place
+            return Input(name)
+        self.passive[name] = place
+        return Input(name, (), tuple((path, Input(n)) for n, path in below.items()))
+
+
+def _has_derivative(kind: Kind) -> bool:
+    """Whether a value may carry a derivative, or be something that can be written into."""
+    return is_active_kind(kind) or is_container(kind) or isinstance(kind, Array)
+
+
+def _is_passive(stmt: ir.Stmt) -> bool:
+    """Whether a statement only looks at objects to print or describe them."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    return is_text(rhs) or (isinstance(rhs, ir.Call) and any(rhs.fn is f for f in PASSIVE))
+
+
+def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
+    """The error for a store into what is no known object of this function."""
+    if isinstance(base, ir.Ref):
+        what = f"`{base.text}.{name}`, which is not local to the function"
+        return UnsupportedError(f"a store into {what}", loc, remedy="Pass it as an argument.")
+    plain = "Keep the value in a local variable, and return it."
+    of_array = f"Of an array, store into its items: `x.{name}[:] = ...`."
+    return UnsupportedError(
+        "assignment to an attribute is not supported in a differentiated function where the "
+        "object is not known: it is no argument and not made here, or it was taken from a "
+        "container",
+        loc,
+        remedy=of_array if name in ("real", "imag", "flat") else plain,
+    )
+
+
+# --- objects taken apart, in as many attempts as it takes to find what must stay whole -----------
+
+
+def take_apart(function: ir.Function, params: Kinds, request: Request) -> Split:
+    """The function with its objects taken apart."""
+    function = without_same(function)
+    kinds = infer(function, params)
+    function = attributes.without_unused_dicts(function, kinds)
+    attributes.check_dicts(function, kinds)
+    first: UnsupportedError | None = None
+    kept: frozenset[type] = frozenset()
+    while True:
+        try:
+            return _taken_apart(function, params, kinds, request, kept)
+        except HeldElsewhereError as found:
+            first = first or found.error
+            cls = class_of(Places(function, params, kinds).kind_at(found.into))
+            if cls is None or cls in kept:
+                raise first from None
+            kept |= {cls}
+        except UnsupportedError as error:
+            raise first or error from None
+
+
+def _taken_apart(
+    function: ir.Function, params: Kinds, kinds: Kinds, request: Request, kept: frozenset[type]
+) -> Split:
+    """The function with dicts for the objects of some classes, and the others taken apart."""
+    whole: frozenset[Place] = frozenset()
+    while True:
+        work = Attempt(function, params, kinds, whole, kept)
+        body = work.run()
+        if work.whole == whole:
+            return work.finished(body, params, request)
+        whole = work.whole
+
+
+# --- restore -------------------------------------------------------------------------------------
+
+
+def restored(function: ir.Function, fields: Fields) -> ir.Function:
+    """A finished function with its old parameters, reading attributes where it needs them."""
+    own = {p.name: p for p in function.params if p.name not in fields.places}
+    theirs = {p.name for p in fields.params}
+    # A variable may have been given the name of a parameter of which only parts were left.
+    apart = ir.Fresh(ir.all_names(function) | theirs)
+    clashes = sorted(theirs & ir.bound(function.body) - {p.name for p in function.params})
+    renamed = ir.rename(function.body, {n: apart(n).id for n in clashes})
+    function = replace(function, body=renamed)
+    params = list(fields.params)
+    new = [p for p in own.values() if p.name not in theirs]  # the cotangent
+    if any(p.style in ("*", "kw", "**") for p in params):
+        new = [replace(p, style="kw") for p in new]
+    at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
+    params[at:at] = new
+    body = _Unfold(function, fields).block(function.body)
+    return replace(function, params=tuple(params), body=body)
+
+
+class _Unfold:
+    """Reads of attributes before the statements that use them."""
+
+    def __init__(self, function: ir.Function, fields: Fields) -> None:
+        self.places = {n: p for n, p in fields.places.items() if p[1]}
+        self.fresh = ir.Fresh(ir.all_names(function) | {p.name for p in fields.params})
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block that reads attributes."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            out += self.stmt(stmt)
+        return tuple(out)
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """A statement and the reads before it."""
+        before: list[ir.Stmt] = []
+        if isinstance(stmt, ir.Verbatim):
+            return [replace(stmt, reads=tuple(map(self.root, stmt.reads)))]
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        if isinstance(rhs, ir.Opaque):
+            new = replace(rhs, reads=tuple(map(self.root, rhs.reads)))
+            return [replace(stmt, rhs=new)]  # type: ignore[arg-type]
+
+        def read(name: ir.Name) -> ir.Atom:
+            place = self.places.get(name.id)
+            return name if place is None else self.read(place, stmt.loc, before)
+
+        direct = self.alone(stmt)
+        if direct is not None:
+            return direct
+        if isinstance(stmt, ir.While):
+            return [self.while_(stmt)]
+        new_stmt = ir.map_stmt(stmt, read, lambda n: n, self.block)
+        return [*before, new_stmt]
+
+    def alone(self, stmt: ir.Stmt) -> list[ir.Stmt] | None:
+        """`x = self.w`: the read is the statement."""
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if not isinstance(rhs, ir.Name) or rhs.id not in self.places:
+            return None
+        before: list[ir.Stmt] = []
+        root, path = self.places[rhs.id]
+        base = self.read((root, path[:-1]), stmt.loc, before)
+        assert isinstance(stmt, ir.Assign)
+        return [*before, replace(stmt, rhs=step(base, path[-1]))]
+
+    def while_(self, stmt: ir.While) -> ir.While:
+        """A loop whose condition may read attributes."""
+        before: list[ir.Stmt] = []
+        test = stmt.test
+        if isinstance(test, ir.Name) and test.id in self.places:
+            test = self.read(self.places[test.id], stmt.loc, before)
+        cond = (*self.block(stmt.cond), *before)
+        return replace(stmt, cond=cond, test=test, body=self.block(stmt.body))
+
+    def root(self, name: ir.Name) -> ir.Name:
+        """The parameter that a name in a text begins with."""
+        place = self.places.get(name.id)
+        return name if place is None else ir.Name(place[0])
+
+    def read(self, place: Place, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+        """What is at a place, in a temporary."""
+        found = ir.Name(place[0])
+        for key in place[1]:
+            held = self.fresh()
+            out.append(ir.Assign(held, step(found, key), loc))
+            found = held
+        return found
+
+
+def step(base: ir.Name, key: object) -> ir.Call:
+    """An attribute or an item of a value."""
+    if isinstance(key, Member):
+        return ir.Call(ir.Attr(str(key)), (base,))
+    return ir.Call(operator.getitem, (base, ir.Const(key)))
+
+
+def plain_names(function: ir.Function) -> ir.Function:
+    """A function that binds no attribute."""
+    dotted = sorted(n for n in ir.bound(function.body) if not n.isidentifier())
+    fresh = ir.Fresh(ir.all_names(function))
+    return replace(function, body=ir.rename(function.body, {n: fresh(n).id for n in dotted}))
+
+
+def residual_kinds(backward: ir.Function, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The kinds of the residuals that a backward part unpacks, by name."""
+    unpacked = backward.body[: unpack_count(backward)]
+    names = [s.target.id for s in unpacked if isinstance(s, ir.Assign)]
+    return {n: kinds.get(n, UNKNOWN) for n in names}
+
+
+def unpack_count(function: ir.Function) -> int:
+    """How many statements at the start of a backward part unpack the residuals."""
+    for k, stmt in enumerate(function.body):
+        if function.params[0].name not in ir.reads(stmt):
+            return k
+    return len(function.body)

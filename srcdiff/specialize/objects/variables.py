@@ -1,0 +1,372 @@
+"""The variables that stand for attributes, and objects made where they are used as a whole.
+
+Takes a function and its places; gives each attribute its variable, and an object made of such
+variables wherever one is used as a whole.  It is another object each time, so that neither `is` nor
+a search among objects that are compared as they are would find the first again: whether two objects
+are one and the same is answered here, or refused.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.request import Member, spelled
+from srcdiff.ir.kinds import Dict, Kind, List, Object, Tuple, Unknown, class_of
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.runtime import records
+from srcdiff.specialize.objects.places import Kinds, Place, Places, is_made, stores
+
+_SAME: dict[Any, bool] = {
+    operator.is_: True, operator.eq: True, operator.is_not: False, operator.ne: False,
+}  # fmt: skip
+_SEARCHES = ("index", "remove", "count", "get", "setdefault", "pop")
+
+
+def same_object(o: Variables, call: ir.Call, loc: ir.Loc) -> bool | None:
+    """What a comparison of two objects gives, None where it is to be asked when it runs.
+
+    Raises:
+        UnsupportedError: nothing tells whether they are the same.
+    """
+    compared = [a for a in _compared(call) if _by_identity(o, call, a)]
+    if not compared or (call.fn in _SAME and not _may_meet(o, call)):
+        return None
+    a, b = call.args[0], call.args[-1]
+    if call.fn in _SAME and o.place(a) is not None:
+        if o.place(a) == o.place(b):
+            return _SAME[call.fn]
+        if _are_new(o, a, b):
+            return not _SAME[call.fn]
+    if not any(is_taken_apart(o, a) for a in compared):
+        return None
+    raise identity_refusal(loc)
+
+
+def identity_refusal(loc: ir.Loc) -> UnsupportedError:
+    """The error for objects of which nothing tells whether they are the same."""
+    return UnsupportedError(
+        "whether two objects are the same one is known only when the program runs, and one of "
+        "them is made here or stored into",
+        loc,
+        remedy="Compare a name or a number that they hold; or write `__eq__`, for `==`, `in`.",
+    )
+
+
+def compares_boxed(o: Variables, call: ir.Call) -> bool:
+    """Whether objects out of containers are compared as they are."""
+    compared = [a for a in _compared(call) if isinstance(a, ir.Name) and a.id in o.boxed]
+    return any(_by_identity(o, call, a) for a in compared)
+
+
+def _compared(call: ir.Call) -> tuple[ir.Atom, ...]:
+    """The arguments that a call compares with others, or of which it takes the identity."""
+    if call.fn in _SAME or call.fn in (id, hash):
+        return call.args
+    if call.fn is operator.contains or (
+        isinstance(call.fn, ir.Method) and call.fn.name in _SEARCHES
+    ):
+        return call.args[1:2]
+    return ()
+
+
+def _by_identity(o: Variables, call: ir.Call, atom: ir.Atom) -> bool:
+    """Whether a value is an object that is taken for none but itself."""
+    cls = class_of(atom_kind(atom, o.kinds)) if isinstance(atom, ir.Name) else None
+    if cls is None or call.fn in (operator.is_, operator.is_not, id):
+        return cls is not None
+    return records.member(cls, "__eq__") is object.__dict__["__eq__"]
+
+
+def _may_meet(o: Variables, call: ir.Call) -> bool:
+    """Whether both sides of a comparison may be one object."""
+    return len(call.args) == 2 and all(_may_be_object(atom_kind(a, o.kinds)) for a in call.args)
+
+
+def _may_be_object(kind: Kind) -> bool:
+    return class_of(kind) is not None or isinstance(kind, (Unknown, Object, Tuple, List, Dict))
+
+
+def is_taken_apart(o: Variables, atom: ir.Atom) -> bool:
+    """Whether an object is none that the function was given, nor one that is in a container."""
+    place = o.place(atom)
+    return place is not None and (place[0] not in o.params or o.stores_below(place))
+
+
+def _are_new(o: Variables, a: ir.Atom, b: ir.Atom) -> bool:
+    """Whether two objects are made by statements of their own."""
+    places = [o.place(x) for x in (a, b)]
+    if None in places or any(p[1] for p in places if p is not None):
+        return False
+    makers = [o.makers(p[0]) for p in places if p is not None]
+    new = all(len(m) == 1 and is_made(getattr(m[0], "rhs", None)) for m in makers)
+    return new and places[0] != places[1]
+
+
+# --- the variables that stand for attributes, and objects made where they are used as a whole ----
+
+
+_NUMBER = re.compile(r"(?<=\w)_\d+\Z")
+
+
+class Variables(Places):
+    """One attempt; `known` are the places that are used as a whole, as far as was found out."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        given: Kinds,
+        kinds: Kinds,
+        known: frozenset[Place],
+        kept: frozenset[type],
+    ) -> None:
+        super().__init__(function, given, kinds, kept)
+        self.known = known
+        self.whole: frozenset[Place] = known
+        self.fresh = ir.Fresh(ir.all_names(function))
+        self.renamed: dict[str, str] = {}
+        self.changed: set[str] = set()
+        self.variables: dict[Place, str] = {}
+        self.leaves: dict[str, Place] = {}
+        self.passive: dict[str, Place] = {}
+        self.out: list[ir.Stmt] = []
+        self.in_place: set[Place] = set()
+        self.copied: list[str] = []
+        self.copies = False
+        self.compares: list[ir.Loc] = []
+        self.there: set[Place] = set()
+        """What objects may have by now: an attribute that is assigned later is no part of them."""
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block without attributes."""
+        raise NotImplementedError
+
+    # --- are they the same? ----------------------------------------------------------------------
+
+    def compared(self, call: ir.Call, loc: ir.Loc) -> bool | None:
+        """What a comparison of two objects gives, where that is known here."""
+        if call.fn is hasattr and is_taken_apart(self, call.args[0]):
+            raise _depends(call.args[1], loc)
+        if compares_boxed(self, call):
+            self.compares.append(loc)
+        return same_object(self, call, loc)
+
+    def makers(self, name: str) -> list[ir.Stmt]:
+        """The statements that bind a name."""
+        return self.order.defined.get(name, [])
+
+    def length(self, call: ir.Call) -> int | None:
+        """How many items a sequence in a parameter has, where that is known."""
+        place = self.place(call.args[0]) if call.fn is len and call.args else None
+        kind = None if place is None else self.kind_at(place)
+        if not isinstance(kind, (List, Tuple)) or kind.items is None:
+            return None
+        return len(kind.items)
+
+    def note_copies(self, names: tuple[str, ...]) -> None:
+        """Note whether objects are made where they go on to something else."""
+        self.copies |= any(is_taken_apart(self, ir.Name(n)) for n in names)
+
+    def check_compared(self) -> None:
+        """Refuse comparisons of what came out of containers where those hold copies."""
+        if self.copies and self.compares:
+            raise identity_refusal(self.compares[0])
+
+    # --- what there is ---------------------------------------------------------------------------
+
+    def inner(self, stmt: ir.Stmt) -> Callable[[ir.Block], ir.Block]:
+        """What takes the blocks of a statement, of which any one may run, or none."""
+        before = frozenset(self.there)
+        if isinstance(stmt, (ir.For, ir.While)):
+            before |= self.stored_in(stmt)
+        self.there |= before
+
+        def block(inner: ir.Block) -> ir.Block:
+            others, self.there = self.there, set(before)
+            done = self.block(inner)
+            self.there |= others
+            return done
+
+        return block
+
+    def stored_in(self, loop: ir.Stmt) -> frozenset[Place]:
+        """The attributes that a loop assigns, and all of the objects that it copies."""
+        found: set[Place] = set()
+        for _, base, key in stores((loop,)):
+            place = self.place(base)
+            if place is not None:
+                found |= {below(place, key.value), *self.inside(below(place, key.value))}
+        for name in ir.bound((loop,)):
+            if self.cls(name) is not None:
+                found |= self.inside((name, ()))
+        return frozenset(found)
+
+    def inside(self, place: Place) -> set[Place]:
+        """Every attribute of an object, and those of its own objects."""
+        kind = self.kind_at(place)
+        if not isinstance(kind, Dict) or kind.cls is None:
+            return set()
+        found = {below(place, key) for key, _ in kind.items}
+        return found.union(*map(self.inside, found))
+
+    def gone(self, place: Place) -> None:
+        """A new object is at a place: it has no attributes yet."""
+        self.there -= self.inside(place)
+
+    def is_there(self, place: Place) -> bool:
+        """Whether an attribute may be there by now."""
+        if place in self.there or self.kind_given(place) is not None:
+            return True
+        given = place[0] in self.params and self.kind_given((place[0], place[1][:-1])) is not None
+        return given and self.class_value(place) is not None
+
+    def class_value(self, place: Place) -> ir.Ref | None:
+        """What an attribute is while the class alone has it; None where that is no plain value."""
+        cls = class_of(self.kind_at((place[0], place[1][:-1])))
+        name = str(place[1][-1])
+        if cls is None or records.default(cls, name) is records.MISSING:
+            return None
+        return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
+
+    def defaults(self, place: Place, loc: ir.Loc) -> None:
+        """The attributes of a new object start with the values that its class has."""
+        self.gone(place)
+        kind = self.kind_at(place)
+        assert isinstance(kind, Dict)
+        for key, inner in kind.items:
+            value = self.class_value(below(place, key))
+            if value is not None and class_of(inner) is None:
+                self.there.add(below(place, key))
+                self.out.append(ir.Assign(self.variable(below(place, key)), value, loc))
+
+    def starts(self, name: str) -> dict[str, ir.Atom]:
+        """The attributes that a new object starts with, as its class has values for them."""
+        kind = self.kind_at((name, ()))
+        assert isinstance(kind, Dict)
+        found = {key: self.class_value(below((name, ()), key)) for key, _ in kind.items}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def check_there(self, place: Place, loc: ir.Loc) -> None:
+        """Refuse an attribute that the object does not have."""
+        if self.kind_at(place) is None:
+            cls = class_of(self.kind_at((place[0], place[1][:-1])))
+            raise UnsupportedError(
+                f"`{cls.__name__ if cls else place[0]}` has no attribute `{place[1][-1]}` that is "
+                "known here",
+                loc,
+                remedy="Assign it in `__init__`; attributes that `__getattr__` makes up are not "
+                "seen.",
+            )
+
+    def value(self, place: Place, loc: ir.Loc) -> ir.Rhs:
+        """What is at a place, as an expression."""
+        for k in range(len(place[1])):
+            above = (place[0], place[1][:k])
+            if above in self.known and not self.is_stored(place):
+                found: ir.Atom = self.leaf(above)
+                for key in place[1][k:-1]:
+                    step = self.fresh()
+                    self.out.append(ir.Assign(step, part(found, key), loc))
+                    found = step
+                return part(found, place[1][-1])
+        return self.variable(place)
+
+    def variable(self, place: Place) -> ir.Name:
+        """The variable of a place."""
+        if place[0] in self.params and not self.is_stored(place):
+            return self.leaf(place)
+        if place not in self.variables:
+            named = place[0] in self.params and isinstance(place[1][0], str)
+            base = "" if named else _NUMBER.sub("", place[0])
+            words = [str(k) for k in (base, *place[1]) if str(k)]
+            self.variables[place] = self.fresh("_".join(words)).id
+        return ir.Name(self.variables[place])
+
+    def leaf(self, place: Place) -> ir.Name:
+        """The parameter that stands for a place in a parameter."""
+        name = spelled(*place)
+        self.leaves[name] = place
+        return ir.Name(name)
+
+    # --- objects as a whole ----------------------------------------------------------------------
+
+    def used(self, name: ir.Name, loc: ir.Loc, passive: bool) -> ir.Atom:
+        """A variable where it is used as a whole."""
+        place = self.place(name)
+        if place is None:
+            return name
+        if place[0] in self.params and not self.stores_below(place):
+            if passive:
+                dotted = spelled(*place)
+                self.passive[dotted] = place
+                return ir.Name(dotted)
+            self.whole |= {place}
+            return self.leaf(place)
+        return self.made(place, loc)
+
+    def made(self, place: Place, loc: ir.Loc) -> ir.Name:
+        """An object with the attributes that there are now."""
+        kind = self.kind_at(place)
+        if not isinstance(kind, Dict) or kind.cls is None:
+            raise strange(loc)
+        values: dict[str, ir.Atom] = {}
+        for key, inner in kind.items:
+            inside = below(place, key)
+            if not self.is_there(inside):
+                continue
+            if class_of(inner) is not None:
+                values[key] = self.made(inside, loc)
+            else:
+                rhs = self.value(inside, loc)
+                values[key] = rhs if isinstance(rhs, ir.Name) else self._held(rhs, loc)
+        return self._held(built(kind.cls, values), loc)
+
+    def _held(self, rhs: ir.Rhs, loc: ir.Loc) -> ir.Name:
+        taken = self.fresh()
+        self.out.append(ir.Assign(taken, rhs, loc))
+        return taken
+
+
+def below(place: Place, name: str) -> Place:
+    """The place of an attribute of an object."""
+    return place[0], (*place[1], Member(name))
+
+
+ATTRIBUTE = "attribute"
+"""The text of an item that is an attribute of an object, whatever is known of that."""
+
+
+def part(base: ir.Atom, key: Any) -> ir.Call:
+    """An attribute or item of an object that is kept as one."""
+    index = ir.Const(str(key) if isinstance(key, str) else key)
+    text = ATTRIBUTE if isinstance(key, Member) else None
+    return ir.Call(operator.getitem, (base, index), text=text)
+
+
+def built(cls: type, values: Mapping[str, ir.Atom]) -> ir.Call:
+    """An object of a class with these attributes."""
+    fields = records.plain_fields(cls)
+    if fields is not None and set(fields) == set(values):
+        return ir.Call(cls, tuple(values[f] for f in fields), text=cls.__name__)
+    return ir.Call(records.instance, (ir.Ref(cls.__name__, cls),), tuple(values.items()))
+
+
+def _depends(name: ir.Atom, loc: ir.Loc) -> UnsupportedError:
+    """The error for an attribute that is assigned on some ways to a question, and not on others."""
+    which = f" `{name.value}`" if isinstance(name, ir.Const) else ""
+    return UnsupportedError(
+        f"whether an object has the attribute{which} depends on what ran before", loc,
+        remedy="Assign None in `__init__`, and ask whether it is None.",
+    )  # fmt: skip
+
+
+def strange(loc: ir.Loc) -> UnsupportedError:
+    """The error for an object of which it is not known which one it is."""
+    return UnsupportedError(
+        "what this object is is known only when the program runs", loc,
+        remedy="Use one object by its name, or a tuple of numbers and arrays.",
+    )  # fmt: skip

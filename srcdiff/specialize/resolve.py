@@ -1,0 +1,383 @@
+"""Callees that the source does not name: parameters, elements of tables, functions made here.
+
+`resolved` comes after inlining: a name whose kind is a known function becomes that function, and
+`*args` and `**kwargs` of known length are written out, until nothing changes.  What stays
+unknown is refused later, where a derivative would have to pass through it: `refuse_strange` says
+for a call of which nothing is known what is missing.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.frontend.closures.closures import Closure, wanted
+from srcdiff.frontend.closures.local_functions import definitions
+from srcdiff.frontend.signatures import many, no_keywords
+from srcdiff.ir.kinds import Array, Callable, Kind, List, Tuple, class_of, is_active_kind
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.registry import find, lookup
+from srcdiff.runtime import records
+from srcdiff.specialize.closures import defunctionalize
+from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
+from srcdiff.specialize.namespaces import passes_modules, read_of_modules
+from srcdiff.specialize.objects.methods import Members
+from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
+from srcdiff.specialize.unroll import fixed_dicts, outside_items, outside_keys
+
+Kinds = Mapping[str, Kind]
+
+
+def carries(name: str, kinds: Kinds) -> bool:
+    """Whether a value may carry a derivative, as far as is known."""
+    return name not in kinds or is_active_kind(kinds[name])
+
+
+def _is_declined(call: ir.Call | None) -> bool:
+    """Whether a reason is declared why a function has no derivative: it may take functions."""
+    rule = None if call is None else lookup(call.fn)
+    return rule is not None and bool(rule.reason)
+
+
+def declined(function: ir.Function) -> dict[str, ir.Assign]:
+    """The calls that have no derivative, for a declared reason, by the names of their results."""
+    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return {s.target.id: s for s in made if _is_declined(ir.call_of(s))}
+
+
+def refuse_receiver(name: str, function: ir.Function, kinds: Kinds) -> None:
+    """Refuse the call that gets a function made here, and that has no derivative for a reason."""
+    for stmt in declined(function).values():
+        if name in ir.names(stmt.rhs):
+            _refuse_declined(stmt, kinds)
+
+
+def _refuse_declined(stmt: ir.Assign, kinds: Kinds) -> None:
+    """The error for a call that has no derivative: it says what to write instead."""
+    assert isinstance(stmt.rhs, ir.Call)
+    find(stmt.rhs, kinds, stmt.loc)
+
+
+def _check_written_out(call: ir.Call, name: str, loc: ir.Loc) -> None:
+    """Refuse arguments with stars of which it is not known what they stand for."""
+    if any(isinstance(a, ir.Star) for a in call.args):
+        raise many(name, loc)
+    if any(k is None for k, _ in call.kwargs):
+        raise no_keywords(name, loc)
+
+
+def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kinds) -> NoReturn:
+    """The error for a call of which nothing is known."""
+    fn = call.fn
+    if isinstance(fn, ir.Name):
+        if fn.id in (made := declined(function)):
+            _refuse_declined(made[fn.id], kinds)
+        _check_written_out(call, str(call.text or fn.id), loc)
+        raise UnsupportedError(
+            f"the function called here, {ir.said(call.text or fn.id)}, is known only when the "
+            "program runs",
+            loc,
+            remedy="Call functions by their names, with `if` to choose between them; or pass the "
+            "function as an argument of its own.",
+        )
+    if fn is list:
+        raise UnsupportedError(
+            "what is iterated here is known only when the program runs",
+            loc,
+            remedy="Give an example of the arguments, or loop by index: `for i in range(len(x))`.",
+        )
+    if isinstance(fn, type):
+        if records.is_record(fn):
+            _check_written_out(call, fn.__qualname__, loc)
+        raise UnsupportedError(
+            f"`{fn.__qualname__}` makes an object that holds values with a derivative, which is "
+            "not supported",
+            loc,
+            remedy="Use a tuple or a dict in its place.",
+        )
+    if is_user_function(fn):
+        function_of(fn)  # says why it could not be inlined
+    find(call, kinds, loc)
+    raise InternalError("a call with a rule counts as one of which nothing is known", call)
+
+
+# --- callees that the source does not name: parameters, elements of tables, functions made here --
+
+
+Attributes = frozenset[tuple[type, str]]
+
+_ROUNDS = 60
+"""How deep methods may lie in each other that are found by the kinds of objects."""
+
+
+def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Function:
+    """The function with callees and arguments in place of what is known to stand for them.
+
+    Where a method that was not seen yet stores an attribute that was read from the class, all is
+    done again with that as an attribute of the objects.
+    """
+    own: Attributes = frozenset()
+    while True:
+        taken: set[tuple[type, str]] = set()
+        done = _resolved(function, params, origin, own, taken)
+        more = taken & _stored(done, params) if taken else set()
+        if not more:
+            return done
+        own |= more
+
+
+def _stored(function: ir.Function, params: Kinds) -> set[tuple[type, str]]:
+    """The attributes that are stored, and the classes of their objects."""
+    found = list(stores(function.body))
+    kinds = infer(function, params) if found else {}
+    classes = ((class_of(atom_kind(base, kinds)), str(key.value)) for _, base, key in found)
+    return {(cls, name) for cls, name in classes if cls is not None}
+
+
+def _resolved(
+    function: ir.Function,
+    params: Kinds,
+    origin: object,
+    own: Attributes,
+    taken: set[tuple[type, str]],
+) -> ir.Function:
+    """The function after all rounds; `taken` takes what is read from classes."""
+    objects = any(map(has_objects, params.values()))
+    modules = passes_modules(function, params)
+    assumed: dict[str, tuple[type, ir.Loc]] = {}
+    for _ in range(_ROUNDS):
+        objects = objects or mentions_objects(function.body)
+        if not objects and not modules and not any(_is_open(c) for c in _calls(function.body)):
+            break
+        function = defunctionalize.marked_closures(function)
+        new = _round(function, params, origin, objects, assumed, own, taken)
+        if new == function:
+            break
+        function = inline(new, origin)
+    if defunctionalize.has_data(function):
+        kinds = infer(function, params)
+        _refuse_open(function, kinds)
+        defunctionalize.check_data(function, kinds)
+        function = defunctionalize.plain(function, kinds)
+    _check_assumed(function, params, assumed)
+    _refuse_closures(function)
+    return function
+
+
+def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse calls of what may be a function that is data by now."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, ir.Name):
+            if not defunctionalize.known_choices(kinds.get(call.fn.id)) or not is_written_out(call):
+                refuse_strange(call, stmt.loc, function, kinds)
+
+
+def _round(
+    function: ir.Function,
+    params: Kinds,
+    origin: object,
+    objects: bool,
+    assumed: dict[str, tuple[type, ir.Loc]],
+    own: Attributes,
+    taken: set[tuple[type, str]],
+) -> ir.Function:
+    """The function with what is known of its callees now; `assumed` takes what is only hoped."""
+    kinds = infer(function, params)
+    function = read_of_modules(function, kinds)
+    new = _Resolve(function, kinds, fixed_dicts(function, params)).function()
+    if new == function and objects:
+        members = Members(function, kinds, {}, own, params)
+        new = members.function()
+        taken |= members.taken
+    if new == function:
+        new = inline(function, origin, rest=True)
+    if new == function:
+        new = defunctionalize.closures_as_data(function, kinds)
+    if new == function:
+        new = defunctionalize.calls_as_choices(function, kinds)
+    if new == function and objects:
+        hoped = infer(function, params, hope=True)
+        members = Members(function, kinds, hoped, own, params)
+        new = members.function()
+        taken |= members.taken
+        assumed.update(members.assumed)
+        if new == function:
+            new = defunctionalize.closures_as_data(function, hoped)
+    return new
+
+
+def _check_assumed(
+    function: ir.Function, params: Kinds, assumed: Mapping[str, tuple[type, ir.Loc]]
+) -> None:
+    """Refuse methods that were looked up in a class that need not be that of the object."""
+    if not assumed:
+        return
+    kinds = infer(function, params)
+    for name, (cls, loc) in assumed.items():
+        if name in kinds and class_of(kinds[name]) is not cls:
+            raise UnsupportedError(
+                f"{ir.said(name)} is an object of `{cls.__name__}` here, but may be something else "
+                "at other times",
+                loc,
+                remedy="Let one variable hold objects of one class.",
+            )
+
+
+def _calls(block: ir.Block) -> Iterator[ir.Call]:
+    for stmt in ir.walk(block):
+        call = ir.call_of(stmt)
+        if call is not None:
+            yield call
+
+
+def _is_open(call: ir.Call) -> bool:
+    """Whether a call's callee or arguments are known only by their kinds."""
+    return isinstance(call.fn, ir.Name) or not is_written_out(call)
+
+
+class _Resolve:
+    """One round."""
+
+    def __init__(
+        self, function: ir.Function, kinds: Kinds, dicts: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        self.whole = function
+        self.kinds = kinds
+        self.dicts = dicts
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def function(self) -> ir.Function:
+        """The function after this round."""
+        return replace(self.whole, body=self.block(self.whole.body))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block after this round."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+                if _is_open(stmt.rhs):
+                    stmt = replace(stmt, rhs=self.call(stmt.rhs, stmt.loc, out))
+            out.append(ir.map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def call(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
+        """A call with what is known of it; items are taken before it."""
+        fn = call.fn
+        kind = self.kinds.get(fn.id) if isinstance(fn, ir.Name) else None
+        value = kind.value if isinstance(kind, Callable) else None
+        if value is not None and not isinstance(value, ir.Site):
+            call = replace(call, fn=value, text=None)
+        meant = value.closure if isinstance(value, ir.Site) else call.fn
+        args: list[ir.Atom] = []
+        for arg in call.args:
+            args += self.spread(arg, call, meant, loc, out)
+        kwargs: list[tuple[str | None, ir.Atom]] = []
+        for key, given in call.kwargs:
+            kwargs += self.keywords(key, given, loc, out)
+        return replace(call, args=tuple(args), kwargs=tuple(kwargs))
+
+    def spread(
+        self, arg: ir.Atom, call: ir.Call, fn: Any, loc: ir.Loc, out: list[ir.Stmt]
+    ) -> list[ir.Atom]:
+        """The arguments that `*args` of a call of `fn` stands for, where it is known how many."""
+        if not isinstance(arg, ir.Star):
+            return [arg]
+        if (fixed := outside_items(arg.value, self.whole)) is not None:
+            return [self.item(arg.value, k, loc, out) for k in range(fixed)]
+        if not isinstance(arg.value, ir.Name):
+            return [arg]
+        kind = self.kinds.get(arg.value.id)
+        if isinstance(kind, (Tuple, List)) and kind.items is not None:
+            return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+        if not isinstance(kind, (Tuple, List, Array)):
+            return [arg]
+        number = _count(kind, call, fn)
+        if number is None:
+            return [arg]
+        text = f"item of {number}"  # which asks whether there are as many
+        return [self.item(arg.value, k, loc, out, text) for k in range(number)]
+
+    def keywords(
+        self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
+    ) -> list[tuple[str | None, ir.Atom]]:
+        """The keyword arguments that `**kwargs` stands for, where its keys are known."""
+        if key is not None:
+            return [(key, value)]
+        keys = outside_keys(value, self.whole)
+        if isinstance(value, ir.Name):
+            keys = self.dicts.get(value.id)
+        if keys is None:
+            return [(key, value)]
+        return [(k, self.item(value, k, loc, out)) for k in keys]
+
+    def item(
+        self, base: ir.Atom, key: Any, loc: ir.Loc, out: list[ir.Stmt], text: str | None = None
+    ) -> ir.Name:
+        """An item in a temporary."""
+        taken = self.fresh()
+        item = ir.Call(operator.getitem, (base, ir.Const(key)), text=text)
+        out.append(ir.Assign(taken, item, loc))
+        return taken
+
+
+def _count(kind: Kind, call: ir.Call, fn: Any) -> int | None:
+    """How many items an array, list or tuple has as `*xs` in a call of `fn`, if known."""
+    dims = kind.dims if isinstance(kind, Array) else None
+    if dims and isinstance(dims[0], int):
+        return dims[0]
+    # One item more would be what a ufunc writes into: only numbers are none.
+    if isinstance(fn, np.ufunc) and (dims is None or len(dims) != 1):
+        return None
+    return wanted(call, fn)
+
+
+# --- functions made here -------------------------------------------------------------------------
+
+
+def _refuse_closures(function: ir.Function) -> None:
+    """Refuse functions made here that stay values and whose text would not do."""
+    count = definitions(function.body, (p.name for p in function.params))
+    last: dict[str, ir.Stmt] = {}
+    for stmt in ir.walk(function.body):
+        last.update((n, stmt) for n in ir.reads(stmt))
+    for stmt in ir.walk(function.body):
+        made = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if not isinstance(made, Closure) or not isinstance(stmt, ir.Assign):
+            continue
+        if not made.whole:
+            refuse_receiver(stmt.target.id, function, {})
+            partial = made.function is not None and made.function.name == "partial"
+            what = "partial application of" if partial else "nested function"
+            out = "." if partial else ", or move it out of the function."
+            raise UnsupportedError(
+                f"the {what} `{made.name}` is used as a value",
+                made.loc,
+                remedy=f"Pass it only to functions of your own that call it{out}",
+            )
+        changing = [n.id for n in made.reads if count.get(n.id, 0) > 1]
+        if changing and not _used_at_once(last.get(stmt.target.id)):
+            raise UnsupportedError(
+                f"this lambda reads `{changing[0]}`, which is assigned more than once, and it is "
+                "kept as a value",
+                made.loc,
+                remedy=f"Bind the value that it means: `{changing[0]}={changing[0]}` among its "
+                "parameters.",
+            )
+
+
+def _used_at_once(stmt: ir.Stmt | None) -> bool:
+    """Whether the last use of a function is a call that does not keep it."""
+    call = ir.call_of(stmt)
+    if call is None or isinstance(call.fn, (ir.Name, ir.Derived, ir.Attr)):
+        return False
+    if isinstance(call.fn, ir.Method):
+        return call.fn.name == "sort"
+    return call.fn not in (ir.make_list, ir.make_dict, list, tuple, map, filter, zip)
