@@ -233,7 +233,7 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     inside = between(plain, kinds)
     two = _Resolved(inside, resized, scene)
     check_veiled(plain, scene)
-    classes = {**two.classes, **one.classes}
+    classes = _through(queued, links, {**two.classes, **one.classes})
     views = {**_parts(plain, classes, scene), **two.views, **one.views}
     unclear = [*one.unclear, *two.unclear]
     found = Aliases(classes, views, stored)
@@ -245,6 +245,21 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
         reshaped=reshaped(function.body, kinds, found.classes),
         taken={k.source: tuple(i.target for i in apart if i.source == k.source) for k in apart},
     )
+
+
+def _through(
+    queued: frozenset[str], links: list[Link], classes: Mapping[str, str]
+) -> dict[str, str]:
+    """The classes, what is moved into a list being one with what is taken off it again."""
+    found = dict(classes)
+    for name in sorted(queued):
+        moved = {k.source for k in links if k.target == name}
+        moved |= {k.target for k in links if k.source == name}
+        own = sorted({found[n] for n in moved if n in found})
+        if own:
+            found = {n: own[0] if c in own else c for n, c in found.items()}
+            found |= dict.fromkeys(sorted(moved), own[0])
+    return found
 
 
 def _with_shadows(

@@ -165,3 +165,70 @@ sample(
     lambda r: (r.uniform(0.5, 1.5, 5), {"decay": 0.3, "eaten": 0.25}),
     ("flow", "rate"),
 )
+
+
+def selection_written_when_taken_again(x):
+    stack, total = [], 0.0
+    for _ in range(3):
+        chosen = np.array([1, 1, 2])
+        total = total + np.sum(np.sin(x[chosen]))
+        stack.append(chosen)
+    for _ in range(3):
+        chosen = stack.pop()
+        chosen[0] = 3
+        total = total + np.sum(x[chosen] ** 2)
+    return total
+
+
+def places_rotated_when_taken_again(x):
+    stack, total = [], 0.0
+    for _ in range(3):
+        places = [1, 1, 2]
+        places.reverse()
+        total = total + np.sum(np.sin(x[places]))
+        places.append(places.pop(0))
+        stack.append(places)
+    for _ in range(3):
+        places = stack.pop()
+        places.insert(0, places.pop())
+        total = total + np.sum(x[places] ** 2)
+    return total
+
+
+def places_shortened_when_taken_again(x):
+    stack, places = [], [1, 1, 2]
+    total = np.sum(np.sin(x[places]))
+    stack.append(places)
+    again = stack.pop()
+    again.pop()
+    return total + np.sum(x[again] ** 2)
+
+
+def values_written_when_taken_again(x):
+    stack, total = [], 0.0
+    for k in range(3):
+        value = x * (k + 1.0)
+        total = total + np.sum(value * value * value)
+        stack.append(value)
+    for _ in range(3):
+        value = stack.pop()
+        value *= 2.0
+        total = total + np.sum(value * value)
+    return total
+
+
+def rotated_places_of_a_product(x, v):
+    for _ in range(3):
+        places = [1, 1, 2]
+        places.reverse()
+        x[places] *= v
+        places.append(places.pop(0))
+    return np.sum(x)
+
+
+for _function in (
+    selection_written_when_taken_again, places_rotated_when_taken_again,
+    places_shortened_when_taken_again, values_written_when_taken_again,
+):  # fmt: skip
+    sample(_function, lambda r: (r.standard_normal(4),))
+sample(rotated_places_of_a_product, lambda r: (r.standard_normal(4), np.array([1.3])), (0, 1))
