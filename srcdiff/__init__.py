@@ -2,19 +2,13 @@
 
 from collections.abc import Mapping as _Mapping
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from srcdiff import autograd, rules, testing
-from srcdiff.aot.generate import generate, generated
-from srcdiff.api.backward import backward
-from srcdiff.api.differentiable import Differentiable, differentiable
 from srcdiff.api.grad import grad, source, stages, value_and_grad
-from srcdiff.api.gradcheck import gradcheck, gradgradcheck
 from srcdiff.api.jacobian import hessian, hvp, jacobian, vhp
 from srcdiff.api.jvp import jvp, linearize
 from srcdiff.api.nested import COMPILER as _COMPILER
-from srcdiff.api.profile import profile
-from srcdiff.api.run import Run, run
 from srcdiff.api.vjp import vjp
 from srcdiff.driver.anomaly import detect_anomaly
 from srcdiff.driver.derivative import Derivative
@@ -54,6 +48,21 @@ from srcdiff.runtime.service import install as _install
 from srcdiff.runtime.trees import hook
 from srcdiff.version import VERSION
 
+if TYPE_CHECKING:
+    from srcdiff import autograd as autograd
+    from srcdiff import rules as rules
+    from srcdiff import testing as testing
+    from srcdiff.aot.generate import generate as generate
+    from srcdiff.aot.generate import generated as generated
+    from srcdiff.api.backward import backward as backward
+    from srcdiff.api.differentiable import Differentiable as Differentiable
+    from srcdiff.api.differentiable import differentiable as differentiable
+    from srcdiff.api.gradcheck import gradcheck as gradcheck
+    from srcdiff.api.gradcheck import gradgradcheck as gradgradcheck
+    from srcdiff.api.profile import profile as profile
+    from srcdiff.api.run import Run as Run
+    from srcdiff.api.run import run as run
+
 __version__ = VERSION
 
 __all__ = [
@@ -68,6 +77,26 @@ __all__ = [
     "saved_hooks", "set_grad_enabled", "source", "stages", "stop_gradient", "testing",
     "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
+
+
+_ON_FIRST_USE = {
+    "autograd": "autograd", "rules": "rules", "testing": "testing",
+    "generate": "aot.generate", "generated": "aot.generate", "backward": "api.backward",
+    "Differentiable": "api.differentiable", "differentiable": "api.differentiable",
+    "gradcheck": "api.gradcheck", "gradgradcheck": "api.gradcheck", "profile": "api.profile",
+    "Run": "api.run", "run": "api.run",
+}  # fmt: skip
+"""The modules of public names that are read when one is first asked for."""
+
+
+def __getattr__(name: str) -> _Any:
+    """A public name that is not read with the package."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    place = _ON_FIRST_USE[name]
+    module = _import_module(f"{__name__}.{place}")
+    found = globals()[name] = module if place == name else getattr(module, name)
+    return found
 
 
 def _shown(derivative: Derivative, kinds: _Mapping[str, _Any]) -> str | None:

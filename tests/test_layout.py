@@ -121,3 +121,18 @@ def test_templates_are_not_read_at_import():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_what_few_programs_need_is_read_on_first_use():
+    code = (
+        "import sys, srcdiff\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('srcdiff')))\n"
+        "print(*[name for name in srcdiff.__all__ if getattr(srcdiff, name) is None])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded, missing = done.stdout.split("\n")[:2]
+    late = ("srcdiff.aot", "srcdiff.report", "srcdiff.cli", "srcdiff.testing", "srcdiff.autograd")
+    assert not [name for name in loaded.split() if name.startswith(late)]
+    assert not missing

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import module_of
@@ -153,7 +154,7 @@ def _makes_complex(value: Any) -> bool:
 # --- what the passes after the analyses know of a function ---------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Facts:
     """Kinds, aliases and active names of one function, and the names of its adjoints."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +29,7 @@ from srcdiff.analysis.links import (
     use_counts,
 )
 from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, List, Tuple
 from srcdiff.primitives.effects import mutated_args, returns_view
 from srcdiff.primitives.views import is_array, is_sure_view
@@ -139,7 +139,7 @@ def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
 # --- what the alias analysis asks of one link: how long it lasts, and what happens meanwhile -----
 
 
-@dataclass(frozen=True)
+@frozen
 class View:
     """A name of part of another name's memory: `rhs`, an expression over `base`."""
 
@@ -147,7 +147,7 @@ class View:
     rhs: ir.Rhs
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Scene:
     """A function and the kinds of its names, to look links up in."""
 

@@ -16,12 +16,12 @@ from collections.abc import (
     MutableSet,
     Set,
 )
-from dataclasses import dataclass
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -42,7 +42,7 @@ from srcdiff.primitives.effects import makes_object, mutated_args, object_parts,
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class Link:
     """`target` may share memory with `source` after the statement `stmt`; `how` it comes about."""
 

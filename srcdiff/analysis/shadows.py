@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 
 import numpy as np
@@ -24,6 +24,7 @@ from srcdiff import ir
 from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady
 from srcdiff.analysis.links import Link, groups, is_marked, links_of, refusal, written_classes
 from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, mutated_args
 from srcdiff.primitives.views import is_array_if_any, is_reshaping, is_sure_view, makes_c_order
@@ -32,7 +33,7 @@ from srcdiff.runtime import layout
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class Shadowed:
     """Shadowed names with their classes; those that are views, and those that are new memory."""
 

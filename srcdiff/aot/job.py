@@ -14,7 +14,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,14 @@ from srcdiff.driver.pipeline import derive, derive_pair
 from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.devices import generating_for, on_device
 from srcdiff.runtime.guards import apart, checked, like, scalar
 from srcdiff.version import VERSION
 
 
-@dataclass(frozen=True)
+@frozen
 class Wanted:
     """The options of a generated file (see `generate`)."""
 

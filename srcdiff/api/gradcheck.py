@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,11 @@ from srcdiff.driver.options import Options
 from srcdiff.driver.outputs import Path, at
 from srcdiff.errors import GradcheckError, entry
 from srcdiff.frontend.request import spelled
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.trees import kept
 
 
-@dataclass(frozen=True)
+@frozen
 class Wrong:
     """One element of a Jacobian that differs from differences."""
 
@@ -123,7 +123,7 @@ def source_of(check: Check, path: Path, index: tuple[int, ...]) -> str:
 # --- comparing ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Tolerance:
     """When two numbers agree."""
 

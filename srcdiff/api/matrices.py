@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from srcdiff.driver.outputs import Path, at
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import DtypeError
 from srcdiff.frontend.request import spelled
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.checkpoint import Before
 from srcdiff.runtime.devices import is_any_array, is_device_array
 
@@ -167,7 +167,7 @@ Products = Callable[[Vectors], Vectors]
 """Of vectors, the rows of a matrix, with the Jacobian; again the rows of a matrix."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Pattern:
     """The places of a matrix of `shape` at which it may not be zero."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from srcdiff.backends.loader import place_in
 from srcdiff.driver.derivative import Derivative
 from srcdiff.errors import entry
+from srcdiff.ir.frozen import frozen
 from srcdiff.texts import line_of
 
 
@@ -29,7 +30,7 @@ class LineCost:
     saved: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Profile:
     """The costs of one call of a gradient; `str` of it is a table."""
 

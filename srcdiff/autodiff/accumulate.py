@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from itertools import chain
 
@@ -20,6 +20,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.liveness import reads_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.views import is_array, is_reshaping
@@ -38,7 +39,7 @@ class State(IntEnum):
 States = Mapping[str, State]
 
 
-@dataclass(frozen=True)
+@frozen
 class Resolved:
     """Statements in forward order, and the states after them (at their backward end)."""
 

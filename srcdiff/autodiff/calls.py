@@ -28,6 +28,7 @@ from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.builder import Lines
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Callable,
@@ -455,7 +456,7 @@ def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.De
 # --- calls of functions that only the running program knows: `y, pull = call_vjp(f, (0,), x)` ----
 
 
-@dataclass(frozen=True)
+@frozen
 class Nothing:
     """What is known of such a function."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import Edges, reachable
 from srcdiff.analysis.facts import Facts
 from srcdiff.errors import UnusedInputError
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.arguments import spelling
 from srcdiff.runtime import sequences, trees
 from srcdiff.runtime.arrays import stop_gradient
@@ -104,7 +105,7 @@ def checked(function: ir.Function, facts: Facts, what: str) -> ir.Function:
     return replace(function, body=(start, *checks.block(function.body, ())))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Checks:
     """What the checks have in common."""
 

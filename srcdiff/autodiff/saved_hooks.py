@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Tuple, is_scalar
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.runtime import trees
@@ -111,7 +112,7 @@ def _written(block: ir.Block, facts: Facts) -> Iterator[str]:
             yield from (n for a in mutated_args(call, facts.kinds) for n in ir.names(a))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Writer:
     """Writes the calls; `slots` are the lists whose items are packed."""
 

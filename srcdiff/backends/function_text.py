@@ -13,13 +13,13 @@ import symtable
 import textwrap
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
 from srcdiff.frontend.source.locate import definition, lines_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     Array,
     Dict,
@@ -89,7 +89,7 @@ def runs_when_loaded(text: str) -> bool:
     return named or bool(node.decorator_list)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Edit:
     """New text for a part of a line or of several: positions count bytes."""
 

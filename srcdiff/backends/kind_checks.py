@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable as _Function
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from srcdiff.codegen.expression_text import literal
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     Array,
     Callable,
@@ -36,7 +37,7 @@ _TYPES = {Range: "range", SliceKind: "slice", Text: "str"}
 _NUMBERS = {"float64": "float", "int64": "int", "complex128": "complex", "bool": "bool"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Tests:
     """Writes the tests of `srcdiff.runtime.guards` for kinds.
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from srcdiff.aot.job import Job, Wanted, target
 from srcdiff.errors import SrcdiffError
+from srcdiff.ir.frozen import frozen
 
 
 class ProjectError(SrcdiffError, ValueError):
     """A table [tool.srcdiff] that says nothing, or something unknown."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Task:
     """One generated file: of what function, where, with what options."""
 
@@ -33,7 +34,7 @@ class Task:
         return Job(target(self.target), Wanted(**given))
 
 
-@dataclass(frozen=True)
+@frozen
 class Project:
     """The rules and the files that a project names."""
 

@@ -13,7 +13,7 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import takewhile
 from typing import Any
 
@@ -42,6 +42,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind
 from srcdiff.texts import line_of
 
@@ -215,7 +216,7 @@ def _note(loc: Loc, is_backward: bool, shown: set[int]) -> str:
 # --- printing: from the IR to the source that a person would have written ------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Emitted:
     """Generated text, the primal place of every line, and the global names that it needs.
 
@@ -372,7 +373,7 @@ def _parameter(param: Param) -> Any:
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class Made:
     """A generated text, the parameters that its primal writes into, and where that returns.
 

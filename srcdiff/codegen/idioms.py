@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from srcdiff.analysis.effects import Scan, is_pure, stmt_reads
@@ -43,6 +42,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
+from srcdiff.ir.frozen import frozen
 
 
 def visible(block: Block, inline: Set[str]) -> list[Stmt]:
@@ -227,7 +227,7 @@ def _position(stmt: Assign, base: str, count: int) -> int | None:
 Targets = Mapping[str, tuple[object, int]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Collection:
     """A loop that fills one temporary, which is used once after it."""
 
@@ -321,7 +321,7 @@ class Facts(Protocol):
         """How often every name is bound."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Join:
     """A conditional whose only result is one temporary, used once after it.
 

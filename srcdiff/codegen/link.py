@@ -18,6 +18,7 @@ from srcdiff.codegen.emit import Emitted, emit
 from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.normalize.summaries.effects import Key, kind_of_atom
 from srcdiff.normalize.summaries.induction import plain_kind
@@ -28,7 +29,7 @@ from srcdiff.specialize.inline import function_of
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Gradient:
     """The gradient of a function by a parameter, for arguments of some kinds, then a cotangent."""
 

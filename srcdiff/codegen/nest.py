@@ -58,9 +58,10 @@ from srcdiff.ir import (
     operands,
     writes,
 )
+from srcdiff.ir.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Moved:
     """An expression that waits for its use, assigned at the statement `index`.
 
@@ -207,7 +208,7 @@ def _conflict(first: Moved, second: Moved) -> bool:
 FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """What is nested: names that disappear, and tuples unpacked into several targets.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import astunparse
@@ -24,6 +23,7 @@ from srcdiff.codegen.expression_text import (
     ExpressionText,
     docstring,
 )
+from srcdiff.ir.frozen import frozen
 
 _TOKEN = re.compile(
     r"""(?P<string>[rbfuRBFU]{0,2}(?:\"{3}(?s:\\.|.)*?\"{3}|'{3}(?s:\\.|.)*?'{3}
@@ -48,7 +48,7 @@ _POWER = re.compile(r"(?<=[\w)\]])\*\*(?=\S)")
 _SIGNS = frozenset(("+", "-", "*", "**"))
 
 
-@dataclass(frozen=True)
+@frozen
 class Layout:
     """Where a text may be split: its delimiters of lowest binding and its outermost brackets."""
 

@@ -48,6 +48,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
+from srcdiff.ir.frozen import frozen
 
 
 def with_late_breaks(function: Function) -> Function:
@@ -278,7 +279,7 @@ _TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
 Loop = Union[For, While]
 
 
-@dataclass(frozen=True)
+@frozen
 class Jump:
     """A statement of printed text alone: `break`, `continue`, or `return value`."""
 
@@ -287,7 +288,7 @@ class Jump:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopElse:
     """A loop with an `else`, which runs unless the loop is left by `break`."""
 
@@ -296,7 +297,7 @@ class LoopElse:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@frozen
 class _After:
     """What runs next: the rest of a block, then what runs after it."""
 
@@ -305,7 +306,7 @@ class _After:
     then: _Next
 
 
-@dataclass(frozen=True)
+@frozen
 class _LoopEnd:
     """The end of an iteration; after the loop comes `then`."""
 

@@ -11,13 +11,14 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff.codegen.emit import Made
 from srcdiff.driver.guards import Watch
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.devices import array_module
 
 _MOST = 64
@@ -26,7 +27,7 @@ _FIXED = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc, type(np.s
 _lock = threading.Lock()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Kept:
     """What was generated for a closure, without what it captured.
 

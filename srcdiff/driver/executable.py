@@ -30,6 +30,7 @@ from srcdiff.errors import CotangentError, placed
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Scalar, Tuple
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
@@ -96,7 +97,7 @@ CANNOT: Any = object()
 """In place of derivatives: a batch goes through one by one."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Many:
     """What a derivative was generated from, and the function for batches that belongs to it.
 
@@ -141,7 +142,7 @@ class Many:
 # --- specialisations ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Compiled:
     """One specialisation: its function and text, and what it was generated from.
 
@@ -176,7 +177,7 @@ class Compiled:
             raise
 
 
-@dataclass(frozen=True)
+@frozen
 class CompiledPair:
     """A forward and a backward part, and what `Compiled` holds of them."""
 

@@ -13,7 +13,6 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from srcdiff.frontend.free_variables import Variable, WithFree
 from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, class_of, inside
 from srcdiff.kinds.lattice import key_of
 from srcdiff.primitives.registry import user_rules
@@ -33,7 +33,7 @@ Read = Callable[[], Any]
 Codes = tuple[types.CodeType, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Watch:
     """What a derivative depends on, and how that was.
 

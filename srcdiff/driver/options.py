@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
@@ -11,12 +10,13 @@ from srcdiff.frontend.request import Input, Member, Request, parse_path, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Dict, Kind
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.objects.places import item_at
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """The options of a transform as they were given."""
 

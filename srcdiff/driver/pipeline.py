@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from srcdiff import ir
@@ -43,6 +43,7 @@ from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Tuple
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.normalize.containers.methods import plain_containers
@@ -206,7 +207,7 @@ def steady_params(function: ir.Function) -> ir.Function:
 # --- the row of passes ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class State:
     """What the passes hand on: the function as it is now, and what is known of it."""
 

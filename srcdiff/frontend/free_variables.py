@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,13 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.service import is_derivative
 
 PREFIX = "global:"
 
 
-@dataclass(frozen=True)
+@frozen
 class Variable:
     """A variable: of a module (its namespace), or a closure cell."""
 

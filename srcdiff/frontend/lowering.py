@@ -77,7 +77,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from srcdiff import ir
@@ -111,6 +110,7 @@ from srcdiff.ir import (
     bound,
     walk,
 )
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.primitives.registry import Bound, Rule, find, lookup
 
@@ -217,7 +217,7 @@ def _default(source: Source, param: Node, node: Node, value: object) -> Atom:
 # --- templates: rules written as ordinary functions with one `yield`, read like user code --------
 
 
-@dataclass(frozen=True)
+@frozen
 class Template:
     """A rule's source: what runs forwards, the result, what runs backwards.
 

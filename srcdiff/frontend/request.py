@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
+
+from srcdiff.ir.frozen import frozen
 
 
 class Member(str):
@@ -29,7 +30,7 @@ class Nested(tuple[Any, ...]):
         return f"Nested{super().__repr__()}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Input:
     """An input: a parameter, and the keys that lead to a part of it.
 
@@ -46,7 +47,7 @@ class Input:
         return tuple(p.param for _, p in self.parts) if self.parts else (self.param,)
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """Everything but the kinds of the arguments that the generated text depends on.
 

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Union
 
 from srcdiff.ir import Site
+from srcdiff.ir.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Sym:
     """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long."""
 
@@ -97,7 +97,7 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
 # --- functions -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Callable:
     """A function, class or other callable, one of `choices`; none: unknown.
 
@@ -148,7 +148,7 @@ def join_callables(
 # --- all kinds -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Scalar:
     """An immutable number.
 
@@ -162,7 +162,7 @@ class Scalar:
     size_of: Dim = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Array:
     """A `numpy.ndarray`, perhaps of rank 0; None is unknown; `maybe_scalar`: or a number."""
 
@@ -171,7 +171,7 @@ class Array:
     maybe_scalar: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Tuple:
     """A tuple; `items` None: of unknown length, every item being of the kind `item`."""
 
@@ -179,7 +179,7 @@ class Tuple:
     item: Kind | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class List:
     """A list: the kind of every item, of each item where they are known, and where it was made."""
 
@@ -188,7 +188,7 @@ class List:
     site: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Dict:
     """A dict: its known keys, the kind of values under other keys, and where it was made.
 
@@ -203,14 +203,14 @@ class Dict:
     cls: type | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Range:
     """A `range`."""
 
     length: Dim = None
 
 
-@dataclass(frozen=True)
+@frozen
 class SliceKind:
     """`lower:upper:step` in a subscript."""
 
@@ -219,26 +219,26 @@ class SliceKind:
     step: Kind
 
 
-@dataclass(frozen=True)
+@frozen
 class NoneKind:
     """None."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Text:
     """A string; `value` None: unknown."""
 
     value: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Module:
     """A module."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Object:
     """A value of another type; `value` is that of a known dtype, or tells more of a function."""
 
@@ -246,14 +246,14 @@ class Object:
     value: Any = None
 
 
-@dataclass(frozen=True)
+@frozen
 class OtherArray(Object):
     """An array of a class that is not NumPy's own: a subclass, or one of another package."""
 
     cls: type = object
 
 
-@dataclass(frozen=True)
+@frozen
 class Sparse:
     """A sparse matrix of SciPy: the name of its class (`any_matrix`: one of these), its dtype.
 
@@ -264,19 +264,19 @@ class Sparse:
     dtype: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Unknown:
     """Anything."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Maybe(Unknown):
     """None, or a value of a kind: unknown, but what only works on a value says that it is one."""
 
     kind: Kind
 
 
-@dataclass(frozen=True)
+@frozen
 class Key(Unknown):
     """A key of a dict: unknown, but nothing that can be written into or carries a derivative."""
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Union
 
+from srcdiff.ir.frozen import frozen
+
 OPERATORS: Mapping[str, Any] = MappingProxyType(
     {
         "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -27,7 +29,7 @@ OPERATORS: Mapping[str, Any] = MappingProxyType(
 # --- places in the source, and names that generated functions have -------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Loc:
     """A place in the user's source: file, line and column (both from 1; column 0 if unknown)."""
 
@@ -53,14 +55,14 @@ def _loc() -> Any:
 # --- atoms -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Name:
     """A local variable."""
 
     id: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Const:
     """A literal: None, bool, int, float, complex, str, bytes or Ellipsis."""
 
@@ -76,7 +78,7 @@ class Const:
         return hash(self._key())
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Ref:
     """An object found outside the function (`np.pi`): its spelling and its value."""
 
@@ -90,7 +92,7 @@ class Ref:
         return hash(id(self.value))
 
 
-@dataclass(frozen=True)
+@frozen
 class Slice:
     """`lower:upper:step` inside a subscript; a missing part is `Const(None)`."""
 
@@ -99,7 +101,7 @@ class Slice:
     step: Atom
 
 
-@dataclass(frozen=True)
+@frozen
 class Tup:
     """A tuple display of atoms: an index, a shape, several results.
 
@@ -110,7 +112,7 @@ class Tup:
     listed: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Star:
     """`*value` among the positional arguments of a call."""
 
@@ -125,7 +127,7 @@ NONE = Const(None)
 # --- right-hand sides --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Method:
     """The callee of `args[0].name(*args[1:])`.
 
@@ -136,7 +138,7 @@ class Method:
     after: type | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Attr:
     """The callee of the attribute read `args[0].name`; `after` as for a `Method`."""
 
@@ -144,7 +146,7 @@ class Attr:
     after: type | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Derived:
     """A function still to be generated: one part of the derivative of `function`.
 
@@ -160,7 +162,7 @@ class Derived:
 Callee = Union[Callable[..., Any], Method, Attr, Derived, Name]
 
 
-@dataclass(frozen=True)
+@frozen
 class Call:
     """`fn(*args, **kwargs)`.
 
@@ -181,7 +183,7 @@ class Call:
         return found
 
 
-@dataclass(frozen=True)
+@frozen
 class Opaque:
     """An expression kept as text: no derivative flows through it.
 
@@ -239,7 +241,7 @@ def new_object(cls: type) -> Any:
 # --- statements --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Assign:
     """`target = rhs`."""
 
@@ -248,7 +250,7 @@ class Assign:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Permute:
     """`a, b = b, a`: `targets` take the values of `sources`, a permutation of the same names."""
 
@@ -257,7 +259,7 @@ class Permute:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class SetItem:
     """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
 
@@ -271,7 +273,7 @@ class SetItem:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Effect:
     """A call for its effect: `print(x)`, `xs.append(h)`, `np.add.at(x, i, v)`."""
 
@@ -279,7 +281,7 @@ class Effect:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Verbatim:
     """A statement kept as text that computes nothing (`assert`, `raise`, an import)."""
 
@@ -290,7 +292,7 @@ class Verbatim:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class If:
     """`if test: body else: orelse`."""
 
@@ -300,7 +302,7 @@ class If:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class For:
     """`for target in iter: body`, left after an iteration at whose end `stop` is true."""
 
@@ -311,7 +313,7 @@ class For:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class While:
     """Run `cond`; leave unless `test`; run `body`; leave if `stop` is true; again."""
 
@@ -322,7 +324,7 @@ class While:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Return:
     """The single exit at the end of a function."""
 
@@ -330,7 +332,7 @@ class Return:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Comment:
     """A line of comment in generated code."""
 
@@ -341,7 +343,7 @@ class Comment:
 # Statements that live only between `reverse` and `tape`.
 
 
-@dataclass(frozen=True)
+@frozen
 class Pair:
     """A primal statement (or None) and the adjoint statements that undo it, in their run order."""
 
@@ -350,7 +352,7 @@ class Pair:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Undo:
     """Inside `Pair.adjoint`: the primal state before the statement is restored here.
 
@@ -360,7 +362,7 @@ class Undo:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Accum:
     """Add `value` to the adjoint `target` of the primal `like`."""
 
@@ -370,7 +372,7 @@ class Accum:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Demand:
     """From here on the adjoint `target` of the primal `like` is a buffer of its own."""
 
@@ -379,7 +381,7 @@ class Demand:
     loc: Loc = _loc()
 
 
-@dataclass(frozen=True)
+@frozen
 class Reset:
     """The adjoint `target` is absent (zero) from here on."""
 
@@ -394,7 +396,7 @@ Stmt = Union[
 Block = tuple[Stmt, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Param:
     """A parameter; `style` is "pos", "any", "kw", "*" or "**"."""
 
@@ -404,7 +406,7 @@ class Param:
     annotation: str | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Function:
     """A function: its parameters, its body (which ends in `Return`) and where it came from."""
 

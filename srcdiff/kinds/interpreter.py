@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     NUMERIC,
     UNKNOWN,
@@ -443,7 +443,7 @@ def _is_open(call: ir.Call, held: list[Kind]) -> bool:
 # --- a function with the kinds of its names ------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Typed:
     """A function and the kinds of its parameters."""
 

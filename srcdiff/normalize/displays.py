@@ -18,7 +18,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -26,6 +26,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.liveness import reads_of
 from srcdiff.frontend.closures.local_functions import definitions
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import is_ufunc_at
 from srcdiff.primitives.registry import lookup
 from srcdiff.runtime import trees
@@ -254,7 +255,7 @@ def apart(function: ir.Function) -> ir.Function:
         function = replace(function, body=body)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Read:
     """An assignment of an item at a fixed place; `of` is the spelling of an unpacking."""
 

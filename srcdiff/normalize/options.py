@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Maybe, NoneKind, Scalar, Tuple, dims_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as
@@ -64,7 +65,7 @@ def _idle(key: str | None, value: ir.Atom, rules: Mapping[str, Rule]) -> bool:
     return key is not None and key in rules and _is_default(value, key, rules[key])
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """The options of one call, and the call without them."""
 

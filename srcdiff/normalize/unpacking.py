@@ -21,6 +21,7 @@ from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.registry import lookup
 
 _WORD = re.compile(r"\*?(\w+)")
@@ -137,7 +138,7 @@ def _all_items(found: _Unpacking, loc: ir.Loc, fresh: ir.Fresh) -> Iterator[ir.S
 # --- results that are unpacked at once: `w, v = np.linalg.eigh(a)` -------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Unpacking:
     """A call, the statements that unpack its result, and the name of each part."""
 

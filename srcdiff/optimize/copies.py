@@ -12,13 +12,14 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import Live, liveness, uses
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, Kind, List
 from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
 from srcdiff.optimize.rewrite import mark_in
@@ -48,7 +49,7 @@ def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Functio
     return replace(function, body=(*function.body[:cut], *walk.block(function.body[cut:])))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Copy:
     """A copy, what it is made of, its place in the block, and that of what may view it."""
 

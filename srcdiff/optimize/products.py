@@ -22,6 +22,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import is_temporary
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
@@ -135,7 +136,7 @@ def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(frozen=True)
+@frozen
 class Op:
     """An operation on expressions; those of the chain have been opened."""
 

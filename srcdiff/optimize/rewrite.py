@@ -8,13 +8,13 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import mentioned, names_in, uses
 from srcdiff.analysis.shadows import laid_origins
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.optimize.algebra import Algebra
@@ -91,7 +91,7 @@ def _is_apart(stmt: ir.Assign, others: Iterable[ir.Stmt], memory: Memory) -> boo
 MARK = "backward"
 
 
-@dataclass(frozen=True)
+@frozen
 class Rewritten:
     """A function in plainer form, and what tells whether it is the plainest."""
 

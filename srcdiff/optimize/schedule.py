@@ -20,7 +20,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
 from srcdiff.analysis.liveness import mentioned, names_in, reads_of, uses
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
 from srcdiff.optimize.rewrite import is_mark, is_unnamed, mark_in
@@ -338,7 +339,7 @@ def _steady(stmt: ir.Stmt) -> frozenset[str]:
 # --- bindings that move down ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class _Group:
     """An expression on its way down: statements of which each serves only the next ones.
 

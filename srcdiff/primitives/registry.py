@@ -14,7 +14,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, overload
@@ -23,11 +23,12 @@ import numpy as np
 
 from srcdiff.errors import MissingRuleError, entry
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, List, Text, Tuple
 from srcdiff.primitives.arguments import MEMBER_REMEDY, REMEDY, bind, spelling
 
 
-@dataclass(frozen=True)
+@frozen
 class Store:
     """The function of the statement `x[i] op= v`, or of `x op= v` where `whole`."""
 
@@ -35,7 +36,7 @@ class Store:
     whole: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Given:
     """A function where its optional argument `argument` is given: `np.sum(x, where=mask)`."""
 
@@ -43,7 +44,7 @@ class Given:
     argument: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rule:
     """The derivative of some functions: a template, or nothing where it is zero on purpose.
 
@@ -244,7 +245,7 @@ def forward(*functions: Any) -> Callable[..., Rule]:
 # --- the registry ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Registry:
     """An immutable collection of rules by function, method or attribute."""
 
@@ -409,7 +410,7 @@ def given(function: Any) -> Mapping[str, Rule]:
     return {a: now.by_key[Given(key_of(function), a)] for a in arguments}
 
 
-@dataclass(frozen=True)
+@frozen
 class Bound:
     """A rule with an argument of the call for every parameter of its template."""
 

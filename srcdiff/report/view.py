@@ -13,7 +13,6 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from srcdiff.driver.pipeline import State, derive, run
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments
 from srcdiff.frontend.source.locate import definition, lines_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.runtime.service import is_derivative
@@ -130,7 +130,7 @@ def _copies(function: ir.Function) -> Iterator[str]:
 # --- the view -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """One line: its number, its text, and the primal line that it shares with its partners."""
 
@@ -140,7 +140,7 @@ class Line:
     active: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """The lines of one function."""
 
@@ -148,7 +148,7 @@ class Source:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Saved:
     """A value that the backward part reads: where it was made, what for, and how large it was."""
 
@@ -158,7 +158,7 @@ class Saved:
     size: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Work:
     """What one primal line costs: operations forwards and backwards."""
 
@@ -168,7 +168,7 @@ class Work:
     backward: str
 
 
-@dataclass(frozen=True)
+@frozen
 class View:
     """A whole report."""
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, lifted_closure
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.runtime.vectorize import as_partial
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
 
 
-@dataclass(frozen=True)
+@frozen
 class Made:
     """A function made by a statement before, and what was being inlined there."""
 
@@ -24,7 +25,7 @@ class Made:
     stack: tuple[object, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Derived:
     """A derivative made by a statement before, of a function made here."""
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,13 +52,14 @@ from srcdiff.autodiff.batch.batched_names import (
 )
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, Kind
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.kinds.elementwise import is_elementwise
 from srcdiff.runtime import batched
 
 
-@dataclass(frozen=True)
+@frozen
 class _Product:
     """`base * factor`, or `base / factor`."""
 
@@ -88,7 +89,7 @@ def gathered(
     return replace(function, body=gather.block(function.body, {})), gather.kinds
 
 
-@dataclass(frozen=True)
+@frozen
 class _Gather:
     """`written` are the names whose memory is written into, `bound` how often each is bound."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
@@ -20,6 +19,7 @@ from srcdiff import ir
 from srcdiff.analysis.facts import Facts, is_complex_kind
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import mentioned, template_of
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Kind,
@@ -619,7 +619,7 @@ def _matters(stmt: ir.If | ir.For, wanted: set[str]) -> bool:
 # --- a template at a call ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Expansion:
     """The adjoint statements of one call, in run order."""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.tape.needs import Contents, contents_of, primal_reads
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import broadcasts_to_itself
 from srcdiff.kinds.calls import kind_of_call
 
@@ -109,7 +110,7 @@ Loops = tuple[tuple[Path, "ir.For | ir.While"], ...]
 Unequal = frozenset[frozenset[ir.Atom]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Where:
     """A place: its path, the loops around it, and names that are unequal there."""
 
@@ -123,7 +124,7 @@ class Where:
         return self.path, self.loops, self.unequal
 
 
-@dataclass(frozen=True)
+@frozen
 class Access:
     """A read or a store: the owner, the subscript (None: anything), its place and its loops."""
 
@@ -144,7 +145,7 @@ class _Facts(Known):
     moved: set[str] = field(default_factory=set)  # classes of lists whose items change places
 
 
-@dataclass(frozen=True)
+@frozen
 class Stable:
     """Identities of stores that need no saving, and of those whose value can be read back later."""
 

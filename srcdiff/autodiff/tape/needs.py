@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.shadows import may_copy
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, is_transfer
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
@@ -22,7 +22,7 @@ _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like
 _SHAPE_ATTRS = ("shape", "ndim", "size", "dtype")
 
 
-@dataclass(frozen=True)
+@frozen
 class Contents:
     """The contents of the memory of an alias class, as something that can be needed."""
 

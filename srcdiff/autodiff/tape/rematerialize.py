@@ -32,6 +32,7 @@ from srcdiff.autodiff.tape.needs import (
     is_cheap,
     written_contents,
 )
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, is_numeric
 from srcdiff.primitives.views import is_array
 
@@ -45,7 +46,7 @@ _SOURCE, _SINK = ("", False), ("", True)
 Node = tuple[str, bool]  # a name, before or after the decision to save it
 
 
-@dataclass(frozen=True)
+@frozen
 class Value:
     """A value: what saving it costs, and if it can be computed again: at what cost, from what."""
 
@@ -54,7 +55,7 @@ class Value:
     reads: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice:
     """The names that are saved, and those that are computed again."""
 

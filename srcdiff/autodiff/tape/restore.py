@@ -22,6 +22,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import put_back
 from srcdiff.autodiff.tape.needs import Contents, Item, contents_of, exposed
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -130,7 +131,7 @@ class Slots:
         return (push,), ir.Call(ir.Method("pop"), (slot,))
 
 
-@dataclass(frozen=True)
+@frozen
 class Undone:
     """Statements before a primal statement, statements that undo it, and what those read."""
 
@@ -350,7 +351,7 @@ def _undo_whole(base: ir.Name, loc: ir.Loc, slots: Slots) -> Undone:
 # --- what a block computes for itself ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Scope:
     """A block of pairs, its own names that are needed at its end, and all that is needed there.
 
@@ -363,7 +364,7 @@ class Scope:
     local: frozenset[Item]
 
 
-@dataclass(frozen=True)
+@frozen
 class Kept:
     """Statements at the start and end of the forward block and at the start of the backward one."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -27,13 +27,14 @@ from srcdiff.autodiff.tape.needs import (
 from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
 from srcdiff.autodiff.tape.restore import Scope, Slots, first_keys, keep_locals, undo, undo_name
 from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Unknown
 from srcdiff.primitives.effects import mutated_args
 
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class Trip:
     """How a loop runs backwards: `before`, then the loop `header`; its body starts with `first`."""
 
@@ -254,7 +255,7 @@ def _down(stmt: ir.For, ints: _Ints, end: ir.Atom, start: ir.Atom) -> ir.For:
 Needed = frozenset[Item]
 
 
-@dataclass(frozen=True)
+@frozen
 class Parts:
     """Forward statements and backward statements in run order; `needed` is what backward reads.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import gast
@@ -53,6 +53,7 @@ from srcdiff.ir import (
     used,
 )
 from srcdiff.ir import bound as bound_names
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime import records
 
 
@@ -82,7 +83,7 @@ class Lifted:
         return f"<nested function {self.__name__}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class Head:
     """The parameters of a local function by itself, and the scope of its body.
 
@@ -293,7 +294,7 @@ def free(fn: Function) -> tuple[str, ...]:
 # --- functions that are values: lambdas and nested functions that are passed on or returned ------
 
 
-@dataclass(frozen=True)
+@frozen
 class Closure(Opaque):
     """A function made here: its text, and what to inline where it is called.
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -23,13 +22,14 @@ from srcdiff import texts
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.scopes import children, parameters, scan_nodes
 from srcdiff.frontend.source.parse import Source
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.checkpoint import Slots, has_run, remaining, run_steps
 
 Node = Any
 _BLOCKS = ("body", "orelse")
 
 
-@dataclass(frozen=True)
+@frozen
 class Loop:
     """A loop over `checkpointed`, in a function with some local names."""
 

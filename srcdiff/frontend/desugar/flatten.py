@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -40,6 +40,7 @@ from srcdiff.frontend.scopes import (
     scan_function,
 )
 from srcdiff.frontend.source.parse import Namespace, Source
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.checkpoint import checkpointed
 from srcdiff.runtime.contexts import MODES, succeeds
 
@@ -55,7 +56,7 @@ _HARMLESS = ("numpy", "math", "builtins")
 _NEVER = ("cho_solve", "lu_solve", "block_diag", "multi_dot")  # of linear algebra, that raise it
 
 
-@dataclass(frozen=True)
+@frozen
 class Names:
     """What expressions of the function mean, and new names."""
 

@@ -23,7 +23,7 @@ import copy
 import types
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
@@ -42,6 +42,7 @@ from srcdiff.frontend.scopes import (
     scan_function,
 )
 from srcdiff.frontend.source.parse import Source
+from srcdiff.ir.frozen import frozen
 
 Node = Any
 
@@ -75,7 +76,7 @@ def plain_collections(source: Source) -> Source:
     return replace(source, tree=tree)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Kind:
     """What a name holds: a queue of at most `most` items, or a dict that makes its items."""
 
@@ -140,7 +141,7 @@ def _occurrences(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[str, tup
         yield from _occurrences(child, above)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Look:
     """What is known of names: `local` ones are bound in the function or inside it."""
 

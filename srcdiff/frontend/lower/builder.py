@@ -41,20 +41,21 @@ from srcdiff.ir import (
     names,
     rename_text,
 )
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.purity import distribution
 from srcdiff.runtime.devices import canonical
 
 Node = Any
 
 
-@dataclass(frozen=True)
+@frozen
 class Static:
     """A name bound inside the function, by an import or to a module: its object is known."""
 
     value: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class LocalFunction:
     """A nested function that is only called: its definition and its defaults by parameter.
 
@@ -68,19 +69,19 @@ class LocalFunction:
     scope: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Pending:
     """A nested function before its definition has run."""
 
     node: Node
 
 
-@dataclass(frozen=True)
+@frozen
 class Adjoint:
     """The name `d` of a template."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Spread:
     """The `*args` or `**kwargs` of a wrapper, which are the parameters of what it wraps."""
 

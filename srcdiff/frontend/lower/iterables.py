@@ -10,7 +10,6 @@ import collections.abc
 import itertools
 import operator
 from collections import OrderedDict
-from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, Union
 
@@ -20,6 +19,7 @@ import numpy as np
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Static
 from srcdiff.frontend.scopes import at, read
 from srcdiff.ir import LOOP, Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime import sequences
 
 LAZY = (map, filter, starmap)
@@ -159,7 +159,7 @@ def _arithmetic(b: Builder, op: Any, x: Atom, y: Atom, loc: Loc) -> Atom:
     return b.temp(Call(op, (x, y)), loc)
 
 
-@dataclass(frozen=True)
+@frozen
 class Sequence:
     """A list, tuple or array: `len(base)` items `base[k]`."""
 
@@ -175,7 +175,7 @@ class Sequence:
         return Call(operator.getitem, (self.base, k), text=LOOP)
 
 
-@dataclass(frozen=True)
+@frozen
 class Range:
     """`range(*args)`; of one or two arguments unless it is the whole of what is iterated."""
 
@@ -193,7 +193,7 @@ class Range:
         return k if len(self.args) == 1 else Call(operator.add, (self.args[0], k))
 
 
-@dataclass(frozen=True)
+@frozen
 class Zipped:
     """`zip(*parts)`; `strict`: they are of one length."""
 
@@ -215,7 +215,7 @@ class Zipped:
         return tuple(p.at(b, k, loc) for p in self.parts)
 
 
-@dataclass(frozen=True)
+@frozen
 class Enumerated:
     """`enumerate(inner, start)`."""
 
@@ -232,7 +232,7 @@ class Enumerated:
         return number, self.inner.at(b, k, loc)
 
 
-@dataclass(frozen=True)
+@frozen
 class Reverse:
     """`reversed(inner)`."""
 
@@ -252,7 +252,7 @@ class Reverse:
         return Call(operator.sub, (below, k))
 
 
-@dataclass(frozen=True)
+@frozen
 class DictItems:
     """`base.items()` and so on, by a list of the keys; `np.ndenumerate` by one of all indices."""
 
@@ -274,7 +274,7 @@ class DictItems:
         return value if self.what == "values" else (name, value)
 
 
-@dataclass(frozen=True)
+@frozen
 class Mapped:
     """`map(f, *parts)`: `call` is what computes an item from those of the parts, by `names`."""
 
@@ -293,7 +293,7 @@ class Mapped:
         return b.rhs(self.call)
 
 
-@dataclass(frozen=True)
+@frozen
 class Endless:
     """`count(start, step)`, `cycle(xs)`, `repeat(v)`: only beside something that ends."""
 

@@ -19,6 +19,7 @@ from gast.ast3 import Ast3ToGAst
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir import Loc
+from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.devices import canonical
 
 Node = Any
@@ -30,7 +31,7 @@ class EmptyCellError(NameError):
     """A closure variable that has no value yet."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Namespace:
     """What a function's free names mean: its closure, its globals, the builtins."""
 

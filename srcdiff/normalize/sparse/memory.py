@@ -7,11 +7,11 @@ know: what it knows is where arrays are written that a matrix was made of before
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from srcdiff import ir
 from srcdiff.analysis.links import groups, links_of
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_container
 from srcdiff.kinds.matrices import class_made, holds_sparse
 from srcdiff.primitives.effects import mutated_args
@@ -20,7 +20,7 @@ from srcdiff.runtime.scipy import sparse
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Event:
     """A statement, when it comes, and the loops around it."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from srcdiff import ir
@@ -35,6 +35,7 @@ from srcdiff.analysis.links import (
     stored_names,
 )
 from srcdiff.frontend.signatures import bind
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -57,7 +58,7 @@ Kinds = Mapping[str, Kind]
 Does = Callable[[ir.Call], "Summary | None"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Key:
     """A function for arguments of some kinds, the active ones named, and the kind of the result.
 
@@ -84,7 +85,7 @@ class Key:
         return replace(self, mixed=mixed and any(may_be_complex(k) for _, k in self.kinds))
 
 
-@dataclass(frozen=True)
+@frozen
 class Summary:
     """What a call of a function does: the kind of its result, and what it does to memory."""
 
@@ -390,7 +391,7 @@ def _looped(function: ir.Function) -> frozenset[str]:
     return frozenset(n for loop in loops for n in ir.bound(loop.body))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Memory:
     """The memory of names (by `group`), and what containers hold."""
 

@@ -12,12 +12,13 @@ import operator
 import types
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.local_functions import definitions
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
@@ -26,7 +27,7 @@ from srcdiff.specialize.objects.places import has_objects, item_at, read_key
 Kinds = Mapping[str, Kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class _State:
     """The names whose objects have the attribute, and those whose objects may have it."""
 
@@ -40,7 +41,7 @@ class _State:
         return _State(self.surely & other.surely, self.maybe | other.maybe, pending)
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """`has` None: it depends on what ran; `pending`: calls before it are not looked into yet."""
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, class_if_any, class_of, inside, sure
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime import records
@@ -227,7 +228,7 @@ def _stored(stmt: ir.Stmt) -> frozenset[str]:
     return frozenset(s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Pending:
     """An object that is not made yet, what it will hold, and which of that was stored."""
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import Order, live_after
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, List, Tuple, class_if_any, class_of, inside
 from srcdiff.runtime import records, trees
 from srcdiff.specialize.objects.boxes import check_given, outside, stored_classes
@@ -331,7 +332,7 @@ def item_at(kind: Kind | None, key: Any) -> Kind | None:
 Find = Callable[[ir.Atom], "Place | None"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Holder:
     """A statement after which something else holds an object: another variable, or a container."""
 

@@ -20,11 +20,12 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -114,7 +115,7 @@ def _changes(block: ir.Block, name: str) -> bool:
 # --- objects taken apart: every attribute that a function reads or stores is a variable ----------
 
 
-@dataclass(frozen=True)
+@frozen
 class Fields:
     """What became of the parameters: the old ones, and where each new one leads.
 
@@ -127,7 +128,7 @@ class Fields:
     stored: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Split:
     """A function without attributes, its parameters, what is asked of it, and the way back."""
 
