@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.driver import closures, derivative
+from srcdiff.driver import derivative, executable
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -15,7 +15,7 @@ X = np.array([1.0, 2.0, 3.0])
 @pytest.fixture(autouse=True)
 def counted(monkeypatch):
     """How often something is generated, from the start of a test."""
-    closures._kept.clear()
+    executable._kept.clear()
     made = []
     for name in ("derive", "derive_pair"):
         real = getattr(derivative, name)
@@ -138,7 +138,7 @@ def test_captured_arrays_are_not_held(counted):
     a = np.arange(3.0)
     held = weakref.ref(a)
     srcdiff.grad(weighted(a))(X)
-    assert closures._kept
+    assert executable._kept
     del a
     counted.clear()
     gc.collect()
@@ -146,7 +146,7 @@ def test_captured_arrays_are_not_held(counted):
 
 
 def test_few_are_kept(monkeypatch):
-    monkeypatch.setattr(closures, "_MOST", 2)
+    monkeypatch.setattr(executable, "_MOST", 2)
     for k in range(4):
         srcdiff.grad(lambda x, n=0: np.sum(x) * k)(X)
-    assert len(closures._kept) == 2
+    assert len(executable._kept) == 2

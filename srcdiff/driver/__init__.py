@@ -6,9 +6,8 @@ generated for the kinds of the arguments, once, and serves until something outsi
 `pipeline`: the row of passes, from a Python function to the text of its derivative.
 `options`: from the arguments of a transform to a request.
 `derivative`: the callable that runs the row at its first call for the kinds of its arguments.
-`executable`: what was generated for one derivative, by what it was generated for.
+`executable`: what was generated for one derivative, and what of it serves closures that are alike.
 `guards`: what is outside of a function, and whether it is what it was when it was generated.
-`closures`: closures that are made anew in each call, served by what was generated for one.
 `arguments`: arguments that are refused.
 `outputs`: what `outputs` selects of what a function returned, and its tangent.
 `pullback`: one forward run, and what it keeps for backward runs.

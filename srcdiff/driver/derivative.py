@@ -41,7 +41,6 @@ from srcdiff.driver.callables import (
     receiver_of,
     with_keywords,
 )
-from srcdiff.driver.closures import made_alike
 from srcdiff.driver.diagnostics import add_caller
 from srcdiff.driver.executable import (
     Compiled,
@@ -50,6 +49,7 @@ from srcdiff.driver.executable import (
     Specialisations,
     keep,
     key_of_call,
+    made_alike,
 )
 from srcdiff.driver.guards import Watch, unchanged, watched
 from srcdiff.driver.options import Options, given_at, part_of, request_of

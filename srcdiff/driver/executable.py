@@ -3,15 +3,25 @@
 Takes the function, the request and the kinds of the arguments of a call; gives the specialisation
 for them: its functions, which name the user's line in their errors, and its text.  The functions
 for a batch of cotangents or of directions are generated when first asked for.
+
+Closures that are made anew in each call: what was generated for one serves those like it.
+
+Two closures are alike if they have the same code, and if all that they can read from outside is
+the same but for arrays, which differ in what they hold alone.  Whatever else they capture than
+arrays, numbers, texts, modules and functions, they are generated for one by one.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from srcdiff import ir
 from srcdiff.autodiff.batch.batched_names import with_axis
@@ -225,3 +235,146 @@ def key_of_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a call has in common with all that run the same generated function."""
     key = tuple([key_of(a) for a in args])
     return (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs))) if kwargs else key
+
+
+# --- closures that are made anew in each call: what was generated for one serves those like it ---
+
+
+_MOST_ALIKE = 64
+_NUMBERS = (bool, int, float, complex, str, type(None))
+_FIXED = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc, type(np.sum))
+_lock = threading.Lock()
+
+
+@frozen
+class _Kept:
+    """What was generated for a closure, without what it captured.
+
+    `places` say what the global names of the text are: an array or function of a closure, by its
+    number.  `held` are the objects whose identity the key names, so that they stay what they are.
+    """
+
+    made: Made
+    places: Mapping[str, tuple[str, int]]
+    held: tuple[Any, ...]
+
+
+_kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+
+
+def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Callable[[], Made]) -> Made:
+    """What `make` makes of a function, or what it made of a closure like it for the same key."""
+    if not isinstance(f, types.FunctionType) or not f.__closure__ or array_module() != "numpy":
+        return make()
+    look = _Look(watch)
+    if not look.plain:
+        return make()
+    whole = *key, *look.key
+    with _lock:
+        found = _kept.get(whole)
+        if found is not None:
+            _kept.move_to_end(whole)
+    if found is not None:
+        return look.filled(found)
+    made = make()
+    kept = look.emptied(made)
+    if kept is not None:
+        with _lock:
+            _kept[whole] = kept
+            if len(_kept) > _MOST_ALIKE:
+                _kept.popitem(last=False)
+    return made
+
+
+class _Look:
+    """What a function can read: the key that closures like it have in common, and its arrays."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.functions = [f for f, *_ in watch.functions]
+        self.arrays: list[Any] = []
+        self.held: list[Any] = []
+        self.plain = not watch.members
+        (_, rules), *reads = watch.reads
+        self.key: tuple[Hashable, ...] = (
+            self.same(rules),
+            *map(self.function, self.functions),
+            *(self.value(value) for _, value in reads),
+            *((self.space(space), name, self.value(value)) for space, name, value in watch.names),
+        )
+        self.plain = self.plain and all(type(value) is np.ndarray for value, _ in watch.held)
+
+    def function(self, f: types.FunctionType) -> Hashable:
+        """A function but for what it captures."""
+        if f.__dict__.keys() - {"__srcdiff_made__"} or any(map(_is_empty, f.__closure__ or ())):
+            self.plain = False
+        defaults = tuple(map(self.value, f.__defaults__ or ()))
+        names = f.__module__, f.__qualname__, f.__code__.co_filename
+        return (f.__code__, *names, self.same(f.__globals__), f.__defaults__ is None, *defaults)
+
+    def space(self, space: Mapping[str, Any]) -> Hashable:
+        """A namespace: that of a module, or the defaults of a function."""
+        for k, f in enumerate(self.functions):
+            if space is f.__kwdefaults__:
+                return k
+        return self.same(space)
+
+    def same(self, value: Any) -> int:
+        """An object that is to be the very same."""
+        self.held.append(value)
+        return id(value)
+
+    def value(self, value: Any) -> Hashable:
+        """What is read: arrays by what they are like, in the order in which they are met."""
+        if type(value) in _NUMBERS or isinstance(value, (np.number, np.bool_)):
+            return type(value), repr(value)
+        place = self.place(value)
+        if place is not None:
+            return place
+        if type(value) is np.ndarray and value.base is None and not value.dtype.hasobject:
+            self.arrays.append(value)
+            layout = value.shape, value.strides, value.flags.writeable
+            return "array", len(self.arrays) - 1, value.dtype, *layout
+        if not isinstance(value, _FIXED) and not _is_library(value):
+            self.plain = False
+        return self.same(value)
+
+    def place(self, value: Any) -> tuple[str, int] | None:
+        """Which of the arrays or functions a value is."""
+        for what, among in (("array", self.arrays), ("function", self.functions)):
+            for k, one in enumerate(among):
+                if one is value:
+                    return what, k
+        return None
+
+    def emptied(self, made: Made) -> _Kept | None:
+        """What was made, without arrays and functions; None if it may hold them in other ways."""
+        refs = made.emitted.refs
+        places = {n: place for n, v in refs.items() if (place := self.place(v)) is not None}
+        others = {n: v for n, v in refs.items() if n not in places}
+        known = (isinstance(v, (*_FIXED, *_NUMBERS)) or _is_library(v) for v in others.values())
+        if made.emitted.derived or not all(known):
+            return None
+        emitted = replace(made.emitted, refs=others)
+        return _Kept(replace(made, emitted=emitted, functions=()), places, tuple(self.held))
+
+    def filled(self, kept: _Kept) -> Made:
+        """What was made for a closure like this one, with the arrays and functions of this one."""
+        among = {"array": self.arrays, "function": self.functions}
+        own = {name: among[what][k] for name, (what, k) in kept.places.items()}
+        emitted = kept.made.emitted
+        return replace(kept.made, emitted=replace(emitted, refs={**emitted.refs, **own}))
+
+
+def _is_library(value: Any) -> bool:
+    """Whether a value is a plain function of ours or of NumPy's or SciPy's."""
+    if not isinstance(value, types.FunctionType) or value.__closure__:
+        return False
+    return str(value.__module__).partition(".")[0] in ("srcdiff", "numpy", "scipy")
+
+
+def _is_empty(cell: types.CellType) -> bool:
+    """Whether a closure variable has no value yet."""
+    try:
+        return cell.cell_contents is cell
+    except ValueError:
+        return True

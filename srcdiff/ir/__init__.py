@@ -10,6 +10,7 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 `builder`   writes the statements that stand in the place of one
 `kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
 `printer`   a function as text, for people who look at a pass
+`frozen`    classes of values that nobody changes
 `verifier`  the invariants, checked after every pass in tests
 """
 
