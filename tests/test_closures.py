@@ -146,7 +146,7 @@ def test_captured_arrays_are_not_held(counted):
 
 
 def test_few_are_kept(monkeypatch):
-    monkeypatch.setattr(executable, "_MOST", 2)
+    monkeypatch.setattr(executable, "_MOST_ALIKE", 2)
     for k in range(4):
         srcdiff.grad(lambda x, n=0: np.sum(x) * k)(X)
     assert len(executable._kept) == 2
