@@ -77,7 +77,10 @@ def tangent_again_tangent(f, before, t, *args):
 
 
 @rule(run_steps)
-@samples("lambda i, x, y: (np.sin(x) * y,), srcdiff.schedules.Slots(range(5), 2), 1, A(3), A(3)")
+@samples(
+    "lambda i, x, y: (np.sin(x) * y,), srcdiff.runtime.checkpoint.Slots(range(5), 2), 1, "
+    "A(3), A(3)"
+)
 def run_steps_(step, held, count, *values):
     z = run_steps(step, held, count, *values)
     yield z

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.runtime import trees
 
 from .check import define
 
@@ -273,7 +274,7 @@ def derivatives(f, args, inputs):
     yield lambda: srcdiff.grad(f, inputs)(*args)
     yield lambda: srcdiff.value_and_grad(f, inputs)(*args)
     yield lambda: srcdiff.vjp(f, *args, inputs=inputs)[1]()
-    ways = [srcdiff.trees.copy_tree(a) if k in inputs else None for k, a in enumerate(args)]
+    ways = [trees.copy_tree(a) if k in inputs else None for k, a in enumerate(args)]
     yield lambda: srcdiff.jvp(f, args, tuple(ways))
 
 

@@ -506,7 +506,8 @@ def function_of(fn: object) -> ir.Function:
     if isinstance(fn, Lifted):
         assert fn.function is not None
         return fn.function
-    return once(("lowered", id(fn)), lambda: _lowered(fn))
+    # The function is kept as long as what was found: nothing else has its identity meanwhile.
+    return once(("lowered", id(fn)), lambda: (fn, _lowered(fn)))[1]
 
 
 def _lowered(fn: object) -> ir.Function:
