@@ -136,11 +136,6 @@ def _chain(node: ast.AST) -> Chain:
     return (*base, node.attr) if base else ()
 
 
-def chains_in(text: str, names: frozenset[str]) -> list[Chain]:
-    """The dotted names in a text that begin with one of some global names, in their order."""
-    return list(dict.fromkeys(chain for _, chain, _ in _chains(ast.parse(text), names)))
-
-
 def _edit(node: Any, text: str) -> _Edit:
     return _Edit((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset), text)
 

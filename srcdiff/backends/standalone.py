@@ -371,12 +371,6 @@ def _class_text(cls: type) -> str:
     raise LookupError(cls.__name__)
 
 
-def _imports_in(text: str) -> list[ast.stmt]:
-    """The import statements in a definition."""
-    found = ast.walk(ast.parse(text))
-    return [n for n in found if isinstance(n, (ast.Import, ast.ImportFrom))]
-
-
 def spaces_of(f: Any) -> list[Mapping[str, Any]]:
     """The namespaces of a function and of the modules that it uses."""
     while hasattr(f, "primal"):
