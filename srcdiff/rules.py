@@ -29,6 +29,7 @@ from srcdiff.primitives.notation import (
     refuse,
     reshapes,
     stretchable,
+    weak_in_quantiles,
 )
 from srcdiff.primitives.registry import (
     Store,
@@ -51,4 +52,5 @@ __all__ = [
     "elementwise", "find", "forward", "ignored", "isarray", "iscomplex", "isscalar", "known",
     "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
     "registry", "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported",
+    "weak_in_quantiles",
 ]  # fmt: skip

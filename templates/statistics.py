@@ -2,12 +2,19 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, conj, d, isscalar, rank, refuse, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    isscalar,
+    rank,
+    refuse,
+    rule,
+    samples,
+    weak_in_quantiles,
+)
 from srcdiff.runtime.arrays import keep_axes, rows, scatter, unrows
 from srcdiff.runtime.linalg import last_axes, unique_places
-
-# Whether a number of NumPy, too, is as precise as the data: later versions say no.
-NUMBERS_ARE_AS_DATA = np.quantile(np.zeros(1, np.float32), np.float64(0.5)).dtype == np.float32
 
 
 @rule(np.median)
@@ -98,8 +105,7 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
         return _all_of(np.nanquantile(a, np.ravel(q), axis, keepdims=keepdims), q)
     ordered = np.sort(rows(a, axis), axis=-1)
     most = np.sum(~np.isnan(ordered), axis=-1, keepdims=True) - 1
-    weak = NUMBERS_ARE_AS_DATA and isscalar(q)
-    share = float(q) if weak else q if rank(q) == 0 else np.asarray(q)
+    share = float(q) if weak_in_quantiles(q) else q if rank(q) == 0 else np.asarray(q)
     at = share * most
     low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
     left = np.take_along_axis(ordered, low, axis=-1)

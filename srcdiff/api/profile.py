@@ -7,7 +7,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ import numpy as np
 from srcdiff.backends.loader import place_in
 from srcdiff.driver.derivative import Derivative
 from srcdiff.errors import entry
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.texts import line_of
 
 
-@dataclass
+@state
 class LineCost:
     """What one line of the primal costs: seconds forwards and backwards, bytes kept between."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import Array, Dict, Dim, Kind, List, Tuple, is_big, same_dim
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
@@ -100,7 +101,7 @@ def _are_equal(arrays: Mapping[Place, Array], one: Axis, other: Axis | int) -> b
     return same_dim(_dim(arrays, one), _dim(arrays, other))
 
 
-@dataclass
+@state
 class _Known:
     """Which lengths are equal wherever the derivative comes to its end."""
 
@@ -140,7 +141,7 @@ class _Known:
 # --- what asks for it ----------------------------------------------------------------------------
 
 
-@dataclass
+@state
 class _Checks:
     """The statements that raise an error where lengths do not fit."""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
@@ -28,7 +28,7 @@ from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.builder import Lines
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Callable,
@@ -233,7 +233,7 @@ def user_calls(typed: Typed) -> ir.Function:
     return replace(function, body=marker.block(function.body))
 
 
-@dataclass
+@state
 class _Marker:
     """The pass over the blocks of a function; `stored`: the names of memory that is written."""
 

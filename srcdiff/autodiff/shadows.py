@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from srcdiff.analysis.shadows import is_mirrored, may_copy
 from srcdiff.autodiff.containers import take
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Lines
+from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,
@@ -226,7 +227,7 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
 _LAID = (layout.laid_copy, layout.laid_like)
 
 
-@dataclass
+@state
 class _Mirror:
     """The shadows of one statement."""
 

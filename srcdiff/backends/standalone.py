@@ -7,7 +7,7 @@ import inspect
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
@@ -19,6 +19,7 @@ from srcdiff.backends.numba.legalize import twin
 from srcdiff.backends.references import Import, value_text
 from srcdiff.codegen.printer import wrap
 from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.ir.frozen import state
 from srcdiff.runtime import guards, service
 from srcdiff.runtime.devices import OnHost, on_device
 from srcdiff.specialize.inline import is_foreign
@@ -26,7 +27,7 @@ from srcdiff.specialize.inline import is_foreign
 _MISSING = object()
 
 
-@dataclass
+@state
 class Standalone:
     """The parts of a file that generated functions are put into.
 

@@ -10,7 +10,7 @@ is the gradient of `f` by its parameter `k`, generated for the kinds of these ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from srcdiff import ir
@@ -18,7 +18,7 @@ from srcdiff.codegen.emit import Emitted, emit
 from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.normalize.summaries.effects import Key, kind_of_atom
 from srcdiff.normalize.summaries.induction import plain_kind
@@ -87,7 +87,7 @@ def _written(fn: Any, place: int) -> Any:
     return with_source(f"def {name}({', '.join([*params, seed])}):", [line], space)
 
 
-@dataclass
+@state
 class _Alone:
     """The pass: `slopes` are names of derivatives; `made` takes what stands for them."""
 

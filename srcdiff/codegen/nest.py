@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from srcdiff.analysis.effects import (
@@ -58,7 +58,7 @@ from srcdiff.ir import (
     operands,
     writes,
 )
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 
 
 @frozen
@@ -99,7 +99,7 @@ def _first(found: Iterable[int | None]) -> int | None:
     return min((f for f in found if f is not None), default=None)
 
 
-@dataclass
+@state
 class Effects:
     """What running some statements does to what waits around them."""
 

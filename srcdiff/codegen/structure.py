@@ -16,7 +16,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Union
 
 from srcdiff.analysis.effects import Scan, stmt_reads
@@ -48,7 +48,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 
 
 def with_late_breaks(function: Function) -> Function:
@@ -495,7 +495,7 @@ def _with_blocks(stmt: Stmt, parts: list[Block]) -> Stmt:
 # --- flags -------------------------------------------------------------------------------------
 
 
-@dataclass
+@state
 class _Reads:
     """How often names are read: as the test of a guard, to stop a loop, or otherwise."""
 

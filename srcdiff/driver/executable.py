@@ -18,7 +18,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ from srcdiff.errors import CotangentError, placed
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import Kind, Scalar, Tuple
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
@@ -210,7 +210,7 @@ class CompiledPair:
         return Outside(self.text, self.forward, self.backward)
 
 
-@dataclass
+@state
 class Specialisations:
     """What was generated for one request, by what it was generated for."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,14 @@ from srcdiff.driver.executable import CANNOT, CompiledPair
 from srcdiff.driver.guards import unchanged
 from srcdiff.driver.snapshots import Snapshot
 from srcdiff.errors import CotangentError, ReleasedError, entry, placed
+from srcdiff.ir.frozen import state
 from srcdiff.runtime.copies import PLAIN, Memo, attributes, copied, is_open
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.scipy.sparse import is_sparse
 from srcdiff.runtime.trees import cotangent
 
 
-@dataclass
+@state
 class Held:
     """The arrays, and by their ids the containers and objects, that a value holds."""
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import gast
 
 from srcdiff.frontend.source.parse import EmptyCellError, Source
+from srcdiff.ir.frozen import state
 
 Node = Any
 
 COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
 
 
-@dataclass
+@state
 class Scan:
     """The names of one scope; nested scopes only contribute what they read from outside."""
 

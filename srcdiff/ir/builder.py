@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from srcdiff import ir
+from srcdiff.ir.frozen import state
 
 
-@dataclass
+@state
 class Lines:
     """A block being written, at one place of the user's source."""
 

@@ -1,15 +1,18 @@
 """Classes of values that nobody changes: two are equal where their fields are.
 
-`@frozen` makes what `dataclass(frozen=True)` makes, in a fifth of the time, which a program spends
-when it imports srcdiff: only the constructor is written and compiled.  That nothing stores into a
-field is for the type checker to see.
+`@frozen` makes what `dataclass(frozen=True)` makes, in a twentieth of the time, which a program
+spends when it imports srcdiff.  The constructors of plain classes are one code object for each
+number of fields, under other names; what `dataclasses` keeps of a class it finds out when it is
+asked.  That nothing stores into a field is for the type checker to see.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 T = TypeVar("T")
@@ -35,18 +38,110 @@ def frozen(cls: type[T] | None = None, /, *, eq: bool = True) -> Any:
     return _made(cls, eq)
 
 
+@dataclass_transform(field_specifiers=(dataclasses.field,))
+def state(cls: type[T], /) -> type[T]:
+    """A class with a constructor, whose fields change: what a pass knows as it goes."""
+    return _made(cls, eq=False)
+
+
 def _made(cls: type[T], eq: bool) -> type[T]:
     """The class with what its fields make."""
-    made = dataclasses.dataclass(repr=False, eq=False)(cls)
-    fields = dataclasses.fields(made)  # type: ignore[arg-type]
-    given = {"__repr__": _shown(tuple(f.name for f in fields if f.repr))}
+    fields = _constructed(cls) if _is_plain(cls) else _by_dataclasses(cls)
+    given = {"__repr__": _shown(tuple(n for n, f in fields.items() if f is None or f.repr))}
     if eq:
-        given |= _by_value(tuple(f.name for f in fields if f.compare))
-    own = dict(vars(made))
+        given |= _by_value(tuple(n for n, f in fields.items() if f is None or f.compare))
+    own = dict(vars(cls))
     for name, method in given.items():
         if own.get(name) is None:
-            setattr(made, name, method)
-    return made
+            setattr(cls, name, method)
+    return cls
+
+
+Fields = Mapping[str, "dataclasses.Field[Any] | None"]
+"""The fields of a class, with what `field` says of one."""
+
+
+def _is_plain(cls: type) -> bool:
+    """Whether a class has fields of its own alone, and nothing to do after its constructor."""
+    kinds = vars(cls).get("__annotations__", {}).values()
+    inherits = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__post_init__")
+    return not inherits and not any("ClassVar" in str(kind) for kind in kinds)
+
+
+def _by_dataclasses(cls: type) -> Fields:
+    """A class made by `dataclasses`, whatever its fields are."""
+    made: Any = dataclasses.dataclass(repr=False, eq=False)(cls)
+    return {f.name: f for f in dataclasses.fields(made)}
+
+
+def _constructed(cls: Any) -> Fields:
+    """A class with a constructor that stores its arguments."""
+    own = vars(cls)
+    names = tuple(own.get("__annotations__", ()))
+    said = {n: f for n in names if isinstance(f := own.get(n), dataclasses.Field)}
+    for name, field in said.items():
+        _default(cls, name, field)
+    factories = {n: f.default_factory for n, f in said.items() if f.default_factory is not _NONE}
+    defaults = (_NONE if n in factories else own.get(n, _OPEN) for n in names)
+    constructor = FunctionType(
+        _code(names, tuple(factories)), {"_NONE": _NONE, "_factories": factories}, "__init__",
+        tuple(d for d in defaults if d is not _OPEN),
+    )  # fmt: skip
+    constructor.__qualname__ = f"{cls.__qualname__}.__init__"
+    cls.__init__ = constructor
+    cls.__dataclass_fields__ = _Fields(cls, said)
+    return {n: said.get(n) for n in names}
+
+
+_NONE, _OPEN = dataclasses.MISSING, object()
+
+
+def _default(cls: type, name: str, field: dataclasses.Field[Any]) -> None:
+    """Leave the default of a field in its place in the class."""
+    if field.default is _NONE:
+        delattr(cls, name)
+    else:
+        setattr(cls, name, field.default)
+
+
+def _code(names: tuple[str, ...], factories: tuple[str, ...]) -> CodeType:
+    """The code of a constructor: of one with as many fields, under these names."""
+    code = _stores(len(names), tuple(map(names.index, factories)))
+    new = {f"_{k}": name for k, name in enumerate(names)}
+    constants = tuple(new.get(c, c) if isinstance(c, str) else c for c in code.co_consts)
+    return code.replace(
+        co_varnames=("self", *names), co_names=tuple(new.get(n, n) for n in code.co_names),
+        co_consts=constants,
+    )  # fmt: skip
+
+
+@functools.cache
+def _stores(count: int, made: tuple[int, ...]) -> CodeType:
+    """The code of a constructor of so many fields, some of which are made where none is given."""
+    names = [f"_{k}" for k in range(count)]
+    values = list(names)
+    for k in made:
+        values[k] = f"_factories['_{k}']() if _{k} is _NONE else _{k}"
+    stores = "; ".join(f"self.{n} = {v}" for n, v in zip(names, values, strict=True)) or "pass"
+    namespace: dict[str, Any] = {}
+    exec(f"def __init__({', '.join(['self', *names])}): {stores}", namespace)
+    code: CodeType = namespace["__init__"].__code__
+    return code
+
+
+class _Fields:
+    """What `dataclasses` keeps of a class, found when it is asked for."""
+
+    def __init__(self, cls: Any, said: Mapping[str, Any]) -> None:
+        self.cls, self.said = cls, said
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        cls = self.cls
+        del cls.__dataclass_fields__
+        for name, field in self.said.items():
+            setattr(cls, name, field)
+        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+        return cls.__dataclass_fields__
 
 
 def _by_value(names: tuple[str, ...]) -> dict[str, Any]:

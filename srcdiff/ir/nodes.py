@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Union
 
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 
 OPERATORS: Mapping[str, Any] = MappingProxyType(
     {
@@ -422,7 +422,7 @@ class Function:
 # --- functions that the program makes and keeps --------------------------------------------------
 
 
-@dataclass(eq=False)
+@state
 class Site:
     """A place where the program makes a function; `closure` says which.
 

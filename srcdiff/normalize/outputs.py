@@ -10,13 +10,14 @@ import functools
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import uses
 from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
+from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, List, NoneKind, Scalar, Tuple
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
@@ -74,7 +75,7 @@ def with_written(
     return replace(function, body=(*start, *function.body[:-1], replace(last, value=value)))
 
 
-@dataclass
+@state
 class _Chosen:
     """The items of what a function returns, with the lines that take them out of it."""
 

@@ -14,14 +14,14 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.primitives.registry import lookup
 
 _WORD = re.compile(r"\*?(\w+)")
@@ -61,7 +61,7 @@ def is_checked(
 _CHECK = re.compile(r"(_\w*)(?:, \1)*,? = (\w+)\Z")
 
 
-@dataclass
+@state
 class _Unpacking:
     """A check, what it takes apart, and the items that are still taken after it."""
 

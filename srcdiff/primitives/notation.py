@@ -6,6 +6,7 @@ in generated source.  Run as plain functions they answer for the values that the
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,20 @@ def stretchable(x: Any) -> bool:
     return 1 in np.shape(x)
 
 
+def weak_in_quantiles(q: Any) -> bool:
+    """Is `q` known as a number that is as precise as the data in a quantile?
+
+    Of a number of Python it makes no difference; of one of NumPy, versions differ.
+    """
+    return isscalar(q) and quantiles_are_as_data()
+
+
+@cache
+def quantiles_are_as_data() -> bool:
+    """Whether a quantile of data in single precision by a `np.float64` is in single precision."""
+    return bool(np.quantile(np.zeros(1, np.float32), np.float64(0.5)).dtype == np.float32)
+
+
 def ignored(z: Any) -> bool:
     """Is `z`, one of several results, known to have no derivative flowing from it?"""
     return False
@@ -113,5 +128,5 @@ def refuse(reason: str) -> None:
 
 QUESTIONS = (
     rank, isscalar, iscomplex, isarray, known, basic, picks_one, reshapes, distinct, discrete,
-    stretchable,
+    stretchable, weak_in_quantiles,
 )  # fmt: skip

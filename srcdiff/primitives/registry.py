@@ -63,13 +63,18 @@ class Rule:
     mutates: str | None = None
     gather: str | None = None
     samples: tuple[str, ...] = ()
-    params: tuple[inspect.Parameter, ...] = ()
     definition: Callable[..., Any] | None = field(default=None, repr=False)
     early: bool = False
     reason: str = ""  # why no derivative is given, where that is on purpose
     calls: tuple[str, ...] | None = None
     tangent: Callable[..., Any] | None = field(default=None, repr=False)
     lowered: dict[str, Any] = field(default_factory=dict, repr=False)  # `lower.template` keeps it
+
+    @functools.cached_property
+    def params(self) -> tuple[inspect.Parameter, ...]:
+        """The parameters of the template or the definition."""
+        source = self.template or self.definition
+        return () if source is None else tuple(inspect.signature(source).parameters.values())
 
 
 def key_of(function: Any) -> Any:
@@ -159,12 +164,10 @@ def _decorator(flavour: str, functions: tuple[Any, ...], **options: Any) -> Call
     def make(template: Callable[..., Any]) -> Rule:
         if not inspect.isgeneratorfunction(template):
             raise TypeError(f"the template `{template.__name__}` has no `yield`")
-        params = tuple(inspect.signature(template).parameters.values())
         calls = getattr(template, "__samples__", ())
-        made = Rule(
-            template.__name__, flavour, functions, template, samples=calls, params=params, **options
+        return _announce(
+            Rule(template.__name__, flavour, functions, template, samples=calls, **options)
         )
-        return _announce(made)
 
     return make
 
@@ -216,8 +219,7 @@ def composed(
     def make(definition: Callable[..., Any]) -> Rule:
         made = Rule(
             definition.__name__, "composed", known, None, None, mutates, gather,
-            getattr(definition, "__samples__", ()),
-            tuple(inspect.signature(definition).parameters.values()), definition, early,
+            getattr(definition, "__samples__", ()), definition, early,
         )  # fmt: skip
         return _announce(made)
 

@@ -580,6 +580,9 @@ def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, Atom], ...] | None:
 ANSWERS: Mapping[Any, Any] = {
     notation.rank: lambda f, x: rank_of(f.kind(x)),
     notation.isscalar: lambda f, x: rank_of(f.kind(x)) == 0,
+    notation.weak_in_quantiles: lambda f, q: (
+        rank_of(f.kind(q)) == 0 and notation.quantiles_are_as_data()
+    ),
     notation.iscomplex: lambda f, x: f.is_complex(x),
     notation.isarray: lambda f, x: isinstance(k := f.kind(x), Array) and not k.maybe_scalar,
     notation.known: lambda f, x: f.static(x) is not UNSET,

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Union
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.autodiff.batch.batched_names import is_question
+from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import (
     Array,
     Kind,
@@ -48,7 +49,7 @@ class NoBatchError(Exception):
         self.reason, self.loc = reason, loc
 
 
-@dataclass
+@state
 class Context:
     """What is known of the names, the size of the batch, and the statements made so far."""
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.tape.needs import Contents, contents_of, primal_reads
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import broadcasts_to_itself
 from srcdiff.kinds.calls import kind_of_call
 
 
-@dataclass
+@state
 class Known:
     """What names are bound to, and the ranges of the targets of loops."""
 
@@ -136,7 +136,7 @@ class Access:
     stmt: ir.Stmt
 
 
-@dataclass
+@state
 class _Facts(Known):
     """What the proof looks things up in."""
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -32,7 +32,7 @@ from srcdiff.autodiff.tape.needs import (
     is_cheap,
     written_contents,
 )
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import UNKNOWN, is_numeric
 from srcdiff.primitives.views import is_array
 
@@ -63,7 +63,7 @@ class Choice:
     again: frozenset[str] = frozenset()
 
 
-@dataclass
+@state
 class _Network:
     """Capacities that are left between nodes."""
 
@@ -147,7 +147,7 @@ def fewest(values: Mapping[str, Value], needed: Iterable[str]) -> Choice:
 # --- values that a loop's body computes and that the backward part can compute again -------------
 
 
-@dataclass
+@state
 class _Again:
     """What the pass looks things up in, and the names provided so far."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import put_back
 from srcdiff.autodiff.tape.needs import Contents, Item, contents_of, exposed
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -104,7 +104,7 @@ def has_key(base: ir.Name, index: ir.Atom, kinds: Mapping[str, Kind], keys: Keys
 # --- saving what a statement overwrites, and putting it back -------------------------------------
 
 
-@dataclass
+@state
 class Slots:
     """Where saved values go: plain names outside loops, lists inside."""
 

@@ -14,7 +14,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 import numpy as np
@@ -41,7 +41,7 @@ from srcdiff.ir import (
     names,
     rename_text,
 )
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.primitives.purity import distribution
 from srcdiff.runtime.devices import canonical
 
@@ -93,7 +93,7 @@ class Spread:
 Meaning = Name | Static | LocalFunction | Pending | Adjoint | Spread
 
 
-@dataclass
+@state
 class LoopFrame:
     """The flags of a loop being lowered, made when first needed."""
 
@@ -102,7 +102,7 @@ class LoopFrame:
     skip: Name | None = None
 
 
-@dataclass
+@state
 class Frame:
     """The function being lowered: how it returns, and the loops around the current statement."""
 
