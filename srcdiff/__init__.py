@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from srcdiff.api.grad import grad, source, stages, value_and_grad
-from srcdiff.api.jacobian import hessian, hvp, jacobian, vhp
-from srcdiff.api.jvp import jvp, linearize
-from srcdiff.api.nested import COMPILER as _COMPILER
-from srcdiff.api.vjp import vjp
-from srcdiff.driver.anomaly import detect_anomaly
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import (
     AnomalyError,
     CotangentError,
@@ -41,11 +35,8 @@ from srcdiff.primitives.registry import (
     rule,
 )
 from srcdiff.runtime.arrays import stop_gradient
-from srcdiff.runtime.checkpoint import checkpoint, checkpointed
 from srcdiff.runtime.contexts import enable_grad, no_grad, saved_hooks, set_grad_enabled
-from srcdiff.runtime.implicit import fixed_point, implicit
 from srcdiff.runtime.service import install as _install
-from srcdiff.runtime.trees import hook
 from srcdiff.version import VERSION
 
 if TYPE_CHECKING:
@@ -59,9 +50,23 @@ if TYPE_CHECKING:
     from srcdiff.api.differentiable import differentiable as differentiable
     from srcdiff.api.gradcheck import gradcheck as gradcheck
     from srcdiff.api.gradcheck import gradgradcheck as gradgradcheck
+    from srcdiff.api.jacobian import hessian as hessian
+    from srcdiff.api.jacobian import hvp as hvp
+    from srcdiff.api.jacobian import jacobian as jacobian
+    from srcdiff.api.jacobian import vhp as vhp
+    from srcdiff.api.jvp import jvp as jvp
+    from srcdiff.api.jvp import linearize as linearize
     from srcdiff.api.profile import profile as profile
     from srcdiff.api.run import Run as Run
     from srcdiff.api.run import run as run
+    from srcdiff.api.vjp import vjp as vjp
+    from srcdiff.driver.anomaly import detect_anomaly as detect_anomaly
+    from srcdiff.driver.pullback import Pullback as Pullback
+    from srcdiff.runtime.checkpoint import checkpoint as checkpoint
+    from srcdiff.runtime.checkpoint import checkpointed as checkpointed
+    from srcdiff.runtime.implicit import fixed_point as fixed_point
+    from srcdiff.runtime.implicit import implicit as implicit
+    from srcdiff.runtime.trees import hook as hook
 
 __version__ = VERSION
 
@@ -85,6 +90,11 @@ _ON_FIRST_USE = {
     "Differentiable": "api.differentiable", "differentiable": "api.differentiable",
     "gradcheck": "api.gradcheck", "gradgradcheck": "api.gradcheck", "profile": "api.profile",
     "Run": "api.run", "run": "api.run",
+    "hessian": "api.jacobian", "hvp": "api.jacobian", "jacobian": "api.jacobian",
+    "vhp": "api.jacobian", "jvp": "api.jvp", "linearize": "api.jvp", "vjp": "api.vjp",
+    "Pullback": "driver.pullback", "detect_anomaly": "driver.anomaly",
+    "checkpoint": "runtime.checkpoint", "checkpointed": "runtime.checkpoint",
+    "fixed_point": "runtime.implicit", "implicit": "runtime.implicit", "hook": "runtime.trees",
 }  # fmt: skip
 """The modules of public names that are read when one is first asked for."""
 
@@ -106,7 +116,7 @@ def _shown(derivative: Derivative, kinds: _Mapping[str, _Any]) -> str | None:
 
 
 Derivative.shown_in_notebooks = _shown
-_install(_COMPILER)
+_install(lambda: _import_module("srcdiff.api.nested").COMPILER)
 
 
 def __dir__() -> list[str]:

@@ -12,16 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from srcdiff.api.batch import Batched
-from srcdiff.codegen.emit import emit
 from srcdiff.driver.callables import offers, parts
 from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.options import Options
-from srcdiff.driver.pipeline import run
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.signatures import place_of, signature_of
-from srcdiff.ir.printer import show
 from srcdiff.runtime.devices import generating_for
 from srcdiff.runtime.workspace import check_counts
 
@@ -118,6 +114,10 @@ def derivative(f: Any, options: Options, kind: type[Derivative]) -> Any:
 
 def all_stages(made: Derivative, example: Any) -> dict[str, str]:
     """Pass -> text of the function after it; the last is the generated source."""
+    from srcdiff.codegen.emit import emit
+    from srcdiff.driver.pipeline import run
+    from srcdiff.ir.printer import show
+
     given = (*made.receiver, *(example or ()))
     kinds = made.declared_kinds() if example is None else made.kinds(given, {})
     texts: dict[str, str] = {}
@@ -257,6 +257,8 @@ def _class(f: Any, options: Options) -> type[Derivative]:
 
         return Native
     if options.is_grads_batched:
+        from srcdiff.api.batch import Batched
+
         return Batched
     return Reusing if options.workspace else Derivative
 

@@ -23,8 +23,7 @@ from srcdiff.errors import CotangentError, entry
 from srcdiff.frontend.request import parse_path
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.runtime.implicit import basis_of, with_source
-from srcdiff.runtime.service import made_once
-from srcdiff.specialize.nested.transforms import is_jacobian
+from srcdiff.runtime.service import is_jacobian, made_once
 
 _BODY = """\
 {columns} = [{jvp}({f}, ({primals},), ({tangents},))[1] for {e} in {basis_of}({x})]

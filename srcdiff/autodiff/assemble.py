@@ -32,8 +32,7 @@ from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
 from srcdiff.runtime.copies import kept_together
 from srcdiff.runtime.devices import on_device
-from srcdiff.specialize.objects.places import item_at
-from srcdiff.specialize.objects.scalar_replacement import step
+from srcdiff.specialize.objects.places import item_at, step
 
 
 def kept_value(

@@ -27,7 +27,6 @@ from srcdiff.autodiff.containers import (
     store_adjoint,
 )
 from srcdiff.autodiff.expand.adjoint import expand
-from srcdiff.autodiff.shadows import shadow_pairs, touches_shadows
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import is_container, is_numeric, is_scalar
 from srcdiff.normalize.summaries.effects import is_user_call
@@ -76,9 +75,12 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.While):
         assert ir.bound(stmt.cond).isdisjoint(ir.used(stmt.body)), "it does more than decide"
         return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)
-    if touches_shadows(stmt, facts):
-        pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
-        return tuple(_pair_through_views(p, facts) for p in pairs)
+    if facts.shadowed:
+        from srcdiff.autodiff.shadows import shadow_pairs, touches_shadows
+
+        if touches_shadows(stmt, facts):
+            pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
+            return tuple(_pair_through_views(p, facts) for p in pairs)
     if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
         return tuple(_pair_through_views(p, facts) for p in run_time_adjoint(stmt, facts))
     if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:

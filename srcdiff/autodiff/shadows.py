@@ -166,8 +166,6 @@ _CHANGES = ("append", "insert", "reverse")
 def with_shadows(facts: Facts) -> Facts:
     """The facts with the kinds and the classes of the shadows, which are memory of their own."""
     shared = facts.aliases
-    if not shared.shadows:
-        return facts
     kinds, classes, unclear = dict(facts.kinds), dict(shared.classes), set(shared.unclear)
     for name in shared.shadows & facts.active:
         shadow = facts.adjoints[name]
@@ -190,8 +188,6 @@ def _shadow_kind(kind: Kind) -> Kind:
 def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
     """Whether a statement binds a shadowed name, or changes what a shadowed container holds."""
     mine = facts.shadowed
-    if not mine:
-        return False
     if isinstance(stmt, ir.SetItem):
         return stmt.base.id in mine and not is_array_if_any(facts.kinds.get(stmt.base.id))
     if isinstance(stmt, ir.Effect):

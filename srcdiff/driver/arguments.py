@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.check.callees import own_meaning
-from srcdiff.check.outside import share
 from srcdiff.errors import DtypeError, UnsupportedError, placed
 from srcdiff.frontend.request import Stored
 from srcdiff.frontend.signatures import place_of
@@ -34,6 +32,8 @@ def check_plain(values: Mapping[str, Any]) -> None:
     """
     for name, value in values.items():
         for path, array in _others(name, value):
+            from srcdiff.check.callees import own_meaning
+
             raise DtypeError(f"`{path}` {own_meaning(type(array), path)}")
 
 
@@ -131,7 +131,11 @@ def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> Non
     Raises:
         UnsupportedError: with the name of the parameter.
     """
-    for name, value in values.items() if put else ():
+    if not put:
+        return
+    from srcdiff.check.outside import share
+
+    for name, value in values.items():
         if any(share(value, container) for container in put):
             raise UnsupportedError(
                 f"`{primal.__name__}` puts values into a container outside of it that is in its "

@@ -27,8 +27,7 @@ from srcdiff.ir.kinds import NUMERIC, UNKNOWN, Array, Dict, Kind, Scalar, Tuple,
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical, is_of_numba
-from srcdiff.runtime.service import is_derivative
-from srcdiff.specialize.nested.transforms import is_jacobian, written_columns
+from srcdiff.runtime.service import is_derivative, is_jacobian
 
 C = TypeVar("C", bound=type)
 
@@ -105,6 +104,8 @@ def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
     if is_derivative(f):
         return (f.unbound, f.receiver) if f.receiver else (f, ())
     if is_jacobian(f):
+        from srcdiff.specialize.nested.transforms import written_columns
+
         return written_columns(f), ()
     found = f = canonical(f) if isinstance(f, types.FunctionType) or is_of_numba(f) else f
     if is_of_numba(f):

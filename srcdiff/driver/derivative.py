@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from srcdiff.backends.loader import (
     check_same_module,
@@ -20,7 +20,6 @@ from srcdiff.backends.loader import (
     meanings,
     seed_check,
 )
-from srcdiff.codegen.emit import Made
 from srcdiff.driver.anomaly import as_now
 from srcdiff.driver.arguments import (
     arrays_of,
@@ -41,7 +40,6 @@ from srcdiff.driver.callables import (
     receiver_of,
     with_keywords,
 )
-from srcdiff.driver.diagnostics import add_caller
 from srcdiff.driver.executable import (
     Compiled,
     CompiledPair,
@@ -53,9 +51,6 @@ from srcdiff.driver.executable import (
 )
 from srcdiff.driver.guards import Watch, unchanged, watched
 from srcdiff.driver.options import Options, given_at, part_of, request_of
-from srcdiff.driver.pipeline import derive, derive_pair
-from srcdiff.driver.pullback import recorded
-from srcdiff.driver.second_order import derived, one_call, primals_in_text
 from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shortened
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, module_of, signature_of
@@ -65,6 +60,9 @@ from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.devices import array_module, generating_for
 from srcdiff.runtime.service import made_once
 from srcdiff.runtime.workspace import workspaces
+
+if TYPE_CHECKING:
+    from srcdiff.codegen.emit import Made
 
 Kinds = Mapping[str, Kind]
 
@@ -128,6 +126,8 @@ class Derivative:
 
     def _in_two_parts(self, args: Any, kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """The gradients by a forward part, which saves what it keeps, and a backward part."""
+        from srcdiff.driver.pullback import recorded
+
         value, pull = recorded(self.pair(*args, **kwargs), args, kwargs, at_once=True)
         gradients = pull(grad_outputs, retain_graph=False)
         return (value, gradients) if self.request.value else gradients
@@ -166,6 +166,9 @@ class Derivative:
 
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
+        from srcdiff.driver.pipeline import derive
+        from srcdiff.driver.second_order import primals_in_text
+
         watch = watched(self.origin, kinds, primals_in_text(self.origin))
         made = self._derived(derive, kinds, watch)
         refs = meanings(made.emitted.refs)
@@ -181,10 +184,14 @@ class Derivative:
 
     def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
+        from srcdiff.driver.second_order import derived
+
         def do() -> Made:
             try:
                 return derived(make, self.origin, self.request, kinds, gradient_in_text)
             except TransformError as error:
+                from srcdiff.driver.diagnostics import add_caller
+
                 add_caller(error, self.origin)
                 raise
 
@@ -195,6 +202,8 @@ class Derivative:
 
     def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
+        from srcdiff.driver.second_order import one_call
+
         return one_call(self, call, kinds) if type(self) is Derivative else None
 
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
@@ -265,6 +274,9 @@ class Derivative:
 
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
+        from srcdiff.driver.pipeline import derive_pair
+        from srcdiff.driver.second_order import primals_in_text
+
         kinds = self.kinds(args, kwargs)
         watch = watched(self.origin, kinds, primals_in_text(self.origin))
         made = self._derived(derive_pair, kinds, watch)
@@ -315,6 +327,8 @@ class Derivative:
 
     def text(self, example: tuple[Any, ...] | None) -> str:
         """The generated text for the array module at hand, which is not compiled."""
+        from srcdiff.driver.pipeline import derive
+
         args = None if example is None else (*self.receiver, *example)
         kinds = self._declared_inputs() if args is None else self.kinds(args, {})
         return self._derived(derive, kinds, None).emitted.text

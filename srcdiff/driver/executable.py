@@ -19,86 +19,24 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcdiff import ir
-from srcdiff.autodiff.batch.batched_names import with_axis
-from srcdiff.autodiff.batch.forms import NoBatchError
-from srcdiff.autodiff.batch.transform import batch_backward, batch_forward
-from srcdiff.autodiff.forward import tangent_kinds
 from srcdiff.backends.loader import compile_module, meanings, one_cotangent
-from srcdiff.codegen.emit import Made
-from srcdiff.codegen.link import module_text
-from srcdiff.codegen.naming import name
-from srcdiff.driver.diagnostics import add_place
 from srcdiff.driver.guards import Watch, unchanged
-from srcdiff.driver.pipeline import Kinds, pair_of, pair_state, polished, run
-from srcdiff.driver.snapshots import Outside
 from srcdiff.errors import CotangentError, placed
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, state
-from srcdiff.ir.kinds import Kind, Scalar, Tuple
-from srcdiff.kinds.calls import atom_kind
-from srcdiff.kinds.interpreter import infer
+from srcdiff.ir.kinds import Kind
 from srcdiff.kinds.lattice import key_of
-from srcdiff.optimize.dead_code import remove_dead
-from srcdiff.optimize.finish import reused
-from srcdiff.optimize.memory import Memory
 from srcdiff.runtime.devices import array_module
-from srcdiff.specialize.closures.lifting import returned
-from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-
-def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
-    """The text of the forward part, and of the backward part for a batch of cotangents.
-
-    Raises:
-        NoBatchError: there is no such part.
-    """
-    state = pair_state(origin, request, params)
-    one, two = state.extra["parts"]
-    facts = state.facts
-    assert facts is not None
-    known = {**infer(one, state.params), **facts.kinds}
-    residuals = residual_kinds(two, known)
-    seeds = {two.params[0].name: Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
-    plain = polished(two, seeds, facts)
-    shadowed = with_axis(one, known, facts.shadows)
-    shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
-    memory = Memory(one, known)
-    classes = [memory.find(n) for n in residuals]
-    # A workspace hands out arrays row by row.
-    columns = not request.workspace
-    batch = remove_dead(batch_backward(plain, infer(plain, seeds), shadows, classes, columns))
-    many = name(reused(batch, seeds, request))
-    return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
-
-
-def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
-    """The kind of the cotangent by its name, where that is one number."""
-    last = one.body[-1]
-    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
-    kind = atom_kind(last.value.items[0], kinds)
-    return {two.params[1].name: kind} if isinstance(kind, Scalar) else {}
-
-
-def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
-    """The text of a function of forward mode for a batch of directions.
-
-    Raises:
-        NoBatchError: there is no such function.
-    """
-    state = next(s for label, s in run(origin, request, params) if label == "simplify")
-    assert state.facts is not None
-    tangents = frozenset(tangent_kinds(state.facts, request))
-    batch = remove_dead(batch_forward(state.function, state.kinds, tangents))
-    many = returned(name(batch), state.outside)
-    return Made(module_text([many], pair_of, origin, request), (), (), ())
-
+if TYPE_CHECKING:
+    from srcdiff.codegen.emit import Made
+    from srcdiff.driver.snapshots import Outside
 
 # --- functions for a batch, generated when first asked for ----------------------------------------
 
@@ -126,6 +64,9 @@ class Many:
         """The function and its text, behind that of the forward part; None: one by one."""
         if self.module != "numpy" or not unchanged(self.watch):
             return None  # or the residuals are those of a function that is no more
+        from srcdiff.autodiff.batch.forms import NoBatchError
+        from srcdiff.driver.pipeline import derive_backward, derive_forward
+
         reverse = self.request.mode == "reverse"
         derive = derive_backward if reverse else derive_forward
         try:
@@ -145,8 +86,15 @@ class Many:
         except CotangentError:
             raise
         except Exception as error:
-            add_place(error)
+            with_place(error)
             raise
+
+
+def with_place(error: Exception) -> None:
+    """Let an error name the user's line."""
+    from srcdiff.driver.diagnostics import add_place
+
+    add_place(error)
 
 
 # --- specialisations ------------------------------------------------------------------------------
@@ -183,7 +131,7 @@ class Compiled:
         except CotangentError as error:
             raise placed(error, self.returns) from None
         except Exception as error:
-            add_place(error)
+            with_place(error)
             raise
 
 
@@ -207,6 +155,8 @@ class CompiledPair:
     @functools.cached_property
     def outside(self) -> Outside:
         """What the two parts read from outside."""
+        from srcdiff.driver.snapshots import Outside
+
         return Outside(self.text, self.forward, self.backward)
 
 

@@ -25,9 +25,8 @@ from srcdiff.ir.kinds import Kind, class_of, inside
 from srcdiff.kinds.lattice import key_of
 from srcdiff.primitives.registry import user_rules
 from srcdiff.runtime import records
-from srcdiff.runtime.service import is_derivative
+from srcdiff.runtime.service import is_derivative, is_jacobian
 from srcdiff.specialize.inline import is_foreign, is_user_function
-from srcdiff.specialize.nested.transforms import is_jacobian
 
 Read = Callable[[], Any]
 Codes = tuple[types.CodeType, ...]

@@ -9,9 +9,10 @@ by them before anything is differentiated.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
@@ -21,15 +22,8 @@ from srcdiff.autodiff.accumulate import accumulate
 from srcdiff.autodiff.argument_shapes import with_fitting
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.autodiff.calls import at_run_time, check_first_order, check_used, unmarked, user_calls
-from srcdiff.autodiff.diagnostics import checked, unused_input
-from srcdiff.autodiff.forward import forward, tangent_facts, tangent_kinds
 from srcdiff.autodiff.reverse import reverse
-from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
-from srcdiff.autodiff.shadows import with_shadows
 from srcdiff.autodiff.tape.split import Parts, split
-from srcdiff.backends.cupy.calls import placed_calls
-from srcdiff.backends.cupy.transfers import fetched
-from srcdiff.backends.numba.legalize import check_axes, for_numba
 from srcdiff.check.callees import check_arrays, check_callees, check_strong
 from srcdiff.check.outside import check_outside
 from srcdiff.check.writes import check_changes
@@ -44,7 +38,8 @@ from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind, Tuple
+from srcdiff.ir.kinds import Kind, Scalar, Tuple
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.normalize.containers.methods import plain_containers
 from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
@@ -58,17 +53,19 @@ from srcdiff.normalize.no_grad import without_modes
 from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.normalize.overlaps import without_overlaps
-from srcdiff.normalize.sparse.entries import entrywise
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.normalize.unpacking import unpacked
 from srcdiff.optimize.coalesce import coalesce, with_first_names
 from srcdiff.optimize.copies import read_at_once, returned_at_once
+from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.finish import finish, reused, spell
 from srcdiff.optimize.finish import returned as recursive_results
+from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.optimize.squares import with_squares
+from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.closures.lifting import Variables, check_kept, lent, returned
 from srcdiff.specialize.inline import function_of, inline
@@ -82,14 +79,10 @@ from srcdiff.specialize.nested.derivatives import (
 )
 from srcdiff.specialize.nested.transforms import with_columns, with_copies_of_now
 from srcdiff.specialize.objects.places import has_objects, mentions_objects
-from srcdiff.specialize.objects.scalar_replacement import (
-    Fields,
-    plain_names,
-    residual_kinds,
-    restored,
-    take_apart,
-)
 from srcdiff.specialize.resolve import resolved
+
+if TYPE_CHECKING:
+    from srcdiff.specialize.objects.scalar_replacement import Fields
 
 
 def with_bodies(
@@ -143,7 +136,7 @@ def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) ->
     function = with_first_names(function, kinds)
     function = with_fitting(function, params, facts.kinds)
     function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
-    return placed_calls(function, params)
+    return _placed(function, params)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -173,7 +166,7 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
-    return name(placed_calls(unpacked(simplify(function, params)), params))
+    return name(_placed(unpacked(simplify(function, params)), params))
 
 
 def itself(origin: Any, request: Request) -> ir.Function:
@@ -202,6 +195,24 @@ def steady_params(function: ir.Function) -> ir.Function:
     new = {p: fresh(p).id for p in changed}
     start = tuple(ir.Assign(ir.Name(n), ir.Name(p), function.loc) for p, n in new.items())
     return replace(function, body=(*start, *ir.rename(function.body, new)))
+
+
+def _placed(function: ir.Function, params: Kinds) -> ir.Function:
+    """The function with its calls on the host marked, where it is for arrays of a device."""
+    if not on_device():
+        return function
+    from srcdiff.backends.cupy.calls import placed_calls
+
+    return placed_calls(function, params)
+
+
+def _fetched(function: ir.Function, params: Kinds) -> ir.Function:
+    """The function with what is asked on the host there, where it is for arrays of a device."""
+    if not on_device():
+        return function
+    from srcdiff.backends.cupy.transfers import fetched
+
+    return fetched(function, params)
 
 
 # --- the row of passes ----------------------------------------------------------------------------
@@ -272,6 +283,8 @@ def inline_pass(state: State) -> State:
     state = _with(state, without_modes(function, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
         return state
+    from srcdiff.specialize.objects.scalar_replacement import take_apart
+
     done = take_apart(steady_params(state.function), state.params, state.request)
     return replace(
         state, function=done.function, params=done.params, request=done.request,
@@ -299,7 +312,10 @@ def compose_pass(state: State) -> State:
     outputs = selected_names(state.function)
     check_arrays(state.function, state.kinds)
     typed = state.typed.then(without_idle_outs(state.function, state.kinds))
-    typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
+    if "scipy.sparse" in sys.modules:
+        from srcdiff.normalize.sparse.entries import entrywise
+
+        typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
     typed = compose(typed, state.request)
     return _typed(state, typed.then(steady_params(typed.function)))
 
@@ -325,7 +341,7 @@ def inplace_pass(state: State) -> State:
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
     function, copied = entered(state.function, state.kinds, state.params)
-    function = fetched(function, state.params)
+    function = _fetched(function, state.params)
     stored = () if state.fields is None else state.fields.stored
     check_kept(stored, state.outside, function.loc)
     lists = (p.name for p in function.params if p.name in changed)
@@ -356,6 +372,8 @@ def analyse_pass(state: State) -> State:
     check_strong(function, active, kinds, state.request)
     unused = [i for i in state.request.inputs if not active & set(i.params)]
     if unused and not state.request.allow_unused:
+        from srcdiff.autodiff.diagnostics import unused_input
+
         raise unused_input(unused[0].param, unused[0].params, function, found)
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
@@ -363,11 +381,17 @@ def analyse_pass(state: State) -> State:
     mixed = state.request.mixed or computes_complex(function, kinds)
     how = mixed, sampled(function, kinds), state.request.strong_zeros
     facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, *how)
-    return replace(state, facts=with_shadows(facts))
+    if shared.shadows:
+        from srcdiff.autodiff.shadows import with_shadows
+
+        facts = with_shadows(facts)
+    return replace(state, facts=facts)
 
 
 def tangents_pass(state: State) -> State:
     """Tangents beside the values."""
+    from srcdiff.autodiff.forward import forward, tangent_facts, tangent_kinds
+
     state = _with(state, mirrored_memory(state.function, state.kinds))
     request, outputs = state.request, selected_names(state.function)
     facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
@@ -410,8 +434,12 @@ def tape_pass(state: State) -> State:
 
 def _parts(state: State, facts: Facts) -> Parts:
     """The forward and the backward part, with checks where they are asked for."""
-    checks = state.request.checks
-    parts = split(checked(state.function, facts, checks) if checks else state.function, facts)
+    function = state.function
+    if state.request.checks:
+        from srcdiff.autodiff.diagnostics import checked
+
+        function = checked(function, facts, state.request.checks)
+    parts = split(function, facts)
     return replace(parts, forward=unmarked(parts.forward), backward=unmarked(parts.backward))
 
 
@@ -419,7 +447,16 @@ def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
     function = polished(state.function, state.params, _facts(state))
     function = reused(function, state.params, state.request)
-    return _with(state, function if state.fields is None else restored(function, state.fields))
+    return _with(state, _whole(function, state))
+
+
+def _whole(function: ir.Function, state: State) -> ir.Function:
+    """A finished function with the objects that were taken apart as parameters."""
+    if state.fields is None:
+        return function
+    from srcdiff.specialize.objects.scalar_replacement import restored
+
+    return restored(function, state.fields)
 
 
 def name_pass(state: State) -> State:
@@ -433,6 +470,8 @@ def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Functi
     """A finished function for what compiles it."""
     if not request.native:
         return function
+    from srcdiff.backends.numba.legalize import check_axes, for_numba
+
     if request.internal:
         check_axes(function, params)
     return for_numba(function, params)
@@ -440,6 +479,8 @@ def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Functi
 
 def pair_pass(state: State) -> State:
     """The forward and the backward part as two functions."""
+    from srcdiff.specialize.objects.scalar_replacement import plain_names
+
     facts = _facts(state)
     parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
@@ -447,6 +488,8 @@ def pair_pass(state: State) -> State:
     residuals = _residuals(two, facts)
     plain = polished(two, residuals, facts)
     if state.request.saves:
+        from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
+
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
         residuals = _residuals(two, facts)
         plain = polished(two, residuals, facts)
@@ -456,7 +499,7 @@ def pair_pass(state: State) -> State:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
     one = reused(polished(one, state.params, facts), state.params, state.request)
-    one = one if state.fields is None else restored(one, state.fields)
+    one = _whole(one, state)
     one = _native(one, state.params, state.request)
     forward = returned(name(one), state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
@@ -517,6 +560,8 @@ def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
 
 def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
     """The kind of the parameter that a backward part unpacks."""
+    from srcdiff.specialize.objects.scalar_replacement import residual_kinds
+
     kinds = residual_kinds(backward, facts.kinds)
     return {backward.params[0].name: Tuple(tuple(kinds.values()))}
 
@@ -543,3 +588,60 @@ def pair_state(origin: Any, request: Request, params: Kinds) -> State:
             break
         state = step(state)
     return pair_pass(state)
+
+
+# --- functions for a batch of cotangents or of directions --------------------------------------
+
+
+def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of the forward part, and of the backward part for a batch of cotangents.
+
+    Raises:
+        NoBatchError: there is no such part.
+    """
+    from srcdiff.autodiff.batch.batched_names import with_axis
+    from srcdiff.autodiff.batch.transform import batch_backward
+    from srcdiff.specialize.objects.scalar_replacement import residual_kinds
+
+    state = pair_state(origin, request, params)
+    one, two = state.extra["parts"]
+    facts = state.facts
+    assert facts is not None
+    known = {**infer(one, state.params), **facts.kinds}
+    residuals = residual_kinds(two, known)
+    seeds = {two.params[0].name: Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
+    plain = polished(two, seeds, facts)
+    shadowed = with_axis(one, known, facts.shadows)
+    shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
+    memory = Memory(one, known)
+    classes = [memory.find(n) for n in residuals]
+    # A workspace hands out arrays row by row.
+    columns = not request.workspace
+    batch = remove_dead(batch_backward(plain, infer(plain, seeds), shadows, classes, columns))
+    many = name(reused(batch, seeds, request))
+    return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
+
+
+def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
+    """The kind of the cotangent by its name, where that is one number."""
+    last = one.body[-1]
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    kind = atom_kind(last.value.items[0], kinds)
+    return {two.params[1].name: kind} if isinstance(kind, Scalar) else {}
+
+
+def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
+    """The text of a function of forward mode for a batch of directions.
+
+    Raises:
+        NoBatchError: there is no such function.
+    """
+    from srcdiff.autodiff.batch.transform import batch_forward
+    from srcdiff.autodiff.forward import tangent_kinds
+
+    state = next(s for label, s in run(origin, request, params) if label == "simplify")
+    assert state.facts is not None
+    tangents = frozenset(tangent_kinds(state.facts, request))
+    batch = remove_dead(batch_forward(state.function, state.kinds, tangents))
+    many = returned(name(batch), state.outside)
+    return Made(module_text([many], pair_of, origin, request), (), (), ())

@@ -49,7 +49,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds import containers as kind_sequences
 from srcdiff.kinds import containers as kind_trees
-from srcdiff.kinds import higher_order, matrices, methods
+from srcdiff.kinds import matrices, methods
 from srcdiff.kinds.elementwise import elementwise_kind, is_elementwise, out_kind
 from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
 from srcdiff.kinds.lattice import join_all, kind_of
@@ -212,15 +212,25 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         result = special(*in_place(fn, args, dict(kwargs)))
         if result is not None:
             return result
-    known = higher_order.scipy_kind(fn, args, kwargs)
-    if known is not None:
-        return known
+    if str(getattr(fn, "__module__", "")).startswith(("scipy.", "srcdiff.runtime.")):
+        known = _further_kind(fn, args, kwargs)
+        if known is not None:
+            return known
     if is_elementwise(fn):
         return elementwise_kind(fn, args, kwargs)
     fields = records.plain_fields(fn) if isinstance(fn, type) else None
     if fields is not None and len(fields) == len(args):
         return Dict(tuple(zip(fields, args)), None, "", fn)  # type: ignore[arg-type]
     return probed_kind(fn, args, kwargs)
+
+
+def _further_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+    """The kind of what a function of SciPy or a helper that few programs call returns."""
+    from srcdiff.kinds.higher_order import FUNCTIONS, scipy_kind
+
+    special = FUNCTIONS.get(fn) if _hashable(fn) else None
+    found = None if special is None else special(*in_place(fn, args, dict(kwargs)))
+    return scipy_kind(fn, args, kwargs) if found is None else found
 
 
 def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
@@ -482,7 +492,6 @@ _SPECIAL: dict[Any, Special] = {
     np.linalg.eigh: _eigh,
     **methods.FUNCTIONS,
     **kind_trees.TREE_FUNCTIONS,
-    **higher_order.FUNCTIONS,
     **matrices.FUNCTIONS,
     **kind_sequences.FUNCTIONS,
 }  # fmt: skip

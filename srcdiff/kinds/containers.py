@@ -40,7 +40,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.kinds.lattice import join_all
-from srcdiff.runtime import contexts, copies, layout, records, second_order, sequences, trees
+from srcdiff.runtime import contexts, copies, layout, records, sequences, trees
 
 Args = tuple[Kind, ...]
 Keywords = dict[str, Kind]
@@ -282,15 +282,15 @@ def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 
 def _gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """`like_tree`: the structure of the input itself."""
-    return _in_structure(args[1])
+    return in_structure(args[1])
 
 
-def _in_structure(kind: Kind) -> Kind:
+def in_structure(kind: Kind) -> Kind:
     """A gradient's kind: like the input, None where it has none."""
     if isinstance(kind, (Scalar, Array)):
         return _leaf(kind)
     if isinstance(kind, Tuple):
-        return Tuple(None if kind.items is None else tuple(map(_in_structure, kind.items)))
+        return Tuple(None if kind.items is None else tuple(map(in_structure, kind.items)))
     if class_of(kind) is not None:
         return UNKNOWN
     return tree_kind(kind)
@@ -312,7 +312,7 @@ def _object_gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     x = args[0]
     if not isinstance(x, Dict) or x.cls is None:
         return UNKNOWN
-    items = tuple((k, kwargs.get(k) or _in_structure(v)) for k, v in x.items)
+    items = tuple((k, kwargs.get(k) or in_structure(v)) for k, v in x.items)
     return Dict(items, None, "", x.cls)
 
 
@@ -320,16 +320,6 @@ def _new_object(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     """An object that has no attributes yet, or those that it is given."""
     cls: Any = getattr(args[0], "value", None)
     return Dict(tuple(kwargs.items()), None, "", cls) if isinstance(cls, type) else UNKNOWN
-
-
-def _gradients_at(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """An item for each argument of the function, behind its inputs and the cotangent."""
-    return Tuple(tuple(map(_in_structure, args[3:])))
-
-
-def _gradients_along(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """An item for each argument of the function, behind its inputs, tangents and cotangent."""
-    return Tuple(tuple(map(_in_structure, args[4:])))
 
 
 def _packed(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
@@ -363,8 +353,6 @@ TREE_FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
     trees.cotangent: _like_second,
     trees.where_nonzero: _second,
     trees.like_object: _object_gradient,
-    second_order.gradients_at: _gradients_at,
-    second_order.gradients_along: _gradients_along,
     ir.new_object: _new_object,
     records.instance: _new_object,
 }

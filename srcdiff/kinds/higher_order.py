@@ -5,35 +5,24 @@ Takes the kinds of the arguments and a way to ask what a function that is among 
 
 from __future__ import annotations
 
-from collections.abc import Callable as Function
 from collections.abc import Iterable
 from typing import Any
 
 from srcdiff.ir.kinds import UNKNOWN, Array, Callable, Kind, NoneKind, Object, Scalar, Text, Tuple
+from srcdiff.kinds.containers import in_structure
 from srcdiff.kinds.lattice import join
 from srcdiff.kinds.matrices import made_kind
-from srcdiff.runtime import checkpoint, contexts, implicit, indexing, linalg, trees
+from srcdiff.kinds.probing import returned
+from srcdiff.runtime import checkpoint, contexts, implicit, indexing, linalg, second_order, trees
 from srcdiff.runtime.scipy import curves, integrals, normal, roots
 
 Args = tuple[Kind, ...]
 
 
-Question = Function[[Any, Args], Kind]
-"""What a Python function returns for arguments of some kinds."""
-
-_answers: list[Question] = []
-
-
-def answered_by(question: Question) -> Question:
-    """Let what infers the kinds of whole functions answer what a call of one returns."""
-    _answers[:] = [question]
-    return question
-
-
 def _returned(fn: Kind, args: Args) -> Kind:
     """What a function that is known returns."""
     value = fn.value if isinstance(fn, Callable) else None
-    return _answers[0](value, args) if callable(value) else UNKNOWN
+    return returned(value, args) if callable(value) else UNKNOWN
 
 
 def _solution(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
@@ -224,7 +213,19 @@ _LIKE_FIRST = (
     linalg.band_transposed, linalg.between, linalg.eigvalsh_back, linalg.svdvals_back,
 )  # fmt: skip
 
+def _gradients_at(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """An item for each argument of the function, behind its inputs and the cotangent."""
+    return Tuple(tuple(map(in_structure, args[3:])))
+
+
+def _gradients_along(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+    """An item for each argument of the function, behind its inputs, tangents and cotangent."""
+    return Tuple(tuple(map(in_structure, args[4:])))
+
+
 FUNCTIONS: dict[Any, Any] = {
+    second_order.gradients_at: _gradients_at,
+    second_order.gradients_along: _gradients_along,
     contexts.succeeds: lambda args, kwargs: Scalar("bool", True),
     trees.on_copies: _on_copies,
     checkpoint.run_again: _solution,

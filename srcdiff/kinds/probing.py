@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Callable as Function
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -449,3 +450,23 @@ def _without_rank(kind: Kind) -> Kind:
     if isinstance(kind, (Array, Scalar)):
         return join(Array(kind.dtype), kind)
     return UNKNOWN
+
+
+# --- what a function of Python returns, which is not run -----------------------------------------
+
+
+Question = Function[[Any, tuple[Kind, ...]], Kind]
+"""What a Python function returns for arguments of some kinds."""
+
+_answers: list[Question] = []
+
+
+def answered_by(question: Question) -> Question:
+    """Let what infers the kinds of whole functions answer what a call of one returns."""
+    _answers[:] = [question]
+    return question
+
+
+def returned(function: Any, args: tuple[Kind, ...]) -> Kind:
+    """What a Python function returns for arguments of some kinds."""
+    return _answers[0](function, args)

@@ -36,7 +36,6 @@ from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import REMEDY, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.registry import Rule, find, lookup
-from srcdiff.specialize.early_activity import met_calls
 from srcdiff.specialize.fold import UNSET, Folder
 from srcdiff.specialize.inline import inline, lowered, written_out
 
@@ -277,6 +276,8 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
     """
     if not any(_is_early(ir.call_of(s)) for s in ir.walk(function.body)):
         return function
+    from srcdiff.specialize.early_activity import met_calls
+
     shown = displays(function)
     met = met_calls(shown, inputs, _is_early)
     if not met:

@@ -28,7 +28,7 @@ from srcdiff.optimize.memory import OwnMemory
 from srcdiff.runtime import sequences, trees
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
-from srcdiff.specialize.objects.variables import ATTRIBUTE
+from srcdiff.specialize.objects.places import ATTRIBUTE
 
 
 def finish(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:

@@ -94,6 +94,7 @@ _METHODS = (type(np.ndarray.sum), type(np.ndarray.__add__))
 # --- files of templates: where the project's own lie, and how one is run as a module -------------
 
 
+@functools.cache
 def folder() -> Path:
     """The folder of the project's templates: inside the package (a wheel) or beside it."""
     here = Path(__file__).resolve().parent.parent
@@ -117,7 +118,7 @@ def execute(path: Path) -> ModuleType:
 
     `from ._densities import positive` reads `_densities.py` of the same folder.
     """
-    package = _package_of(path.resolve().parent)
+    package = _package_of(_resolved(path.parent))
     name = f"{package}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -126,6 +127,12 @@ def execute(path: Path) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@functools.cache
+def _resolved(place: Path) -> Path:
+    """A folder without links."""
+    return place.resolve()
 
 
 def _package_of(place: Path) -> str:
@@ -272,6 +279,8 @@ class Registry:
 
     def extended(self, rules: tuple[Rule, ...]) -> Registry:
         """A registry in which `rules` come before those of this one."""
+        if not rules:
+            return self
         table = dict(self.by_key)
         for new in rules:
             for function in new.functions:

@@ -6,8 +6,8 @@ forwards and backwards, by the binomial schedule of Griewank and Walther (revolv
 a matter of numbers alone: `n` steps are reversed with a given number of slots, each of which holds
 the state before a step; to come to another one, steps are computed again.
 
-The rules stand in `templates/recompute.py`; what they are made of generates derivatives when it is
-called, and needs srcdiff itself.
+The rules stand in `templates/srcdiff/api/recompute.py`; what they are made of generates derivatives
+when it is called, and needs srcdiff itself.
 """
 
 from __future__ import annotations

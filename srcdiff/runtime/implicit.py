@@ -1,7 +1,7 @@
 """Solutions of equations, differentiated at the solution: `implicit` and `fixed_point`.
 
-The rules in `templates/solutions.py` are written with the functions below, which generate the
-derivatives of the equation when they are first called: they need srcdiff itself.
+The rules in `templates/srcdiff/api/solutions.py` are written with the functions below, which
+generate the derivatives of the equation when they are first called: they need srcdiff itself.
 """
 
 from __future__ import annotations

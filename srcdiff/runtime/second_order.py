@@ -3,8 +3,8 @@
 The text of a gradient is not always accepted where it is differentiated again.  What is asked for
 then is the gradient of `<u, J^T g>` by the arguments that the Jacobian J depends on; the same
 number is `<J u, g>`, of which J u is a tangent, in the forward part alone.  The rule stands in
-`templates/twice.py`; what it is made of generates derivatives when it is called, and needs srcdiff
-itself.
+`templates/srcdiff/api/twice.py`; what it is made of generates derivatives when it is called, and
+needs srcdiff itself.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ from srcdiff.runtime import records
 from srcdiff.specialize.closures import defunctionalize
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.specialize.namespaces import passes_modules, read_of_modules
-from srcdiff.specialize.objects.methods import Members
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
 from srcdiff.specialize.unroll import fixed_dicts, outside_items, outside_keys
 
@@ -194,6 +193,8 @@ def _round(
     function = read_of_modules(function, kinds)
     new = _Resolve(function, kinds, fixed_dicts(function, params)).function()
     if new == function and objects:
+        from srcdiff.specialize.objects.methods import Members
+
         members = Members(function, kinds, {}, own, params)
         new = members.function()
         taken |= members.taken
@@ -204,6 +205,8 @@ def _round(
     if new == function:
         new = defunctionalize.calls_as_choices(function, kinds)
     if new == function and objects:
+        from srcdiff.specialize.objects.methods import Members
+
         hoped = infer(function, params, hope=True)
         members = Members(function, kinds, hoped, own, params)
         new = members.function()

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Union
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, lifted_closure
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.arguments import named_constant
-from srcdiff.runtime.vectorize import as_partial
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
 
 
@@ -204,14 +205,23 @@ def _name(callee: ir.Atom) -> str:
 
 def applied(call: ir.Call) -> ir.Call:
     """A call of a `functools.partial` object as a call of what it applies."""
-    fn: Any = as_partial(call.fn)
+    fn = _as_partial(call.fn)
     while isinstance(fn, functools.partial):
         args = tuple(_constant(a, fn) for a in fn.args)
         given = dict(call.kwargs)
         kwargs = tuple((k, _constant(v, fn)) for k, v in fn.keywords.items() if k not in given)
         call = ir.Call(fn.func, (*args, *call.args), (*kwargs, *call.kwargs))
-        fn = as_partial(fn.func)
+        fn = _as_partial(fn.func)
     return call
+
+
+def _as_partial(fn: Any) -> Any:
+    """A callee; an object of `np.vectorize` as a partial object of what it does."""
+    if not isinstance(fn, np.vectorize):
+        return fn
+    from srcdiff.runtime.vectorize import as_partial
+
+    return as_partial(fn)
 
 
 def _constant(value: Any, fn: functools.partial[Any]) -> ir.Atom:

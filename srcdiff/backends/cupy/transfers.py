@@ -16,14 +16,13 @@ from srcdiff.ir.kinds import Kind, dims_of
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.views import is_array
-from srcdiff.runtime.devices import on_device
 
 Kinds = Mapping[str, Kind]
 
 
 def fetched(function: ir.Function, params: Kinds) -> ir.Function:
     """The function with tests, ends of ranges and slices, and operands of `math` on the host."""
-    return _Fetcher(function, infer(function, params)).fetched() if on_device() else function
+    return _Fetcher(function, infer(function, params)).fetched()
 
 
 class _Fetcher:

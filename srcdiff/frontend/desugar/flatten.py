@@ -23,13 +23,6 @@ from typing import Any
 import gast
 import numpy as np
 
-from srcdiff.frontend.desugar.checkpoint_loops import (
-    Loop,
-    assigned_anew,
-    bound_later,
-    reads_counter,
-    written_as_call,
-)
 from srcdiff.frontend.scopes import (
     COMPREHENSIONS,
     assigned,
@@ -296,6 +289,14 @@ class _Flatten:
 
     def steps(self, node: Node) -> list[Node]:
         """A loop whose states are kept in slots."""
+        from srcdiff.frontend.desugar.checkpoint_loops import (
+            Loop,
+            assigned_anew,
+            bound_later,
+            reads_counter,
+            written_as_call,
+        )
+
         others = copy.copy(self.function)
         others.body = [*_without(others.body, node), *node.orelse]
         scan = scan_function(others)

@@ -40,7 +40,6 @@ from srcdiff.ir import (
     make_list,
 )
 from srcdiff.runtime import sequences
-from srcdiff.runtime.vectorize import each
 
 # These read the frame that they are called in, or run text.
 _FRAME_READERS = (
@@ -303,6 +302,8 @@ def _vectorize(b: Builder, node: Node) -> Rhs | None:
         return None
     if not set(keywords) <= {"otypes", "doc", "cache"}:
         return None
+    from srcdiff.runtime.vectorize import each
+
     fn, *given = b.operands([node.args[0], *(d for d in dtype if d is not None)])
     made = given[0] if given else NONE
     return Call(functools.partial, (Ref("each", each), fn, made), (), "np.vectorize")

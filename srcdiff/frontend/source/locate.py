@@ -120,6 +120,9 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
     counts only if it compiles to the code that the function has.
     """
     code = function.__code__
+    alone = _in_its_lines(lines, code)
+    if alone is not None:
+        return alone
     text = "".join(lines)
     try:
         nodes = _index(text).get(code.co_firstlineno, ())
@@ -129,6 +132,34 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
     if not any(c.co_firstlineno == code.co_firstlineno for c in alike(code, known)):
         nodes = tuple(n for c in alike(code, known) for n in _index(text)[c.co_firstlineno])
     return _one(function, nodes, text)
+
+
+def _in_its_lines(lines: tuple[str, ...], code: types.CodeType) -> Node | None:
+    """The `def` of a module in its own lines, which need not be all that the file has."""
+    first = code.co_firstlineno
+    if code.co_freevars or not lines[first - 1 : first] or not lines[first - 1].startswith(_DEFS):
+        return None
+    text = "\n" * (first - 1) + "".join(lines[first - 1 : _end(lines, first)])
+    try:
+        tree = ast.parse(text)
+        known = compiled(text, future_flags(code))
+    except SyntaxError:
+        return None
+    fits = len(tree.body) == 1 and isinstance(tree.body[0], _FUNCTIONS) and alike(code, known)
+    return tree.body[0] if fits and _fits(tree.body[0], code) else None
+
+
+_DEFS = ("def ", "@")
+
+
+def _end(lines: tuple[str, ...], first: int) -> int:
+    """How many lines there are up to the end of a `def` that starts in the first column."""
+    named = False
+    for number, line in enumerate(lines[first - 1 :], first):
+        if named and line[0] not in " \t\r\n)]}#":
+            return number - 1
+        named = named or line.startswith("def ")
+    return len(lines)
 
 
 def _one(function: types.FunctionType, nodes: tuple[Node, ...], text: str) -> Node:

@@ -10,7 +10,6 @@ through the array.  What is neither a definition nor a use that is known is refu
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -119,7 +118,7 @@ def entrywise(
     function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> ir.Function:
     """The function with the entries of sparse matrices that carry a derivative beside them."""
-    if "scipy.sparse" not in sys.modules or not has_sparse(function, kinds):
+    if not has_sparse(function, kinds):
         return function
     active = carrying(function, kinds, inputs, outputs)
     apart = _Apart(function, kinds, active)

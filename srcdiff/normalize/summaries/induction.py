@@ -35,9 +35,9 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.ir.kinds import Callable as Function
 from srcdiff.kinds.calls import kind_of_call
-from srcdiff.kinds.higher_order import answered_by
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.kinds.lattice import join, join_all
+from srcdiff.kinds.probing import answered_by
 from srcdiff.normalize.containers.methods import plain_containers
 from srcdiff.normalize.in_place import inplace, prepare
 from srcdiff.normalize.live_ranges import webs

@@ -25,7 +25,7 @@ from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_mutable
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime import trees
-from srcdiff.specialize.early_activity import varied
+from srcdiff.runtime.service import is_jacobian
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
 from srcdiff.specialize.static_values import Derived, Known, Made, derivative
 
@@ -184,6 +184,8 @@ def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
     made = {n: v for n, v in own.items() if is_jacobian(v)}
     if not made and not any(_calls_jacobian(s) for s in ir.walk(function.body)):
         return function
+    from srcdiff.specialize.early_activity import varied
+
     changing = varied(function, inputs)
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
@@ -210,11 +212,6 @@ def _made(stmt: ir.Stmt, own: Mapping[str, Any]) -> Any:
     refs = {n: ir.Ref(n, value) for n, value in own.items()}
     found = derivative(rhs, refs)
     return found.value if isinstance(found, ir.Ref) else None
-
-
-def is_jacobian(fn: Any) -> bool:
-    """Whether a callee is what `srcdiff.jacobian` or `srcdiff.hessian` makes."""
-    return hasattr(type(fn), "by_columns")
 
 
 def written_columns(made: Any, loc: ir.Loc | None = None) -> Any:

@@ -21,7 +21,6 @@ from srcdiff.frontend.request import Member
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, List, Tuple, class_if_any, class_of, inside
 from srcdiff.runtime import records, trees
-from srcdiff.specialize.objects.boxes import check_given, outside, stored_classes
 
 Kinds = Mapping[str, Kind]
 Path = tuple[Any, ...]
@@ -102,6 +101,8 @@ class Places:
 
     def _kept(self, more: frozenset[type]) -> frozenset[type]:
         """The classes of objects that are stored into after they came out of a container."""
+        from srcdiff.specialize.objects.boxes import check_given, outside, stored_classes
+
         found = list(stores(self.whole_function.body))
         pairs = [(base, key) for _, base, key in found]
         kept = stored_classes(pairs, self.boxed, self.whole_function, self.kinds, more)
@@ -496,3 +497,14 @@ def _refusal(stmt: ir.Stmt, since: ir.Stmt, into: Place) -> HeldElsewhereError:
         remedy="Make a new object with the new value, or copy it first with copy.copy.",
     )
     return HeldElsewhereError(into, error)
+
+
+def step(base: ir.Name, key: object) -> ir.Call:
+    """An attribute or an item of a value."""
+    if isinstance(key, Member):
+        return ir.Call(ir.Attr(str(key)), (base,))
+    return ir.Call(operator.getitem, (base, ir.Const(key)))
+
+
+ATTRIBUTE = "attribute"
+"""The text of an item that is an attribute of an object, whatever is known of that."""

@@ -17,7 +17,6 @@ be told apart by a store, the function is refused.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -49,6 +48,7 @@ from srcdiff.specialize.objects.places import (
     check_stores,
     is_store,
     is_text,
+    step,
     stores,
     without_same,
 )
@@ -577,13 +577,6 @@ class _Unfold:
             out.append(ir.Assign(held, step(found, key), loc))
             found = held
         return found
-
-
-def step(base: ir.Name, key: object) -> ir.Call:
-    """An attribute or an item of a value."""
-    if isinstance(key, Member):
-        return ir.Call(ir.Attr(str(key)), (base,))
-    return ir.Call(operator.getitem, (base, ir.Const(key)))
 
 
 def plain_names(function: ir.Function) -> ir.Function:

@@ -19,7 +19,7 @@ from srcdiff.frontend.request import Member, spelled
 from srcdiff.ir.kinds import Dict, Kind, List, Object, Tuple, Unknown, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
-from srcdiff.specialize.objects.places import Kinds, Place, Places, is_made, stores
+from srcdiff.specialize.objects.places import ATTRIBUTE, Kinds, Place, Places, is_made, stores
 
 _SAME: dict[Any, bool] = {
     operator.is_: True, operator.eq: True, operator.is_not: False, operator.ne: False,
@@ -334,10 +334,6 @@ class Variables(Places):
 def below(place: Place, name: str) -> Place:
     """The place of an attribute of an object."""
     return place[0], (*place[1], Member(name))
-
-
-ATTRIBUTE = "attribute"
-"""The text of an item that is an attribute of an object, whatever is known of that."""
 
 
 def part(base: ir.Atom, key: Any) -> ir.Call:
