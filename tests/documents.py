@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import srcdiff
+from srcdiff.primitives import registry
 
 from . import limits, rule_table
 from .limits.table import LIMITS
@@ -83,6 +84,7 @@ def updated(text: str, folder: Path) -> str:
 
 def main() -> None:
     """Rewrite generated blocks of documents, the table of rules and the page of refusals."""
+    (registry.folder() / registry.INDEX).write_text(registry.indexed())
     RULES.write_text(rule_table.text())
     for path in DOCUMENTS:
         with tempfile.TemporaryDirectory() as folder:

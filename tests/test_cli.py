@@ -429,7 +429,7 @@ def test_wrong_gradients_are_found(model, capsys):
         assert main(["check", "g.py", "--rules", "wrong.py", "--verify"]) == 1
     finally:
         registry._user = before
-        registry.registry.cache_clear()
+        registry._so_far.cache_clear()
 
 
 # --- projects -------------------------------------------------------------------------------------

@@ -267,7 +267,7 @@ def user_rules():
 
     yield
     registry._user = saved
-    registry.registry.cache_clear()
+    registry._so_far.cache_clear()
 
 
 def test_templates_with_several_results(user_rules):

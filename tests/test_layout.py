@@ -1,6 +1,7 @@
 """Where things are: the packages, the order in which they may import, and folders."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -135,4 +136,25 @@ def test_what_few_programs_need_is_read_on_first_use():
     loaded, missing = done.stdout.split("\n")[:2]
     late = ("srcdiff.aot", "srcdiff.report", "srcdiff.cli", "srcdiff.testing", "srcdiff.autograd")
     assert not [name for name in loaded.split() if name.startswith(late)]
+    assert len(loaded.split()) < 100
     assert not missing
+
+
+def test_a_gradient_reads_the_templates_of_its_callees_alone(tmp_path):
+    """The index says in which files those are; what it does not know of is read as a whole."""
+    (tmp_path / "model.py").write_text(
+        "import numpy as np\ndef f(x):\n    return np.sum(np.tanh(x) * x)\n"
+    )
+    code = (
+        "import sys, numpy as np, srcdiff, model\n"
+        "srcdiff.grad(model.f)(np.ones(3))\n"
+        "mine = [m for m in sys.modules if m.startswith('srcdiff_templates.')]\n"
+        "print(*sorted(m.rpartition('.')[2] for m in mine))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+    )  # fmt: skip
+    read = set(done.stdout.split())
+    assert {"arithmetic", "reductions", "trigonometric"} <= read
+    assert not read & {"linalg", "fft", "statistics", "indexing", "solutions"}

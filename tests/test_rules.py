@@ -4,6 +4,7 @@ import doctest
 import math
 import operator
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -132,6 +133,23 @@ def test_templates_are_loaded_once_and_lowered_one_at_a_time():
     assert template_of(registry.find(np.sinh)) is template_of(registry.find(np.sinh))
 
 
+def test_the_index_leads_to_every_rule():
+    listed = {file: (size, names) for file, size, names in registry._entries()}
+    assert list(listed) == registry.files_of(registry.folder())
+    for file, (size, names) in listed.items():
+        assert size == file.stat().st_size, "run `python -m tests.documents`"
+        made = {registry.name_of(f) for r in registry.read_file(file) for f in r.functions}
+        assert made <= set(names), "run `python -m tests.documents`"
+
+
+def test_a_file_that_has_changed_is_not_looked_up_in_the_index(monkeypatch, tmp_path):
+    shutil.copytree(registry.folder(), tmp_path / "templates")
+    with (tmp_path / "templates" / "norms.py").open("a") as file:
+        file.write("# changed\n")
+    monkeypatch.setattr(registry, "folder", lambda: tmp_path / "templates")
+    assert registry._index.__wrapped__() is None
+
+
 def test_a_template_needs_functions_and_a_yield():
     with pytest.raises(TypeError, match="needs the functions"):
         registry.rule()
@@ -150,7 +168,7 @@ def own_rules():
     saved = registry._user
     yield
     registry._user = saved
-    registry.registry.cache_clear()
+    registry._so_far.cache_clear()
 
 
 def test_a_user_rule_lies_above_the_others(own_rules):

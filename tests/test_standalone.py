@@ -650,4 +650,4 @@ def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):
         assert rules_line(unruled) == before[0] and rules_line(tabled) != before[1]
     finally:
         monkeypatch.undo()
-        registry.registry.cache_clear()
+        registry._so_far.cache_clear()

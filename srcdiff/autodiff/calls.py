@@ -22,7 +22,6 @@ from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import written_classes
-from srcdiff.check.lists import check_returned
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
@@ -223,6 +222,8 @@ def user_calls(typed: Typed) -> ir.Function:
     marked = replace(function, body=marker.block(function.body))
     if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
+    from srcdiff.check.lists import check_returned
+
     check_returned(marked, kinds)
     # What that shows of memory decides what may be written into, and what is looked up.
     stored = frozenset(written_classes(marked, kinds))

@@ -28,7 +28,6 @@ from srcdiff.analysis.links import (
     refusal,
     stored_names,
 )
-from srcdiff.check.lists import check_loops
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.kinds import (
@@ -230,7 +229,10 @@ def check_changes(function: ir.Function, kinds: Kinds) -> None:
     And loops over lists that become longer or shorter meanwhile, and calls that may be given `out`
     among `*args`.
     """
-    check_loops(function, kinds)
+    if any(isinstance(s, ir.For) for s in ir.walk(function.body)):
+        from srcdiff.check.lists import check_loops
+
+        check_loops(function, kinds)
     check_written(function, kinds)
     check_views(function, kinds)
     check_kept(function, kinds)

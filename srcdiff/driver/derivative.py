@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from srcdiff.analysis.facts import uncollected
 from srcdiff.backends.loader import (
     check_same_module,
     compile_module,
@@ -164,6 +165,7 @@ class Derivative:
         self.check_inputs(values, kinds)
         return kinds
 
+    @uncollected()
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         from srcdiff.driver.pipeline import derive
@@ -272,6 +274,7 @@ class Derivative:
             self._check_memory(found, args, kwargs)
         return found
 
+    @uncollected()
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
         from srcdiff.driver.pipeline import derive_pair

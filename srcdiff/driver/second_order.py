@@ -38,7 +38,6 @@ from srcdiff.normalize.summaries.effects import kind_of_atom
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import IN_PLACE_FUNCTIONS, MUTATORS, is_pure, is_ufunc_at, module_of
 from srcdiff.runtime.implicit import with_source
-from srcdiff.runtime.second_order import call_of, gradient_by, gradients_at, tangent_along
 from srcdiff.runtime.service import is_derivative, made_once
 from srcdiff.runtime.trees import hooked
 
@@ -198,6 +197,8 @@ def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:
 
     None where it cannot be told that its derivative goes by the tangent.
     """
+    from srcdiff.runtime.second_order import call_of, gradients_at
+
     if not _is_plain(made, call):
         return None
     keywords = tuple(str(k) for k, _ in call.kwargs if k != SEED)
@@ -238,6 +239,8 @@ def _goes_by_tangent(
     Raises:
         TransformError: something of it is refused.
     """
+    from srcdiff.runtime.second_order import gradient_by, tangent_along
+
     function = made.for_kinds(by_name)
     check_repeatable(function, made.primal)
     if any(value is hooked for value in function.__globals__.values()):

@@ -13,7 +13,7 @@ import importlib.util
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -289,6 +289,7 @@ class Registry:
         return Registry(MappingProxyType(table), (*self.rules, *rules))
 
 
+@functools.cache
 def _joined(old: Rule | None, new: Rule) -> Rule:
     """The rule that stands after `new` is declared: a tangent joins its template."""
     if old is not None and new.flavour == "forward":
@@ -302,6 +303,7 @@ EMPTY = Registry(MappingProxyType({}), ())
 _lock = threading.RLock()
 _loading: list[list[Rule]] = []  # the loads in progress; read and written under the lock
 _user: tuple[Rule, ...] = ()
+_files: dict[Path, tuple[Rule, ...]] = {}  # those of the project's own files that were read
 _extra: dict[str, tuple[Rule, ...]] = {}  # the rules of other packages; written under the lock
 
 
@@ -313,7 +315,7 @@ def _announce(made: Rule) -> Rule:
             _loading[-1].append(made)
         else:
             _user = (*_user, made)
-            registry.cache_clear()
+            _so_far.cache_clear()
     return made
 
 
@@ -339,17 +341,95 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
     return found
 
 
-@functools.cache
-def _core() -> Registry:
-    """The rules of NumPy, `math`, the builtins and the project's own functions."""
-    return EMPTY.extended(tuple(r for file in files_of(folder()) for r in read_file(file)))
+def _reading(files: Iterable[Path]) -> None:
+    """Read those of the project's own files that were not read yet."""
+    with _lock:
+        new = [file for file in files if file not in _files]
+        _files.update((file, read_file(file)) for file in new)
+        if new:
+            _forget()
+
+
+def _forget() -> None:
+    """Forget what was made of the rules that were read so far."""
+    for cached in (_builtin_so_far, _builtin_rules, _so_far):
+        cached.cache_clear()
 
 
 @functools.cache
-def builtin() -> Registry:
+def _builtin_so_far() -> Registry:
     """The rules of the project's own templates that have been needed so far."""
     with _lock:
-        return _core().extended(tuple(r for found in _extra.values() for r in found))
+        found = [*(_files[file] for file in sorted(_files)), *_extra.values()]
+        return EMPTY.extended(tuple(r for rules in found for r in rules))
+
+
+@functools.cache
+def _so_far() -> Registry:
+    """The rules that have been needed so far, and the user's above them."""
+    with _lock:
+        return _builtin_so_far().extended(_user)
+
+
+def builtin() -> Registry:
+    """The rules of NumPy, `math`, the builtins and the project's own functions.
+
+    Those of other packages are among them as soon as one has been asked for.
+    """
+    _reading(files_of(folder()))
+    return _builtin_so_far()
+
+
+def registry() -> Registry:
+    """All rules: the project's own, and the user's above them."""
+    builtin()
+    return _so_far()
+
+
+# --- which files have the rules of a callee ------------------------------------------------------
+
+
+INDEX = "index.txt"
+"""The file that says which names the rules of each file are for; `python -m tests.documents`."""
+
+
+def _entries() -> list[tuple[Path, int, list[str]]]:
+    """Each file with the size that it had, and the names of callees that its rules are for."""
+    lines = [line.split() for line in (folder() / INDEX).read_text().splitlines()]
+    return [(folder() / file, int(size), names) for file, size, *names in lines]
+
+
+@functools.cache
+def _index() -> Mapping[str, tuple[Path, ...]] | None:
+    """The files that have rules for callees of a name; None if a file is not as it was."""
+    found: dict[str, tuple[Path, ...]] = {}
+    for file, _, names in _entries():
+        for name in names:
+            found[name] = (*found.get(name, ()), file)
+    same = {f: n for f, n, _ in _entries()} == {f: f.stat().st_size for f in files_of(folder())}
+    return found if same else None
+
+
+def indexed() -> str:
+    """What the index has to say; a name that another version of Python or NumPy has stays."""
+    known = {file: names for file, _, names in _entries()}
+    lines = []
+    for file in files_of(folder()):
+        names = {name_of(f) for rule in read_file(file) for f in rule.functions}
+        names.update(known.get(file, ()))
+        lines.append(" ".join([file.name, str(file.stat().st_size), *sorted(names)]))
+    return "\n".join(lines) + "\n"
+
+
+def name_of(function: Any) -> str:
+    """The last name of a callee: those that have one in common are read together."""
+    if isinstance(function, Given):
+        function = function.function
+    if isinstance(function, (Attr, Method)):
+        return function.name
+    if hasattr(type(function), "__getattr__"):  # which may do anything
+        return type(function).__name__
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 @functools.cache
@@ -367,38 +447,40 @@ def read_extras() -> bool:
             files = files_of(_extra_folders()[module])
             _extra[module] = tuple(r for file in files for r in read_file(file))
         if new:
-            for cached in (builtin, _builtin_rules, registry):
-                cached.cache_clear()
+            _forget()
     return bool(new)
 
 
+_LISTED = frozenset({"numpy", "math", "builtins", "_operator"})
+"""The packages for whose functions the project's own files are."""
+
+
 def _registry_of(function: Any) -> Registry:
-    """The registry that has the rules of the package that a function belongs to."""
-    now = registry()
+    """A registry that has all rules of a function."""
+    index = _index()
+    _reading(files_of(folder()) if index is None else index.get(name_of(function), ()))
+    now = _so_far()
+    package = str(getattr(function, "__module__", "")).split(".")[0]
+    listed = package in _LISTED and not isinstance(function, type)
+    if listed and now.find(function) is None:
+        _reading(files_of(folder()))  # another version may have another name for it
+        now = _so_far()
     if len(_extra) < len(_extra_folders()) and now.find(function) is None:
-        package = str(getattr(function, "__module__", "")).split(".")[0]
         foreign = package == "srcdiff" or any(n.startswith(f"{package}.") for n in _extra_folders())
         if (foreign or isinstance(function, np.ufunc)) and read_extras():
-            return registry()
+            return _so_far()
     return now
 
 
 @functools.cache
 def _builtin_rules() -> frozenset[Rule]:
-    found = builtin()
+    found = _builtin_so_far()
     return frozenset((*found.rules, *found.by_key.values()))  # with and without tangents
 
 
 def is_builtin(rule: Rule) -> bool:
     """Whether a rule is one of the project's own."""
     return rule in _builtin_rules()
-
-
-@functools.cache
-def registry() -> Registry:
-    """All rules: the project's own, and the user's above them."""
-    with _lock:
-        return builtin().extended(_user)
 
 
 def user_rules() -> tuple[Rule, ...]:

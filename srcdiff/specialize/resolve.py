@@ -29,7 +29,6 @@ from srcdiff.specialize.closures import defunctionalize
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.specialize.namespaces import passes_modules, read_of_modules
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
-from srcdiff.specialize.unroll import fixed_dicts, outside_items, outside_keys
 
 Kinds = Mapping[str, Kind]
 
@@ -191,6 +190,8 @@ def _round(
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
     function = read_of_modules(function, kinds)
+    from srcdiff.specialize.unroll import fixed_dicts
+
     new = _Resolve(function, kinds, fixed_dicts(function, params)).function()
     if new == function and objects:
         from srcdiff.specialize.objects.methods import Members
@@ -293,6 +294,8 @@ class _Resolve:
         """The arguments that `*args` of a call of `fn` stands for, where it is known how many."""
         if not isinstance(arg, ir.Star):
             return [arg]
+        from srcdiff.specialize.unroll import outside_items
+
         if (fixed := outside_items(arg.value, self.whole)) is not None:
             return [self.item(arg.value, k, loc, out) for k in range(fixed)]
         if not isinstance(arg.value, ir.Name):
@@ -314,6 +317,8 @@ class _Resolve:
         """The keyword arguments that `**kwargs` stands for, where its keys are known."""
         if key is not None:
             return [(key, value)]
+        from srcdiff.specialize.unroll import outside_keys
+
         keys = outside_keys(value, self.whole)
         if isinstance(value, ir.Name):
             keys = self.dicts.get(value.id)

@@ -46,7 +46,7 @@ def run(limit: Limit) -> srcdiff.SrcdiffError:
     finally:
         del linecache.cache[FILE]
         registry._user = before
-        registry.registry.cache_clear()
+        registry._so_far.cache_clear()
     raise AcceptedError(f"{limit.topic}: {limit.title} is accepted")
 
 

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.tape.needs import Contents, contents_of, primal_reads
+from srcdiff.autodiff.tape.needs import Contents, Stable, contents_of, primal_reads
 from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import broadcasts_to_itself
 from srcdiff.kinds.calls import kind_of_call
@@ -145,19 +145,8 @@ class _Facts(Known):
     moved: set[str] = field(default_factory=set)  # classes of lists whose items change places
 
 
-@frozen
-class Stable:
-    """Identities of stores that need no saving, and of those whose value can be read back later."""
-
-    safe: frozenset[int] = frozenset()
-    kept: frozenset[int] = frozenset()
-    needed: frozenset[str] = frozenset()  # the names whose reads the proof took into account
-
-
 def stable(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> Stable:
     """The stores of which it is proved that they overwrite nothing that is needed."""
-    if not facts.aliases.classes:
-        return Stable()
     known = _Facts(facts)
     needed = _needed_names(block, adjoint_names, facts)
     _collect(block, Where(), known, needed, adjoint_names)

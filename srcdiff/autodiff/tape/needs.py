@@ -221,3 +221,12 @@ def is_arithmetic(rhs: ir.Rhs, kind: Kind | None) -> bool:
     if rhs.fn is operator.pow:
         return rhs.args[1] == ir.Const(2)
     return any(rhs.fn is fn for fn in _ARITHMETIC)
+
+
+@frozen
+class Stable:
+    """Identities of stores that need no saving, and of those whose value can be read back later."""
+
+    safe: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
+    needed: frozenset[str] = frozenset()  # the names whose reads the proof took into account

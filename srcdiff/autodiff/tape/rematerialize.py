@@ -23,9 +23,9 @@ from dataclasses import field, replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.tape.dependence import Stable
 from srcdiff.autodiff.tape.needs import (
     Item,
+    Stable,
     contents_of,
     contents_read,
     is_arithmetic,

@@ -14,10 +14,10 @@ from dataclasses import replace
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import kept_outside, stored_names
-from srcdiff.autodiff.tape.dependence import Stable, stable
 from srcdiff.autodiff.tape.needs import (
     Contents,
     Item,
+    Stable,
     count_uses,
     exposed,
     halves,
@@ -272,7 +272,11 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     """The forward and the backward part of a paired function."""
     body = countable(function, facts)
     adjoint_names = facts.value_adjoints
-    steady = stable(body, adjoint_names, facts)
+    steady = Stable()
+    if facts.aliases.classes:
+        from srcdiff.autodiff.tape.dependence import stable
+
+        steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)
     parts = parts_of_others(body, provided, facts)
     walker = _Split(facts, adjoint_names | provided, parts, count_uses(body), steady)
