@@ -12,8 +12,9 @@ from typing import Any
 
 import srcdiff
 from srcdiff.primitives import registry
+from tests import limits
+from tests.rules import table as rule_table
 
-from . import limits, rule_table
 from .limits.table import LIMITS
 
 ROOT = Path(__file__).parent.parent

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-
-from . import structures as st
-from .check import Problem
-from .cupy_models import models
-from .programs import GOLDEN, Program
+from tests.programs import GOLDEN, Program
+from tests.support import structures as st
+from tests.support.cupy_models import models
+from tests.support.differences import Problem
 
 FOLDER = Path(__file__).parent / "golden"
 CUPY = FOLDER / "cupy"

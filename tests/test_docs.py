@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from . import documents, rule_table
+from tests import documents
+from tests.rules import table as rule_table
 
 
 @pytest.mark.parametrize("path", documents.DOCUMENTS, ids=lambda p: p.name)

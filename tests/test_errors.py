@@ -1,14 +1,16 @@
 """Bad input gets a located error: the message, the line and the caret."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff import errors, ir
+from srcdiff.frontend.source.parse import parse
 from srcdiff.runtime import trees
-
-from .check import define
+from tests.support.differences import define
 
 
 def refusal(text, error=srcdiff.UnsupportedError, inputs=0, args=(2.0,), name="f"):
@@ -348,3 +350,52 @@ def test_a_check_is_one_line():
     lines = srcdiff.source(f, example=(A3, A3)).splitlines()
     assert lines[2].strip() == "np.broadcast_shapes(x.shape, y.shape)"
     assert lines[3].strip() == "# backward"
+
+
+# --- the errors themselves -----------------------------------------------------------------------
+
+
+def test_layout_without_place():
+    assert str(errors.TransformError("why", remedy="what\nmore")) == "why\n  what\n  more"
+    loc = ir.Loc("nowhere.py", 3, 5)
+    assert str(errors.UnsupportedError("why", loc)) == "nowhere.py:3:5: why"
+    text = str(errors.TransformError("why", ir.Loc("a.py", 3), "what", "    x = 1\n"))
+    assert text == "a.py:3:5: why\n    x = 1\n    ^\n  what"
+
+
+def test_line_is_read_from_the_file():
+    define("a = 1\nb = 2\n", "a", {})
+    file = parse(test_layout_without_place).file
+    error = errors.MissingRuleError("why", ir.Loc(file, 1, 1))
+    assert error.line.startswith('"""Bad input gets a located error')
+
+
+@pytest.mark.parametrize(
+    "name,bases",
+    {
+        "TransformError": (RuntimeError,),
+        "UnsupportedError": (errors.TransformError, NotImplementedError),
+        "MissingRuleError": (errors.UnsupportedError,),
+        "UnusedInputError": (errors.TransformError,),
+        "CotangentError": (RuntimeError, ValueError),
+        "CotangentTypeError": (errors.CotangentError, TypeError),
+        "DtypeError": (RuntimeError, TypeError),
+        "ReleasedError": (RuntimeError,),
+        "AnomalyError": (RuntimeError, FloatingPointError),
+        "InternalError": (AssertionError,),
+    }.items(),
+)
+def test_classes(name, bases):
+    cls = getattr(errors, name)
+    assert all(issubclass(cls, base) for base in (errors.SrcdiffError, *bases))
+    copy = pickle.loads(pickle.dumps(cls("why")))
+    assert type(copy) is cls and str(copy) == "why"
+
+
+def test_located_errors_pickle():
+    f = define("def f(x):\n    try: return x\n    finally: pass\n", "f", {})
+    with pytest.raises(srcdiff.UnsupportedError) as info:
+        srcdiff.grad(f)(2.0)
+    error = info.value
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) and copy.loc == error.loc and copy.remedy == error.remedy

@@ -9,7 +9,7 @@ import srcdiff
 from tests.fuzz.judge import CRASHED, INVALID, REFUSED, RIGHT, WRONG, judge_forward, judge_text
 from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
-from tests.part import ALL
+from tests.support.part import ALL
 
 TOGETHER = 25
 PROGRAMS = 200 if ALL else 100

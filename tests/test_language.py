@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import srcdiff
+from tests.support.differences import check_gradient, define
 
-from .check import check_gradient, define
 from .programs.aliases import reshaped_parameter_written
 from .test_errors import assert_located
 

@@ -1,4 +1,4 @@
-"""The parameters of `grad` and the conventions at kinks; `cells.py` says where each is tested."""
+"""The parameters of `grad` and the conventions at kinks; `promises` says where each is tested."""
 
 import ast
 import math
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import srcdiff
-
-from . import models
-from .cells import CELLS
-from .check import close
+from tests.support import models
+from tests.support.differences import close
+from tests.support.promises import CELLS
 
 X = np.array([0.5, -1.0, 2.0])
 
@@ -21,7 +20,8 @@ def test_every_cell_has_its_tests(cell):
     assert CELLS[cell]
     for item in CELLS[cell].split():
         file, name = item.split(":")
-        text = (Path(__file__).parent / f"test_{file}.py").read_text()
+        folder, _, base = file.rpartition("/")
+        text = (Path(__file__).parent / folder / f"test_{base}.py").read_text()
         tests = (n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
         assert f"test_{name}" in tests, item
 

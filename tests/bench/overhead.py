@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import srcdiff
+from tests.support.differences import from_source
 
-from ..check import from_source
 from .timing import micro, seconds, table
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import srcdiff
+from tests.support import structures as st
+from tests.support.differences import Problem
 
-from .. import structures as st
-from ..check import Problem
 from ..programs import GOLDEN, Program
 from .timing import micro, seconds, table
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import srcdiff
+from tests.support.differences import define
 
-from ..check import define
 from .hydrodynamics import misfit, shock_tube
 from .timing import micro, table
 

@@ -17,8 +17,8 @@ import numpy as np
 
 import srcdiff
 from srcdiff.errors import SrcdiffError, TransformError, UnsupportedError, UnusedInputError
-from tests import structures as st
-from tests.check import (
+from tests.support import structures as st
+from tests.support.differences import (
     Problem,
     assert_form,
     assert_unchanged,

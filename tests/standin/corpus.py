@@ -17,9 +17,9 @@ import srcdiff
 from srcdiff.backends.cupy.helpers import for_cupy
 from srcdiff.errors import SrcdiffError
 from srcdiff.runtime.devices import is_device_array
-from tests import structures as st
-from tests.check import Problem, positional
 from tests.programs import PROGRAMS, Program
+from tests.support import structures as st
+from tests.support.differences import Problem, positional
 
 from .arrays import ndarray
 from .device import Device
@@ -166,7 +166,7 @@ def _primal(program: Program, function: Callable[..., Any], device: Device) -> t
 
 
 def _picked(program: Program, run: Any) -> Any:
-    from tests.check import pick
+    from tests.support.differences import pick
 
     return pick(run[0], program.outputs, run[1])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import srcdiff
 from srcdiff.errors import MissingRuleError, SrcdiffError
-from tests.samples import Sample, collected
+from tests.rules.samples import Sample, collected
 
 from .corpus import Outcome, alike, to_device, to_host
 from .device import Device

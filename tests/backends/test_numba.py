@@ -1,0 +1,571 @@
+"""Gradients compiled by Numba, in memory and in files; and what is refused."""
+
+import functools
+import importlib
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.backends.numba import legalize
+from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
+from srcdiff.runtime import arrays
+from tests.corpus.test_programs import assert_same
+from tests.programs import GOLDEN
+from tests.rules import native as rule_native
+from tests.support import structures as st
+from tests.support.differences import Problem, check_gradient, define, positional
+
+ROOT = Path(__file__).parents[2]
+same = functools.partial(assert_same, rtol=1e-12)
+X = np.array([0.3, -0.5, 0.2, 0.9])
+
+
+def test_what_is_no_compiler():
+    with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'cython'"):
+        srcdiff.grad(recurrence, compile="cython")
+    with pytest.raises(ValueError, match="compile: not with is_grads_batched"):
+        srcdiff.grad(recurrence, compile="numba", is_grads_batched=True)
+    with pytest.raises(ValueError, match="compile: needs an example"):
+        srcdiff.generate(recurrence, compile="numba")
+
+
+def test_without_numba(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(ExtraError, match=r"needs Numba .*pip install 'srcdiff\[numba\]'"):
+        srcdiff.grad(recurrence, compile="numba")(X, 0.5)
+    with pytest.raises(ExtraError, match="needs Numba"):
+        srcdiff.generate(recurrence, compile="numba", example=(X, 0.5))
+
+
+FACTOR = np.array([1.5])
+FACTORS = (np.array([1.5]), np.array([1.0]))
+
+
+def by_factor(x):
+    return np.sum(x * x) * FACTOR[0]
+
+
+def by_factors(x):
+    return np.sum(x * x * FACTORS[0]) * FACTORS[1][0]
+
+
+def by_default(x, k=FACTOR):
+    return np.sum(x * x) * k[0]
+
+
+@pytest.mark.parametrize(
+    "f, array",
+    [(by_factor, FACTOR), (by_factors, FACTORS[0]), (by_default, FACTOR)],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_arrays_outside_are_read_at_every_call(f, array):
+    pytest.importorskip("numba")
+    g, plain, first = srcdiff.grad(f, "x", compile="numba"), srcdiff.grad(f, "x"), array.copy()
+    try:
+        same(g(X), plain(X))
+        compiled = g.specialised(X)
+        same(g(X), plain(X))
+        assert g.specialised(X) is compiled
+        array[...] = 7.0
+        same(g(X), plain(X))
+    finally:
+        array[...] = first
+    same(g(X), plain(X))
+
+
+def recurrence(x, k):
+    h = 0.0
+    for i in range(len(x)):
+        h = np.tanh(k * h + x[i])
+    return h * h
+
+
+def vectors(x, k):
+    h = np.zeros(2)
+    for i in range(len(x)):
+        h = np.tanh(k * h + x[i])
+    return h @ h
+
+
+def bowl(x, k):
+    return np.sum(np.tanh(k * x) ** 2)
+
+
+def positive(v):
+    return v * v if v > 0 else 0.0
+
+
+def calls(x):
+    total = 0.0
+    for v in x:
+        total += positive(v)
+    return total
+
+
+def products(x, y):
+    return np.sin(x) * y
+
+
+def peaks(x):
+    y = 2.0 * x
+    return np.sum(np.exp(y - np.max(y, axis=1, keepdims=True)))
+
+
+def of_dict(p):
+    return np.sum(p["a"])
+
+
+def doubled(x):
+    return np.sum(x * 2.0)
+
+
+def outside(x, i):
+    return x[i] * 2.0
+
+
+def pair(x):
+    return x * 2.0, x * 3.0
+
+
+def power(x, n):
+    return 1.0 if n == 0 else x * power(x, n - 1)
+
+
+def steps(x):
+    return np.diff(x, 2)
+
+
+def others(x):
+    return np.prod(x)
+
+
+def highest(x):
+    return np.max(x)
+
+
+def taken(x):
+    return np.take(x, np.array([[0, 2], [2, 1]]))
+
+
+def turned(x):
+    return np.flip(x)
+
+
+def volume(x):
+    return np.linalg.det(np.outer(x, x) + 0.5 * np.outer(x[::-1], np.ones(4)))
+
+
+# Their derivatives call helpers, which have a form for Numba; two elements are largest, one is 0.
+HELPED = [steps, others, highest, taken, turned, volume]
+TIES = np.array([0.3, 0.9, 0.0, 0.9])
+SHAPES = [
+    ((2, 3), (3,)), ((4, 2, 3), (2, 1)), ((0, 3), (1, 3)), ((2, 3), ()), ((), ()), ((), (2, 2)),
+]  # fmt: skip
+
+
+def shifted(u):
+    u[1:] += u[:-1]
+    u[:-1] *= u[1:]
+    return np.sum(u**2)
+
+
+def symmetric(a):
+    a += a.T
+    return np.sum(a**2)
+
+
+def through_a_name(u):
+    v = u[::-1]
+    v -= u
+    return np.sum(u**3)
+
+
+def given_back(u):
+    y = u * 1.0
+    z = np.diff(y, n=0)
+    z *= 2.0
+    return np.sum(y * y)
+
+
+def last_of(x, n):
+    for i in range(n):
+        y = x * i
+    return y * x
+
+
+def on_one_side(x, n):
+    if n > 0:
+        y = x
+    return y * x
+
+
+def by_one_condition(x, n):
+    big = n > 1
+    if big:
+        y = 2.0 * x
+    z = x * x
+    if big:
+        z = z * y
+    return z
+
+
+def returned_early(x, n):
+    if n > 1:
+        y = x * n
+        return y
+    for i in range(3):
+        h = x * i
+        if h > 1.0:
+            break
+    return h
+
+
+def with_power(x, n):
+    return np.sum(x * np.arange(3) ** n)
+
+
+def as_a_length(x, n):
+    return np.sum(x[: 2**n] ** 2)
+
+
+def float_power(x, n):
+    return x * 2.0**n
+
+
+def integer_power(x, n):
+    return x * 2**n
+
+
+def as_a_text(x):
+    return np.sum(x) * len(f"{x.shape}")
+
+
+def as_str(x):
+    return x * len(str(x))
+
+
+def in_a_dict(x):
+    return {"square": x * x, "row": np.ones(2) * x}
+
+
+def apart_from_each_other(x):
+    y, z = x * 2.0, x * x
+    for i in range(1, len(x)):
+        y[i] += y[i - 1] * z[i]
+        y *= y
+        y -= z
+    return np.sum(y)
+
+
+def stacked(a, n):
+    return a if n <= 0 else stacked(np.stack([a, 2.0 * a]), n - 1)
+
+
+def ever_more_axes(x):
+    return np.sum(stacked(x, 2))
+
+
+def some_unpacked(x):
+    first, *rest = list(x)
+    return first * sum(rest)
+
+
+def of_several_types(x):
+    state = {"u": x, "n": 2.0}
+    for _ in range(2):
+        state["n"] = state["n"] * np.sum(state["u"])
+    return state["n"]
+
+
+def by_columns(x):
+    return np.sum(x.reshape(6, order="F") ** 2)
+
+
+OVERLAPS = [(shifted, X), (through_a_name, X), (given_back, X), (symmetric, np.outer(X, X + 1.0))]
+
+REFUSED = [
+    (peaks, (np.ones((2, 3)),), r"test_numba\.py:\d+:\d+: the derivative calls `winners`"),
+    (of_dict, ({"a": X},), r"test_numba\.py:\d+:\d+: `p` is a dict: Numba takes numbers"),
+    (doubled, (np.ones(3, np.float32),), r"`x` is of dtype float32, which Numba turns into"),
+    (pair, (2.0,), r"test_numba\.py:\d+:\d+: .*cotangents of several outputs"),
+    (power, (2.0, 3), r"test_numba\.py:\d+:\d+: Numba does not compile this"),
+    (
+        srcdiff.grad(vectors), (np.ones((3, 2)), 0.5),
+        r"the derivative calls `zero_tree`, which Numba does not",
+    ),
+    (integer_power, (2.0, 3), r"test_numba\.py:\d+:\d+: it is not known of which type the output"),
+    (as_a_text, (X,), r"test_numba\.py:\d+:\d+: the text of a value that is neither an integer"),
+    (ever_more_axes, (X,), r"test_numba\.py:\d+:\d+: `a` is an array whose number of axes ch"),
+    (some_unpacked, (X,), r"test_numba\.py:\d+:\d+: .*unsupported opcode \(UNPACK_EX\)"),
+    (of_several_types, (X,), r"test_numba\.py:\d+:\d+: a dict whose values are of several types"),
+    (as_str, (2.0,), r"test_numba\.py:\d+:\d+: the text of a value that is neither an integer"),
+]  # fmt: skip
+needs_numba = pytest.mark.skipif(
+    importlib.util.find_spec("numba") is None, reason="needs Numba, which is an extra"
+)
+native = [needs_numba, pytest.mark.filterwarnings("ignore::numba.NumbaPerformanceWarning")]
+if importlib.util.find_spec("numba") is None:
+    native = [needs_numba]
+
+
+class TestNative:
+    """What needs Numba."""
+
+    pytestmark = native
+
+    def test_rules_that_are_said_to_be_compiled(self):
+        names = frozenset(("np.tanh", "np.dot", "math.sin", "x.ravel()", "np.einsum", "np.fft.fft"))
+        assert {*rule_native.asked(names)} == names & rule_native.compiled() != names
+
+    @pytest.mark.parametrize("f", HELPED, ids=lambda f: f.__name__)
+    def test_helpers(self, f):
+        v = np.ones_like(f(TIES)) * 1.5
+        expected = srcdiff.grad(f)(TIES, grad_outputs=v)
+        same(srcdiff.grad(f, compile="numba")(TIES, grad_outputs=v), expected)
+
+    @pytest.mark.parametrize("given, shape", SHAPES)
+    def test_sums_over_broadcast_axes(self, given, shape):
+        numba = importlib.import_module("numba")
+        rng = np.random.default_rng(0)
+        d, x = rng.standard_normal(given), rng.standard_normal(shape)
+        found = numba.njit(legalize.unbroadcast)(d, x if shape else 1.5)
+        expected = arrays.unbroadcast(d, x)
+        assert np.shape(found) == np.shape(expected)
+        same(found, expected)
+
+    @pytest.mark.parametrize("f, x", OVERLAPS, ids=lambda v: getattr(v, "__name__", ""))
+    def test_operands_that_overlap(self, f, x):
+        g = srcdiff.value_and_grad(f, compile="numba")
+        same(g(x.copy()), srcdiff.value_and_grad(f)(x.copy()))
+
+    def test_operands_apart_are_not_copied(self):
+        g, plain = (srcdiff.grad(apart_from_each_other, compile=c) for c in ("numba", None))
+        same(g(X), plain(X))
+        assert g.source.count("np.copy") == plain.source.count("np.copy")
+
+    @pytest.mark.parametrize("f", [last_of, on_one_side], ids=lambda f: f.__name__)
+    def test_names_without_a_value(self, f):
+        for g in (srcdiff.grad(f), srcdiff.grad(f, compile="numba")):
+            same(g(2.0, 2), 4.0)
+            with pytest.raises(UnboundLocalError, match="local variable 'y'"):
+                g(2.0, 0)
+
+    @pytest.mark.parametrize("f", [by_one_condition, returned_early], ids=lambda f: f.__name__)
+    def test_names_that_have_a_value(self, f):
+        g = srcdiff.grad(f, compile="numba")
+        for n in (0, 2):
+            same(g(1.5, n), srcdiff.grad(f)(1.5, n))
+        assert "is_bound" not in g.source
+
+    def test_powers_of_integers(self):
+        for f in (with_power, as_a_length):
+            g = srcdiff.grad(f, compile="numba")
+            same(g(X[:3], 1), srcdiff.grad(f)(X[:3], 1))
+            with pytest.raises(ValueError, match="Integers to negative powers are not allowed"):
+                g(X[:3], -1)
+        same(srcdiff.value_and_grad(float_power, compile="numba")(3.0, -1), (1.5, 0.5))
+
+    def test_a_dict_is_not_given_back(self):
+        g = srcdiff.value_and_grad(in_a_dict, outputs="square", compile="numba")
+        with pytest.raises(UnsupportedError, match=r"py:\d+:\d+: a dict or an object is ret"):
+            g(2.0)
+
+    def test_errors_inside_of_numba(self):
+        with pytest.raises(UnsupportedError, match=r"numba\.py:\d+:\d+: Numba does not compile"):
+            srcdiff.grad(by_columns, compile="numba")(np.ones((2, 3)))
+
+    def test_in_memory(self):
+        g = srcdiff.grad(recurrence, inputs=("x", "k"), compile="numba")
+        same(g(X, 0.5), srcdiff.grad(recurrence, inputs=("x", "k"))(X, 0.5))
+        assert type(g(X, 0.5)[1]) is float
+        assert g.source.startswith("import numba\nimport numpy as np\n\n\n@numba.njit(")
+        assert hasattr(g.specialised(X, 0.5).function, "signatures")
+        same(pickle.loads(pickle.dumps(g))(X, 0.5), g(X, 0.5))
+        assert "njit" not in srcdiff.source(recurrence, example=(X, 0.5))
+        same(srcdiff.value_and_grad(calls, compile="numba")(X), (0.94, [0.6, 0.0, 0.4, 1.8]))
+
+    def test_second_order_of_what_saves_numbers(self):
+        g = srcdiff.grad(srcdiff.grad(recurrence, inputs="k"), inputs=("x", "k"))
+        compiled = srcdiff.grad(
+            srcdiff.grad(recurrence, inputs="k"), inputs=("x", "k"), compile="numba"
+        )
+        same(compiled(X, 0.5), g(X, 0.5))
+
+    def test_it_is_differentiated_as_a_function_of_numpy(self):
+        twice = srcdiff.grad(srcdiff.grad(recurrence, "k", compile="numba"), "k")
+        same(twice(X, 0.5), srcdiff.grad(srcdiff.grad(recurrence, "k"), "k")(X, 0.5))
+
+    def test_cotangents(self):
+        g = srcdiff.grad(products, compile="numba")
+        same(g(X, X, grad_outputs=np.ones(4)), np.cos(X) * X)
+        same(g(X[:1], X[:1]), np.cos(X[:1]) * X[:1])
+        with pytest.raises(CotangentError, match="left out only for an output of one number"):
+            g(X, X)
+        with pytest.raises(CotangentError, match=r"of the shape of the output\n.*np\.sin\(x\)"):
+            g(X, X, grad_outputs=np.ones(3))
+
+    def test_indices_are_checked(self):
+        with pytest.raises(IndexError):
+            srcdiff.grad(outside, compile="numba")(X, 4)
+
+    @pytest.mark.parametrize("f, args, match", REFUSED, ids=lambda v: getattr(v, "__name__", ""))
+    def test_refused(self, f, args, match):
+        with pytest.raises(UnsupportedError, match=match):
+            srcdiff.grad(f, compile="numba")(*args)
+        with pytest.raises(UnsupportedError, match=match):
+            srcdiff.generate(f, compile="numba", example=args)
+
+    @pytest.mark.parametrize("options", [
+        {"value": True}, {"mode": "forward"}, {"split": True}, {"mode": "forward", "order": 2}
+    ], ids=str)  # fmt: skip
+    def test_files(self, options):
+        text = srcdiff.generate(
+            bowl, compile="numba", example=(X, 0.5), verify=True, **options
+        )
+        count = text.count("@numba.njit(cache=True, boundscheck=True)\ndef ")
+        assert count == 1 + ("split" in options)
+
+    def test_file_by_itself(self, tmp_path):
+        srcdiff.generate(calls, tmp_path / "calls_grad.py", compile="numba", example=(X,))
+        program = "import sys, numpy as np, calls_grad; g = calls_grad.calls_grad\n"
+        program += "print(g(np.array([2.0, -1.0])).tolist()); print('srcdiff' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True,
+                              capture_output=True, text=True, env={"PATH": ""})  # fmt: skip
+        assert done.stdout.split("\n")[:2] == ["[4.0, 0.0]", "False"]
+        assert list((tmp_path / "__pycache__").glob("*.nbi")), "nothing is cached"
+
+
+def helpers():
+    """Functions that call what Numba compiles, with arguments."""
+    numba = pytest.importorskip("numba", reason="needs Numba, which is an extra")
+    space = {"numba": numba, "np": np}
+    return from_text(HELPERS, space)
+
+
+HELPERS = """
+@numba.njit
+def step(u, k):
+    for i in range(1, len(u)):
+        u[i] = u[i] + k * u[i - 1] ** 2
+    return u
+
+@numba.njit(parallel=True, fastmath=True)
+def total(x):
+    s = 0.0
+    for i in numba.prange(len(x)):
+        s += np.sin(x[i])
+    return s
+
+@numba.jit(forceobj=True)
+def cube(x):
+    return x ** 3
+
+@numba.njit("f8(f8)")
+def eager(x):
+    return x * np.exp(x)
+
+@numba.njit
+def power(x, n):
+    return 1.0 if n == 0 else x * power(x, n - 1)
+
+@numba.vectorize
+def one_by_one(x):
+    return x * 2 if x > 0 else x * x
+
+@numba.guvectorize(["void(f8[:], f8[:])"], "(n)->(n)")
+def by_rows(x, y):
+    for i in range(len(x)):
+        y[i] = x[i]
+
+def steps(x):
+    return np.sum(step(x.copy(), 0.3))
+
+def totals(x):
+    return total(x) * 2 + sum(map(eager, [x[0], x[1]]))
+
+def cubes(x):
+    return np.sum(cube(x)) + eager(x[0])
+
+def turns(x):
+    s = 0.0
+    for i in numba.prange(1, len(x)):
+        s += x[i] * x[i - 1]
+    return s
+
+def powers(x):
+    return power(x[0], 3)
+
+def applied(x, h):
+    return h(x[0])
+
+def calls_a_ufunc(x):
+    return np.sum(one_by_one(x))
+
+def calls_a_gufunc(x):
+    return np.sum(by_rows(x))
+"""
+
+
+def from_text(text, space):
+    """The functions of a text."""
+    define(text, "steps", space)
+    return space
+
+
+class TestCompiledByTheUser:
+    """Functions that call what the user has Numba compile."""
+
+    pytestmark = native
+
+    @pytest.mark.parametrize("name", ["steps", "totals", "cubes", "turns", "powers", "total"])
+    def test_helpers(self, name):
+        f = helpers()[name]
+        check_gradient(f, (X + 1.0,))
+
+    @pytest.mark.parametrize("name", ["steps", "totals", "cubes", "turns"])
+    def test_compiled_again(self, name):
+        f = helpers()[name]
+        same(srcdiff.value_and_grad(f, compile="numba")(X), srcdiff.value_and_grad(f)(X))
+
+    def test_as_an_argument(self):
+        space = helpers()
+        same(srcdiff.grad(space["applied"])(X, space["eager"])[0], np.exp(X[0]) * (1.0 + X[0]))
+
+    def test_another_helper_is_another_function(self):
+        space = helpers()
+        g = srcdiff.grad(space["steps"])
+        before = g(X)
+        space["step"] = space["cube"].__class__(lambda u, k: u * k)
+        assert not np.array_equal(g(X), before)
+        same(g(X), np.full(4, 0.3))
+
+    @pytest.mark.parametrize("name", ["calls_a_ufunc", "calls_a_gufunc"])
+    def test_more_than_a_function(self, name):
+        with pytest.raises(UnsupportedError, match="has no rule that says what its derivative is"):
+            srcdiff.grad(helpers()[name])(X)
+
+    @pytest.mark.parametrize("name", ["one_by_one", "by_rows"])
+    def test_differentiated_itself(self, name):
+        with pytest.raises(UnsupportedError, match=f"`{name}` is an object of Numba's"):
+            srcdiff.grad(helpers()[name])(X)
+
+
+COMPILED = ["newton_root", "gauss_seidel", "kalman"]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_program(name):
+    """Programs of the corpus, the same as NumPy runs them (19 of the 26 golden ones compile)."""
+    pytest.importorskip("numba", reason="needs Numba, which is an extra")
+    p = next(p for p in GOLDEN if p.function.__name__ == name)
+    problem = Problem(p.function, p.arguments(), p.inputs, p.outputs)
+    ct = st.random_like(np.random.default_rng(4), problem.output())
+    pos, _ = positional(p.function, problem.arguments())
+    plain = srcdiff.grad(p.function, p.inputs, p.outputs)
+    compiled = srcdiff.grad(p.function, p.inputs, p.outputs, compile="numba")
+    same(compiled(*pos, grad_outputs=ct), plain(*pos, grad_outputs=ct))

@@ -1,0 +1,112 @@
+"""The programs of the corpus with `compile="numba"`: right, or refused with a reason.
+
+`python -m tests.corpus.native [NAME ...]` compiles all of them (half an hour), or those in whose
+names one of the words occurs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.driver import pipeline
+from srcdiff.driver.pipeline import State
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.request import Request
+from tests.programs import PROGRAMS, Program
+from tests.support import structures as st
+from tests.support.differences import Problem, assert_form, assert_unchanged, positional
+
+
+def njit(**options: Any) -> Callable[[Any], Any]:
+    """Numba's decorator, which compiles nothing."""
+
+    def decorated(function: Any) -> Any:
+        function.py_func = function
+        return function
+
+    return decorated
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Texts for Numba are run by Python, where Numba need not be installed."""
+    stand_in: Any = types.ModuleType("numba")
+    stand_in.njit = njit
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", stand_in)
+        yield
+
+
+@contextlib.contextmanager
+def shared_passes() -> Iterator[None]:
+    """A derivation for Numba is that for NumPy made just before, but for the last pass."""
+    known: list[Any] = []
+    run = pipeline.run
+
+    def shared(origin: Any, request: Request, params: Any) -> Iterator[tuple[str, State]]:
+        plain = replace(request, native=False)
+        if known[:1] != [origin] or known[1:3] != [plain, params]:
+            known[:] = origin, plain, params, next(
+                state for label, state in run(origin, plain, params) if label == "simplify"
+            )  # fmt: skip
+        yield "name", pipeline.name_pass(replace(known[3], request=request))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "run", shared)
+        yield
+
+
+def check(program: Program, transform: Callable[..., Any] = srcdiff.value_and_grad) -> str:
+    """Ask a program for its value and gradient; why it was refused, empty if it was not.
+
+    Raises:
+        AssertionError: they are not those of NumPy.
+    """
+    function, options = program.function, {"inputs": program.inputs, "outputs": program.outputs}
+    problem = Problem(function, program.arguments(), **options)
+    ct = st.random_like(np.random.default_rng(4), problem.output())
+    pos, kw = positional(function, problem.arguments())
+    expected = transform(function, **options)(*pos, grad_outputs=ct, **kw)
+    names = problem.arguments()
+    pos, kw = positional(function, names)
+    g = transform(function, **options, compile="numba")
+    try:
+        found = g(*pos, grad_outputs=ct, **kw)
+    except UnsupportedError as error:
+        assert error.loc is not None and len(str(error).splitlines()) > 1, error
+        return str(error)
+    assert_unchanged(problem.names, names)
+    gradient = found if transform is srcdiff.grad else found[1]
+    assert_form(gradient, problem.at, st.arrays(names) + st.arrays(ct))
+    for x, y in zip(st.leaves_as(expected, found), st.leaves(expected), strict=True):
+        if st.is_numeric(y):
+            assert np.shape(x) == np.shape(y)
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)
+    return ""
+
+
+def check_text(program: Program) -> None:
+    """The text that Numba is given, run by Python, gives the gradient that NumPy does."""
+    with interpreted(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(program, srcdiff.grad)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for one in PROGRAMS:
+        if not sys.argv[1:] or any(word in one.name for word in sys.argv[1:]):
+            try:
+                print(one.name, check(one).partition("\n")[0] or "right", flush=True)
+            except Exception as error:  # is the result of this run
+                print(one.name, "WRONG", type(error).__name__, error, flush=True)

@@ -1,0 +1,99 @@
+"""Lengths of joins, repeats and slices, as kinds know them, against those that NumPy gives."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.kinds import Array, Sym
+from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.normalize.in_place import prepare
+from tests.support.differences import define
+
+# Of `a` (m, n) and `b` (m, p), and of `v` (n,), each with axes of 4 and more.
+KNOWN = (
+    "np.concatenate((a, b), axis=1)",
+    "np.concatenate((a, b), -1)",
+    "np.concatenate([a[:1], a[2:], a[-1:]])",
+    "np.concatenate((a[1:2] - a[:1], (a[2:] - a[:-2]) / 2.0, a[-1:] - a[-2:-1]))",
+    "np.concatenate((v, v[1:], np.zeros(3)))",
+    "np.hstack((a, np.ones((a.shape[0], 1))))",
+    "np.hstack((v[:2], v))",
+    "np.vstack((v, a, v[::-1]))",
+    "np.vstack((v, v * 2.0))",
+    "np.stack([v, v * 2.0, v], axis=-1)",
+    "np.stack((a, a), 1)",
+    "np.repeat(a, 3, axis=1)",
+    "np.repeat(v, v.shape[0])",
+    "np.repeat(a[:1], b.shape[1], axis=0)",
+    "np.outer(v, v).ravel()[1:]",
+    "a[1:3]",
+    "a[-3:, 2:4]",
+    "b[-2:-1, :3]",
+    "v[3:2]",
+    "v[2:][:1]",
+    "np.concatenate((v, v))[:7]",
+    "np.mgrid[0 : v.size, 0:3]",
+    "np.mgrid[: v.size]",
+    "np.mgrid[2:9:3, -1:1]",
+    "np.ogrid[0:4, : v.size][1]",
+)
+UNKNOWN = (
+    "np.concatenate((a, b[:5]), axis=None)",
+    "v[:9]",
+    "v[-9:]",
+    "v[2:][:4]",
+    "np.repeat(v, np.arange(v.size))",
+)
+
+
+def dims(text, **arrays):
+    """The lengths that kinds know of the value of an expression."""
+    f = define(f"def f({', '.join(arrays)}):\n    y = {text}\n    return y\n", "f", {"np": np})
+    params = {n: kind_of(x, n) for n, x in arrays.items()}
+    kind = infer(prepare(lower(parse(f))), params)["y"]
+    assert isinstance(kind, Array) and kind.dims is not None
+    return kind.dims
+
+
+def value(dim, arrays):
+    """What a length is for some arrays."""
+    if isinstance(dim, int):
+        return dim
+    name = re.sub(r"(\w+)\.(\d+)", lambda m: str(arrays[m[1]].shape[int(m[2])]), dim.name)
+    number = eval(name)  # noqa: S307
+    assert number >= dim.least
+    return max(0, number + dim.offset)
+
+
+def sample(rng):
+    m, n, p = rng.integers(4, 9, 3)
+    return {"a": rng.random((m, n)), "b": rng.random((m, p)), "v": rng.random(n)}
+
+
+@pytest.mark.parametrize("text", KNOWN)
+def test_known_lengths_are_those_of_the_value(text):
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        arrays = sample(rng)
+        found = dims(text, **arrays)
+        shape = eval(text, {"np": np}, arrays).shape  # noqa: S307
+        assert tuple(value(d, arrays) for d in found) == shape
+
+
+@pytest.mark.parametrize("text", UNKNOWN)
+def test_lengths_that_depend_on_more_have_names_of_their_own(text):
+    (dim,) = dims(text, **sample(np.random.default_rng(2)))
+    assert isinstance(dim, Sym) and (dim.name == "y.0" or "[" in dim.name) and not dim.big
+
+
+def test_a_slice_of_a_product_is_no_product_with_a_slice():
+    arrays = {"a": np.ones((4, 5)), "v": np.ones(5)}
+    whole = dims("np.outer(v, v).ravel()[::2]", **arrays)
+    part = dims("np.outer(v, v[::2]).ravel()", **arrays)
+    assert whole != part

@@ -1,0 +1,70 @@
+"""Products of matrices and vectors in their plain form: before and after."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from tests.support.differences import check_gradient
+
+RNG = np.random.default_rng(3)
+A, B, C = RNG.normal(size=(4, 3)), RNG.normal(size=(5, 3)), RNG.normal(size=(3, 3)) + 4 * np.eye(3)
+V = RNG.normal(size=3)
+
+
+def scores(a, b):
+    return np.sum(np.tanh(a @ b.T))
+
+
+def normal_equations(a, b):
+    return np.sum(np.linalg.solve(a.T @ a, b.T @ b) ** 2)
+
+
+def solved(a, b):
+    return np.sum(np.linalg.solve(a, b) ** 2)
+
+
+def solved_transposed(a, b):
+    return np.sum(np.linalg.solve(a.T, b) ** 2)
+
+
+def stacks(a, b):
+    return np.sum(np.tanh(a @ b.mT))
+
+
+def vector_and_matrix(a, b):
+    return np.sum(np.tanh(a.T @ b) ** 2)
+
+
+CASES = [
+    (scores, (A, B)), (normal_equations, (A, B)), (solved, (C, V)), (solved, (C, A.T)),
+    (solved_transposed, (C, V)), (stacks, (np.stack([A, A + 1]), np.stack([B, B]))),
+    (vector_and_matrix, (C, V)),
+]  # fmt: skip
+
+
+def text(f, args):
+    return srcdiff.source(f, inputs=(0, 1), example=args)
+
+
+@pytest.mark.parametrize(("f", "args"), CASES)
+def test_the_gradients_are_right(f, args):
+    check_gradient(f, args, (0, 1))
+
+
+def test_the_transpose_of_a_product_is_the_product_of_transposes():
+    assert "d_b = d_t_1.T @ a" in text(scores, (A, B))
+
+
+def test_an_outer_product_has_its_name():
+    assert "-np.outer(d_b, " in text(solved, (C, V))
+    assert "None" not in text(solved, (C, V))
+
+
+def test_an_outer_product_is_not_transposed():
+    assert "np.outer(" in text(solved_transposed, (C, V))
+    assert ").T" not in text(solved_transposed, (C, V))
+
+
+@pytest.mark.parametrize(("f", "args"), CASES[:2])
+def test_gradients_lie_in_memory_as_their_arrays(f, args):
+    assert all(g.flags.c_contiguous for g in srcdiff.grad(f, inputs=(0, 1))(*args))

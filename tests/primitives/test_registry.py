@@ -1,0 +1,320 @@
+"""The registry: what is found by what, how calls are bound, what is refused."""
+
+import doctest
+import math
+import operator
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.errors import MissingRuleError
+from srcdiff.frontend.lowering import differentiable, mentioned, template_of
+from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
+from srcdiff.ir.kinds import Array, List, Scalar
+from srcdiff.primitives import notation, registry
+from tests.support.differences import define
+
+HERE = Loc("model.py", 3, 5)
+X, Y = Name("x"), Name("y")
+
+
+def bound(fn, *args, kinds=None, **kwargs):
+    """The arguments of a call by parameter."""
+    return registry.find(Call(fn, args, tuple(kwargs.items())), kinds or {}, HERE).args
+
+
+def test_functions_operators_methods_and_attributes_share_rules():
+    assert registry.find(np.sum) is registry.find(Method("sum"))
+    assert registry.find(np.multiply) is registry.find(operator.mul)
+    assert registry.find(np.sin) is registry.find(math.sin)
+    assert registry.find(np.real) is registry.find(Attr("real"))
+    assert registry.find(np.add.at).name == "add_at"
+    assert registry.find(abs).name == "absolute"
+
+
+def test_unknown_and_unhashable_functions_have_no_rule():
+    class Callable:
+        __hash__ = None
+
+        def __call__(self):
+            return 1
+
+    assert registry.find(Callable()) is None
+    assert registry.find(print).flavour == "nondifferentiable"
+    assert registry.find(lambda x: x) is None
+
+
+def test_defaults_are_filled_in():
+    assert bound(np.sum, X) == {"a": X, "axis": NONE, "keepdims": Const(False)}
+    assert bound(np.sum, X, axis=Const(1))["axis"] == Const(1)
+
+
+def test_methods_take_the_receiver_first_and_gather():
+    two, three = Const(2), Const(3)
+    assert bound(Method("reshape"), X, two, three)["shape"] == Tup((two, three))
+    assert bound(Method("reshape"), X, Const(-1))["shape"] == Const(-1)
+    assert bound(Method("transpose"), X)["axes"] == NONE
+    assert bound(np.reshape, X, Tup((two, three)))["shape"] == Tup((two, three))
+
+
+def test_variable_positional_arguments():
+    args = bound(np.einsum, Const("i,i"), X, Y)
+    assert args["operands"] == Tup((X, Y))
+
+
+def test_neutral_keywords_are_ignored():
+    bound(np.add, X, Y, out=NONE, where=Const(True), dtype=NONE)
+    assert bound(np.clip, X, min=Const(0.0))["a_min"] == Const(0.0)
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        (Call(np.add, (X, Y), (("out", X),)), "does not cover the argument `out`"),
+        (Call(np.add, (X, Y), (("where", X),)), "does not cover the argument `where`"),
+        (Call(np.add, (X, Y, X)), "more than 2 positional arguments"),
+        (Call(Method("view"), (X, Y)), "does not cover positional arguments"),
+        (Call(Method("clip"), (X, Y, Y, Y)), "more than 2 positional arguments"),
+        (Call(np.add, (X,)), "a call without `y`"),
+        (Call(np.add, (Star(X),)), "`*` and `**` arguments"),
+        (Call(np.histogramdd, (X,)), "`histogramdd` is not differentiated"),
+        (Call(Method("resize"), (X,)), "the method `resize` is not differentiated"),
+        (Call(Attr("nothing"), (X,)), "the attribute `nothing` has no rule"),
+    ],
+)
+def test_refusals_are_located(call, reason):
+    with pytest.raises(MissingRuleError) as caught:
+        registry.find(call, {}, HERE)
+    assert reason in caught.value.reason
+    assert caught.value.loc == HERE
+    assert "@srcdiff.rule" in caught.value.remedy
+    assert ("`out=x`" in caught.value.remedy) is ("`out`" in reason)
+
+
+def test_an_argument_that_a_rule_forgets_is_refused_where_it_matters():
+    """Also where it depends on the input by a name of its own, which nothing else reads."""
+
+    def f(x, s):
+        order = 2.0 * s
+        return np.linalg.norm(x, order) * s
+
+    with pytest.raises(MissingRuleError, match="no derivative for the argument `ord`"):
+        srcdiff.grad(f, "s")(np.ones(3), 1.5)
+
+
+def test_methods_of_containers_are_not_those_of_arrays():
+    kinds = {"x": List(Scalar("float64"))}
+    with pytest.raises(MissingRuleError):
+        registry.find(Call(Method("copy"), (X,)), kinds, HERE)
+    assert registry.find(Call(Method("copy"), (X,)), {"x": Array("float64", None)}, HERE)
+
+
+def test_every_parameter_of_a_template_has_an_adjoint_or_is_no_number():
+    for rule in registry.registry().rules:
+        if rule.template is not None:
+            assert mentioned(rule), rule.name
+
+
+def test_zero_on_purpose_is_not_differentiable():
+    assert differentiable(registry.find(np.copysign)) == {"x"}
+    assert differentiable(registry.find(np.arange)) == {"start", "step"}
+    assert differentiable(registry.find(np.argmax)) == frozenset()
+
+
+def test_templates_are_loaded_once_and_lowered_one_at_a_time():
+    assert registry.registry() is registry.registry()
+    assert template_of(registry.find(np.sinh)) is template_of(registry.find(np.sinh))
+
+
+def test_the_index_leads_to_every_rule():
+    listed = {file: (size, names) for file, size, names in registry._entries()}
+    assert list(listed) == registry.files_of(registry.folder())
+    for file, (size, names) in listed.items():
+        assert size == file.stat().st_size, "run `python -m tests.documents`"
+        made = {registry.name_of(f) for r in registry.read_file(file) for f in r.functions}
+        assert made <= set(names), "run `python -m tests.documents`"
+
+
+def test_a_file_that_has_changed_is_not_looked_up_in_the_index(monkeypatch, tmp_path):
+    shutil.copytree(registry.folder(), tmp_path / "templates")
+    with (tmp_path / "templates" / "norms.py").open("a") as file:
+        file.write("# changed\n")
+    monkeypatch.setattr(registry, "folder", lambda: tmp_path / "templates")
+    assert registry._index.__wrapped__() is None
+
+
+def test_a_template_needs_functions_and_a_yield():
+    with pytest.raises(TypeError, match="needs the functions"):
+        registry.rule()
+    with pytest.raises(TypeError, match="has no `yield`"):
+        registry.rule(np.sin)(lambda x: x)
+
+
+def test_d_means_nothing_when_run():
+    with pytest.raises(TypeError, match="has a meaning only in the source of a template"):
+        notation.d[1]
+
+
+@pytest.fixture
+def own_rules():
+    """Rules declared by a test are forgotten after it."""
+    saved = registry._user
+    yield
+    registry._user = saved
+    registry._so_far.cache_clear()
+
+
+def test_a_user_rule_lies_above_the_others(own_rules):
+    before = registry.registry()
+
+    @registry.rule(np.sinh)
+    def mine(x):
+        z = np.sinh(x)
+        yield z
+        d[x] += d[z]  # noqa: F821
+
+    assert registry.find(np.sinh) is mine
+    assert before.find(np.sinh) is not mine
+
+
+def test_rules_with_a_tangent_are_the_projects_own_too():
+    assert all(map(registry.is_builtin, registry.builtin().by_key.values()))
+
+
+def test_load_rules_reads_a_file_and_a_folder(own_rules, tmp_path):
+    text = (
+        "import numpy as np\nfrom srcdiff.rules import d, rule\n\n"
+        "@rule(np.i0)\ndef i0(x):\n    z = np.i0(x)\n    yield z\n    d[x] += d[z]\n"
+    )
+    (tmp_path / "mine.py").write_text(text)
+    assert [r.name for r in registry.load_rules(tmp_path)] == ["i0"]
+    assert registry.find(np.i0).name == "i0"
+
+
+@pytest.mark.parametrize("slope", [2.0, 3.0])
+def test_files_of_a_folder_share_functions(own_rules, tmp_path, slope):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "_steps.py").write_text(f"def scaled(x):\n    return {slope} * x\n")
+    (tmp_path / "mine" / "bessel.py").write_text(
+        "import numpy as np\nfrom srcdiff.rules import composed\nfrom ._steps import scaled\n\n"
+        "@composed(np.i0)\ndef i0(x):\n    return scaled(x)\n"
+    )
+    assert [r.name for r in srcdiff.load_rules(tmp_path / "mine")] == ["i0"]
+    assert srcdiff.grad(lambda x: np.i0(x))(0.5) == slope
+
+
+def test_ref_arguments_are_kept():
+    dtype = Ref("np.float32", np.float32)
+    assert bound(Method("astype"), X, dtype)["dtype"] == dtype
+
+
+def test_readme_examples(own_rules):
+    path = Path(registry.folder()) / "README.md"
+    result = doctest.testfile(str(path), module_relative=False)
+    assert result.attempted and not result.failed
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import srcdiff
+
+def f(x):
+    return np.sin(x) * np.exp(x)
+
+def g(x):
+    return special.gammaln(np.sin(x))
+
+srcdiff.grad(f)(1.0)
+print(*[m for m in sys.modules if m.startswith("scipy")])
+from scipy import special
+srcdiff.rules.find(np.sin)
+print(*[m for m in sys.modules if m.startswith("srcdiff_templates.special")])
+print(srcdiff.source(g))
+"""
+
+
+def test_rules_of_packages_are_read_when_the_program_uses_them(tmp_path):
+    pytest.importorskip("scipy.special", reason="SciPy is an extra")
+    (tmp_path / "model.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "model.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    imported, read, source = done.stdout.split("\n", 2)
+    assert imported == read == ""
+    assert "special.psi(" in source and "scipy.special" not in source
+
+
+STEEP = """
+def steep(x, k):
+    return np.where(x > 0.0, x * k, x) if k > 1.0 else np.zeros_like(x)
+
+
+@srcdiff.elementwise(steep)
+def steep_rule(x, k):
+    z = steep(x, k)
+    yield z
+    if k > 1.0:
+        d[x] += d[z] * np.where(x > 0.0, k, 1.0)
+        d[k] += d[z] * np.where(x > 0.0, x, 0.0)
+
+
+def f(x, k):
+    return steep(x, k) + x
+"""
+
+
+@pytest.mark.parametrize("k", [0.5, 2.0])
+def test_a_tangent_of_a_rule_that_is_decided_when_it_runs(k):
+    """In the branch that adds nothing it is zero."""
+    f = define(STEEP, "f", {"np": np, "srcdiff": srcdiff})
+    x, h = np.array([0.5, -1.0, 2.0]), 1e-6
+    _, tangent = srcdiff.jvp(f, (x, k), (np.ones(3), 1.0))
+    slope = (f(x + h, k + h) - f(x - h, k - h)) / (2.0 * h)
+    np.testing.assert_allclose(tangent, slope, rtol=1e-8)
+
+
+SUMS = """
+def mixed(a, b, c):
+    return np.where(a > 0.0, a * b, c) - c * c + b
+
+
+@srcdiff.rule(mixed)
+def mixed_rule(a, b, c):
+    z = mixed(a, b, c)
+    yield z
+    d[a] += np.where(a > 0.0, b, 0.0) * d[z]
+    d[b] += np.where(a > 0.0, a, 0.0) * d[z] + d[z]
+    d[c] += np.where(a > 0.0, 0.0, d[z]) - 2.0 * c * d[z]
+
+
+@srcdiff.forward(mixed)
+def mixed_tangent(a, b, c):
+    z = mixed(a, b, c)
+    yield z
+    product, square = d[a] * b + a * d[b], 2.0 * c * d[c]
+    d[z] += np.where(a > 0.0, product, d[c]) - square + d[b]
+
+
+def f(a, b, c):
+    return mixed(a * 2.0, b + 1.0, c * c)
+"""
+
+
+def test_a_tangent_that_adds_what_has_none():
+    """A term of a sum vanishes alone, whichever it is."""
+    f = define(SUMS, "f", {"np": np, "srcdiff": srcdiff})
+    args = tuple(map(np.array, ([0.5, -1.0], [0.7, 0.2], [1.1, -0.4])))
+    backward = srcdiff.grad(f, (0, 1, 2))(*args, grad_outputs=np.ones(2))
+    for moved in range(1, 8):
+        way = tuple(np.ones(2) if moved >> k & 1 else None for k in range(3))
+        _, tangent = srcdiff.jvp(f, args, way)
+        expected = sum(g for g, t in zip(backward, way, strict=True) if t is not None)
+        np.testing.assert_allclose(tangent, expected, rtol=1e-14)
