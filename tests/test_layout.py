@@ -19,6 +19,12 @@ ORDER = (
     "api", "aot", "report", "autograd", "testing", "rules", "cli", "", "__main__",
 )  # fmt: skip
 FOLDERS = {"srcdiff", "templates", "tests", "examples", "docs"}
+TESTS = ROOT / "tests"
+# Folders of tests that bear no package's name: whole programs, the rules in `templates/`, helpers.
+BESIDE = {
+    "bench", "corpus", "fuzz", "golden", "limits", "oracles", "programs", "rules", "standin",
+    "support",
+}  # fmt: skip
 
 
 def module_of(path):
@@ -86,6 +92,32 @@ def test_a_stranger_finds_the_rooms():
     assert files[PACKAGE] <= 8
     assert max(files.values()) <= 24
     assert len(MODULES) <= 260
+
+
+def files_in(folder):
+    """The names in a folder of tests, without what Python keeps there."""
+    return {path.name for path in folder.iterdir()} - {"__init__.py", "__pycache__"}
+
+
+def test_tests_lie_where_the_packages_lie():
+    """`tests/kinds/test_lattice.py` is for `srcdiff/kinds/lattice.py`, or for a package there."""
+    for package in (path.parent for path in MODULES.values() if path.name == "__init__.py"):
+        folder = TESTS / package.relative_to(PACKAGE)
+        if package == PACKAGE or not folder.is_dir():
+            continue
+        rooms = files_in(package)
+        tests = {f"test_{name.removesuffix('.py')}.py" for name in rooms}
+        packages = {name for name in rooms if (package / name).is_dir()}
+        assert files_in(folder) <= tests | packages, folder
+
+
+def test_a_stranger_finds_the_tests():
+    packages = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    folders = Counter(path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py"))
+    rooms = {folder.parts[0] for folder in folders if folder.parts}
+    assert rooms <= packages | BESIDE
+    texts = {folder for folder in folders if folder.parts[:1] in (("programs",), ("golden",))}
+    assert max(n for folder, n in folders.items() if folder not in texts) <= 24
 
 
 def test_top_level_folders():
