@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.driver import derivative, executable
+from srcdiff.driver import executable, pipeline
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -18,14 +18,14 @@ def counted(monkeypatch):
     executable._kept.clear()
     made = []
     for name in ("derive", "derive_pair"):
-        real = getattr(derivative, name)
+        real = getattr(pipeline, name)
 
         def derive(*args, real=real):
             made.append(args)
             return real(*args)
 
         derive.__name__ = name
-        monkeypatch.setattr(derivative, name, derive)
+        monkeypatch.setattr(pipeline, name, derive)
     return made
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.driver import derivative
+from srcdiff.driver import pipeline
 from srcdiff.ir import GENERATED
 from tests.support import caches_model as model
 from tests.support.differences import check_gradient, check_second_order, define
@@ -248,9 +248,9 @@ def test_generated_once(monkeypatch):
         return x * x
 
     made = []
-    derive = derivative.derive
+    derive = pipeline.derive
     monkeypatch.setattr(
-        derivative, "derive", lambda *a: made.append(a[-1]) or derive(*a)
+        pipeline, "derive", lambda *a: made.append(a[-1]) or derive(*a)
     )
     for _ in range(3):
         assert srcdiff.grad(f)(3.0) == 6.0
@@ -498,7 +498,7 @@ def test_texts_are_no_names_of_variables(monkeypatch):
     f = define("w = 1.0\ndef f(d): return getattr(np, 'sin')(d['w'])\n", "f", space)
     g = srcdiff.grad(f)
     assert g({"w": 0.0}) == {"w": 1.0}
-    monkeypatch.setattr(derivative, "derive", None)
+    monkeypatch.setattr(pipeline, "derive", None)
     space["w"] = 2.0
     assert g({"w": 0.0}) == {"w": 1.0}
 
