@@ -24,7 +24,7 @@ from srcdiff.autodiff.reverse import through_views
 from srcdiff.autodiff.tape.needs import exposed
 from srcdiff.autodiff.tape.split import Parts
 from srcdiff.frontend.request import Input, Request
-from srcdiff.ir.builder import Lines
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.kinds import Array, Dict, Kind, List, Scalar, Tuple, dims_of, is_float, is_real
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import MUTATORS
@@ -78,7 +78,7 @@ def _part_of_copies(
     out: list[ir.Stmt],
 ) -> ir.Name:
     """A copy of an array, or the part of other copies that it is of the arrays `near`."""
-    lines = Lines(facts.fresh, loc)
+    lines = Builder(facts.fresh, loc)
     base = f"{name.lstrip('_') or 'value'}_out"
     found = lines.call(layout.laid_copy, ir.Name(name), base=base)
     for other in near:
@@ -99,7 +99,7 @@ def _held_together(
     names = [n for n in names if held[classes[n]] > 1]
     if not names or not loc.file.startswith(ir.GENERATED):
         return {}
-    lines = Lines(facts.fresh, loc)
+    lines = Builder(facts.fresh, loc)
     together = lines.call(kept_together, ir.Tup(tuple(map(ir.Name, names))), base="_out")
     new = {}
     for k, name in enumerate(names):

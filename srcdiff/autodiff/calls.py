@@ -26,7 +26,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
-from srcdiff.ir.builder import Lines
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -327,7 +327,7 @@ class _Marker:
         if self.near is not None:
             _check_apart(key, shared, args, self.near, stmt)
         fresh, loc, of = self.fresh, stmt.loc, 1 + len(key.written)
-        lines = Lines(fresh, loc)
+        lines = Builder(fresh, loc)
         olds = {p: _copied(args[p], lines) for p in shared if p not in key.written}
         both = fresh()
         for_nothing = isinstance(stmt, ir.Effect) and not key.resized
@@ -365,7 +365,7 @@ class _Marker:
 
 
 def _looked_up(
-    result: ir.Rhs, shared: Sequence[tuple[ir.Atom, ir.Name]], lines: Lines
+    result: ir.Rhs, shared: Sequence[tuple[ir.Atom, ir.Name]], lines: Builder
 ) -> ir.Call:
     """What a call returns, as a part of the arrays whose copies it may be a part of."""
     given = lines.fresh()
@@ -377,7 +377,7 @@ def _looked_up(
     return ir.Call(layout.view_like, (last[0], given, last[1], other), text="view_like")
 
 
-def _copied(atom: ir.Atom, lines: Lines) -> ir.Name:
+def _copied(atom: ir.Atom, lines: Builder) -> ir.Name:
     """A copy of an array that lies in memory as it does."""
     copy = lines.fresh()
     lines.assign(copy, ir.Call(layout.laid_copy, (atom,)))

@@ -17,7 +17,7 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import keeps_shape, may_be_dict
 from srcdiff.analysis.facts import Facts
 from srcdiff.errors import InternalError, UnsupportedError
-from srcdiff.ir.builder import Lines, place_of
+from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -108,12 +108,12 @@ def _is_resized_item(name: str, base: str, facts: Facts) -> bool:
 def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> ir.Block:
     """`ys = xs[a:b]`: the adjoint of each item of the part is added at its place."""
     d_base, d_target = facts.adjoint(base.id), facts.adjoint(stmt.target.id)
-    lines = Lines(facts.fresh, stmt.loc)
+    lines = Builder(facts.fresh, stmt.loc)
     start = ir.Const(0) if part.lower == ir.NONE else part.lower
     plain = part.step == ir.NONE and isinstance(start, ir.Const) and start.value >= 0
     places = None if plain else lines.item(lines.call(range, lines.call(len, base)), part)
 
-    def add(inner: Lines, k: ir.Name) -> None:
+    def add(inner: Builder, k: ir.Name) -> None:
         at: ir.Atom = k
         if places is not None:
             at = inner.item(places, k)
@@ -140,7 +140,7 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
     one, two = call.args
     source = facts.adjoint(stmt.target.id)
     counts = _count(one, facts), _count(two, facts)
-    lines = Lines(facts.fresh, stmt.loc)
+    lines = Builder(facts.fresh, stmt.loc)
     for atom in call.args:
         if isinstance(atom, ir.Name) and not is_container(facts.kinds.get(atom.id, UNKNOWN)):
             lines.assign(source, ir.Call(of_items, (source, atom, *place_of(stmt.loc))))

@@ -22,7 +22,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.shadows import is_mirrored, may_copy
 from srcdiff.autodiff.containers import take
 from srcdiff.errors import InternalError, UnsupportedError
-from srcdiff.ir.builder import Lines
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -55,7 +55,7 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
         return ()
     if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
         return ()
-    lines = Lines(facts.fresh, stmt.loc)
+    lines = Builder(facts.fresh, stmt.loc)
     if on_device() or call.fn is operator.mul:  # there they have arrays as adjoints
         raise UnsupportedError(
             "a container of numbers that is known by several names, or holds arrays that are "
@@ -83,7 +83,7 @@ def check_part(stmt: ir.SetItem, facts: Facts) -> None:
         )
 
 
-def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> None:
+def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Builder) -> None:
     """Numbers of a copy of a container, or of a slice of it."""
     (base, *rest) = call.args
     if isinstance(base, ir.Tup):
@@ -99,7 +99,7 @@ def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> Non
 
 
 def _add_items(
-    display: ir.Tup, first: int, source: ir.Name, facts: Facts, lines: Lines
+    display: ir.Tup, first: int, source: ir.Name, facts: Facts, lines: Builder
 ) -> None:
     """Numbers of a display, which are found from the place `first` on."""
     for k, item in enumerate(display.items, first):
@@ -107,7 +107,7 @@ def _add_items(
             lines.out += take(source, (ir.Const(k),), item, facts, lines.loc)
 
 
-def _add_joined(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> None:
+def _add_joined(call: ir.Call, source: ir.Name, facts: Facts, lines: Builder) -> None:
     """Numbers of the operands of a concatenation."""
     one, two = call.args
     split: ir.Atom
@@ -124,7 +124,7 @@ def _add_joined(call: ir.Call, source: ir.Name, facts: Facts, lines: Lines) -> N
             _effect(trees.add_numbers, (facts.adjoint(name.id), lines.item(source, place)), lines)
 
 
-def _effect(fn: ir.Callee, args: tuple[ir.Atom, ...], lines: Lines) -> None:
+def _effect(fn: ir.Callee, args: tuple[ir.Atom, ...], lines: Builder) -> None:
     lines.out.append(ir.Effect(ir.Call(fn, args), lines.loc))
 
 

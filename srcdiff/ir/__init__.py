@@ -7,7 +7,8 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 
 `nodes`     atoms, right-hand sides, statements, functions, and callees that only the compiler knows
 `visit`     what nodes read, write and hold; nodes rebuilt with other names; names that are new
-`builder`   writes the statements that stand in the place of one
+`builder`   writes statements at one place, with names that are new
+`rewriter`  writes a function anew, statement by statement
 `kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
 `printer`   a function as text, for people who look at a pass
 `frozen`    classes of values that nobody changes
@@ -73,27 +74,37 @@ from srcdiff.ir.visit import (
     Fresh,
     all_names,
     atoms,
+    binding_counts,
     blocks,
     bound,
     call_of,
     itself_mentions,
+    itself_reads,
     map_atom,
     map_blocks,
     map_opaque,
     map_rhs,
     map_stmt,
+    mention_counts,
+    mentions,
     names,
     occurrences,
     operands,
     parts,
+    reader_counts,
     reads,
     rebuilt,
     refs,
     rename,
     rename_text,
+    replaced,
+    replaced_in,
     said,
+    use_counts,
     used,
     walk,
+    walk_blocks,
+    walk_in_loops,
     without,
     writes,
 )
@@ -104,9 +115,10 @@ __all__ = [
     "GENERATED", "SEED", "TANGENT", "If", "LOOP", "Loc", "Method", "NONE", "NOWHERE",
     "Name", "OPERATORS", "Opaque", "PLAIN", "Pair", "Param", "Permute", "Ref", "Reset",
     "Return", "Rhs", "SetItem", "Site", "Slice", "Star", "Stmt", "Tup", "Undo", "Verbatim",
-    "While", "all_names", "atoms", "blocks", "bound", "call_of", "captured", "is_function",
-    "itself_mentions", "make_dict", "make_function", "make_list", "map_atom", "map_blocks",
-    "map_opaque", "map_rhs", "map_stmt", "names", "new_object", "occurrences", "operands", "parts",
-    "reads", "rebuilt", "refs", "rename", "rename_text", "said", "set_attr", "set_item", "used",
-    "walk", "without", "writes",
+    "While", "all_names", "atoms", "binding_counts", "blocks", "bound", "call_of", "captured",
+    "is_function", "itself_mentions", "itself_reads", "make_dict", "make_function", "make_list",
+    "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
+    "names", "new_object", "occurrences", "operands", "parts", "reader_counts", "reads", "rebuilt",
+    "refs", "rename", "rename_text", "replaced", "replaced_in", "said", "set_attr", "set_item",
+    "use_counts", "used", "walk", "walk_blocks", "walk_in_loops", "without", "writes",
 ]  # fmt: skip

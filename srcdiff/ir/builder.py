@@ -1,37 +1,42 @@
-"""Writes the statements that stand in the place of one."""
+"""Writes statements at one place of the user's source, with names that are new."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from srcdiff import ir
-from srcdiff.ir.frozen import state
 
 
-@state
-class Lines:
+class Builder:
     """A block being written, at one place of the user's source."""
 
-    fresh: ir.Fresh
-    loc: ir.Loc
-    out: list[ir.Stmt] = field(default_factory=list)
+    def __init__(self, fresh: ir.Fresh, loc: ir.Loc = ir.NOWHERE) -> None:
+        self.fresh = fresh
+        self.loc = loc
+        self.out: list[ir.Stmt] = []
+
+    def temp(self, rhs: ir.Rhs, base: str = "_t") -> ir.Name:
+        """A new name for a value."""
+        name = self.fresh(base)
+        self.out.append(ir.Assign(name, rhs, self.loc))
+        return name
 
     def call(self, fn: ir.Callee, *args: ir.Atom, base: str = "_t") -> ir.Name:
         """The result of a call."""
-        target = self.fresh(base)
         spelled = str(getattr(fn, "__module__", "")).startswith(("numpy", "_operator"))
         text = None if spelled else getattr(fn, "__name__", None)
-        self.assign(target, ir.Call(fn, args, text=text))
-        return target
+        return self.temp(ir.Call(fn, args, text=text), base)
 
     def item(self, base: ir.Atom, key: ir.Atom) -> ir.Name:
         """`base[key]`."""
-        target = self.fresh()
-        self.assign(target, ir.Call(operator.getitem, (base, key)))
-        return target
+        return self.temp(ir.Call(operator.getitem, (base, key)))
+
+    def attribute(self, base: ir.Atom, name: str) -> ir.Name:
+        """`base.name`."""
+        return self.temp(ir.Call(ir.Attr(name), (base,)))
 
     def method(self, name: str, *args: ir.Atom) -> ir.Name:
         """The result of a method."""
@@ -53,28 +58,28 @@ class Lines:
         """`base[key] += value`."""
         self.out.append(ir.SetItem(base, key, value, "+", self.loc))
 
-    def loop(self, count: ir.Atom, body: Callable[[Lines, ir.Name], None]) -> None:
+    def loop(self, count: ir.Atom, body: Callable[[Builder, ir.Name], None]) -> None:
         """`for k in range(count)`."""
         k = self.fresh("_k")
-        inner = Lines(self.fresh, self.loc)
+        inner = Builder(self.fresh, self.loc)
         body(inner, k)
         header = ir.Call(range, (count,), text="range")
         self.out.append(ir.For(k, header, tuple(inner.out), None, self.loc))
 
-    def each(self, items: ir.Atom, body: Callable[[Lines, ir.Name], None]) -> None:
+    def each(self, items: ir.Atom, body: Callable[[Builder, ir.Name], None]) -> None:
         """`for item in items`, which has an index."""
         count = self.call(len, items, base="_n")
 
-        def taken(inner: Lines, k: ir.Name) -> None:
+        def taken(inner: Builder, k: ir.Name) -> None:
             body(inner, inner.item(items, k))
 
         self.loop(count, taken)
 
     def branch(
-        self, test: ir.Atom, body: Callable[[Lines], None], orelse: Callable[[Lines], None]
+        self, test: ir.Atom, body: Callable[[Builder], None], orelse: Callable[[Builder], None]
     ) -> None:
         """`if test: ... else: ...`."""
-        one, other = Lines(self.fresh, self.loc), Lines(self.fresh, self.loc)
+        one, other = Builder(self.fresh, self.loc), Builder(self.fresh, self.loc)
         body(one)
         orelse(other)
         self.out.append(ir.If(test, tuple(one.out), tuple(other.out), self.loc))

@@ -3,6 +3,21 @@
 Questions are answered for a node itself or for all that is inside of it, and remembered beside its
 fields.  What is rebuilt is the same object where nothing changes.  Names are also replaced in what
 is kept as source text; `Fresh` makes names that no other name of a function has.
+
+The ways to go over a program:
+
+`walk`                every statement, wherever it stands
+`walk_in_loops`       the same with the loops around each, where it matters how often it runs
+`walk_blocks`         every block, where it matters what stands before or behind a statement
+`replaced`            a block with other statements, each decided by what it is itself
+`replaced_in`         the same for a function
+`rewriter.Rewriter`   the same where what has been seen before decides, or where new statements
+                      are needed
+`map_blocks`          a statement with its inner blocks mapped, where a state follows the paths
+`map_stmt`, `rename`  names replaced
+
+How often names are mentioned is counted by `binding_counts`, `use_counts` (every read),
+`reader_counts` and `mention_counts` (statements).
 """
 
 from __future__ import annotations
@@ -12,9 +27,10 @@ import io
 import operator
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, TypeVar, Union
 
 from srcdiff.ir.nodes import (
@@ -33,6 +49,7 @@ from srcdiff.ir.nodes import (
     Name,
     Opaque,
     Pair,
+    Param,
     Permute,
     Ref,
     Reset,
@@ -219,16 +236,68 @@ def _inside(stmt: Stmt) -> tuple[Stmt, ...]:
     return found
 
 
+def walk_in_loops(
+    block: Block, loops: tuple[For | While, ...] = ()
+) -> Iterator[tuple[Stmt, tuple[For | While, ...]]]:
+    """Every statement of a block as in `walk`, with the loops around it, outer ones first."""
+    for stmt in block:
+        yield stmt, loops
+        if type(stmt) not in PLAIN:
+            inside = (*loops, stmt) if isinstance(stmt, (For, While)) else loops
+            for inner in blocks(stmt):
+                yield from walk_in_loops(inner, inside)
+
+
+def walk_blocks(block: Block) -> Iterator[Block]:
+    """A block and every block inside it, outer ones first, in source order."""
+    yield block
+    for stmt in block:
+        for inner in blocks(stmt):
+            yield from walk_blocks(inner)
+
+
+def itself_reads(stmt: Stmt) -> tuple[str, ...]:
+    """The names that a statement itself reads, as often as they occur, tests and stop flags too."""
+    if type(stmt) is Assign:
+        return occurrences(stmt.rhs)
+    found = [n for operand in operands(stmt) for n in occurrences(operand)]
+    if type(stmt) not in PLAIN:
+        if isinstance(stmt, While):
+            found += occurrences(stmt.test)
+        if isinstance(stmt, (For, While)) and stmt.stop is not None:
+            found.append(stmt.stop.id)
+    return tuple(found)
+
+
 def itself_mentions(stmt: Stmt) -> set[str]:
     """The names in a statement itself: tests and stop flags included, inner blocks not."""
-    found = {*reads(stmt), *writes(stmt)}
-    if type(stmt) in PLAIN:
-        return found
-    if isinstance(stmt, While):
-        found.update(names(stmt.test))
-    if isinstance(stmt, (For, While)) and stmt.stop is not None:
-        found.add(stmt.stop.id)
-    return found
+    return {*itself_reads(stmt), *writes(stmt)}
+
+
+def mentions(stmt: Stmt) -> frozenset[str]:
+    """Every name that a statement reads or binds, inner blocks included."""
+    return used((stmt,)) | bound((stmt,))
+
+
+def binding_counts(block: Block, params: Iterable[Param] = ()) -> Counter[str]:
+    """How many statements of a block bind each name; a parameter counts as one."""
+    given = [p.name for p in params]
+    return Counter(chain(given, chain.from_iterable(map(writes, walk(block)))))
+
+
+def use_counts(block: Block) -> Counter[str]:
+    """How often each name is read in a block, tests and stop flags included."""
+    return Counter(chain.from_iterable(map(itself_reads, walk(block))))
+
+
+def reader_counts(block: Block) -> Counter[str]:
+    """How many statements of a block read each name, tests and stop flags included."""
+    return Counter(chain.from_iterable(map(dict.fromkeys, map(itself_reads, walk(block)))))
+
+
+def mention_counts(block: Block) -> Counter[str]:
+    """How many statements of a block read or bind each name, tests and stop flags included."""
+    return Counter(chain.from_iterable(map(itself_mentions, walk(block))))
 
 
 def bound(block: Block) -> frozenset[str]:
@@ -266,10 +335,7 @@ def _used_inside(stmt: Stmt) -> frozenset[str]:
     """Every name that a statement with blocks reads (remembered beside its fields)."""
     found = stmt.__dict__.get("_used")
     if found is None:
-        own = [*reads(stmt), *(names(stmt.test) if isinstance(stmt, While) else ())]
-        if isinstance(stmt, (For, While)) and stmt.stop is not None:
-            own.append(stmt.stop.id)
-        found = frozenset(own).union(*map(used, blocks(stmt)))
+        found = frozenset(itself_reads(stmt)).union(*map(used, blocks(stmt)))
         stmt.__dict__["_used"] = found
     return found
 
@@ -598,6 +664,30 @@ def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     return stmt
 
 
+def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
+    """A block with what `one` gives for every statement, for those inside of a statement first.
+
+    It gives a statement, or several or none in a tuple.
+    """
+
+    def inside(inner: Block) -> Block:
+        out: list[Stmt] = []
+        for stmt in inner:
+            new = one(stmt if type(stmt) in PLAIN else map_blocks(stmt, inside))
+            if type(new) is tuple:
+                out += new
+            else:
+                out.append(new)  # type: ignore[arg-type]
+        return tuple(out)
+
+    return inside(block)
+
+
+def replaced_in(function: Function, one: Callable[[Stmt], Stmt | Block]) -> Function:
+    """A function with what `one` gives for every statement, for those inside of it first."""
+    return rebuilt(function, body=replaced(function.body, one))
+
+
 def rebuilt(stmt: S, **fields: Any) -> S:
     """A statement or function with other fields; the same object if they are what it has.
 
@@ -632,8 +722,7 @@ def rename(block: Block, new: Mapping[str, str]) -> Block:
 
 def without(block: Block, gone: Set[str]) -> Block:
     """A block that does not assign to some names."""
-    kept = (s for s in block if not (isinstance(s, Assign) and s.target.id in gone))
-    return tuple(map_blocks(s, lambda b: without(b, gone)) for s in kept)
+    return replaced(block, lambda s: () if type(s) is Assign and s.target.id in gone else s)
 
 
 class Fresh:

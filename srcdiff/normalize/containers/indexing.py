@@ -19,7 +19,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.links import near
-from srcdiff.ir.builder import Lines
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -52,7 +52,7 @@ def written_slices(function: ir.Function, kinds: Kinds) -> ir.Function:
             if index is None:
                 out.append(ir.map_blocks(stmt, block))
                 continue
-            lines = Lines(fresh, stmt.loc)
+            lines = Builder(fresh, stmt.loc)
             written = _written(index, sure(atom_kind(index, kinds)), lines)
             out += (*lines.out, _with_index(stmt, written))
         return tuple(out)
@@ -76,7 +76,7 @@ def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
     return index if isinstance(sure(atom_kind(index, kinds)), SliceKind) else None
 
 
-def _written(index: ir.Atom, kind: Kind, lines: Lines) -> ir.Slice:
+def _written(index: ir.Atom, kind: Kind, lines: Builder) -> ir.Slice:
     """The slice with its parts; a step that is surely None is left out."""
     value = index.value if isinstance(index, ir.Ref) else None
     if isinstance(value, slice):
@@ -194,7 +194,7 @@ class _Flat:
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         """What stands for one statement."""
         stmt = ir.map_blocks(stmt, self.block)
-        lines = Lines(self.fresh, stmt.loc)
+        lines = Builder(self.fresh, stmt.loc)
         call = ir.call_of(stmt)
         if call is not None and _name(stmt, self.kinds) in self.names:
             lines.out.append(ir.rebuilt(stmt, rhs=call.args[0]))
@@ -206,7 +206,7 @@ class _Flat:
             return [stmt]
         return lines.out
 
-    def store(self, stmt: ir.SetItem, lines: Lines) -> ir.SetItem:
+    def store(self, stmt: ir.SetItem, lines: Builder) -> ir.SetItem:
         """A store by an index of the array itself."""
         if stmt.index is None:
             return stmt
@@ -216,7 +216,7 @@ class _Flat:
         return replace(stmt, index=index, value=value)
 
     def repeated(
-        self, base: ir.Name, place: ir.Atom, value: ir.Atom, lines: Lines
+        self, base: ir.Name, place: ir.Atom, value: ir.Atom, lines: Builder
     ) -> ir.Atom:
         """As many numbers of a value in turn, again and again, as there are places."""
         places = lines.item(lines.call(np.arange, lines.call(ir.Attr("size"), base)), place)
@@ -228,7 +228,7 @@ class _Flat:
         """Whether an atom is certainly one number."""
         return is_scalar(atom_kind(atom, self.kinds))
 
-    def read(self, call: ir.Call, lines: Lines) -> ir.Call:
+    def read(self, call: ir.Call, lines: Builder) -> ir.Call:
         """What is read of `x.flat`: an item, several, the length, all."""
         base, *rest = call.args
         assert isinstance(base, ir.Name)
@@ -244,7 +244,7 @@ class _Flat:
         return ir.Call(np.copy, (lines.item(base, rest[0]),))  # no view of `x`
 
     def index(
-        self, base: ir.Name, place: ir.Atom, lines: Lines, counter: bool = False
+        self, base: ir.Name, place: ir.Atom, lines: Builder, counter: bool = False
     ) -> ir.Atom:
         """The index of the array for a place in `x.flat`; `counter`: it is not negative."""
         if self.ranks[base.id] == 1:
@@ -256,6 +256,6 @@ class _Flat:
             place = lines.item(places, place)
         return lines.call(np.unravel_index, place, self.shape(base, lines))
 
-    def shape(self, base: ir.Name, lines: Lines) -> ir.Name:
+    def shape(self, base: ir.Name, lines: Builder) -> ir.Name:
         """`x.shape`."""
         return lines.call(ir.Attr("shape"), base)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.ir.builder import Lines
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.kinds import Array, Dict, Kind, List, Range, Tuple, inside, is_active_kind, sure
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
@@ -23,7 +23,7 @@ from srcdiff.runtime import sequences as joined
 from srcdiff.runtime import trees
 
 Kinds = Mapping[str, Kind]
-Write = Callable[["_Lists", ir.Call, ir.Name, Lines], bool]
+Write = Callable[["_Lists", ir.Call, ir.Name, Builder], bool]
 
 
 def listed_iterators(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -44,11 +44,11 @@ class _Lists:
         out: list[ir.Stmt] = []
         for stmt in block:
             stmt = ir.map_blocks(stmt, self.block)
-            lines = Lines(self.fresh, stmt.loc)
+            lines = Builder(self.fresh, stmt.loc)
             out += lines.out if self.stmt(stmt, lines) else [stmt]
         return tuple(out)
 
-    def stmt(self, stmt: ir.Stmt, lines: Lines) -> bool:
+    def stmt(self, stmt: ir.Stmt, lines: Builder) -> bool:
         """Write the list that stands for an iterator; False where there is none."""
         call = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if not isinstance(call, ir.Call) or not isinstance(stmt, ir.Assign) or not call.args:
@@ -72,7 +72,7 @@ class _Lists:
             return self.kind(atom.value)
         return atom_kind(atom, self.kinds)
 
-    def indexed(self, items: ir.Atom, lines: Lines) -> ir.Atom:
+    def indexed(self, items: ir.Atom, lines: Builder) -> ir.Atom:
         """A sequence with the items of something."""
         kind = self.kind(items)
         plain = isinstance(kind, (List, Tuple, Range)) or (
@@ -88,14 +88,14 @@ class _Lists:
         lines.assign(held, items)
         return held
 
-    def length(self, sequences: list[ir.Atom], lines: Lines, of: Any = min) -> ir.Atom:
+    def length(self, sequences: list[ir.Atom], lines: Builder, of: Any = min) -> ir.Atom:
         """The least length, or that which another function says."""
         counts = [lines.call(len, s, base="_n") for s in sequences]
         return counts[0] if len(counts) == 1 else lines.call(of, *counts, base="_n")
 
 
 def _collected(
-    target: ir.Name, count: ir.Atom, lines: Lines, item: Callable[[Lines, ir.Name], ir.Atom]
+    target: ir.Name, count: ir.Atom, lines: Builder, item: Callable[[Builder, ir.Name], ir.Atom]
 ) -> bool:
     """`target = [item(k) for k in range(count)]`."""
     whole = lines.fresh()
@@ -109,7 +109,7 @@ def _has_star(call: ir.Call) -> bool:
     return any(isinstance(a, ir.Star) for a in call.args)
 
 
-def _zip(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _zip(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`zip(xs, ys)`, and `zip(*rows)`, the columns."""
     strict = dict(call.kwargs).get("strict", ir.Const(False))
     if not isinstance(strict, ir.Const):
@@ -124,14 +124,14 @@ def _zip(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     )
 
 
-def _columns(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _columns(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`zip(*rows)`."""
     assert isinstance(call.args[0], ir.Star)
     rows = self.indexed(call.args[0].value, lines)
     count = lines.call(len, rows, base="_n")
     width = _width(self.kind(rows), rows, lines)
 
-    def column(inner: Lines, j: ir.Atom) -> ir.Name:
+    def column(inner: Builder, j: ir.Atom) -> ir.Name:
         made = inner.fresh()
         inner.assign(made, ir.Call(ir.make_list))
         inner.loop(count, lambda last, k: last.effect("append", made, _at(last, rows, k, j)))
@@ -144,12 +144,12 @@ def _columns(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool
     return _collected(target, width, lines, column)
 
 
-def _at(lines: Lines, rows: ir.Atom, k: ir.Atom, j: ir.Atom) -> ir.Name:
+def _at(lines: Builder, rows: ir.Atom, k: ir.Atom, j: ir.Atom) -> ir.Name:
     """`rows[k][j]`."""
     return lines.item(lines.item(rows, k), j)
 
 
-def _width(kind: Kind, rows: ir.Atom, lines: Lines) -> int | ir.Name:
+def _width(kind: Kind, rows: ir.Atom, lines: Builder) -> int | ir.Name:
     """The length of the shortest row."""
     known = _row_kinds(kind)
     if known is not None:
@@ -159,7 +159,7 @@ def _width(kind: Kind, rows: ir.Atom, lines: Lines) -> int | ir.Name:
     width = lines.fresh("_width")
     lines.assign(width, ir.Call(len, (lines.item(rows, ir.Const(0)),), text="len"))
 
-    def less(inner: Lines, row: ir.Name) -> None:
+    def less(inner: Builder, row: ir.Name) -> None:
         count = inner.call(len, row, base="_n")
         inner.assign(width, ir.Call(min, (width, count), text="min"))
 
@@ -174,19 +174,19 @@ def _row_kinds(kind: Kind) -> tuple[Kind, ...] | None:
     return (kind.item,) if isinstance(kind, List) and kind.item is not None else None
 
 
-def _enumerate(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _enumerate(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`enumerate(xs, start)`."""
     items = self.indexed(call.args[0], lines)
     start = [*call.args[1:], *(v for _, v in call.kwargs)]
 
-    def pair(inner: Lines, k: ir.Name) -> ir.Atom:
+    def pair(inner: Builder, k: ir.Name) -> ir.Atom:
         number = inner.call(operator.add, k, start[0]) if start else k
         return ir.Tup((number, inner.item(items, k)))
 
     return _collected(target, lines.call(len, items, base="_n"), lines, pair)
 
 
-def _reversed(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _reversed(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`reversed(xs)`."""
     items = self.indexed(call.args[0], lines)
     count = lines.call(len, items, base="_n")
@@ -197,7 +197,7 @@ def _reversed(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> boo
     )  # fmt: skip
 
 
-def _view(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _view(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`d.values()` and `d.items()`, where they are used up at once."""
     if not target.id.startswith("_"):
         return False
@@ -205,7 +205,7 @@ def _view(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     keys = lines.call(list, base)
     pairs = call.fn == ir.Method("items")
 
-    def item(inner: Lines, k: ir.Name) -> ir.Atom:
+    def item(inner: Builder, k: ir.Name) -> ir.Atom:
         key = inner.item(keys, k)
         value = inner.item(base, key)
         return ir.Tup((key, value)) if pairs else value
@@ -213,7 +213,7 @@ def _view(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     return _collected(target, lines.call(len, keys, base="_n"), lines, item)
 
 
-def _chain(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _chain(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.chain(xs, ys)`."""
     if _has_star(call):
         return False
@@ -226,7 +226,7 @@ def _chain(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     return True
 
 
-def _flattened(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _flattened(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.chain.from_iterable(rows)`."""
     rows = self.indexed(call.args[0], lines)
     whole = lines.fresh()
@@ -238,7 +238,7 @@ def _flattened(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bo
     return True
 
 
-def _sum(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _sum(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`sum(lists, [])`."""
     if len(call.args) != 2 or call.kwargs:
         return False
@@ -254,19 +254,19 @@ def _sum(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     return True
 
 
-def _pairwise(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _pairwise(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.pairwise(xs)`."""
     items = self.indexed(call.args[0], lines)
     count = lines.call(operator.sub, lines.call(len, items, base="_n"), ir.Const(1))
 
-    def pair(inner: Lines, k: ir.Name) -> ir.Atom:
+    def pair(inner: Builder, k: ir.Name) -> ir.Atom:
         after = inner.call(operator.add, k, ir.Const(1))
         return ir.Tup((inner.item(items, k), inner.item(items, after)))
 
     return _collected(target, count, lines, pair)
 
 
-def _islice(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _islice(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.islice(xs, stop)`."""
     if not 2 <= len(call.args) <= 4 or call.kwargs or _has_star(call):
         return False
@@ -277,7 +277,7 @@ def _islice(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     return True
 
 
-def _repeat(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _repeat(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.repeat(v, n)`."""
     if len(call.args) != 2 or _has_star(call):
         return False
@@ -285,7 +285,7 @@ def _repeat(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     return _collected(target, count, lines, lambda inner, k: value)
 
 
-def _chosen(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _chosen(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.combinations(xs, 2)` and `permutations`: of the positions."""
     size = call.args[1] if len(call.args) == 2 else None
     if not isinstance(size, ir.Const) or call.kwargs:
@@ -296,7 +296,7 @@ def _chosen(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     return _picked(target, lines.call(list, iterator), [items] * size.value, lines)
 
 
-def _product(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _product(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`itertools.product(xs, ys)`: of the positions."""
     again = dict(call.kwargs).get("repeat", ir.Const(1))
     if _has_star(call) or not isinstance(again, ir.Const):
@@ -306,10 +306,10 @@ def _product(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool
     return _picked(target, lines.call(list, lines.call(call.fn, *places)), parts, lines)
 
 
-def _picked(target: ir.Name, choices: ir.Name, parts: list[ir.Atom], lines: Lines) -> bool:
+def _picked(target: ir.Name, choices: ir.Name, parts: list[ir.Atom], lines: Builder) -> bool:
     """The items at chosen positions."""
 
-    def item(inner: Lines, k: ir.Name) -> ir.Atom:
+    def item(inner: Builder, k: ir.Name) -> ir.Atom:
         chosen = inner.item(choices, k)
         places = [inner.item(chosen, ir.Const(j)) for j in range(len(parts))]
         return ir.Tup(tuple(inner.item(p, at) for p, at in zip(parts, places, strict=True)))
@@ -317,7 +317,7 @@ def _picked(target: ir.Name, choices: ir.Name, parts: list[ir.Atom], lines: Line
     return _collected(target, lines.call(len, choices, base="_n"), lines, item)
 
 
-def _sorted(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _sorted(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`sorted(xs)`: the items in the order of their positions."""
     items = self.indexed(call.args[0], lines)
     order = ordered(items, call, lines)
@@ -327,7 +327,7 @@ def _sorted(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
     )
 
 
-def ordered(items: ir.Atom, call: ir.Call, lines: Lines) -> ir.Name:
+def ordered(items: ir.Atom, call: ir.Call, lines: Builder) -> ir.Name:
     """The positions of items in the order that `sorted` or `sort` gives them."""
     keywords = dict(call.kwargs)
     reverse = keywords.get("reverse", ir.Const(False))
@@ -335,7 +335,7 @@ def ordered(items: ir.Atom, call: ir.Call, lines: Lines) -> ir.Name:
     return lines.call(trees.order, items, *(given if keywords else ()))
 
 
-def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`max(xs, default=v)`, and `max(pairs)`: the first one of those that are the greatest."""
     if not call.args or _has_star(call):
         return False
@@ -352,7 +352,7 @@ def _extreme(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool
     return True
 
 
-def _default(self: _Lists, call: ir.Call, target: ir.Name, lines: Lines) -> bool:
+def _default(self: _Lists, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
     """`max(xs, default=v)`."""
     items = self.indexed(call.args[0], lines)
     default = call.kwargs[0][1]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.builder import Lines
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.kinds import Dict, Kind, List, Tuple, class_of, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 
@@ -15,7 +15,7 @@ Kinds = Mapping[str, Kind]
 Made = Mapping[str, ir.Call]
 
 
-def check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Lines) -> None:
+def check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Builder) -> None:
     """Refuse `xs += ys` where `xs` may be a list or an array for all that is known."""
     if not isinstance(kind, Dict) or (call.fn is not operator.or_ and class_of(kind) is None):
         raise UnsupportedError(
@@ -26,7 +26,7 @@ def check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Lines) -> None
         )
 
 
-def updated(base: ir.Name, other: ir.Atom, lines: Lines, kinds: Kinds, made: Made) -> None:
+def updated(base: ir.Name, other: ir.Atom, lines: Builder, kinds: Kinds, made: Made) -> None:
     """Every item of another dict, or every pair of a sequence, is stored."""
     cls = class_of(atom_kind(base, kinds))
     if cls is not None:
@@ -54,13 +54,13 @@ def updated(base: ir.Name, other: ir.Atom, lines: Lines, kinds: Kinds, made: Mad
         )
 
 
-def _put(lines: Lines, base: ir.Name, pair: ir.Name) -> None:
+def _put(lines: Builder, base: ir.Name, pair: ir.Name) -> None:
     """`base[pair[0]] = pair[1]`."""
     key = lines.item(pair, ir.Const(0))
     lines.store(base, key, lines.item(pair, ir.Const(1)))
 
 
-def named(base: ir.Name, call: ir.Call, lines: Lines, kinds: Kinds, made: Made) -> None:
+def named(base: ir.Name, call: ir.Call, lines: Builder, kinds: Kinds, made: Made) -> None:
     """The keywords of a call are stored."""
     for key, value in call.kwargs:
         if key is None:
@@ -69,7 +69,7 @@ def named(base: ir.Name, call: ir.Call, lines: Lines, kinds: Kinds, made: Made) 
             lines.store(base, ir.Const(key), value)
 
 
-def dict_made(call: ir.Call, target: ir.Name, lines: Lines, kinds: Kinds, made: Made) -> bool:
+def dict_made(call: ir.Call, target: ir.Name, lines: Builder, kinds: Kinds, made: Made) -> bool:
     """`dict(...)`: a copy of a dict, pairs, keywords."""
     given = (*call.args, *(v for _, v in call.kwargs))
     if not any(is_active_kind(atom_kind(a, kinds)) for a in given):
@@ -94,7 +94,7 @@ def dict_made(call: ir.Call, target: ir.Name, lines: Lines, kinds: Kinds, made: 
 _EMPTY = ir.Call(ir.make_dict)
 
 
-def merged(call: ir.Call, target: ir.Name, lines: Lines, kinds: Kinds, made: Made) -> bool:
+def merged(call: ir.Call, target: ir.Name, lines: Builder, kinds: Kinds, made: Made) -> bool:
     """`d | e`."""
     one, two = call.args
     whole = lines.fresh() if target.id in ir.names(call) else target
@@ -106,7 +106,7 @@ def merged(call: ir.Call, target: ir.Name, lines: Lines, kinds: Kinds, made: Mad
 
 
 def _update(
-    call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made: Made
+    call: ir.Call, target: ir.Name | None, lines: Builder, kinds: Kinds, made: Made
 ) -> bool:
     """`d.update(e, k=v)`."""
     base = call.args[0]
@@ -117,7 +117,7 @@ def _update(
     return True
 
 
-def _get(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made: Made) -> bool:
+def _get(call: ir.Call, target: ir.Name | None, lines: Builder, kinds: Kinds, made: Made) -> bool:
     """`d.get(k, v)`: the item, if there is one."""
     if target is None:
         return False
@@ -144,7 +144,7 @@ def _lacks(base: ir.Atom, key: ir.Atom, kinds: Kinds) -> bool:
 
 
 def _setdefault(
-    call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made: Made
+    call: ir.Call, target: ir.Name | None, lines: Builder, kinds: Kinds, made: Made
 ) -> bool:
     """`d.setdefault(k, v)`: stored if there is none."""
     base, key, *rest = call.args
@@ -161,7 +161,7 @@ def _setdefault(
     return True
 
 
-def _pop(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made: Made) -> bool:
+def _pop(call: ir.Call, target: ir.Name | None, lines: Builder, kinds: Kinds, made: Made) -> bool:
     """`d.pop(k, v)`: taken out, if there is one."""
     if target is None or len(call.args) < 3:
         return False
@@ -179,12 +179,12 @@ def _pop(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made
     return True
 
 
-def _clear(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, made: Made) -> bool:
+def _clear(call: ir.Call, target: ir.Name | None, lines: Builder, kinds: Kinds, made: Made) -> bool:
     """`d.clear()`."""
     base = call.args[0]
     keys = lines.call(list, base)
 
-    def gone(inner: Lines, key: ir.Name) -> None:
+    def gone(inner: Builder, key: ir.Name) -> None:
         inner.assign(inner.fresh("_gone"), ir.Call(ir.Method("pop"), (base, key)))
 
     lines.each(keys, gone)
@@ -192,7 +192,7 @@ def _clear(call: ir.Call, target: ir.Name | None, lines: Lines, kinds: Kinds, ma
 
 
 DICT_METHODS: dict[
-    str, Callable[[ir.Call, ir.Name | None, Lines, Kinds, Made], bool]
+    str, Callable[[ir.Call, ir.Name | None, Builder, Kinds, Made], bool]
 ] = {
     "update": _update,
     "get": _get,

@@ -18,7 +18,7 @@ from itertools import groupby
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.builder import Lines, place_of
+from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.kinds import Dict, Kind, List, Range, Scalar, Tuple, is_active_kind, is_container
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.elementwise import meets_lists
@@ -38,7 +38,7 @@ from srcdiff.runtime.sequences import repeats
 Kinds = Mapping[str, Kind]
 
 
-def joined(call: ir.Call, target: ir.Name, lines: Lines, kinds: Kinds) -> bool:
+def joined(call: ir.Call, target: ir.Name, lines: Builder, kinds: Kinds) -> bool:
     """Write `[a, *xs]` as a sum; False where there is no `*`, or nothing carries a derivative."""
     if not any(isinstance(a, ir.Star) for a in call.args):
         return False
@@ -60,7 +60,7 @@ def _carries(atom: ir.Atom, kinds: Kinds) -> bool:
     return is_active_kind(atom_kind(atom.value if isinstance(atom, ir.Star) else atom, kinds))
 
 
-def _parts(items: tuple[ir.Atom, ...], lines: Lines, kinds: Kinds) -> Iterator[ir.Atom]:
+def _parts(items: tuple[ir.Atom, ...], lines: Builder, kinds: Kinds) -> Iterator[ir.Atom]:
     """The lists that a display joins."""
     for starred, group in groupby(items, lambda a: isinstance(a, ir.Star)):
         if not starred:
@@ -96,7 +96,7 @@ class _Plain:
         made: dict[str, ir.Call] = {}  # displays, as long as nobody can have changed them
         for stmt in block:
             stmt = ir.map_blocks(stmt, self.block)
-            lines = Lines(self.fresh, stmt.loc)
+            lines = Builder(self.fresh, stmt.loc)
             done = self.stmt(stmt, lines, made)
             out += lines.out if done else [stmt]
             _forget(made, stmt)
@@ -105,7 +105,7 @@ class _Plain:
                 made[stmt.target.id] = rhs  # type: ignore[union-attr]
         return tuple(out)
 
-    def stmt(self, stmt: ir.Stmt, lines: Lines, made: Mapping[str, ir.Call]) -> bool:
+    def stmt(self, stmt: ir.Stmt, lines: Builder, made: Mapping[str, ir.Call]) -> bool:
         """Write what stands for a statement; False if it may stay."""
         if isinstance(stmt, ir.SetItem):
             return self.slice_store(stmt, lines, made)
@@ -134,7 +134,7 @@ class _Plain:
         name: str,
         call: ir.Call,
         target: ir.Name | None,
-        lines: Lines,
+        lines: Builder,
         made: Mapping[str, ir.Call],
     ) -> bool:
         """A method of a list or dict that may hold active values."""
@@ -151,7 +151,7 @@ class _Plain:
     # --- lists ---
 
     def extend(
-        self, call: ir.Call, target: ir.Name | None, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs.extend(ys)`."""
         base, items = call.args
@@ -160,7 +160,7 @@ class _Plain:
         return True
 
     def appended(
-        self, base: ir.Name, items: ir.Atom, lines: Lines, made: Mapping[str, ir.Call]
+        self, base: ir.Name, items: ir.Atom, lines: Builder, made: Mapping[str, ir.Call]
     ) -> None:
         """Every item is appended."""
         known = self.display(items, made)
@@ -182,7 +182,7 @@ class _Plain:
             return None
         return found
 
-    def indexed(self, items: ir.Atom, lines: Lines) -> ir.Atom:
+    def indexed(self, items: ir.Atom, lines: Builder) -> ir.Atom:
         """A sequence with the items of something."""
         kind = self.kind(items)
         if isinstance(items, ir.Name) and isinstance(kind, (List, Tuple, Range)):
@@ -192,7 +192,7 @@ class _Plain:
         return lines.call(list, items)
 
     def insert(
-        self, call: ir.Call, target: ir.Name | None, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs.insert(i, v)`: the place from 0 to the length."""
         base, place, value = call.args
@@ -201,11 +201,11 @@ class _Plain:
         count = lines.call(len, base, base="_n")
         at = lines.fresh("_at")
 
-        def from_end(inner: Lines) -> None:
+        def from_end(inner: Builder) -> None:
             moved = inner.call(operator.add, count, place)
             inner.assign(at, ir.Call(max, (moved, ir.Const(0)), text="max"))
 
-        def from_start(inner: Lines) -> None:
+        def from_start(inner: Builder) -> None:
             inner.assign(at, ir.Call(min, (place, count), text="min"))
 
         if isinstance(place, ir.Const):
@@ -217,7 +217,7 @@ class _Plain:
         return True
 
     def pop(
-        self, call: ir.Call, target: ir.Name | None, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs.pop(i)`: the place from the start."""
         base, *place = call.args
@@ -231,14 +231,14 @@ class _Plain:
         lines.assign(target, ir.Call(ir.Method("pop"), (base, self.place(base, place[0], lines))))
         return True
 
-    def place(self, base: ir.Atom, index: ir.Atom, lines: Lines) -> ir.Atom:
+    def place(self, base: ir.Atom, index: ir.Atom, lines: Builder) -> ir.Atom:
         """An index counted from the start; one that is out of range is the error that it is."""
         if isinstance(index, ir.Const) and index.value >= 0:
             return index
         return lines.item(lines.call(range, lines.call(len, base, base="_n")), index)
 
     def clear(
-        self, call: ir.Call, target: ir.Name | None, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs.clear()`."""
         base = call.args[0]
@@ -247,7 +247,7 @@ class _Plain:
         return True
 
     def remove(
-        self, call: ir.Call, target: ir.Name | None, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs.remove(v)`."""
         base, value = call.args
@@ -256,7 +256,7 @@ class _Plain:
         return True
 
     def sort(
-        self, call: ir.Call, target: ir.Name | None, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs.sort()`: every item is stored at its new place."""
         base = call.args[0]
@@ -265,7 +265,7 @@ class _Plain:
         old = lines.call(list, base)
         count = lines.call(len, order, base="_n")
 
-        def put(inner: Lines, k: ir.Name) -> None:
+        def put(inner: Builder, k: ir.Name) -> None:
             inner.store(base, k, inner.item(old, inner.item(order, k)))
 
         lines.loop(count, put)
@@ -273,7 +273,7 @@ class _Plain:
 
     # --- parts ---
 
-    def delete(self, call: ir.Call, lines: Lines) -> bool:
+    def delete(self, call: ir.Call, lines: Builder) -> bool:
         """`del xs[i]`, `del d[k]`."""
         base, index = call.args
         kind = self.kind(base)
@@ -290,7 +290,7 @@ class _Plain:
             remedy="Give an example of the arguments, or build the container without it.",
         )
 
-    def cut(self, base: ir.Atom, index: ir.Slice, lines: Lines) -> ir.Name:
+    def cut(self, base: ir.Atom, index: ir.Slice, lines: Builder) -> ir.Name:
         """Take out the items of a slice; gives the place where they were."""
         if index.step not in (ir.NONE, ir.Const(1)):
             raise UnsupportedError(
@@ -307,7 +307,7 @@ class _Plain:
         )
         return start
 
-    def slice_store(self, stmt: ir.SetItem, lines: Lines, made: Mapping[str, ir.Call]) -> bool:
+    def slice_store(self, stmt: ir.SetItem, lines: Builder, made: Mapping[str, ir.Call]) -> bool:
         """`xs[a:b] = ys`: the old items are taken out, the new ones inserted."""
         kind = self.kind(stmt.base)
         if not isinstance(kind, List) or not isinstance(stmt.index, ir.Slice):
@@ -323,7 +323,7 @@ class _Plain:
         items = lines.call(list, stmt.value)
         start = self.cut(stmt.base, stmt.index, lines)
 
-        def put(inner: Lines, k: ir.Name) -> None:
+        def put(inner: Builder, k: ir.Name) -> None:
             at = inner.call(operator.add, start, k)
             inner.effect("insert", stmt.base, at, inner.item(items, k))
 
@@ -343,7 +343,7 @@ class _Plain:
     # --- operators ---
 
     def operator(
-        self, call: ir.Call, target: ir.Name, lines: Lines, made: Mapping[str, ir.Call]
+        self, call: ir.Call, target: ir.Name, lines: Builder, made: Mapping[str, ir.Call]
     ) -> bool:
         """`xs + ys`, `xs * n`, `d | e`, and their forms in place."""
         if len(call.args) != 2:  # an operator of a table, in a branch for others
@@ -382,7 +382,7 @@ class _Plain:
         count: ir.Atom,
         target: ir.Name,
         augmented: bool,
-        lines: Lines,
+        lines: Builder,
         made: Mapping[str, ir.Call],
     ) -> bool:
         """`xs * n`."""
@@ -401,7 +401,7 @@ class _Plain:
             whole = lines.fresh()
         lines.assign(whole, ir.Call(ir.make_list))
 
-        def more(inner: Lines, _: ir.Name) -> None:
+        def more(inner: Builder, _: ir.Name) -> None:
             for atom in known or ():
                 inner.effect("append", whole, atom)
             if known is None:
@@ -429,7 +429,7 @@ def _pop(base: ir.Atom, *place: ir.Atom) -> ir.Call:
     return ir.Call(ir.Method("pop"), (base, *place))
 
 
-_Write = Callable[[_Plain, ir.Call, ir.Name | None, Lines, Mapping[str, ir.Call]], bool]
+_Write = Callable[[_Plain, ir.Call, ir.Name | None, Builder, Mapping[str, ir.Call]], bool]
 
 _LIST_METHODS: dict[str, _Write] = {
     "extend": _Plain.extend,
