@@ -19,14 +19,12 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analysis.links import (
     Link,
-    definitions,
     is_copy,
     links_of,
     named_container,
     shares,
     stored_names,
     until_last_use,
-    use_counts,
 )
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
@@ -157,12 +155,12 @@ class Scene:
     @cached_property
     def defs(self) -> Mapping[str, int]:
         """How many statements bind each name."""
-        return definitions(self.function)
+        return ir.binding_counts(self.function.body, self.function.params)
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
         """How many statements read each name."""
-        return use_counts(self.function.body)
+        return ir.reader_counts(self.function.body)
 
     @cached_property
     def stored(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -176,7 +174,7 @@ class Scene:
 
     def within(self, link: Link) -> bool:
         """Whether all uses of the target follow in the block of its only definition."""
-        used = use_counts(until_last_use(link)).get(link.target, 0)
+        used = ir.reader_counts(until_last_use(link)).get(link.target, 0)
         return self.defs[link.target] == 1 and used == self.uses.get(link.target, 0)
 
     def steady(self, link: Link) -> bool:

@@ -289,24 +289,6 @@ def groups(links: Iterable[Link]) -> dict[str, str]:
     return {n: find(n) for n in parent}
 
 
-def definitions(function: ir.Function) -> dict[str, int]:
-    """How many statements bind each name (a parameter counts as one)."""
-    count = {p.name: 1 for p in function.params}
-    for stmt in ir.walk(function.body):
-        for name in ir.writes(stmt):
-            count[name] = count.get(name, 0) + 1
-    return count
-
-
-def use_counts(block: ir.Block) -> dict[str, int]:
-    """How many statements read each name."""
-    count: dict[str, int] = {}
-    for stmt in ir.walk(block):
-        for name in ir.reads(stmt):
-            count[name] = count.get(name, 0) + 1
-    return count
-
-
 def until_last_use(link: Link) -> ir.Block:
     """The statements of the block from the link to the last one that uses its target."""
     return link.rest[: link.span]

@@ -129,7 +129,7 @@ def _plain(stmt: ir.Stmt) -> _Effect:
     if isinstance(stmt, (ir.Accum, ir.Demand)):
         # They add to what the target holds, so they read it.
         return {*ir.reads(stmt), stmt.target.id}, ()
-    return set(reads_of(stmt)), ir.writes(stmt)
+    return set(ir.itself_reads(stmt)), ir.writes(stmt)
 
 
 def _whole(stmt: ir.Stmt, live: IsLive, inner: _Inner) -> _Effect:
@@ -193,42 +193,6 @@ def _while(stmt: ir.While, live: IsLive, inner: _Inner) -> _Effect:
 def _stop(stmt: ir.For | ir.While) -> frozenset[str]:
     """The flag that is read after each iteration."""
     return frozenset() if stmt.stop is None else frozenset((stmt.stop.id,))
-
-
-def names_in(rhs: ir.Rhs) -> tuple[str, ...]:
-    """The names that an atom or right-hand side reads, as often as they occur (fast)."""
-    return ir.occurrences(rhs)
-
-
-def reads_of(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The names that a statement itself reads, as often as they occur (fast)."""
-    if type(stmt) is ir.Assign:
-        return ir.occurrences(stmt.rhs)
-    return tuple([n for operand in ir.operands(stmt) for n in ir.occurrences(operand)])
-
-
-def uses(block: ir.Block) -> list[str]:
-    """Every read of a name in a block, as often as it occurs, tests and stop flags included."""
-    found: list[str] = []
-    for stmt in ir.walk(block):
-        found += reads_of(stmt)
-        if type(stmt) in ir.PLAIN:
-            continue
-        if isinstance(stmt, ir.While):
-            found += ir.names(stmt.test)
-        if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-            found.append(stmt.stop.id)
-    return found
-
-
-def mentioned(stmt: ir.Stmt) -> set[str]:
-    """Every name that a statement reads or binds, inner blocks included."""
-    if type(stmt) in ir.PLAIN:
-        return {*reads_of(stmt), *ir.writes(stmt)}
-    found = set(uses((stmt,)))
-    for inner in ir.walk((stmt,)):
-        found.update(ir.writes(inner))
-    return found
 
 
 # --- which names may have no value where a function reads them -----------------------------------

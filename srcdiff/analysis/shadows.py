@@ -185,15 +185,12 @@ def _with_stores(function: ir.Function) -> ir.Function:
 
     def one(stmt: ir.Stmt) -> ir.Block:
         if not isinstance(stmt, ir.Assign) or not is_marked(stmt.rhs):
-            return (ir.map_blocks(stmt, block),)
+            return (stmt,)
         base, value = stmt.rhs.args  # type: ignore[union-attr]
         store = ir.SetItem(base, None, value, stmt.rhs.text[:-1], stmt.loc)  # type: ignore[union-attr, index, arg-type]
         return (store, replace(stmt, rhs=base))
 
-    def block(statements: ir.Block) -> ir.Block:
-        return tuple(s for stmt in statements for s in one(stmt))
-
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, one)
 
 
 def _leaving(function: ir.Function, kinds: Kinds) -> set[str]:

@@ -9,17 +9,14 @@ is absent is zero and has no memory; one that is written in place owns its memor
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import IntEnum
-from itertools import chain
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.analysis.liveness import reads_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
@@ -195,7 +192,7 @@ class _Accumulate:
         if self.nothing_flows(block, now):
             return (), now
         block = _doubled(block, self.facts.fresh)
-        self.uses = Counter(chain.from_iterable(map(reads_of, ir.walk(block))))
+        self.uses = ir.use_counts(block)
         self.fresh_temps: set[str] = set()
         self.cotangents: set[str] = set()
         self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}

@@ -172,22 +172,23 @@ def unmarked(block: ir.Block) -> ir.Block:
 
     A value with another slope than its own is itself again.
     """
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, ir.Assign) and getattr(stmt.rhs, "fn", None) is with_slope:
-            stmt = replace(stmt, rhs=stmt.rhs.args[0])  # type: ignore[union-attr]
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
-            call: Any = stmt.rhs
-            if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
-                stmt = replace(stmt, rhs=_primal_call(call))
-            elif call.fn.key.written:
-                raise UnsupportedError(
-                    f"the nested recursive function `{call.fn.name}` writes into an argument",
-                    stmt.loc,
-                    remedy="Move it out of the function.",
-                )
-        out.append(ir.map_blocks(stmt, unmarked))
-    return tuple(out)
+    return ir.replaced(block, _unmarked)
+
+
+def _unmarked(stmt: ir.Stmt) -> ir.Stmt:
+    if isinstance(stmt, ir.Assign) and getattr(stmt.rhs, "fn", None) is with_slope:
+        stmt = replace(stmt, rhs=stmt.rhs.args[0])  # type: ignore[union-attr]
+    if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
+        call: Any = stmt.rhs
+        if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
+            return replace(stmt, rhs=_primal_call(call))
+        if call.fn.key.written:
+            raise UnsupportedError(
+                f"the nested recursive function `{call.fn.name}` writes into an argument",
+                stmt.loc,
+                remedy="Move it out of the function.",
+            )
+    return stmt
 
 
 def _primal_call(call: ir.Call) -> ir.Call:
@@ -486,9 +487,9 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
             if active and call.fn.id not in unfit:
                 fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
                 return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+        return s
 
-    return replace(function, body=tuple(map(stmt, function.body)))
+    return ir.replaced_in(function, stmt)
 
 
 def _is_candidate(stmt: ir.Stmt, kinds: Kinds) -> bool:

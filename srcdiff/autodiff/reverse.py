@@ -95,9 +95,7 @@ def _deciding(block: ir.Block) -> ir.Block:
 
     A view in it of an array that has an adjoint has none for that.
     """
-    return tuple(
-        ir.Pair(s, (), s.loc) if type(s) in ir.PLAIN else ir.map_blocks(s, _deciding) for s in block
-    )
+    return ir.replaced(block, lambda s: ir.Pair(s, (), s.loc) if type(s) in ir.PLAIN else s)
 
 
 def _made(stmt: ir.Stmt, facts: Facts) -> ir.Block:

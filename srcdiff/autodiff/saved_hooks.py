@@ -121,7 +121,7 @@ class _Writer:
 
     def forward(self, one: ir.Function, places: set[int]) -> ir.Function:
         """The forward part, which packs what it pushes and the residuals at some places."""
-        *body, last = self.pushes(one.body)
+        *body, last = ir.replaced(one.body, self.pushed)
         assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
         value, kept = last.value.items
         assert isinstance(kept, ir.Tup)
@@ -132,39 +132,32 @@ class _Writer:
         both = ir.Tup((value, ir.Tup(tuple(items))))
         return replace(one, body=(*body, replace(last, value=both)))
 
-    def pushes(self, block: ir.Block) -> ir.Block:
-        """A block of the forward part."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            call = _call_on(stmt, "append", self.slots)
-            if call is not None and isinstance(stmt, ir.Effect):
-                made, item = self.call(packed, call.args[1], stmt.loc)
-                out.append(made)
-                stmt = replace(stmt, rhs=replace(call, args=(call.args[0], item)))
-            out.append(ir.map_blocks(stmt, self.pushes))
-        return tuple(out)
+    def pushed(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement of the forward part."""
+        call = _call_on(stmt, "append", self.slots)
+        if call is None or not isinstance(stmt, ir.Effect):
+            return stmt
+        made, item = self.call(packed, call.args[1], stmt.loc)
+        return (made, replace(stmt, rhs=replace(call, args=(call.args[0], item))))
 
     def backward(self, two: ir.Function, places: set[int]) -> ir.Function:
         """The backward part, which unpacks a residual before the first statement that uses it."""
-        first, rest = _unpacking(two), self.pops(two.body[unpack_count(two) :])
+        first = _unpacking(two)
+        rest = ir.replaced(two.body[unpack_count(two) :], self.popped)
         for k in sorted(places, reverse=True):
             target = first[k].target
             made, load = self.load(target, first[k].loc)
             first[k] = replace(first[k], target=made)
-            at = next((j for j, s in enumerate(rest) if target.id in _touched(s)), len(rest))
+            at = next((j for j, s in enumerate(rest) if target.id in ir.mentions(s)), len(rest))
             rest = (*rest[:at], load, *rest[at:])
         return replace(two, body=(*first, *rest))
 
-    def pops(self, block: ir.Block) -> ir.Block:
-        """A block of the backward part."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, ir.Assign) and _call_on(stmt, "pop", self.slots):
-                made, load = self.load(stmt.target, stmt.loc)
-                out += (replace(stmt, target=made), load)
-            else:
-                out.append(ir.map_blocks(stmt, self.pops))
-        return tuple(out)
+    def popped(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement of the backward part."""
+        if not isinstance(stmt, ir.Assign) or not _call_on(stmt, "pop", self.slots):
+            return stmt
+        made, load = self.load(stmt.target, stmt.loc)
+        return (replace(stmt, target=made), load)
 
     def call(self, fn: Any, value: ir.Atom, loc: ir.Loc) -> tuple[ir.Assign, ir.Name]:
         """`_t = fn(value)`, and `_t`."""
@@ -175,8 +168,3 @@ class _Writer:
         """A name for a packed value, and the statement that unpacks it."""
         made = self.facts.fresh("_held")
         return made, ir.Assign(target, ir.Call(unpacked, (made,)), loc)
-
-
-def _touched(stmt: ir.Stmt) -> frozenset[str]:
-    """The names that a statement and those inside it use or bind."""
-    return frozenset(ir.used((stmt,))) | ir.bound((stmt,))

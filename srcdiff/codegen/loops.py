@@ -15,12 +15,11 @@ first.
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import live_after, uses
+from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.rewrite import is_unnamed
@@ -204,13 +203,13 @@ class _Reversed:
 
     def __init__(self, function: ir.Function) -> None:
         self.fresh = ir.Fresh(ir.all_names(function))
-        count = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+        count = ir.binding_counts(function.body)
         self.defined = {
             s.target.id: s.rhs
             for s in ir.walk(function.body)
             if isinstance(s, ir.Assign) and count[s.target.id] == 1
         }
-        self.reads = Counter(uses(function.body))
+        self.reads = ir.use_counts(function.body)
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its loops in this form."""

@@ -181,12 +181,4 @@ def _loop(stmt: ir.For | ir.While, known: set[str]) -> None:
 
 def _bound(block: ir.Block) -> frozenset[str]:
     """The names that the primal statements of a block bind."""
-    found: set[str] = set()
-    for stmt in block:
-        if isinstance(stmt, ir.Pair):
-            found |= _bound(() if stmt.primal is None else (stmt.primal,))
-            continue
-        found.update(ir.writes(stmt))
-        for inner in ir.blocks(stmt):
-            found |= _bound(inner)
-    return frozenset(found)
+    return ir.bound(ir.primal_only(block))

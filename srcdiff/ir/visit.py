@@ -276,13 +276,24 @@ def itself_mentions(stmt: Stmt) -> set[str]:
 
 def mentions(stmt: Stmt) -> frozenset[str]:
     """Every name that a statement reads or binds, inner blocks included."""
-    return used((stmt,)) | bound((stmt,))
+    if type(stmt) in PLAIN:
+        return frozenset(itself_mentions(stmt))
+    return _used_inside(stmt) | _bound_inside(stmt)
 
 
-def binding_counts(block: Block, params: Iterable[Param] = ()) -> Counter[str]:
-    """How many statements of a block bind each name; a parameter counts as one."""
-    given = [p.name for p in params]
-    return Counter(chain(given, chain.from_iterable(map(writes, walk(block)))))
+def binding_counts(
+    block: Block, params: Iterable[Param] = (), repeated: bool = False
+) -> Counter[str]:
+    """How many statements of a block bind each name; a parameter counts as one.
+
+    `repeated`: those in a loop count twice, as they may run again.
+    """
+    found = [p.name for p in params]
+    if repeated:
+        for stmt, loops in walk_in_loops(block):
+            found += writes(stmt) * (2 if loops else 1)
+        return Counter(found)
+    return Counter(chain(found, chain.from_iterable(map(writes, walk(block)))))
 
 
 def use_counts(block: Block) -> Counter[str]:
@@ -686,6 +697,17 @@ def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
 def replaced_in(function: Function, one: Callable[[Stmt], Stmt | Block]) -> Function:
     """A function with what `one` gives for every statement, for those inside of it first."""
     return rebuilt(function, body=replaced(function.body, one))
+
+
+def primal_only(block: Block) -> Block:
+    """The statements of the function itself in a Pair tree."""
+    found: list[Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, Pair):
+            found += () if stmt.primal is None else (stmt.primal,)
+        else:
+            found.append(map_blocks(stmt, primal_only))
+    return tuple(found)
 
 
 def rebuilt(stmt: S, **fields: Any) -> S:

@@ -16,14 +16,12 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases, aliases
 from srcdiff.analysis.links import (
     classes_of,
-    definitions,
     groups,
     is_marked,
     links_of,
     named_container,
     near,
     stored_names,
-    use_counts,
     written_params,
 )
 from srcdiff.analysis.shadows import may_copy
@@ -169,7 +167,7 @@ def lent_names(function: ir.Function) -> Iterator[str]:
 
 def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
     """The function with `c = a if test else b` choosing `c` itself, not a temporary before it."""
-    defs, uses = definitions(function), use_counts(function.body)
+    defs, uses = ir.binding_counts(function.body, function.params), ir.reader_counts(function.body)
     new: dict[str, str] = {}
 
     def choose(block: ir.Block) -> ir.Block:

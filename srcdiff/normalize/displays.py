@@ -16,16 +16,12 @@ import builtins
 import functools
 import operator
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import reads_of
-from srcdiff.frontend.closures.local_functions import definitions
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import is_ufunc_at
 from srcdiff.primitives.registry import lookup
@@ -39,7 +35,7 @@ _JOINING = (operator.add, operator.mul, trees.deep_copy)
 
 def displays(function: ir.Function) -> ir.Function:
     """The function with list displays put into the calls that read them."""
-    return replace(function, body=_with_displays(function.body, _uses(function.body)))
+    return replace(function, body=_with_displays(function.body, ir.use_counts(function.body)))
 
 
 def returned(function: ir.Function) -> ir.Function:
@@ -50,7 +46,7 @@ def returned(function: ir.Function) -> ir.Function:
     before, last = function.body[:-1], function.body[-1]
     value = last.value if isinstance(last, ir.Return) else None
     made = {s.target: (k, s.rhs) for k, s in enumerate(before) if isinstance(s, ir.Assign)}
-    count = definitions(function.body, (p.name for p in function.params))
+    count = ir.binding_counts(function.body, function.params, True)
     while isinstance(value, ir.Name) and value in made and count[value.id] == 1:
         at, rhs = made[value]
         items = ir.names(rhs)
@@ -91,11 +87,6 @@ def _is_open_item(call: ir.Call) -> bool:
     if call.fn is not operator.getitem or not isinstance(call.args[0], ir.Tup):
         return False
     return not isinstance(call.args[1], ir.Const)
-
-
-def _uses(block: ir.Block) -> Mapping[str, int]:
-    """How often each name is read."""
-    return Counter(chain.from_iterable(map(reads_of, ir.walk(block))))
 
 
 def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:

@@ -179,12 +179,7 @@ def _count(stmt: ir.Stmt, name: str) -> int:
 def prepare(function: ir.Function) -> ir.Function:
     """The function with loop targets that only the loop binds, and plain `while` conditions."""
     fresh = ir.Fresh(ir.all_names(function))
-    return replace(function, body=_prepare(function.body, fresh, _mentioned(function.body)))
-
-
-def _mentioned(block: ir.Block) -> Counter[str]:
-    """How many statements read or bind each name, tests and stop flags included."""
-    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
+    return replace(function, body=_prepare(function.body, fresh, ir.mention_counts(function.body)))
 
 
 def _prepare(block: ir.Block, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
@@ -261,7 +256,7 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Blo
 
     It binds names that are read elsewhere, or writes into memory.
     """
-    inside = _mentioned((replace(stmt, body=(), stop=None),))
+    inside = ir.mention_counts((replace(stmt, body=(), stop=None),))
     decides = all(inside[n] == mentioned[n] for n in ir.bound(stmt.cond))
     if decides and not any(map(_writes, ir.walk(stmt.cond))):
         return (stmt,)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import uses
 from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
 from srcdiff.ir.frozen import state
@@ -157,9 +155,9 @@ def _written_out(function: ir.Function) -> dict[str, dict[Any, ir.Atom]]:
     Of what has one value, at the end of the function as where it was written; a list or dict is
     used nowhere else.
     """
-    count = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    count = ir.binding_counts(function.body)
     count.update(p.name for p in function.params)
-    used = Counter(uses(function.body))
+    used = ir.use_counts(function.body)
     found: dict[str, dict[Any, ir.Atom]] = {}
     for stmt in function.body:
         if isinstance(stmt, ir.Assign) and count[stmt.target.id] == 1:

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import mentioned, reads_of, uses
 from srcdiff.ir.kinds import Array, Kind, same_shape
 from srcdiff.optimize.rewrite import is_unnamed, mark_in
 from srcdiff.optimize.shapes import asks_form, same_dtype
@@ -31,8 +30,7 @@ from srcdiff.runtime.trees import cotangent
 
 def coalesce(function: ir.Function) -> ir.Function:
     """The function with temporaries bound to the name that they are copied to."""
-    reads = Counter(uses(function.body))
-    bound = Counter([n for s in ir.walk(function.body) for n in ir.writes(s)])
+    reads, bound = ir.use_counts(function.body), ir.binding_counts(function.body)
     single = frozenset(
         n for n, count in bound.items() if count == 1 and is_unnamed(n) and reads[n] == 1
     )
@@ -56,21 +54,10 @@ def _block(block: ir.Block, single: frozenset[str]) -> ir.Block:
                 continue
         if isinstance(stmt, ir.Assign) and stmt.target.id in single:
             made[stmt.target.id] = place
-        for name in mentioned(stmt):
+        for name in ir.mentions(stmt):
             touched[name] = place
-        out.append(_inside(stmt, single))
+        out.append(ir.map_blocks(stmt, lambda b: _block(b, single)))
     return tuple(out)
-
-
-def _inside(stmt: ir.Stmt, single: frozenset[str]) -> ir.Stmt:
-    """A statement with its inner blocks coalesced."""
-    if isinstance(stmt, ir.If):
-        return ir.rebuilt(stmt, body=_block(stmt.body, single), orelse=_block(stmt.orelse, single))
-    if isinstance(stmt, ir.For):
-        return ir.rebuilt(stmt, body=_block(stmt.body, single))
-    if isinstance(stmt, ir.While):
-        return ir.rebuilt(stmt, cond=_block(stmt.cond, single), body=_block(stmt.body, single))
-    return stmt
 
 
 # --- adjoints with two names ----------------------------------------------------------------------
@@ -84,7 +71,7 @@ def with_one_name(function: ir.Function) -> ir.Function:
     cut = mark_in(function.body) or 0
     if not any(_is_second(s) for s in ir.walk(function.body[cut:])):
         return function
-    mentions = _mentions(function.body)
+    mentions = ir.mention_counts(function.body)
     body = (*function.body[:cut], *_renamed(function.body[cut:], mentions))
     return ir.rebuilt(function, body=body)
 
@@ -95,11 +82,6 @@ def _is_second(stmt: ir.Stmt) -> bool:
         return False
     first = stmt.rhs.id
     return stmt.target.id.startswith("d_") and (first.startswith("d_") or is_unnamed(first))
-
-
-def _mentions(block: ir.Block) -> Counter[str]:
-    """How many statements of a block, inner ones included, mention each name."""
-    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
 
 
 def _renamed(block: ir.Block, mentions: Counter[str]) -> ir.Block:
@@ -114,7 +96,8 @@ def _renamed(block: ir.Block, mentions: Counter[str]) -> ir.Block:
             continue
         assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
         first, second = stmt.rhs.id, stmt.target.id
-        if _is_plainer(first, second) and _mentions(tuple(out[k:]))[second] == mentions[second]:
+        later = ir.mention_counts(tuple(out[k:]))
+        if _is_plainer(first, second) and later[second] == mentions[second]:
             out[k + 1 :] = ir.rename(tuple(out[k + 1 :]), {second: first})
             first, second = second, first
         else:
@@ -138,7 +121,7 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
     assert isinstance(copy, ir.Assign) and isinstance(copy.rhs, ir.Name)
     name, left = copy.rhs.id, mentions[copy.rhs.id] - 1
     for k in range(end - 1, -1, -1):
-        found = _mentions((block[k],))
+        found = ir.mention_counts((block[k],))
         if found[copy.target.id] or (found[name] and ir.blocks(block[k])):
             return None  # a name that a loop carries means something by itself
         left -= found[name]
@@ -238,7 +221,7 @@ class _Loops:
     def block(self, block: ir.Block, outer: tuple[str, ...]) -> None:
         """Looks at a block inside the loops of some variables."""
         for stmt in block:
-            self.others.update(n for n in _reads(stmt) if n not in outer or _is_text(stmt))
+            self.others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
             if not isinstance(stmt, ir.For):
                 self.others.update(ir.writes(stmt))
             for inner in ir.blocks(stmt):
@@ -259,15 +242,6 @@ class _Loops:
         for other in self.around.pop(name) - {name}:
             self.around[taken].add(other)
             self.around.get(other, set()).add(taken)
-
-
-def _reads(stmt: ir.Stmt) -> Iterator[str]:
-    """The names that a statement itself reads, its test and its flag included."""
-    yield from reads_of(stmt)
-    if isinstance(stmt, ir.While):
-        yield from ir.names(stmt.test)
-    if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-        yield stmt.stop.id
 
 
 def _is_text(stmt: ir.Stmt) -> bool:

@@ -10,7 +10,6 @@ element itself then.
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -18,7 +17,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import Live, liveness, uses
+from srcdiff.analysis.liveness import Live, liveness
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, Kind, List
 from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
@@ -64,7 +63,7 @@ class _ReadAtOnce:
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
         self.function, self.kinds = function, kinds
-        self.once = frozenset(n for n, k in Counter(uses(function.body)).items() if k == 1)
+        self.once = frozenset(n for n, k in ir.use_counts(function.body).items() if k == 1)
 
     @cached_property
     def sharers(self) -> Sharers:
@@ -189,7 +188,7 @@ class _Taker:
         self.kinds = kinds
         self.own = OwnMemory.of(function, kinds)
         self.statements = {id(s): s for s in ir.walk(function.body)}
-        self.bound = Counter(n for s in self.statements.values() for n in ir.writes(s))
+        self.bound = ir.binding_counts(function.body)
         copied = [(s, _copied(s, kinds)) for s in self.statements.values()]
         self.copied = [(source.id, s) for s, source in copied if source is not None]
         returns = [s for s in self.statements.values() if type(s) is ir.Return]

@@ -13,12 +13,10 @@ it is left out: the adjoint of a linear function runs without the function.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import reads_of
 from srcdiff.ir.kinds import Array, Kind, holds_memory, same_shape
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import COPIES, asks_form, same_dtype
@@ -202,7 +200,7 @@ class _Sweep:
         if type(stmt) is ir.Assign and stmt.target.id not in live:
             stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
-        looks = not self.formed.isdisjoint(reads_of(stmt))
+        looks = not self.formed.isdisjoint(ir.itself_reads(stmt))
         forms = self.forms(stmt) if looks else frozenset[str]()
         for name in self.looked_at(stmt, base, forms):
             self.need(name, live)
@@ -248,7 +246,8 @@ class _Sweep:
     ) -> Sequence[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
         if base is None or base not in self.private:
-            return [n for n in reads_of(stmt) if n not in forms] if forms else reads_of(stmt)
+            reads = ir.itself_reads(stmt)
+            return [n for n in reads if n not in forms] if forms else reads
         if isinstance(stmt, ir.SetItem):
             index = () if stmt.index is None else ir.names(stmt.index)
             return [*index, *ir.names(stmt.value)]
@@ -385,7 +384,7 @@ def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:
 def _without_forms(function: ir.Function, steady: list[str], kinds: Kinds) -> ir.Function:
     """The function without copies of parameters that are asked for their shapes alone."""
     copies = {n: p for n, p in _copies(function.body, kinds) if p in steady}
-    bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s)) if copies else {}
+    bound = ir.binding_counts(function.body) if copies else {}
     for stmt in ir.walk(function.body) if copies else ():
         for name in set(ir.reads(stmt)) - {_asked(stmt)}:
             copies.pop(name, None)

@@ -21,7 +21,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
-from srcdiff.analysis.liveness import liveness, names_in
+from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.kinds import Array, Kind, is_mutable
 from srcdiff.primitives.effects import (
     IN_PLACE_FUNCTIONS,
@@ -72,7 +72,7 @@ class Memory(Remembered):
                 self._union(name, source)
             written += into
             if isinstance(stmt, ir.Return):
-                leaving += [n for n in names_in(stmt.value) if self.has_memory(n)]
+                leaving += [n for n in ir.occurrences(stmt.value) if self.has_memory(n)]
         self.mutated = frozenset(map(self.find, written))
         self.escaping = frozenset(map(self.find, leaving))
         self.put = frozenset(map(self.find, put))  # into what is from outside
@@ -140,7 +140,7 @@ class Memory(Remembered):
             return [stmt.base.id]
         call = ir.call_of(stmt)
         written = None if call is None else mutated_args(call, self.kinds)
-        return [n for a in written for n in names_in(a)] if written else []
+        return [n for a in written for n in ir.occurrences(a)] if written else []
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
@@ -151,14 +151,15 @@ class Memory(Remembered):
         if isinstance(stmt, ir.Permute):
             return [(stmt.sources[0].id, s.id) for s in stmt.sources[1:]]
         if isinstance(stmt, ir.SetItem) and not self.is_array(stmt.base.id):
-            kept = [n for n in names_in(stmt.value) if stmt.op is None or not self.is_array(n)]
+            values = ir.occurrences(stmt.value)
+            kept = [n for n in values if stmt.op is None or not self.is_array(n)]
             return self._pairs(stmt.base.id, kept)  # a sum with an array is in memory of its own
         if isinstance(stmt, ir.For):
-            return self._pairs(stmt.target.id, names_in(stmt.iter))
+            return self._pairs(stmt.target.id, ir.occurrences(stmt.iter))
         if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-            names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in names_in(a)]
+            names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in ir.occurrences(a)]
             if any(not self.is_array(n) for n in names):
-                return self._pairs(names[0], names_in(stmt.rhs))
+                return self._pairs(names[0], ir.occurrences(stmt.rhs))
         return []
 
     def _pairs(self, target: str, sources: Sequence[str]) -> list[tuple[str, str]]:
@@ -172,8 +173,8 @@ class Memory(Remembered):
             atoms = (*returns_view(rhs, self.kinds), *self._kept(rhs))
             if rhs.fn is trees.like_tree:
                 atoms += rhs.args[:1]  # `finish` returns it as it is where its kind is right
-            return tuple(n for a in atoms for n in names_in(a))
-        return names_in(rhs)
+            return tuple(n for a in atoms for n in ir.occurrences(a))
+        return ir.occurrences(rhs)
 
     def _kept(self, call: ir.Call) -> tuple[ir.Atom, ...]:
         """What a call that returns something may keep: the items of a container it writes into."""
@@ -336,7 +337,7 @@ class Available:
         """From here on `name` equals `rhs`."""
         if isinstance(rhs, ir.Opaque):
             return
-        reads = tuple(names_in(rhs))
+        reads = tuple(ir.occurrences(rhs))
         if name in reads:
             return
         fact = self._fact(name, rhs, reads, block)

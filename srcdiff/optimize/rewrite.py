@@ -6,13 +6,11 @@ What both branches of an `if` do stands before it, once.
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import mentioned, names_in, uses
 from srcdiff.analysis.shadows import laid_origins
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
@@ -77,7 +75,7 @@ def _is_apart(stmt: ir.Assign, others: Iterable[ir.Stmt], memory: Memory) -> boo
     read = set(ir.reads(stmt))
     form = {memory.find(n) for n in read}
     for other in others:
-        names = mentioned(other)
+        names = ir.mentions(other)
         if stmt.target.id in names or not read.isdisjoint(ir.bound((other,))):
             return False
         if any(not form.isdisjoint(memory.written_by(s)) for s in ir.walk((other,))):
@@ -103,7 +101,7 @@ class Rewritten:
         """Whether another walk over what is left of the function would find nothing."""
         if not self.settled:
             return False
-        readers = Counter(uses(left.body)) if self.shut else {}
+        readers = ir.use_counts(left.body) if self.shut else {}
         return all(readers.get(name) != 1 for name in self.shut)
 
 
@@ -154,7 +152,7 @@ class Rewriter:
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
-        self.count = Counter(uses(function.body))
+        self.count = ir.use_counts(function.body)
         self.signs = Signs(kinds, self.available, self.count, fresh)
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
         self.algebra = Algebra(kinds, self.available, self.signs, steady)
@@ -272,8 +270,8 @@ class Rewriter:
     def note(self, old: ir.Rhs, new: ir.Rhs) -> None:
         """A right-hand side reads other names than before."""
         if new is not old:
-            before = names_in(old)
-            for name in names_in(new):
+            before = ir.occurrences(old)
+            for name in ir.occurrences(new):
                 if name not in before:
                     self.count[name] += 1
 

@@ -18,7 +18,6 @@ position `t + 1` of a loop, bound for several uses, is computed at each of them.
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -27,7 +26,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
-from srcdiff.analysis.liveness import mentioned, names_in, reads_of, uses
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
@@ -50,8 +48,8 @@ class _Order:
     def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
         self.function = function
         self.kinds = kinds
-        self.count = Counter(uses(function.body))
-        self.bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+        self.count = ir.use_counts(function.body)
+        self.bound = ir.binding_counts(function.body)
         self.fresh = ir.Fresh(set(kinds))
 
     @cached_property
@@ -66,18 +64,8 @@ class _Order:
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block and the blocks inside it."""
-        inner = [self.inside(s) for s in block]
+        inner = [ir.map_blocks(s, self.block) for s in block]
         return tuple(self.chained(self.delayed(self.doubled(inner))))
-
-    def inside(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A statement with its inner blocks in order."""
-        if isinstance(stmt, ir.If):
-            return ir.rebuilt(stmt, body=self.block(stmt.body), orelse=self.block(stmt.orelse))
-        if isinstance(stmt, ir.For):
-            return ir.rebuilt(stmt, body=self.block(stmt.body))
-        if isinstance(stmt, ir.While):
-            return ir.rebuilt(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body))
-        return stmt
 
     # --- adding twice ---
 
@@ -135,9 +123,9 @@ class _Order:
         if start is None:
             return None
         readers = [
-            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in uses((block[j],))
+            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in ir.used((block[j],))
         ]
-        if sum(Counter(uses((block[j],)))[name] for j in readers) != self.count[name]:
+        if sum(ir.use_counts((block[j],))[name] for j in readers) != self.count[name]:
             return None
         if not readers or readers[-1] <= start:
             return None
@@ -150,7 +138,7 @@ class _Order:
             return False
         if not is_pure(stmt.rhs.fn) or mutated_args(stmt.rhs):
             return False
-        if any(stmt.target.id in mentioned(s) for s in others):
+        if any(stmt.target.id in ir.mentions(s) for s in others):
             return False
         # An operator in place on a number binds it anew.
         stores = (s for s in ir.walk(tuple(others)) if isinstance(s, ir.SetItem))
@@ -178,7 +166,7 @@ class _Order:
             elif self.count[target] != 1 or target in waiting or self.bound[target] != 1:
                 waiting = {}
             else:
-                names = names_in(stmt.rhs)
+                names = ir.occurrences(stmt.rhs)
                 waiting = {n: j for n, j in waiting.items() if n not in names}
         return block
 
@@ -201,7 +189,7 @@ class _Order:
 
 def _reads_once(rhs: ir.Rhs, name: str) -> bool:
     """Whether a right-hand side reads a name exactly once."""
-    return names_in(rhs).count(name) == 1
+    return ir.occurrences(rhs).count(name) == 1
 
 
 # --- zeros that are bound one after the other, in the order of the inputs that they are for ------
@@ -267,7 +255,8 @@ def _spelled(stmt: ir.Stmt) -> tuple[str, ...]:
     if isinstance(stmt, ir.SetItem) and stmt.index is None:
         return ir.occurrences(stmt.value)
     rhs = getattr(stmt, "rhs", None)
-    return () if isinstance(rhs, ir.Opaque) else reads_of(stmt)
+    operands = () if isinstance(rhs, ir.Opaque) else ir.operands(stmt)
+    return tuple([n for operand in operands for n in ir.occurrences(operand)])
 
 
 # --- positions ------------------------------------------------------------------------------------

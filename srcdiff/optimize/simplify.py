@@ -21,7 +21,6 @@ from dataclasses import replace
 from itertools import chain
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import reads_of, uses
 from srcdiff.ir.kinds import UNKNOWN, Kind
 from srcdiff.kinds.calls import atom_kind, float_like, kind_of_call
 from srcdiff.kinds.interpreter import infer
@@ -140,7 +139,7 @@ def _bound_once(function: ir.Function) -> frozenset[str]:
 
 def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
     """The function without pure adjoint assignments to names that nothing reads."""
-    count = Counter(uses(function.body))
+    count = ir.use_counts(function.body)
     made: dict[str, list[ir.Assign]] = {}
     for stmt in _adjoint_statements(function.body):
         if isinstance(stmt, ir.Assign):
@@ -153,8 +152,8 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
             continue
         dead.add(name)
         for stmt in made[name]:
-            count.subtract(reads_of(stmt))
-            waiting += [n for n in reads_of(stmt) if n in made and not count[n]]
+            count.subtract(ir.occurrences(stmt.rhs))
+            waiting += [n for n in ir.names(stmt.rhs) if n in made and not count[n]]
     return replace(function, body=_dropped(function.body, dead, False)) if dead else function
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, wanted
-from srcdiff.frontend.closures.local_functions import definitions
 from srcdiff.frontend.signatures import many, no_keywords
 from srcdiff.ir.kinds import Array, Callable, Kind, List, Tuple, class_of, is_active_kind
 from srcdiff.kinds.calls import atom_kind
@@ -352,7 +351,7 @@ def _count(kind: Kind, call: ir.Call, fn: Any) -> int | None:
 
 def _refuse_closures(function: ir.Function) -> None:
     """Refuse functions made here that stay values and whose text would not do."""
-    count = definitions(function.body, (p.name for p in function.params))
+    count = ir.binding_counts(function.body, function.params, True)
     last: dict[str, ir.Stmt] = {}
     for stmt in ir.walk(function.body):
         last.update((n, stmt) for n in ir.reads(stmt))

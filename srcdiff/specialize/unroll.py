@@ -14,7 +14,6 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after, live_before
-from srcdiff.frontend.closures.local_functions import definitions
 from srcdiff.ir.kinds import (
     Array,
     Dict,
@@ -56,7 +55,7 @@ def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ..
                 _add(found, stmt.target.id, keys)
             elif rhs.fn is dict and not rhs.args:
                 _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
-    count = definitions(function.body, (p.name for p in function.params))
+    count = ir.binding_counts(function.body, function.params, True)
     other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
     own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
     given = [p.name for p in function.params if count[p.name] == 1]
@@ -175,7 +174,7 @@ class Names:
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         self.kinds = kinds
         self.dicts = fixed_dicts(function, kinds)
-        count = definitions(function.body, (p.name for p in function.params))
+        count = ir.binding_counts(function.body, function.params, True)
         self.made = {
             s.target.id: s.rhs for s in ir.walk(function.body)
             if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call) and count[s.target.id] == 1
@@ -353,7 +352,7 @@ class Unroller(Known):
     def keyed(self, stmt: ir.For) -> dict[str, tuple[str, ...]]:
         """What in a loop is a string: one of these in turn."""
         found: dict[str, tuple[str, ...]] = {}
-        count = definitions(stmt.body, ())
+        count = ir.binding_counts(stmt.body, repeated=True)
         for inner in ir.walk(stmt.body):
             if isinstance(inner, ir.Assign) and count[inner.target.id] == 1:
                 texts = self.texts(inner.rhs, stmt.target, found)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import live_after, live_before, liveness, uses
+from srcdiff.analysis.liveness import live_after, live_before, liveness
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
 
@@ -87,4 +87,4 @@ def test_every_statement_has_its_set():
 
     f = lowered(program)
     assert {id(s) for s in ir.walk(f.body)} <= set(liveness(f))
-    assert list(uses(f.body)).count("x") == 2
+    assert ir.use_counts(f.body)["x"] == 2

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import names_in
 from srcdiff.ir.kinds import Array, Kind, is_mutable
 from srcdiff.primitives.effects import PLAIN_ATTRIBUTES, mutated_args, returns_view
 
@@ -108,7 +107,7 @@ def _written(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
     call = ir.call_of(stmt)
     if call is None:
         return ()
-    return tuple(n for a in mutated_args(call, kinds) for n in names_in(a))
+    return tuple(n for a in mutated_args(call, kinds) for n in ir.occurrences(a))
 
 
 def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]:

@@ -221,7 +221,7 @@ class _Gather:
         one = known.get(name)
         if at is None or one is None or two is None:
             return False
-        if any(name in _mentioned(s) for s in out[at + 1 :]):
+        if any(name in ir.mentions(s) for s in out[at + 1 :]):
             return False
         fn = operator.add if stmt.op == "+" else operator.sub
         total = self.both(fn, one, two, out, stmt.loc)
@@ -231,11 +231,6 @@ class _Gather:
         call = ir.Call(operator.mul, (total.base, total.factor))
         out[at:] = [*out[at + 1 :], ir.Assign(ir.Name(name), call, stmt.loc)]
         return True
-
-
-def _mentioned(stmt: ir.Stmt) -> frozenset[str]:
-    """The names that a statement and those inside it read or bind."""
-    return frozenset(ir.used((stmt,))) | ir.bound((stmt,))
 
 
 # --- columns together in memory ------------------------------------------------------------------
@@ -317,12 +312,7 @@ def _ordered(stmt: ir.Assign, b: Context) -> ir.Assign:
 
 def _map_assigns(body: ir.Block, change: Callable[[ir.Assign], ir.Assign]) -> ir.Block:
     """A block with every assignment changed, in nested blocks too."""
-    return tuple(
-        change(s)
-        if isinstance(s, ir.Assign)
-        else ir.map_blocks(s, lambda inner: _map_assigns(inner, change))
-        for s in body
-    )
+    return ir.replaced(body, lambda s: change(s) if isinstance(s, ir.Assign) else s)
 
 
 # --- the function for a batch --------------------------------------------------------------------

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -151,11 +149,6 @@ def _expose_loop(
         _expose(s, up, inner, seen)
     if stmt.stop is not None and stmt.stop.id not in inner:
         up.add(stmt.stop.id)
-
-
-def count_uses(block: ir.Block) -> Mapping[str, int]:
-    """How many statements, adjoint ones included, mention each name."""
-    return Counter(n for s in ir.walk(block) for n in ir.itself_mentions(s))
 
 
 _CHEAP = {

@@ -162,17 +162,8 @@ class _Again:
 
 def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
     """The Pair tree with values computed again, and their names."""
-    state = _Again(facts, stable, _definitions(block), backward_reads(block), set())
+    state = _Again(facts, stable, ir.binding_counts(block), backward_reads(block), set())
     return _inside(block, state, False), frozenset(state.provided)
-
-
-def _definitions(block: ir.Block) -> dict[str, int]:
-    """How many statements bind each name."""
-    count: dict[str, int] = {}
-    for stmt in ir.walk(block):
-        for name in ir.writes(stmt):
-            count[name] = count.get(name, 0) + 1
-    return count
 
 
 def backward_reads(block: ir.Block) -> dict[str, int]:
@@ -389,17 +380,9 @@ def _unchanged(
     return True
 
 
-def _bound_by_primal(block: ir.Block) -> set[str]:
+def _bound_by_primal(block: ir.Block) -> frozenset[str]:
     """The names that the primal statements of a block bind."""
-    found: set[str] = set()
-    for stmt in block:
-        if isinstance(stmt, ir.Pair):
-            found |= set(() if stmt.primal is None else ir.writes(stmt.primal))
-            continue
-        found |= set(ir.writes(stmt))
-        for inner in ir.blocks(stmt):
-            found |= _bound_by_primal(inner)
-    return found
+    return ir.bound(ir.primal_only(block))
 
 
 def _read_back(

@@ -8,7 +8,7 @@ run order.  A loop is run backwards by its trip count and the values of its targ
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from srcdiff import ir
@@ -18,7 +18,6 @@ from srcdiff.autodiff.tape.needs import (
     Contents,
     Item,
     Stable,
-    count_uses,
     exposed,
     halves,
     primal_reads,
@@ -77,20 +76,11 @@ def _countable(stmt: ir.Stmt, fresh: ir.Fresh, written: frozenset[str]) -> ir.Bl
 
 def _written_tests(body: ir.Block, kinds: Kinds) -> frozenset[str]:
     """The names of tests that are lists or arrays which the function may write into."""
-    stored = frozenset[str]().union(*stored_names(tuple(_primals(body)), kinds))
+    stored = frozenset[str]().union(*stored_names(ir.primal_only(body), kinds))
     tests = {s.test.id for s in ir.walk(body) if isinstance(s, ir.If) and type(s.test) is ir.Name}
     # What is known to have memory may have it under another name too.
     held = {n for n in tests if stored and not isinstance(kinds.get(n, UNKNOWN), (Scalar, Unknown))}
     return frozenset((tests & stored) | held)
-
-
-def _primals(block: ir.Block) -> Iterator[ir.Stmt]:
-    """The statements of the function itself in a Pair tree, but for its control flow."""
-    for stmt in block:
-        if isinstance(stmt, ir.Pair):
-            yield from () if stmt.primal is None else (stmt.primal,)
-        for inner in () if isinstance(stmt, ir.Pair) else ir.blocks(stmt):
-            yield from _primals(inner)
 
 
 def _countable_for(stmt: ir.For, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
@@ -279,7 +269,7 @@ def split(function: ir.Function, facts: Facts) -> Parts:
         steady = stable(body, adjoint_names, facts)
     body, provided = recompute(body, facts, steady)
     parts = parts_of_others(body, provided, facts)
-    walker = _Split(facts, adjoint_names | provided, parts, count_uses(body), steady)
+    walker = _Split(facts, adjoint_names | provided, parts, ir.mention_counts(body), steady)
     slots = Slots(facts, keys=first_keys(body, facts.kinds))
     made = walker.block(body, frozenset(), slots)
     forward = (*_bound_first(made.forward, slots, function), *made.forward)
@@ -403,7 +393,7 @@ class _Split:
         part = self.block(block, needed, slots)
         if not slots.loops:
             return part
-        inside = count_uses(block)
+        inside = ir.mention_counts(block)
         up, _ = exposed(block)
         mine = [n for n in ir.bound(block) if inside.get(n, 0) == self.uses.get(n, 0)]
         return self.kept(block, part, frozenset(mine) - needed - up, slots)
@@ -454,7 +444,7 @@ class _Split:
         # What has an adjoint was taken into the body.
         lost = any(isinstance(s, ir.Pair) and s.adjoint for s in ir.walk(stmt.cond))
         assert not lost, "the condition of a loop has an adjoint"
-        return replace(stmt, cond=primal_only(stmt.cond), body=body)
+        return replace(stmt, cond=ir.primal_only(stmt.cond), body=body)
 
     def loop_body(
         self, stmt: ir.For | ir.While, own: frozenset[str], needed: Needed, slots: Slots
@@ -469,7 +459,7 @@ class _Split:
     def own_names(self, stmt: ir.For | ir.While) -> frozenset[str]:
         """The names of which no iteration sees the value that another one, or nobody, gave it."""
         up, sure = exposed(stmt.body, self.facts.shadows)
-        inside = count_uses(stmt.body)
+        inside = ir.mention_counts(stmt.body)
         bound = ir.bound(stmt.body) - up - _target(stmt)
         return frozenset(n for n in bound if n in sure or inside.get(n, 0) == self.uses.get(n, 0))
 
@@ -481,7 +471,7 @@ class _Split:
         """Those contents that something outside of a loop's body mentions too."""
         if not contents:
             return contents
-        inside = count_uses(body)
+        inside = ir.mention_counts(body)
         return frozenset(
             c
             for c in contents
@@ -505,14 +495,3 @@ def _with_old_target(
     return Parts(
         (*done.save, *parts.forward), (*parts.backward, *done.restore), parts.needed | done.needed
     )
-
-
-def primal_only(block: ir.Block) -> ir.Block:
-    """The primal statements of a Pair tree."""
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, ir.Pair):
-            out += () if stmt.primal is None else (stmt.primal,)
-        else:
-            out.append(ir.map_blocks(stmt, primal_only))
-    return tuple(out)

@@ -142,11 +142,7 @@ def _read_otherwise(stmt: ir.Stmt, flags: set[str]) -> tuple[str, ...]:
 
 def plain_tests(function: ir.Function) -> ir.Function:
     """The function without `bool(...)` around tests that nothing else reads."""
-    reads: dict[str, int] = {}
-    for stmt in ir.walk(function.body):
-        late = ir.names(stmt.test) if isinstance(stmt, ir.While) else ()
-        for name in (*ir.reads(stmt), *late):
-            reads[name] = reads.get(name, 0) + 1
+    reads = ir.reader_counts(function.body)
 
     def block(inner: ir.Block) -> ir.Block:
         out: list[ir.Stmt] = []

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.links import definitions, near
+from srcdiff.analysis.links import near
 from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Array, Kind, Scalar, is_float
@@ -64,7 +64,7 @@ class _Apart:
         self.kinds = kinds
         self.group = near(function, kinds)
         self.fresh = ir.Fresh(ir.all_names(function))
-        self.count = definitions(function)
+        self.count = ir.binding_counts(function.body, function.params)
         self.made = {
             s.target.id: s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign)
         }

@@ -38,30 +38,14 @@ from srcdiff.ir import (
     Stmt,
     Tup,
     While,
-    blocks,
     make_dict,
-    map_blocks,
+    replaced,
     walk,
+    walk_in_loops,
     writes,
 )
 
 MARK = "~"
-
-
-def definitions(block: Block, params: Iterable[str] = ()) -> dict[str, int]:
-    """How often each name is bound; in a loop that is more than once."""
-    count = dict.fromkeys(params, 1)
-
-    def each(inner: Block, weight: int) -> None:
-        for stmt in inner:
-            for name in writes(stmt):
-                count[name] = count.get(name, 0) + weight
-            more = 2 if isinstance(stmt, (For, While)) else weight
-            for part in blocks(stmt):
-                each(part, more)
-
-    each(block, 1)
-    return count
 
 
 def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[str] = ()) -> Block:
@@ -88,10 +72,10 @@ def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[st
                 reads = (*rhs.reads, *[mark] * len(late))
                 rhs = replace(rhs, reads=reads, captured=(*rhs.captured, *names))
             return replace(s, rhs=replace(rhs, held=rhs.held | held))
-        return map_blocks(s, lambda b: tuple(map(stmt, b)))
+        return s
 
     # A statement is the same object in `walk` and here: what is looked up is not rebuilt before.
-    found = tuple(map(stmt, block))
+    found = replaced(block, stmt)
     return (Assign(mark, NONE, NOWHERE), *found) if marked else found
 
 
@@ -107,27 +91,19 @@ def _lasting(
     block: Block, own: frozenset[str], params: tuple[str, ...]
 ) -> dict[int, frozenset[str]]:
     """For every closure the variables that are bound before it, and never again."""
-    closures: list[tuple[int, Stmt, tuple[int, ...]]] = []
-    bound: list[tuple[int, str, tuple[int, ...]]] = [(0, p, ()) for p in params]
-    for place, (stmt, loops) in enumerate(_placed(block, ()), 1):
+    closures: list[tuple[int, Stmt, set[int]]] = []
+    bound: list[tuple[int, str, set[int]]] = [(0, p, set()) for p in params]
+    for place, (stmt, around) in enumerate(walk_in_loops(block), 1):
+        loops = {*map(id, around), *([id(stmt)] if isinstance(stmt, (For, While)) else ())}
         bound += [(place, name, loops) for name in writes(stmt) if name in own]
         if _captures(stmt, own):
             closures.append((place, stmt, loops))
     found: dict[int, frozenset[str]] = {}
     for place, stmt, loops in closures:
-        again = {n for at, n, theirs in bound if at > place or set(theirs) & set(loops)}
+        again = {n for at, n, theirs in bound if at > place or theirs & loops}
         before = {n for at, n, _ in bound if at < place}
         found[id(stmt)] = frozenset(before - again)
     return found
-
-
-def _placed(block: Block, loops: tuple[int, ...]) -> Iterator[tuple[Stmt, tuple[int, ...]]]:
-    """Every statement with the loops around it, in source order."""
-    for stmt in block:
-        inside = (*loops, id(stmt)) if isinstance(stmt, (For, While)) else loops
-        yield stmt, inside
-        for part in blocks(stmt):
-            yield from _placed(part, inside)
 
 
 # --- wrappers: `def wrapper(*args, **kwargs)` around a function whose parameters are known -------

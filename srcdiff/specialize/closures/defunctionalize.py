@@ -19,7 +19,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, free
-from srcdiff.frontend.closures.local_functions import definitions
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Callable,
@@ -193,7 +192,7 @@ def marked_closures(function: ir.Function) -> ir.Function:
 
 def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with closures as data, but for those that something unknown may call."""
-    count = definitions(function.body, (p.name for p in function.params))
+    count = ir.binding_counts(function.body, function.params, True)
     opened = _opened(function, kinds)
 
     def stmt(s: ir.Stmt) -> ir.Stmt:

@@ -20,7 +20,7 @@ from srcdiff import ir
 from srcdiff.analysis.links import classes_of, links_of, stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure, passing
-from srcdiff.frontend.closures.local_functions import MARK, definitions
+from srcdiff.frontend.closures.local_functions import MARK
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_mutable
 from srcdiff.kinds.interpreter import infer
@@ -117,7 +117,7 @@ def _without_aliases(
     function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]
 ) -> ir.Function:
     """The function without names for what stays as it is, where both names are bound once."""
-    count = definitions(function.body, (p.name for p in function.params))
+    count = ir.binding_counts(function.body, function.params, True)
     same: dict[str, str] = {}
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.Assign) and _is_now(stmt):

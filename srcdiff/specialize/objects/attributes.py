@@ -10,14 +10,12 @@ from __future__ import annotations
 import copy
 import operator
 import types
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.local_functions import definitions
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, class_of
 from srcdiff.kinds.calls import atom_kind
@@ -67,7 +65,7 @@ class _Presence:
     ) -> None:
         self.function, self.stmt, self.name, self.kinds = function, stmt, name, kinds
         self.objects = frozenset(n for n, k in kinds.items() if class_of(k) is not None)
-        self.count = definitions(function.body, (p.name for p in function.params))
+        self.count = ir.binding_counts(function.body, function.params, True)
         self.given: dict[str, Kind | None] = {p.name: params.get(p.name) for p in function.params}
         self.root: dict[str, str] = {}
         self.new: set[str] = set()
@@ -175,8 +173,8 @@ DICT = "__dict__"
 
 def dict_names(function: ir.Function, kinds: Mapping[str, Any]) -> dict[str, ir.Atom]:
     """The names of the dicts of attributes, and their objects."""
-    count = definitions(function.body, (p.name for p in function.params))
-    bound = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
+    count = ir.binding_counts(function.body, function.params, True)
+    bound = ir.binding_counts(function.body)
     dicts: dict[str, ir.Atom] = {}
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import groups, in_place, is_marked, links_of, stored_names, use_counts
+from srcdiff.analysis.links import groups, in_place, is_marked, links_of, stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.kinds import Array, Dict, Kind, class_of
@@ -231,7 +231,7 @@ class InTurn(Unroller):
         """What `iter` was given to make a value that is read once."""
         while isinstance(atom, ir.Name):
             made = [s for s in ir.walk(self.whole.body) if atom.id in ir.writes(s)]
-            if len(made) != 1 or use_counts(self.whole.body).get(atom.id) != 1:
+            if len(made) != 1 or ir.reader_counts(self.whole.body)[atom.id] != 1:
                 return None
             rhs = made[0].rhs if isinstance(made[0], ir.Assign) else None
             if isinstance(rhs, ir.Call) and rhs.fn is iter and len(rhs.args) == 1:

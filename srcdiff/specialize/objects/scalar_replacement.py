@@ -57,24 +57,8 @@ from srcdiff.specialize.objects.variables import Variables, below, part, strange
 
 def forwarded(function: ir.Function) -> ir.Function:
     """The function without `_t = x` where every use of `_t` may read `x` itself."""
-    defined = Counter(n for s in ir.walk(function.body) for n in ir.writes(s))
-    used = _uses(function.body)
+    defined, used = ir.binding_counts(function.body), ir.reader_counts(function.body)
     return replace(function, body=_block(function.body, defined, used))
-
-
-def _uses(block: ir.Block) -> Counter[str]:
-    """How many statements read each name."""
-    return Counter(n for s in ir.walk(block) for n in _read(s))
-
-
-def _read(stmt: ir.Stmt) -> set[str]:
-    """The names that a statement reads, the flags of loops too."""
-    found = set(ir.reads(stmt))
-    if isinstance(stmt, ir.While):
-        found.update(ir.names(stmt.test))
-    if isinstance(stmt, (ir.For, ir.While)) and stmt.stop is not None:
-        found.add(stmt.stop.id)
-    return found
 
 
 def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Block:
@@ -91,7 +75,7 @@ def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Blo
             span = max((k + 1 for k, s in enumerate(todo) if name in ir.used((s,))), default=0)
             part = tuple(todo[:span])
             written = _changes(part, source) or _changes(part, name)
-            if _uses(part)[name] == used[name] and not written:
+            if ir.reader_counts(part)[name] == used[name] and not written:
                 todo[:span] = ir.rename(part, {name: source})
                 continue
         out.append(stmt)
