@@ -35,7 +35,8 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
     if not any(isinstance(s, ir.For) and _looped_over(s) for s in ir.walk(function.body)):
         return
     slots = Slots(links_of(function.body, kinds, False), kinds)
-    for block, loop in _loops(function.body):
+    loops = ((b, s) for b in ir.walk_blocks(function.body) for s in b if isinstance(s, ir.For))
+    for block, loop in loops:
         for base in sorted(_looped_over(loop)):
             for stmt in _Changes(base, slots, kinds).of(block, loop):
                 raise UnsupportedError(
@@ -43,15 +44,6 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
                     stmt.loc,
                     remedy="Loop over a copy, or by index.",
                 )
-
-
-def _loops(block: ir.Block) -> Iterator[tuple[ir.Block, ir.For]]:
-    """The loops of a block, each with the block that it stands in."""
-    for stmt in block:
-        if isinstance(stmt, ir.For):
-            yield block, stmt
-        for inner in ir.blocks(stmt):
-            yield from _loops(inner)
 
 
 def _looped_over(loop: ir.For) -> set[str]:
@@ -130,16 +122,13 @@ class _Changes:
 # --- calls that may return a list or dict that they are given, or something that holds it --------
 
 
-_Place = tuple[ir.Stmt, tuple[int, ...]]  # a statement, and the loops around it
-
-
 def check_returned(function: ir.Function, kinds: Kinds) -> None:
     """Refuse changes of containers that calls, which are marked, may have returned.
 
     Raises:
         UnsupportedError: there is one.
     """
-    places = list(_places(function.body, ()))
+    places = list(ir.walk_in_loops(function.body))
     changed = [(k, loops, _changed(s, kinds)) for k, (s, loops) in enumerate(places)]
     names = Names(function, kinds)
     for k, (stmt, loops) in enumerate(places):
@@ -147,18 +136,14 @@ def check_returned(function: ir.Function, kinds: Kinds) -> None:
         if target is None or is_value(kinds.get(target, UNKNOWN)):
             continue
         for param in _returned(stmt, kinds):
-            later = (ns for j, around, ns in changed if j > k or loops[:1] == around[:1] != ())
+            later = (ns for j, around, ns in changed if j > k or _in_one_loop(loops, around))
             if any(names.may_be_one(target, n) for ns in later for n in ns):
                 raise _refusal(stmt, param)
 
 
-def _places(block: ir.Block, loops: tuple[int, ...]) -> Iterator[_Place]:
-    """The statements in the order of the text."""
-    for stmt in block:
-        yield stmt, loops
-        inside = (*loops, id(stmt)) if isinstance(stmt, (ir.For, ir.While)) else loops
-        for inner in ir.blocks(stmt):
-            yield from _places(inner, inside)
+def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
+    """Whether of two statements with these loops around them either may run after the other."""
+    return bool(one) and bool(other) and one[0] is other[0]
 
 
 def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:

@@ -60,7 +60,7 @@ def check_outside(
     links += [Link(names[a], names[b], "alias", function.body[0], (), False, 0)
               for a, b in _overlapping(refs)]  # fmt: skip
     group, inside = groups(links), groups(between(links, known))
-    counts = _counted(function.body, False)
+    counts = _counted(function.body)
     read = {id(r.value) for s in ir.walk(function.body) for r in _mutable(s) if not _puts(s, r)}
     for stmt in ir.walk(named.body):
         for base in (*_written(stmt, known), *_marked(stmt)):
@@ -158,14 +158,13 @@ def _renamed(block: ir.Block, names: Mapping[int, str]) -> ir.Block:
         return old if isinstance(old, ir.Opaque) else atom(old)
 
     def one(stmt: ir.Stmt) -> ir.Stmt:
-        stmt = ir.map_blocks(stmt, lambda inner: tuple(map(one, inner)))
         if isinstance(stmt, ir.Assign):
             return replace(stmt, rhs=rhs(stmt.rhs))
         if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
             return replace(stmt, rhs=called(stmt.rhs))
         return replace(stmt, value=atom(stmt.value)) if isinstance(stmt, ir.SetItem) else stmt
 
-    return tuple(map(one, block))
+    return ir.replaced(block, one)
 
 
 def _puts(stmt: ir.Stmt, ref: ir.Ref) -> bool:
@@ -187,14 +186,12 @@ def _mutable_in(rhs: ir.Rhs) -> Iterator[ir.Ref]:
     return (ref for ref in ir.refs(rhs) if isinstance(ref.value, MUTABLE))
 
 
-def _counted(block: ir.Block, repeated: bool) -> Counter[int]:
+def _counted(block: ir.Block) -> Counter[int]:
     """How often each is mentioned; in a loop, more than once."""
     out: Counter[int] = Counter()
-    for stmt in block:
+    for stmt, loops in ir.walk_in_loops(block):
         for ref in _mutable(stmt):
-            out[id(ref.value)] += 2 if repeated else 1
-        for inner in ir.blocks(stmt):
-            out += _counted(inner, repeated or isinstance(stmt, (ir.For, ir.While)))
+            out[id(ref.value)] += 2 if loops else 1
     return out
 
 

@@ -53,7 +53,7 @@ def alone(function: ir.Function, kinds: Kinds) -> ir.Function:
     slopes = _slopes(function)
     if not slopes:
         return function
-    body = _Alone(slopes, kinds).block(function.body)
+    body = ir.replaced(function.body, _Alone(slopes, kinds).stmt)
     for name in reversed(slopes):  # those of others before these
         if name not in ir.used(body):
             body = ir.without(body, {name})
@@ -95,10 +95,6 @@ class _Alone:
     kinds: Kinds
     made: dict[Any, Gradient] = field(default_factory=dict)
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with the integrals of derivatives changed."""
-        return tuple(map(self.stmt, block))
-
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement."""
         call = ir.call_of(stmt)
@@ -113,7 +109,7 @@ class _Alone:
                 found = self.gradient(call.fn, ir.Tup(call.args[1:]))
                 if found is not None:
                     return replace(stmt, rhs=ir.Call(found, call.args, text=found.__name__))
-        return ir.map_blocks(stmt, self.block)
+        return stmt
 
     def gradient(self, slope: ir.Atom, given: ir.Atom) -> Gradient | None:
         """A derivative for some arguments, None if it stays one that is generated when needed."""
@@ -264,15 +260,12 @@ def _part_request(key: Key, base: str, part: str, whole: Request) -> Request:
 def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
     """A function whose calls of parts have their final names."""
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(stmt(s) for s in inner)
-
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
             fn = s.rhs.fn
             if isinstance(fn, ir.Derived):
                 new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
-                s = replace(s, rhs=replace(s.rhs, fn=new, text=None))
-        return ir.map_blocks(s, block)
+                return replace(s, rhs=replace(s.rhs, fn=new, text=None))
+        return s
 
-    return replace(function, body=block(function.body)) if names else function
+    return ir.replaced_in(function, stmt) if names else function

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Union
 
-from srcdiff.analysis.effects import Scan, stmt_reads
+from srcdiff.analysis.effects import Scan
 from srcdiff.codegen.idioms import visible
 from srcdiff.ir import (
     NOWHERE,
@@ -43,8 +43,11 @@ from srcdiff.ir import (
     While,
     blocks,
     bound,
+    itself_mentions,
     map_blocks,
     occurrences,
+    replaced,
+    replaced_in,
     walk,
     writes,
 )
@@ -58,18 +61,13 @@ def with_late_breaks(function: Function) -> Function:
     """
     if not any(_can_be_late(s) for s in walk(function.body)):
         return function
-    return replace(function, body=_block(function.body))
-
-
-def _block(block: Block) -> Block:
-    return tuple(_statement(s) for s in block)
+    return replaced_in(function, _statement)
 
 
 def _statement(stmt: Stmt) -> Stmt:
-    new = map_blocks(stmt, _block)
-    if isinstance(new, (For, While)) and _can_be_late(new):
-        return replace(new, body=_late(new.body, str(new.stop and new.stop.id)))
-    return new
+    if isinstance(stmt, (For, While)) and _can_be_late(stmt):
+        return replace(stmt, body=_late(stmt.body, str(stmt.stop and stmt.stop.id)))
+    return stmt
 
 
 def _can_be_late(stmt: Stmt) -> bool:
@@ -88,9 +86,7 @@ def _late(body: Block, flag: str) -> Block:
     stmt, rest = body[place], body[place + 1 :]
     test = stmt.test if isinstance(stmt, If) else None
     within = list(walk(rest))
-    touched = {n for s in within for n in (*writes(s), *stmt_reads(s))} | {
-        s.stop.id for s in within if isinstance(s, (For, While)) and s.stop is not None
-    }
+    touched = {n for s in within for n in itself_mentions(s)}
     rebound = isinstance(test, Name) and any(test.id in writes(s) for s in within)
     return body if flag in touched or rebound else (*body[:place], *rest, stmt)
 
@@ -139,8 +135,7 @@ def _length_name(stmt: Stmt) -> str | None:
 
 def _without(block: Block, dead: set[str]) -> Block:
     """A block without the assignments of some lengths."""
-    kept = (s for s in block if _length_name(s) not in dead)
-    return tuple(map_blocks(s, lambda b: _without(b, dead)) for s in kept)
+    return replaced(block, lambda s: () if _length_name(s) in dead else s)
 
 
 def _counts_up(stmt: Stmt) -> bool:

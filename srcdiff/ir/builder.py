@@ -6,8 +6,11 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from srcdiff import ir
+
+T = TypeVar("T")
 
 
 class Builder:
@@ -83,6 +86,13 @@ class Builder:
         body(one)
         orelse(other)
         self.out.append(ir.If(test, tuple(one.out), tuple(other.out), self.loc))
+
+    def apart(self, write: Callable[[], T]) -> tuple[ir.Block, T]:
+        """What is written meanwhile, and a result."""
+        around, self.out = self.out, []
+        found = write()
+        done, self.out = tuple(self.out), around
+        return done, found
 
     def again(self, stmt: ir.Stmt) -> None:
         """A statement at this place."""

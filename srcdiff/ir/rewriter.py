@@ -41,6 +41,10 @@ class Rewriter(Builder):
         """A statement with its inner blocks written anew."""
         if type(stmt) in ir.PLAIN:
             return stmt
-        new = ir.map_blocks(stmt, self.block)
+        new = ir.map_blocks(stmt, self.inner)
         self.loc = stmt.loc
         return new
+
+    def inner(self, block: ir.Block) -> ir.Block:
+        """A block inside a statement, written anew."""
+        return self.block(block)

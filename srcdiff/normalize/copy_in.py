@@ -192,17 +192,13 @@ def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
     """The function with `x = x + 1`, for an x with a shadow, as `t = x + 1; x = t`."""
     fresh = ir.Fresh(ir.all_names(function))
 
-    def split(block: ir.Block) -> ir.Block:
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, ir.Assign) and _is_new_self(stmt, shadows):
-                temp = fresh("_" + stmt.target.id.lstrip("_"))
-                out += [replace(stmt, target=temp), ir.Assign(stmt.target, temp, stmt.loc)]
-            else:
-                out.append(ir.map_blocks(stmt, split))
-        return tuple(out)
+    def split(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        if not isinstance(stmt, ir.Assign) or not _is_new_self(stmt, shadows):
+            return stmt
+        temp = fresh("_" + stmt.target.id.lstrip("_"))
+        return (replace(stmt, target=temp), ir.Assign(stmt.target, temp, stmt.loc))
 
-    return replace(function, body=split(function.body))
+    return ir.replaced_in(function, split)
 
 
 def _is_new_self(stmt: ir.Assign, shadows: frozenset[str]) -> bool:

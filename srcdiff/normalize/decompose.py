@@ -22,6 +22,7 @@ from srcdiff.frontend.closures.closures import Closure
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir import kinds as kind_types
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.kinds import UNKNOWN, Kind, Tuple, Unknown, rank_of
 from srcdiff.ir.kinds import Callable as CallableKind
 from srcdiff.kinds.interpreter import Typed, infer
@@ -53,53 +54,41 @@ def inferred(block: ir.Block, kinds: Kinds) -> Kinds:
     return infer(ir.Function("", params, (*plain, ir.Return(ir.NONE))), known)
 
 
-class Specialiser:
+class Specialiser(Builder):
     """Decides what is known of a definition at one call."""
 
     def __init__(
         self, kinds: Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc, mixed: bool = False
     ) -> None:
+        super().__init__(fresh, loc)  # writes what has to run before the statement at hand
         self.kinds = kinds
         self.mixed = mixed  # what has no known dtype may be complex
-        self.fresh = fresh
         self.name = name
-        self.loc = loc
-        self.before: list[ir.Stmt] = []  # what has to run before the statement at hand
-
-    def emit(self, rhs: ir.Rhs) -> ir.Name:
-        """A name for a value that the statement at hand needs."""
-        name = self.fresh()
-        self.before.append(ir.Assign(name, rhs, self.loc))
-        return name
 
     def settled(self, block: ir.Block) -> ir.Block:
         """The block with what is known decided, until nothing changes."""
         for _ in range(_ROUNDS):
             known = {**self.kinds, **inferred(block, self.kinds)}
-            folder = Folder(known, self.emit, mixed=self.mixed)
+            folder = Folder(known, self.temp, mixed=self.mixed)
             new = self.block(block, folder, {})
             if new == block:
                 break
             block = new
         return self.checked(block)
 
-    def checked(self, block: ir.Block, certain: bool = True) -> ir.Block:
+    def checked(self, block: ir.Block) -> ir.Block:
         """The block; an error where the definition refuses the call, there or when it runs."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            reason = _refusal(stmt)
-            if reason and certain:
-                raise MissingRuleError(
-                    f"the rule of {self.name} does not cover this call: {reason}",
-                    self.loc,
-                    REMEDY,
-                )
-            if reason:
-                stmt = ir.Verbatim(f"raise NotImplementedError({reason!r})", loc=self.loc)
-            out.append(
-                ir.map_blocks(stmt, lambda b: self.checked(b, False))
+        for reason in filter(None, map(_refusal, block)):
+            raise MissingRuleError(
+                f"the rule of {self.name} does not cover this call: {reason}", self.loc, REMEDY
             )
-        return tuple(out)
+        return ir.replaced(block, self.refused)
+
+    def refused(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement that runs or not, as an error if it refuses the call."""
+        reason = _refusal(stmt)
+        text = f"raise NotImplementedError({reason!r})"
+        return ir.Verbatim(text, loc=self.loc) if reason else stmt
 
     def block(self, block: ir.Block, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """A block with what is known put in; `env` takes the names of known values."""
@@ -115,9 +104,9 @@ class Specialiser:
             return env.get(n.id, n)
 
         if isinstance(stmt, ir.If):
-            return self.branch(stmt, folder, env)
+            return self.if_(stmt, folder, env)
         if isinstance(stmt, ir.For):
-            return self.loop(stmt, folder, env)
+            return self.for_(stmt, folder, env)
         if isinstance(stmt, ir.Assign):
             rhs = ir.map_rhs(read, stmt.rhs)
             if isinstance(rhs, ir.Call) and rhs.fn is not ir.make_list:
@@ -126,13 +115,13 @@ class Specialiser:
             env.pop(stmt.target.id, None)
             if isinstance(rhs, (ir.Const, ir.Tup, ir.Ref)):
                 env[stmt.target.id] = rhs
-            before, self.before = self.before, []
+            before, self.out = self.out, []
             return (*before, replace(stmt, rhs=rhs))
         if isinstance(stmt, ir.While):
             _forget(env, stmt)
         return (ir.map_stmt(stmt, read, lambda n: n, lambda b: self.block(b, folder, dict(env))),)
 
-    def branch(self, stmt: ir.If, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
+    def if_(self, stmt: ir.If, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """An `if`: the branch that is taken, where that is known."""
         test = env.get(stmt.test.id, stmt.test) if isinstance(stmt.test, ir.Name) else stmt.test
         known = folder.static(test)
@@ -143,7 +132,7 @@ class Specialiser:
         _forget(env, stmt)
         return (replace(stmt, test=test, body=body, orelse=orelse),)
 
-    def loop(self, stmt: ir.For, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
+    def for_(self, stmt: ir.For, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """A loop: written out where its range is known."""
 
         def read(n: ir.Name) -> ir.Atom:
@@ -257,7 +246,7 @@ def composed(
     fresh = ir.Fresh(ir.all_names(function))
     laid = laid_origins(function, kinds)
     writer = _Writer(kinds, fresh, matters, has_complex(function, kinds), laid)
-    return replace(function, body=writer.block(function.body))
+    return ir.replaced_in(function, writer.stmt)
 
 
 def without_functionals(
@@ -288,7 +277,7 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
         dict.fromkeys(made, kind_types.Callable()), fresh,
         lambda call, _: any(call is one for one in met), True, laid_origins(shown, {}),
     )  # fmt: skip
-    return replace(function, body=writer.block(shown.body))
+    return replace(function, body=ir.replaced(shown.body, writer.stmt))
 
 
 def _is_early(call: ir.Call | None) -> bool:
@@ -306,7 +295,7 @@ def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
         known = {**kinds, **inferred(block, kinds)}
         mixed = any(map(is_complex_kind, known.values()))
         writer = _Writer(known, fresh, lambda call, _: _is_defined(call), mixed)
-        block = _bound_once(writer.block(block), fresh)
+        block = _bound_once(ir.replaced(block, writer.stmt), fresh)
     return block
 
 
@@ -391,17 +380,13 @@ class _Writer:
         self.mixed = mixed  # complex numbers may occur
         self.laid = laid  # the names of which it matters how they lie in memory
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with its calls written out."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            call = ir.call_of(stmt)
-            if call is not None and self.wanted(call, ir.writes(stmt)):
-                assert isinstance(stmt, (ir.Assign, ir.Effect))
-                out += self.written(stmt, call)
-            else:
-                out.append(ir.map_blocks(stmt, self.block))
-        return tuple(out)
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement with its call written out."""
+        call = ir.call_of(stmt)
+        if call is None or not self.wanted(call, ir.writes(stmt)):
+            return stmt
+        assert isinstance(stmt, (ir.Assign, ir.Effect))
+        return self.written(stmt, call)
 
     def written(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
         """The statements that a call stands for."""
@@ -477,4 +462,4 @@ class _Writer:
 
 def _located(block: ir.Block, loc: ir.Loc) -> ir.Block:
     """A block whose statements all come from one place of the user's source."""
-    return tuple(replace(ir.map_blocks(s, lambda b: _located(b, loc)), loc=loc) for s in block)
+    return ir.replaced(block, lambda s: replace(s, loc=loc))

@@ -69,18 +69,15 @@ def with_names(function: ir.Function) -> ir.Function:
     """The function with a name for every display that is indexed by a variable."""
     fresh = ir.Fresh(ir.all_names(function))
 
-    def block(inner: ir.Block) -> ir.Block:
-        out: list[ir.Stmt] = []
-        for stmt in inner:
-            call = ir.call_of(stmt)
-            if isinstance(stmt, ir.Assign) and call is not None and _is_open_item(call):
-                held = fresh()
-                out.append(ir.Assign(held, call.args[0], stmt.loc))
-                stmt = replace(stmt, rhs=replace(call, args=(held, call.args[1])))
-            out.append(ir.map_blocks(stmt, block))
-        return tuple(out)
+    def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        call = ir.call_of(stmt)
+        if not isinstance(stmt, ir.Assign) or call is None or not _is_open_item(call):
+            return stmt
+        held = fresh()
+        named = replace(stmt, rhs=replace(call, args=(held, call.args[1])))
+        return (ir.Assign(held, call.args[0], stmt.loc), named)
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, one)
 
 
 def _is_open_item(call: ir.Call) -> bool:
@@ -121,9 +118,7 @@ def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
 
 def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
     """The displays that a statement leaves as they are; a number in `s += x` is another one."""
-    changed = {*ir.writes(stmt), *(n for b in ir.blocks(stmt) for n in ir.bound(b))}
-    stores = (s for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem) and s.index is None)
-    changed.update(s.base.id for s in stores)
+    changed = _changed(stmt)
     return {n: t for n, t in known.items() if not changed & {n, *ir.names(t)}}
 
 
@@ -326,6 +321,5 @@ def _with_items(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) ->
 
 def _changed(stmt: ir.Stmt) -> set[str]:
     """The names that a statement may bind, also those of numbers that it adds to."""
-    inner = [stmt, *(s for b in ir.blocks(stmt) for s in ir.walk(b))]
-    plain = (s for s in inner if isinstance(s, ir.SetItem) and s.index is None)
-    return {n for s in inner for n in ir.writes(s)} | {s.base.id for s in plain}
+    stores = (s for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem) and s.index is None)
+    return {*ir.bound((stmt,)), *(s.base.id for s in stores)}

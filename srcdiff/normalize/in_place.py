@@ -179,30 +179,25 @@ def _count(stmt: ir.Stmt, name: str) -> int:
 def prepare(function: ir.Function) -> ir.Function:
     """The function with loop targets that only the loop binds, and plain `while` conditions."""
     fresh = ir.Fresh(ir.all_names(function))
-    return replace(function, body=_prepare(function.body, fresh, ir.mention_counts(function.body)))
+    mentioned = ir.mention_counts(function.body)
+    return ir.replaced_in(function, lambda s: _prepared(s, fresh, mentioned))
 
 
-def _prepare(block: ir.Block, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
-    return tuple(s for stmt in block for s in _prepare_stmt(stmt, fresh, mentioned))
-
-
-def _prepare_stmt(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Block:
-    if isinstance(stmt, (ir.If, ir.For, ir.While)):
-        stmt = ir.map_blocks(stmt, lambda b: _prepare(b, fresh, mentioned))
+def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stmt | ir.Block:
     if isinstance(stmt, ir.For):
-        return (_own_target(stmt, fresh),)
+        return _own_target(stmt, fresh)
     if isinstance(stmt, ir.While):
         return _rotated(stmt, fresh, mentioned)
     spelled = _spelled_out(stmt)
     if spelled is not None:
-        return _prepare(spelled, fresh, mentioned)
+        return ir.replaced(spelled, lambda s: _prepared(s, fresh, mentioned))
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
-        return (ir.Assign(stmt.base, call, stmt.loc),)
+        return ir.Assign(stmt.base, call, stmt.loc)
     if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
         if stmt.rhs.fn == ir.Method("pop"):
-            return (ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc),)
-    return (stmt,)
+            return ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc)
+    return stmt
 
 
 _OPERATORS = {
@@ -341,8 +336,7 @@ def _is_name(rhs: ir.Rhs) -> bool:
 
 def _without_copies(block: ir.Block) -> ir.Block:
     """A block without `x = x`."""
-    kept = (s for s in block if not (isinstance(s, ir.Assign) and s.rhs == s.target))
-    return tuple(ir.map_blocks(s, _without_copies) for s in kept)
+    return ir.replaced(block, lambda s: () if type(s) is ir.Assign and s.rhs == s.target else s)
 
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:

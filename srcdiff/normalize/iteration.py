@@ -24,6 +24,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.kinds import Array, Dict, Kind, List, NoneKind, Object, Range, Scalar, Text, Tuple
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
@@ -121,13 +122,13 @@ def iterated(function: ir.Function, kinds: Kinds, params: Kinds) -> ir.Function:
         return function
     for _ in range(_ROUNDS):
         # The keys of a dict may in turn lead to dicts, so the kinds are inferred again.
-        new = _Listed(function, kinds, (Dict,)).function()
+        new = _Listed(function, kinds, (Dict,)).function(function)
         if new == function:
             break
         function, kinds = new, infer(new, params)
-    new = _Listed(function, kinds, None).function()
+    new = _Listed(function, kinds, None).function(function)
     kinds = kinds if new == function else infer(new, params)
-    return _Checked(new, kinds).function()
+    return _Checked(new, kinds).function(new)
 
 
 def _with_base(stmt: ir.Stmt, base: ir.Name) -> ir.Stmt:
@@ -172,29 +173,14 @@ def _tuple_length(fn: object) -> int | None:
     return len(value.items)
 
 
-class _Pass:
-    """A walk over a function that rewrites blocks."""
+class _Pass(Rewriter):
+    """A walk over a function that knows which tuples it has."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.kinds = kinds
         self.tuples = _returned_tuples(function)
-        self.fresh = ir.Fresh(ir.all_names(function))
-
-    def function(self) -> ir.Function:
-        """The function rewritten."""
-        return replace(self.whole, body=self.block(self.whole.body))
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block rewritten."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            self.stmt(ir.map_blocks(stmt, self.block), out)
-        return tuple(out)
-
-    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
-        """One statement, after those before it."""
-        out.append(stmt)
 
 
 class _Listed(_Pass):
@@ -203,6 +189,7 @@ class _Listed(_Pass):
     def __init__(self, function: ir.Function, kinds: Kinds, only: tuple[type, ...] | None) -> None:
         super().__init__(function, kinds)
         self.only = only
+        self.lists: dict[ir.Atom, ir.Name] = {}
 
     def needs_list(self, base: ir.Atom) -> bool:
         """Whether a value is not to be indexed."""
@@ -213,37 +200,34 @@ class _Listed(_Pass):
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block: the items of an unpacking are those of the list from its first one on."""
-        lists: dict[ir.Atom, ir.Name] = {}
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            if _UNPACKED.match(mark(stmt)) and self.needs_list(base_of(stmt)):
-                if _begins(stmt):
-                    lists[base_of(stmt)] = self.listed(base_of(stmt), stmt.loc, out)
-                stmt = _with_base(stmt, lists[base_of(stmt)])
-            self.stmt(ir.map_blocks(stmt, self.block), out)
-        return tuple(out)
+        around, self.lists = self.lists, {}
+        done = super().block(block)
+        self.lists = around
+        return done
 
-    def listed(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+    def listed(self, base: ir.Atom) -> ir.Name:
         """A list of the items."""
         if atom_kind(base, self.kinds) == ENDLESS:
-            raise endless(loc)
-        made = self.fresh()
-        out.append(ir.Assign(made, ir.Call(list, (base,), text="list"), loc))
-        return made
+            raise endless(self.loc)
+        return self.call(list, base)
 
-    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A loop runs over lists of the keys."""
+        if _UNPACKED.match(mark(stmt)) and self.needs_list(base_of(stmt)):
+            if _begins(stmt):
+                self.lists[base_of(stmt)] = self.listed(base_of(stmt))
+            stmt = _with_base(stmt, self.lists[base_of(stmt)])
+        stmt = self.inside(stmt)
         if not isinstance(stmt, ir.For):
-            out.append(stmt)
-            return
+            return stmt
         taken = [base_of(s) for s in stmt.body if _is_taking(s)]
-        check_left(stmt, taken, out, self.whole, self.kinds, _is_taking)
+        check_left(stmt, taken, self.out, self.whole, self.kinds, _is_taking)
         for base in dict.fromkeys(taken):
             if self.needs_list(base):
                 self.check_unchanged(base, stmt)
-                keys = self.counted(base, stmt.loc, out)
+                keys = self.counted(base)
                 stmt = replace(stmt, body=_instead(stmt.body, base, keys))
-        out.append(stmt)
+        return stmt
 
     def check_unchanged(self, base: ir.Atom, loop: ir.For) -> None:
         """Refuse a loop that writes into what it runs over, which a list would not show it."""
@@ -273,15 +257,16 @@ class _Listed(_Pass):
             (link.how, link.source) == ("element", name)
         )
 
-    def counted(self, base: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+    def counted(self, base: ir.Atom) -> ir.Name:
         """The list of what a loop runs over, made before its length is taken."""
+        out = self.out
         length = ir.Call(len, (base,))
         found = [k for k, s in enumerate(out) if isinstance(s, ir.Assign) and s.rhs == length]
         if not found:
-            return self.listed(base, loc, out)
+            return self.listed(base)
         rest = out[found[-1] :]
         del out[found[-1] :]
-        made = self.listed(base, loc, out)
+        made = self.listed(base)
         assert isinstance(rest[0], ir.Assign)
         out += [replace(rest[0], rhs=ir.Call(len, (made,), text="len")), *rest[1:]]
         return made
@@ -328,16 +313,17 @@ def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
 class _Checked(_Pass):
     """Adds the check of the length where it is not known."""
 
-    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """The check comes before the first item."""
+        stmt = self.inside(stmt)
         if _begins(stmt):
             found = _UNPACKED.match(mark(stmt))
             assert found is not None
             starred = found[2] is not None
             count = int(found[1]) + int(found[2] or 0)
             if not self.is_known(base_of(stmt), count, starred):
-                self.check(stmt, int(found[1]), int(found[2]) if starred else None, out)
-        out.append(stmt)
+                self.check(stmt, int(found[1]), int(found[2]) if starred else None)
+        return stmt
 
     def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
         """Whether there are certainly so many items (at least, if one name takes the rest)."""
@@ -345,17 +331,14 @@ class _Checked(_Pass):
         length = _length(base, atom_kind(base, self.kinds)) if known is None else known
         return length is not None and (length >= count if starred else length == count)
 
-    def check(
-        self, stmt: ir.Stmt, before: int, after: int | None, out: list[ir.Stmt]
-    ) -> None:
+    def check(self, stmt: ir.Stmt, before: int, after: int | None) -> None:
         """`_, _ = xs`, which raises what Python raises."""
         base = base_of(stmt)
-        if is_checked(base, before, after, out):
+        if is_checked(base, before, after, self.out):
             return  # lists that have just been made bring this pass once more
         if not isinstance(base, ir.Name):
-            base = self.fresh()
-            out.append(ir.Assign(base, base_of(stmt), stmt.loc))
-        out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
+            base = self.temp(base)
+        self.out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
 
 
 def _length(base: ir.Atom, kind: Kind) -> int | None:

@@ -10,7 +10,6 @@ call writes into is known only when it runs.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Maybe, NoneKind, Scalar, Tuple, dims_of
 from srcdiff.kinds.calls import atom_kind
@@ -109,15 +109,13 @@ def without(
     return tuple(_Plain(found, fresh, loc, kinds).statements(target))
 
 
-class _Plain:
+class _Plain(Builder):
     """The statements for one call with options."""
 
     def __init__(self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: Kinds) -> None:
+        super().__init__(fresh, loc)
         self.found = found
-        self.fresh = fresh
-        self.loc = loc
         self.kinds = kinds
-        self.block: list[ir.Stmt] = []
 
     def statements(self, target: ir.Name | None) -> list[ir.Stmt]:
         """The statements, the value of the call in `target`."""
@@ -128,20 +126,21 @@ class _Plain:
             raise self.error("`where` without `out`, which leaves elements undefined")
         value = self.value()
         if not outs:
-            return [*self.block, ir.Assign(target, value, self.loc)] if target else self.block
-        self.store(self.temp(value), target)
-        return self.block
+            return [*self.out, ir.Assign(target, value, self.loc)] if target else self.out
+        self.put(self.temp(value), target)
+        return self.out
 
-    def store(self, value: ir.Name, target: ir.Name | None) -> None:
+    def put(self, value: ir.Name, target: ir.Name | None) -> None:
         """The value, or its parts, put into what was given as `out`."""
         outs = self.found.outs
-        parts = [value] if len(outs) == 1 else [self.item(value, k) for k in range(len(outs))]
+        places = map(ir.Const, range(len(outs)))
+        parts = [value] if len(outs) == 1 else [self.item(value, k) for k in places]
         for out, part in zip(outs, parts, strict=True):
             assert isinstance(out, ir.Name)
-            self.block.append(ir.SetItem(out, self.place(), part, None, self.loc))
+            self.store(out, self.place(), part)
         if target is not None:
             whole = outs[0] if len(outs) == 1 else ir.Tup(outs)
-            self.block.append(ir.Assign(target, whole, self.loc))
+            self.assign(target, whole)
 
     def place(self) -> ir.Atom:
         """Where the results go."""
@@ -169,7 +168,7 @@ class _Plain:
             )
         if given_as(call, "size") not in (None, ir.NONE):
             return call
-        shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
+        shape = self.call(np.shape, self.found.outs[0])
         place = parameters(call.fn).index("size")
         if place < len(call.args):
             return replace(call, args=(*call.args[:place], shape, *call.args[place + 1 :]))
@@ -180,33 +179,25 @@ class _Plain:
         """The elements of an operand where the mask is true."""
         if isinstance(self.kind(atom), Scalar):
             return atom
-        return self.temp(ir.Call(operator.getitem, (self.spread(atom), self.mask)))
+        return self.item(self.spread(atom), self.mask)
 
     def spread(self, atom: ir.Atom) -> ir.Atom:
         """An operand in the shape of `out`."""
         dims = dims_of(self.kind(atom))
         if dims is not None and dims == dims_of(self.kind(self.found.outs[0])):
             return atom
-        shape = self.temp(ir.Call(np.shape, (self.found.outs[0],), text="np.shape"))
-        return self.temp(ir.Call(np.broadcast_to, (atom, shape), text="np.broadcast_to"))
+        shape = self.call(np.shape, self.found.outs[0])
+        return self.call(np.broadcast_to, atom, shape)
 
     def converted(self, atom: ir.Atom) -> ir.Name:
         """An operand in the dtype that was asked for."""
         assert self.found.dtype is not None
-        return self.temp(ir.Call(np.asarray, (atom, self.found.dtype), text="np.asarray"))
+        return self.call(np.asarray, atom, self.found.dtype)
 
     def kind(self, atom: ir.Atom) -> Kind:
         if isinstance(atom, ir.Const):
             return Scalar(None)
         return self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
-
-    def temp(self, rhs: ir.Rhs) -> ir.Name:
-        name = self.fresh()
-        self.block.append(ir.Assign(name, rhs, self.loc))
-        return name
-
-    def item(self, value: ir.Name, k: int) -> ir.Name:
-        return self.temp(ir.Call(operator.getitem, (value, ir.Const(k))))
 
     def error(self, what: str) -> MissingRuleError:
         return MissingRuleError(
@@ -221,11 +212,7 @@ class _Plain:
 
 def without_idle_outs(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function without what says that nothing is written into."""
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(_plain(ir.map_blocks(s, block), kinds) for s in inner)
-
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, lambda s: _plain(s, kinds))
 
 
 def _plain(stmt: ir.Stmt, kinds: Kinds) -> ir.Stmt:

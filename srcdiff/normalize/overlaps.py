@@ -20,6 +20,7 @@ from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Kind, Scalar, Text
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.views import is_array
@@ -56,8 +57,7 @@ def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:
     """
     if not any(map(_looks_at_arrays, ir.walk(function.body))):
         return function
-    found = _Overlaps(function, kinds)
-    return replace(function, body=found.block(function.body))
+    return _Overlaps(function, kinds).function(function)
 
 
 def check_outs(function: ir.Function, kinds: Kinds) -> None:
@@ -122,32 +122,28 @@ def _looks_at_arrays(stmt: ir.Stmt) -> bool:
     return call is not None and call.fn in _IN_ANY_ORDER
 
 
-class _Overlaps:
+class _Overlaps(Rewriter):
     """The walk, with the names that may share memory."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.group = near(function, kinds)
-        self.fresh = ir.Fresh(ir.all_names(function))
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block, each store behind the copies of its indices."""
-        return tuple(new for stmt in block for new in self.stmt(stmt))
-
-    def stmt(self, stmt: ir.Stmt) -> ir.Block:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""
         if isinstance(stmt, ir.SetItem) and stmt.index is not None:
-            return self.store(stmt, stmt.index)
+            return self.stored(stmt, stmt.index)
         call = ir.call_of(stmt)
         if call is not None and call.fn in _IN_ANY_ORDER:
             check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
-        return (ir.map_blocks(stmt, self.block),)
+        return self.inside(stmt)
 
-    def store(self, stmt: ir.SetItem, index: ir.Atom) -> ir.Block:
+    def stored(self, stmt: ir.SetItem, index: ir.Atom) -> ir.SetItem:
         """A store behind the copies of the arrays in its index that its base may share."""
-        near = {n: self.fresh() for n in ir.names(index) if self.share(n, stmt.base.id)}
+        near = [n for n in ir.names(index) if self.share(n, stmt.base.id)]
         if not near:
-            return (stmt,)
+            return stmt
         if INDEX_IS_READ_LATE and not all(self.is_mask(n) for n in near):
             raise UnsupportedError(
                 f"{ir.said(stmt.base.id)} may be written into while it is read as the index of the "
@@ -155,8 +151,8 @@ class _Overlaps:
                 stmt.loc,
                 remedy="Copy the index: `x[i.copy()] = ...`.",
             )
-        copies = (ir.Assign(c, ir.Call(np.copy, (ir.Name(n),)), stmt.loc) for n, c in near.items())
-        return (*copies, replace(stmt, index=ir.map_atom(lambda n: near.get(n.id, n), index)))
+        copies = {n: self.call(np.copy, ir.Name(n)) for n in near}
+        return replace(stmt, index=ir.map_atom(lambda n: copies.get(n.id, n), index))
 
     def is_mask(self, name: str) -> bool:
         """Whether a name certainly stands for an array of bools, which NumPy reads at once."""

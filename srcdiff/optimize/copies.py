@@ -35,7 +35,8 @@ def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Funct
         return function
     taker = _Taker(function, kinds)
     taken = {k for k in copies if taker.may_take(k)}
-    body = (*function.body[:cut], *_taking(function.body[cut:], taken))
+    take = partial(_taking, taken=taken)
+    body = (*function.body[:cut], *ir.replaced(function.body[cut:], take))
     return replace(function, body=body) if taken else function
 
 
@@ -145,7 +146,7 @@ def returned_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Fun
         return function
     taker = _Taker(function, kinds)
     taken = {id(s) for s in function.body[start:] if taker.may_be_returned(s)}
-    return replace(function, body=_taking(function.body, taken)) if taken else function
+    return ir.replaced_in(function, partial(_taking, taken=taken)) if taken else function
 
 
 def _tail(body: ir.Block) -> int:
@@ -258,18 +259,13 @@ def _names_given(stmt: ir.Assign | ir.Permute) -> tuple[ir.Name, ...]:
     return (stmt.rhs,) if isinstance(stmt.rhs, ir.Name) else ()
 
 
-def _taking(block: ir.Block, taken: set[int]) -> ir.Block:
-    """A block that takes memory instead of these copies."""
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if id(stmt) not in taken:
-            out.append(ir.map_blocks(stmt, partial(_taking, taken=taken)))
-            continue
-        assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
-        source = stmt.rhs.args[0]
-        if source != stmt.target:
-            out.append(replace(stmt, rhs=source))
-    return tuple(out)
+def _taking(stmt: ir.Stmt, taken: set[int]) -> ir.Stmt | ir.Block:
+    """A statement that takes memory instead of these copies."""
+    if id(stmt) not in taken:
+        return stmt
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    source = stmt.rhs.args[0]
+    return () if source == stmt.target else replace(stmt, rhs=source)
 
 
 # --- elements of adjoints that a loop clears although nobody looks at them again -----------------
@@ -287,7 +283,8 @@ def without_clearing(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Fun
         gone |= finder.needless(*place)
     if not gone:
         return function
-    return replace(function, body=(*function.body[:cut], *_uncleared(function.body[cut:], gone)))
+    rest = ir.replaced(function.body[cut:], partial(_uncleared, gone=gone))
+    return replace(function, body=(*function.body[:cut], *rest))
 
 
 def _places(block: ir.Block, loops: tuple[ir.For | ir.While, ...]) -> Iterator[Place]:
@@ -416,13 +413,9 @@ def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:
     return asks_form(call) is not None
 
 
-def _uncleared(block: ir.Block, gone: set[int]) -> ir.Block:
-    """A block without these stores, and with names for these copies."""
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if id(stmt) not in gone:
-            out.append(ir.map_blocks(stmt, partial(_uncleared, gone=gone)))
-        elif isinstance(stmt, ir.Assign):
-            assert isinstance(stmt.rhs, ir.Call)
-            out.append(ir.rebuilt(stmt, rhs=stmt.rhs.args[0]))
-    return tuple(out)
+def _uncleared(stmt: ir.Stmt, gone: set[int]) -> ir.Stmt | ir.Block:
+    """A statement without these stores, and with names for these copies."""
+    if id(stmt) not in gone:
+        return stmt
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return ir.rebuilt(stmt, rhs=rhs.args[0]) if isinstance(rhs, ir.Call) else ()

@@ -75,17 +75,14 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
     """
     own = functools.partial(OwnMemory.of, function, kinds)
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(stmt(s) for s in inner)
-
     def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
-            if _is_attribute(s.rhs, kinds):
-                return replace(s, rhs=_attribute(s.rhs))
-            return _zeros(s, s.rhs, kinds) or _in_place(s, s.rhs, kinds, ours, own)
-        return ir.map_blocks(s, block)
+        if not isinstance(s, ir.Assign) or not isinstance(s.rhs, ir.Call):
+            return s
+        if _is_attribute(s.rhs, kinds):
+            return replace(s, rhs=_attribute(s.rhs))
+        return _zeros(s, s.rhs, kinds) or _in_place(s, s.rhs, kinds, ours, own)
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, stmt)
 
 
 _FEW = 4  # zeros that are written out
@@ -262,15 +259,12 @@ def reused(function: ir.Function, params: Kinds, request: Request) -> ir.Functio
         return function
     kinds = infer(function, params)
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(stmt(s) for s in inner)
-
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
-            return replace(s, rhs=_reused(s.rhs, kinds))
-        return ir.map_blocks(s, block)
+            return ir.rebuilt(s, rhs=_reused(s.rhs, kinds))
+        return s
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, stmt)
 
 
 def _reused(call: ir.Call, kinds: Kinds) -> ir.Call:

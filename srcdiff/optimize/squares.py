@@ -19,6 +19,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.kinds import rank_of
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names
@@ -44,7 +45,7 @@ def with_squares(typed: Typed, inputs: Iterable[str]) -> ir.Function:
         return function
     found = edges_of(function, typed.kinds, flows)
     active = activity(inputs, selected_names(function), found)
-    return replace(function, body=_Squares(typed, active).block(function.body))
+    return _Squares(typed, active).function(function)
 
 
 def _is_root(rhs: ir.Rhs) -> bool:
@@ -76,66 +77,45 @@ def _is_two(key: str | None, value: ir.Atom) -> bool:
     return key in ("axis", "keepdims") or key == "ord" and value in (ir.NONE, ir.Const(2))
 
 
-class _Squares:
+class _Squares(Rewriter):
     """The walk through one function, with what its names are known to equal."""
 
     def __init__(self, typed: Typed, active: frozenset[str]) -> None:
+        super().__init__(ir.Fresh(ir.all_names(typed.function)))
         self.kinds = typed.kinds
         self.active = active
         self.available = Available(Memory(typed.function, dict(typed.kinds)))
-        self.fresh = ir.Fresh(ir.all_names(typed.function))
-        self.out: list[ir.Stmt] = []
-        self.loc = ir.NOWHERE
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with its squares."""
-        outer, self.out = self.out, []
-        for stmt in block:
-            if isinstance(stmt, (ir.If, ir.For, ir.While)):
-                self.nested(stmt)
-            else:
-                self.plain(stmt)
-        found, self.out = tuple(self.out), outer
-        return found
-
-    def nested(self, stmt: ir.If | ir.For | ir.While) -> None:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """Control flow: what a loop changes is not known in it, what is bound inside not after."""
+        if type(stmt) in ir.PLAIN:
+            return self.plain(stmt)
         if not isinstance(stmt, ir.If):
             self.available.forget((stmt,))
+        return self.inside(stmt)
 
-        def inner(block: ir.Block) -> ir.Block:
-            new = self.block(block)
-            self.available.forget(block)
-            return new
+    def inner(self, block: ir.Block) -> ir.Block:
+        """An inner block, of which nothing is known after it."""
+        new = self.block(block)
+        self.available.forget(block)
+        return new
 
-        self.out.append(ir.map_blocks(stmt, inner))
-
-    def plain(self, stmt: ir.Stmt) -> None:
+    def plain(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what is known after it."""
         call = ir.call_of(stmt)
         slope = None
         if isinstance(stmt, ir.Assign) and call is not None and stmt.target.id in self.active:
-            self.loc = stmt.loc
             slope = self.product(call)
         if slope is not None:
             assert isinstance(stmt, ir.Assign)
-            value = self.emit(stmt.rhs)
+            value = self.temp(stmt.rhs)
             stmt = replace(stmt, rhs=ir.Call(with_slope, (value, slope)))
-        self.out.append(stmt)
         for name in ir.writes(stmt):
             self.available.bind(name)
         self.available.change(stmt)
         if isinstance(stmt, ir.Assign):
             self.available.learn(stmt.target.id, stmt.rhs, 0)
-
-    def emit(self, rhs: ir.Rhs) -> ir.Name:
-        """A name for a value."""
-        name = self.fresh()
-        self.out.append(ir.Assign(name, rhs, self.loc))
-        return name
-
-    def call(self, fn: ir.Callee, *args: ir.Atom) -> ir.Name:
-        return self.emit(ir.Call(fn, args))
+        return stmt
 
     def value(self, atom: ir.Atom) -> ir.Call | None:
         """The call that a name is known to be the result of."""
@@ -159,7 +139,7 @@ class _Squares:
             return self.pair(one, two)
         if call.fn in _INNER and rank_of(atom_kind(one, self.kinds)) == 1:
             terms = self.pair(one, two)
-            return None if terms is None else self.emit(ir.Call(np.sum, (terms,), text="np.sum"))
+            return None if terms is None else self.temp(ir.Call(np.sum, (terms,), text="np.sum"))
         return None
 
     def power(self, base: ir.Atom, exponent: ir.Atom) -> ir.Atom | None:
@@ -237,7 +217,7 @@ class _Squares:
         """The square of a root, as a smooth function of its argument."""
         if call.fn in _STD:
             text = "np.var" if call.fn is np.std else None
-            return self.emit(replace(call, fn=_STD[call.fn], text=text))
+            return self.temp(replace(call, fn=_STD[call.fn], text=text))
         if _is_distance(call):
             return self.call(call.fn, *call.args[:2], ir.Const("sqeuclidean"))
         x = call.args[0]
@@ -245,4 +225,4 @@ class _Squares:
         if call.fn in _ABS:
             return squares
         kwargs = tuple((k, v) for k, v in call.kwargs if k != "ord")
-        return self.emit(ir.Call(np.sum, (squares, *call.args[2:3]), kwargs, "np.sum"))
+        return self.temp(ir.Call(np.sum, (squares, *call.args[2:3]), kwargs, "np.sum"))

@@ -13,6 +13,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.ir.kinds import Kind, dims_of
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.views import is_array
@@ -22,86 +23,71 @@ Kinds = Mapping[str, Kind]
 
 def fetched(function: ir.Function, params: Kinds) -> ir.Function:
     """The function with tests, ends of ranges and slices, and operands of `math` on the host."""
-    return _Fetcher(function, infer(function, params)).fetched()
+    return _Fetcher(function, infer(function, params)).function(function)
 
 
-class _Fetcher:
+class _Fetcher(Rewriter):
     """Makes bools, ints and floats of what is asked for; `flags` are only looked at as tests."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
-        self.function, self.kinds = function, kinds
-        self.fresh = ir.Fresh(ir.all_names(function))
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = kinds
         self.flags = _flags(function)
 
-    def fetched(self) -> ir.Function:
-        """The function with its values fetched."""
-        return replace(self.function, body=self.block(self.function.body))
-
-    def block(self, inner: ir.Block) -> ir.Block:
-        return tuple(new for s in inner for new in self.stmt(s))
-
-    def ask(self, fn: Any, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+    def ask(self, fn: Any, atom: ir.Atom) -> ir.Atom:
         """`fn(atom)`, where that may be an array."""
         if not isinstance(atom, ir.Name) or not may_be_device(atom_kind(atom, self.kinds)):
             return atom
-        name = self.fresh()
-        out.append(ir.Assign(name, ir.Call(fn, (atom,), text=fn.__name__), loc))
-        return name
+        return self.call(fn, atom)
 
-    def test(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+    def test(self, atom: ir.Atom) -> ir.Atom:
         """A test; one that is nothing else is a bool where it is made."""
         made = isinstance(atom, ir.Name) and atom.id in self.flags
-        return atom if made else self.ask(bool, atom, loc, out)
+        return atom if made else self.ask(bool, atom)
 
-    def stmt(self, s: ir.Stmt) -> ir.Block:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement behind those that fetch what it asks for."""
-        s = ir.map_blocks(s, self.block)
-        before: list[ir.Stmt] = []
+        s = self.inside(stmt)
         if isinstance(s, ir.If):
-            s = replace(s, test=self.test(s.test, s.loc, before))
-        elif isinstance(s, ir.While):
-            test = self.test(s.test, s.loc, before)
-            return (replace(s, cond=(*s.cond, *before), test=test),)
-        elif isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
-            s = self.call(s, s.rhs, before)
-        elif isinstance(s, ir.SetItem) and s.index is not None:
-            s = replace(s, index=self.sliced(s.index, s.loc, before))
-        elif isinstance(s, ir.For) and isinstance(s.iter, ir.Call) and s.iter.fn is range:
-            ends = tuple(self.ask(int, a, s.loc, before) for a in s.iter.args)
-            s = replace(s, iter=replace(s.iter, args=ends))
-        return (*before, s)
+            return ir.rebuilt(s, test=self.test(s.test))
+        if isinstance(s, ir.While):
+            before, test = self.apart(lambda: self.test(s.test))
+            return ir.rebuilt(s, cond=(*s.cond, *before), test=test)
+        if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
+            return self.assign_call(s, s.rhs)
+        if isinstance(s, ir.SetItem) and s.index is not None:
+            return ir.rebuilt(s, index=self.sliced(s.index))
+        if isinstance(s, ir.For) and isinstance(s.iter, ir.Call) and s.iter.fn is range:
+            ends = tuple(self.ask(int, a) for a in s.iter.args)
+            return ir.rebuilt(s, iter=replace(s.iter, args=ends))
+        return s
 
-    def call(self, s: ir.Assign, rhs: ir.Call, before: list[ir.Stmt]) -> ir.Assign:
+    def assign_call(self, s: ir.Assign, rhs: ir.Call) -> ir.Assign:
         """A call with its slices and its operands for `math`; a flag is a bool."""
-        args = tuple(self.sliced(a, s.loc, before) for a in rhs.args)
+        args = tuple(map(self.sliced, rhs.args))
         if getattr(rhs.fn, "__module__", "") == "math":
-            args = tuple(self.number(a, s.loc, before) for a in args)
+            args = tuple(map(self.number, args))
         rhs = replace(rhs, args=args)
         if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds)):
             return replace(s, rhs=rhs)
-        name = self.fresh()
-        before.append(ir.Assign(name, rhs, s.loc))
-        return replace(s, rhs=ir.Call(bool, (name,), text="bool"))
+        return replace(s, rhs=ir.Call(bool, (self.temp(rhs),), text="bool"))
 
-    def number(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+    def number(self, atom: ir.Atom) -> ir.Atom:
         """An operand of a function of `math`: a number, or the list of those in a vector."""
         kind = atom_kind(atom, self.kinds)
         if not is_array(kind):
             return atom
-        if len(dims_of(kind) or ()) == 1:
-            name = self.fresh()
-            out.append(ir.Assign(name, ir.Call(ir.Method("tolist"), (atom,)), loc))
-            return name
-        return self.ask(float, atom, loc, out)
+        vector = len(dims_of(kind) or ()) == 1
+        return self.method("tolist", atom) if vector else self.ask(float, atom)
 
-    def sliced(self, atom: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
+    def sliced(self, atom: ir.Atom) -> ir.Atom:
         """An index with the ends of its slices as ints."""
         if isinstance(atom, ir.Tup):
-            return ir.Tup(tuple(self.sliced(a, loc, out) for a in atom.items))
+            return ir.Tup(tuple(map(self.sliced, atom.items)))
         if not isinstance(atom, ir.Slice):
             return atom
         ends = (atom.lower, atom.upper, atom.step)
-        return ir.Slice(*(self.ask(int, a, loc, out) if self.is_array(a) else a for a in ends))
+        return ir.Slice(*(self.ask(int, a) if self.is_array(a) else a for a in ends))
 
     def is_array(self, atom: ir.Atom) -> bool:
         """Whether an operand is certainly an array."""

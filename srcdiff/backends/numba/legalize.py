@@ -23,6 +23,7 @@ from srcdiff.analysis.links import near
 from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Array, Kind, Scalar, is_float
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
@@ -37,9 +38,9 @@ NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 **
 def for_numba(function: ir.Function, params: Kinds) -> ir.Function:
     """A finished function that computes the same when Numba compiles it."""
     kinds = {**params, **infer(function, params)}
-    function = replace(function, body=_Apart(function, kinds).block(function.body))
+    function = _Apart(function, kinds).function(function)
     unbound = maybe_unbound(function)
-    return _Asked(function, unbound).function() if unbound else function
+    return _Asked(function, unbound).function(function) if unbound else function
 
 
 def check_axes(function: ir.Function, params: Kinds) -> None:
@@ -57,42 +58,37 @@ def check_axes(function: ir.Function, params: Kinds) -> None:
             )
 
 
-class _Apart:
+class _Apart(Rewriter):
     """Operands apart from what is written, and powers of integers that are asked for their sign."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.group = near(function, kinds)
-        self.fresh = ir.Fresh(ir.all_names(function))
         self.count = ir.binding_counts(function.body, function.params)
         self.made = {
             s.target.id: s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign)
         }
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block, statements behind what they need."""
-        return tuple(new for stmt in block for new in self.stmt(stmt))
-
-    def stmt(self, stmt: ir.Stmt) -> ir.Block:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what it needs."""
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and call is not None and gives_back(call, self.kinds):
-            return (replace(stmt, rhs=call.args[0]),)
+            return replace(stmt, rhs=call.args[0])
         if isinstance(stmt, ir.SetItem) and stmt.op is not None:
-            power = self.power(stmt.base, stmt.value, stmt.loc) if stmt.op == "**" else ()
-            return (*power, *self.store(stmt))
+            if stmt.op == "**":
+                self.power(stmt.base, stmt.value)
+            return self.stored(stmt)
         if call is not None and call.fn in _POWERS and len(call.args) == 2:
-            return (*self.power(*call.args, stmt.loc), stmt)
-        return (ir.map_blocks(stmt, self.block),)
+            self.power(*call.args)
+        return self.inside(stmt)
 
-    def store(self, stmt: ir.SetItem) -> ir.Block:
+    def stored(self, stmt: ir.SetItem) -> ir.SetItem:
         """An operator in place, its operand copied if that may share memory with another part."""
         value = stmt.value
         if not isinstance(value, ir.Name) or not self.overlap(stmt, value.id):
-            return (stmt,)
-        copy = self.fresh()
-        made = ir.Assign(copy, ir.Call(np.copy, (value,)), stmt.loc)
-        return made, replace(stmt, value=copy)
+            return stmt
+        return replace(stmt, value=self.call(np.copy, value))
 
     def overlap(self, stmt: ir.SetItem, value: str) -> bool:
         """Whether an operand may be another part of what is written."""
@@ -111,46 +107,38 @@ class _Apart:
         part = isinstance(made, ir.Call) and made.fn is operator.getitem
         return part and made.args == (stmt.base, stmt.index) and not any(steady)  # type: ignore[union-attr]
 
-    def power(self, base: ir.Atom, exponent: ir.Atom, loc: ir.Loc) -> ir.Block:
+    def power(self, base: ir.Atom, exponent: ir.Atom) -> None:
         """The question for the sign of an exponent, where both operands may be integers."""
         one, two = (atom_kind(a, self.kinds) for a in (base, exponent))
         known = isinstance(two, Scalar) and two.value is not None and two.value >= 0
         if known or is_float(one) or is_float(two):
-            return ()
-        negative = self.fresh()
-        test = ir.Call(operator.lt, (exponent, ir.Const(0)))
-        asked: ir.Block = (ir.Assign(negative, test, loc),)
+            return
+        negative = self.call(operator.lt, exponent, ir.Const(0))
         if not isinstance(two, Scalar):
-            some = self.fresh()
-            asked = (*asked, ir.Assign(some, ir.Call(np.any, (negative,)), loc))
-            negative = some
-        raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", loc=loc)
-        return (*asked, ir.If(negative, (raised,), loc=loc))
+            negative = self.call(np.any, negative)
+        raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", loc=self.loc)
+        self.out.append(ir.If(negative, (raised,), loc=self.loc))
 
 
-class _Asked:
+class _Asked(Rewriter):
     """Names that may not be bound asked for, as Python does, where they are read."""
 
     def __init__(self, function: ir.Function, unbound: Mapping[int, frozenset[str]]) -> None:
-        self.whole, self.unbound = function, unbound
-        self.fresh = ir.Fresh(ir.all_names(function))
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.unbound = unbound
         names = sorted(frozenset().union(*unbound.values()))
         self.flags = {n: self.fresh(f"{n.lstrip('_')}_is_bound") for n in names}
 
-    def function(self) -> ir.Function:
+    def function(self, function: ir.Function) -> ir.Function:
         """The function, with a flag for every such name."""
         start = (ir.Assign(f, ir.Const(False)) for f in self.flags.values())
-        return replace(self.whole, body=(*start, *self.block(self.whole.body)))
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block, statements behind the questions for what they read."""
-        return tuple(new for stmt in block for new in self.stmt(stmt))
+        return replace(function, body=(*start, *self.block(function.body)))
 
     def stmt(self, stmt: ir.Stmt) -> ir.Block:
         """A statement between what asks for its names and what notes those that it binds."""
         asked = self.asked(self.unbound.get(id(stmt), ()), stmt.loc)
         bound = self.bound(ir.writes(stmt), stmt.loc)
-        new = ir.map_blocks(stmt, self.block)
+        new = self.inside(stmt)
         if isinstance(new, ir.For):
             return (*asked, replace(new, body=(*bound, *new.body)))
         if isinstance(new, ir.While):

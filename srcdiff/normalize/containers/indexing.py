@@ -32,6 +32,7 @@ from srcdiff.ir.kinds import (
     rank_of,
     sure,
 )
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 
 Kinds = Mapping[str, Kind]
@@ -45,19 +46,15 @@ def written_slices(function: ir.Function, kinds: Kinds) -> ir.Function:
         return function
     fresh = ir.Fresh(ir.all_names(function))
 
-    def block(inner: ir.Block) -> ir.Block:
-        out: list[ir.Stmt] = []
-        for stmt in inner:
-            index = _index(stmt, kinds)
-            if index is None:
-                out.append(ir.map_blocks(stmt, block))
-                continue
-            lines = Builder(fresh, stmt.loc)
-            written = _written(index, sure(atom_kind(index, kinds)), lines)
-            out += (*lines.out, _with_index(stmt, written))
-        return tuple(out)
+    def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        index = _index(stmt, kinds)
+        if index is None:
+            return stmt
+        lines = Builder(fresh, stmt.loc)
+        written = _written(index, sure(atom_kind(index, kinds)), lines)
+        return (*lines.out, _with_index(stmt, written))
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, one)
 
 
 def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
@@ -111,7 +108,7 @@ def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
     names -= _overlapping(function, kinds, names)
     if not names:
         return function
-    return replace(function, body=_Flat(function, kinds, frozenset(names)).block(function.body))
+    return _Flat(function, kinds, frozenset(names)).function(function)
 
 
 _FLAT = ir.Attr("flat")
@@ -176,86 +173,71 @@ def _head(stmt: ir.If | ir.For | ir.While) -> tuple[str, ...]:
     return (*ir.names(stmt.test), *ir.names(stop))
 
 
-class _Flat:
+class _Flat(Rewriter):
     """The walk over the blocks, with the names that `x.flat` has."""
 
     def __init__(self, function: ir.Function, kinds: Kinds, names: frozenset[str]) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds, self.names = kinds, names
-        self.fresh = ir.Fresh(ir.all_names(function))
         self.ranks: dict[str, int | None] = {}
         for stmt in ir.walk(function.body):
             if (name := _name(stmt, kinds)) in names and (call := ir.call_of(stmt)) is not None:
                 self.ranks[str(name)] = rank_of(atom_kind(call.args[0], kinds))
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with indices."""
-        return tuple(new for stmt in block for new in self.stmt(stmt))
-
-    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """What stands for one statement."""
-        stmt = ir.map_blocks(stmt, self.block)
-        lines = Builder(self.fresh, stmt.loc)
+        stmt = self.inside(stmt)
         call = ir.call_of(stmt)
         if call is not None and _name(stmt, self.kinds) in self.names:
-            lines.out.append(ir.rebuilt(stmt, rhs=call.args[0]))
-        elif isinstance(stmt, ir.SetItem) and stmt.base.id in self.names:
-            lines.out.append(self.store(stmt, lines))
-        elif call is not None and self.names.intersection(ir.names(call)):
-            lines.out.append(ir.rebuilt(stmt, rhs=self.read(call, lines)))
-        else:
-            return [stmt]
-        return lines.out
+            return ir.rebuilt(stmt, rhs=call.args[0])
+        if isinstance(stmt, ir.SetItem) and stmt.base.id in self.names:
+            return self.stored(stmt)
+        if call is not None and self.names.intersection(ir.names(call)):
+            return ir.rebuilt(stmt, rhs=self.read(call))
+        return stmt
 
-    def store(self, stmt: ir.SetItem, lines: Builder) -> ir.SetItem:
+    def stored(self, stmt: ir.SetItem) -> ir.SetItem:
         """A store by an index of the array itself."""
         if stmt.index is None:
             return stmt
-        index, value = self.index(stmt.base, stmt.index, lines), stmt.value
+        index, value = self.index(stmt.base, stmt.index), stmt.value
         if stmt.op is None and not self.is_one(stmt.index) and not self.is_one(value):
-            value = self.repeated(stmt.base, stmt.index, value, lines)
+            value = self.repeated(stmt.base, stmt.index, value)
         return replace(stmt, index=index, value=value)
 
-    def repeated(
-        self, base: ir.Name, place: ir.Atom, value: ir.Atom, lines: Builder
-    ) -> ir.Atom:
+    def repeated(self, base: ir.Name, place: ir.Atom, value: ir.Atom) -> ir.Atom:
         """As many numbers of a value in turn, again and again, as there are places."""
-        places = lines.item(lines.call(np.arange, lines.call(ir.Attr("size"), base)), place)
-        numbers = lines.call(np.arange, lines.call(np.size, places))
-        turns = lines.call(operator.mod, numbers, lines.call(np.size, value))
-        return lines.call(np.take, value, turns)
+        places = self.item(self.call(np.arange, self.attribute(base, "size")), place)
+        numbers = self.call(np.arange, self.call(np.size, places))
+        turns = self.call(operator.mod, numbers, self.call(np.size, value))
+        return self.call(np.take, value, turns)
 
     def is_one(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly one number."""
         return is_scalar(atom_kind(atom, self.kinds))
 
-    def read(self, call: ir.Call, lines: Builder) -> ir.Call:
+    def read(self, call: ir.Call) -> ir.Call:
         """What is read of `x.flat`: an item, several, the length, all."""
         base, *rest = call.args
         assert isinstance(base, ir.Name)
         if call.fn is len:
             return ir.Call(ir.Attr("size"), (base,))
         if call.fn is not operator.getitem:
-            return replace(call, args=(lines.method("flatten", base),))
+            return replace(call, args=(self.method("flatten", base),))
         if self.ranks[base.id] != 1:
-            index = self.index(base, rest[0], lines, call.text == ir.LOOP)
+            index = self.index(base, rest[0], call.text == ir.LOOP)
             return ir.Call(operator.getitem, (base, index))
         if self.is_one(rest[0]):
             return call
-        return ir.Call(np.copy, (lines.item(base, rest[0]),))  # no view of `x`
+        return ir.Call(np.copy, (self.item(base, rest[0]),))  # no view of `x`
 
-    def index(
-        self, base: ir.Name, place: ir.Atom, lines: Builder, counter: bool = False
-    ) -> ir.Atom:
+    def index(self, base: ir.Name, place: ir.Atom, counter: bool = False) -> ir.Atom:
         """The index of the array for a place in `x.flat`; `counter`: it is not negative."""
         if self.ranks[base.id] == 1:
             return place
         first = isinstance(place, ir.Const) and isinstance(place.value, int) and place.value >= 0
         if not first and not counter:
-            size = lines.call(ir.Attr("size"), base)
-            places = lines.call(range if self.is_one(place) else np.arange, size)
-            place = lines.item(places, place)
-        return lines.call(np.unravel_index, place, self.shape(base, lines))
-
-    def shape(self, base: ir.Name, lines: Builder) -> ir.Name:
-        """`x.shape`."""
-        return lines.call(ir.Attr("shape"), base)
+            size = self.attribute(base, "size")
+            places = self.call(range if self.is_one(place) else np.arange, size)
+            place = self.item(places, place)
+        return self.call(np.unravel_index, place, self.attribute(base, "shape"))

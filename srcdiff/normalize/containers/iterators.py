@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
@@ -28,8 +27,7 @@ Write = Callable[["_Lists", ir.Call, ir.Name, Builder], bool]
 
 def listed_iterators(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with lists in the place of iterators over active values."""
-    pass_ = _Lists(function, kinds)
-    return replace(function, body=pass_.block(function.body))
+    return ir.replaced_in(function, _Lists(function, kinds).stmt)
 
 
 class _Lists:
@@ -39,16 +37,12 @@ class _Lists:
         self.kinds = kinds
         self.fresh = ir.Fresh(ir.all_names(function))
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with lists in it."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            stmt = ir.map_blocks(stmt, self.block)
-            lines = Builder(self.fresh, stmt.loc)
-            out += lines.out if self.stmt(stmt, lines) else [stmt]
-        return tuple(out)
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement, with lists in it."""
+        lines = Builder(self.fresh, stmt.loc)
+        return tuple(lines.out) if self.write(stmt, lines) else stmt
 
-    def stmt(self, stmt: ir.Stmt, lines: Builder) -> bool:
+    def write(self, stmt: ir.Stmt, lines: Builder) -> bool:
         """Write the list that stands for an iterator; False where there is none."""
         call = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if not isinstance(call, ir.Call) or not isinstance(stmt, ir.Assign) or not call.args:

@@ -124,15 +124,17 @@ def assuming(block: ir.Block, does: Does, fresh: ir.Fresh, lent: bool = False) -
 
     `lent`: whoever has what they return may write into the containers that it may be.
     """
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
-            assert isinstance(stmt.rhs, ir.Call)
-            found = does(stmt.rhs)
-            out += [stmt] if found is None else _assumed_call(stmt, stmt.rhs, found, fresh, lent)
-            continue
-        out.append(ir.map_blocks(stmt, lambda b: assuming(b, does, fresh, lent)))
-    return tuple(out)
+
+    def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        if not isinstance(stmt, (ir.Assign, ir.Effect)) or not calls_function(stmt):
+            return stmt
+        assert isinstance(stmt.rhs, ir.Call)
+        found = does(stmt.rhs)
+        if found is None:
+            return stmt
+        return tuple(_assumed_call(stmt, stmt.rhs, found, fresh, lent))
+
+    return ir.replaced(block, one)
 
 
 def _assumed_call(
