@@ -19,6 +19,7 @@ from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import frozen
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.runtime.service import is_derivative
 
 PREFIX = "global:"
@@ -119,7 +120,7 @@ def freed(function: ir.Function, fn: object, origin: object) -> ir.Function:
     names = _seen_by(fn, origin) if isinstance(origin, WithFree) else frozenset()
     if not names:
         return function
-    return replace(function, body=Freed(names).block(function.body))
+    return Freed(names).function(function)
 
 
 def _seen_by(fn: Any, origin: WithFree) -> frozenset[str]:
@@ -138,15 +139,12 @@ def _seen_by(fn: Any, origin: WithFree) -> frozenset[str]:
     return frozenset(found)
 
 
-class Freed:
+class Freed(Rewriter):
     """The rewriting of a block."""
 
     def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(ir.Fresh())
         self.names = names
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block that reads names."""
-        return tuple(map(self.stmt, block))
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement that reads names."""
@@ -164,7 +162,7 @@ class Freed:
         elif isinstance(stmt, ir.Verbatim):
             mine = [ir.Name(n) for n, _ in stmt.refs if n in self.names]
             stmt = replace(stmt, reads=(*stmt.reads, *mine), refs=self.rest(stmt.refs))
-        return ir.map_blocks(stmt, self.block)
+        return self.inside(stmt)
 
     def rest(self, refs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
         """The global names of a text that stay such."""

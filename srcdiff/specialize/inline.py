@@ -31,6 +31,7 @@ from srcdiff.frontend.lower.targets import OLD
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
 from srcdiff.primitives.registry import find
 from srcdiff.runtime.records import FOREIGN
@@ -78,23 +79,17 @@ def without_unused(function: ir.Function) -> ir.Function:
         if not gone:
             break
         made |= aliases
-        function = replace(function, body=_without(function.body, gone))
+        function = ir.replaced_in(function, functools.partial(_without_function, gone=gone))
         made -= gone
     return function
 
 
-def _without(block: ir.Block, gone: set[str]) -> ir.Block:
-    """A block without what binds some names to functions."""
-    kept = (s for s in block if not _only_names_function(s, gone))
-    return tuple(
-        ir.map_blocks(s, lambda b: _without(b, gone)) for s in kept
-    )
-
-
-def _only_names_function(stmt: ir.Stmt, gone: set[str]) -> bool:
+def _without_function(stmt: ir.Stmt, gone: set[str]) -> ir.Stmt | ir.Block:
+    """A statement, but for what binds some names to functions."""
     if not isinstance(stmt, ir.Assign) or stmt.target.id not in gone:
-        return False
-    return isinstance(stmt.rhs, (Closure, ir.Name, ir.Tup)) or _makes_derivative(stmt)
+        return stmt
+    named = isinstance(stmt.rhs, (Closure, ir.Name, ir.Tup)) or _makes_derivative(stmt)
+    return () if named else stmt
 
 
 def _makes_derivative(stmt: ir.Stmt) -> bool:
@@ -214,7 +209,7 @@ def is_foreign(module: str) -> bool:
     return module.split(".")[0] in FOREIGN
 
 
-class _Inline:
+class _Inline(Rewriter):
     """The pass, with the functions being inlined and the names that stand for functions."""
 
     def __init__(
@@ -226,16 +221,12 @@ class _Inline:
         rest: bool = False,
         chain: list[Made] | None = None,
     ) -> None:
-        self.fresh = fresh
+        super().__init__(fresh)
         self.stack = stack
         self.known = {} if known is None else known
         self.depth = depth
         self.rest = rest
         self.chain = [] if chain is None else chain
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with its calls replaced."""
-        return tuple(s for stmt in block for s in self.stmt(stmt))
 
     def stmt(self, stmt: ir.Stmt) -> ir.Block:
         """One statement; a call of a function of the user becomes its body."""
@@ -278,11 +269,11 @@ class _Inline:
         """A statement with blocks: what they bind is not known at the head of a loop or after."""
         if not isinstance(stmt, ir.If):
             self.forget(ir.bound((stmt,)))
-        new = ir.map_blocks(stmt, self.scoped)
+        new = self.inside(stmt)
         self.forget(ir.bound((new,)))
         return new
 
-    def scoped(self, block: ir.Block) -> ir.Block:
+    def inner(self, block: ir.Block) -> ir.Block:
         """A block; what is learned in it is forgotten."""
         before = dict(self.known)
         done = self.block(block)
@@ -424,9 +415,9 @@ def inherited(function: ir.Function, closure: Closure) -> ir.Function:
             names = (*rhs.captured, *(f"{MARK}{n}" for n in late))
             rhs = replace(rhs, reads=(*rhs.reads, *late.values()), captured=names)
             return replace(s, rhs=replace(rhs, held=rhs.held | held))
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+        return s
 
-    return replace(function, body=tuple(map(stmt, function.body)))
+    return ir.replaced_in(function, stmt)
 
 
 def _renamed(found: Mapping[str, _T], new: Mapping[str, ir.Atom]) -> dict[str, _T]:

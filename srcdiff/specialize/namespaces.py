@@ -54,9 +54,6 @@ def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
             or the module is one of the user's.
     """
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(ir.map_blocks(stmt(s), block) for s in inner)
-
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = s.rhs if isinstance(s, (ir.Assign, ir.Effect)) else None
         if isinstance(call, ir.Call) and call.args:
@@ -64,7 +61,7 @@ def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
             return replace(s, rhs=_read(call, kinds, s.loc))
         return s
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, stmt)
 
 
 def without_modules(function: ir.Function, params: Kinds) -> ir.Function:

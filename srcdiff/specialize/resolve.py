@@ -20,6 +20,7 @@ from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
 from srcdiff.ir.kinds import Array, Callable, Kind, List, Tuple, class_of, is_active_kind
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.registry import find, lookup
@@ -191,7 +192,7 @@ def _round(
     function = read_of_modules(function, kinds)
     from srcdiff.specialize.unroll import fixed_dicts
 
-    new = _Resolve(function, kinds, fixed_dicts(function, params)).function()
+    new = _Resolve(function, kinds, fixed_dicts(function, params)).function(function)
     if new == function and objects:
         from srcdiff.specialize.objects.methods import Members
 
@@ -246,32 +247,24 @@ def _is_open(call: ir.Call) -> bool:
     return isinstance(call.fn, ir.Name) or not is_written_out(call)
 
 
-class _Resolve:
+class _Resolve(Rewriter):
     """One round."""
 
     def __init__(
         self, function: ir.Function, kinds: Kinds, dicts: Mapping[str, tuple[str, ...]]
     ) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.kinds = kinds
         self.dicts = dicts
-        self.fresh = ir.Fresh(ir.all_names(function))
 
-    def function(self) -> ir.Function:
-        """The function after this round."""
-        return replace(self.whole, body=self.block(self.whole.body))
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement after this round."""
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            return ir.rebuilt(stmt, rhs=self.known(stmt.rhs)) if _is_open(stmt.rhs) else stmt
+        return self.inside(stmt)
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block after this round."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-                if _is_open(stmt.rhs):
-                    stmt = replace(stmt, rhs=self.call(stmt.rhs, stmt.loc, out))
-            out.append(ir.map_blocks(stmt, self.block))
-        return tuple(out)
-
-    def call(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
+    def known(self, call: ir.Call) -> ir.Call:
         """A call with what is known of it; items are taken before it."""
         fn = call.fn
         kind = self.kinds.get(fn.id) if isinstance(fn, ir.Name) else None
@@ -281,38 +274,34 @@ class _Resolve:
         meant = value.closure if isinstance(value, ir.Site) else call.fn
         args: list[ir.Atom] = []
         for arg in call.args:
-            args += self.spread(arg, call, meant, loc, out)
+            args += self.spread(arg, call, meant)
         kwargs: list[tuple[str | None, ir.Atom]] = []
         for key, given in call.kwargs:
-            kwargs += self.keywords(key, given, loc, out)
+            kwargs += self.keywords(key, given)
         return replace(call, args=tuple(args), kwargs=tuple(kwargs))
 
-    def spread(
-        self, arg: ir.Atom, call: ir.Call, fn: Any, loc: ir.Loc, out: list[ir.Stmt]
-    ) -> list[ir.Atom]:
+    def spread(self, arg: ir.Atom, call: ir.Call, fn: Any) -> list[ir.Atom]:
         """The arguments that `*args` of a call of `fn` stands for, where it is known how many."""
         if not isinstance(arg, ir.Star):
             return [arg]
         from srcdiff.specialize.unroll import outside_items
 
         if (fixed := outside_items(arg.value, self.whole)) is not None:
-            return [self.item(arg.value, k, loc, out) for k in range(fixed)]
+            return [self.taken(arg.value, k) for k in range(fixed)]
         if not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
         if isinstance(kind, (Tuple, List)) and kind.items is not None:
-            return [self.item(arg.value, k, loc, out) for k in range(len(kind.items))]
+            return [self.taken(arg.value, k) for k in range(len(kind.items))]
         if not isinstance(kind, (Tuple, List, Array)):
             return [arg]
         number = _count(kind, call, fn)
         if number is None:
             return [arg]
         text = f"item of {number}"  # which asks whether there are as many
-        return [self.item(arg.value, k, loc, out, text) for k in range(number)]
+        return [self.taken(arg.value, k, text) for k in range(number)]
 
-    def keywords(
-        self, key: str | None, value: ir.Atom, loc: ir.Loc, out: list[ir.Stmt]
-    ) -> list[tuple[str | None, ir.Atom]]:
+    def keywords(self, key: str | None, value: ir.Atom) -> list[tuple[str | None, ir.Atom]]:
         """The keyword arguments that `**kwargs` stands for, where its keys are known."""
         if key is not None:
             return [(key, value)]
@@ -323,16 +312,11 @@ class _Resolve:
             keys = self.dicts.get(value.id)
         if keys is None:
             return [(key, value)]
-        return [(k, self.item(value, k, loc, out)) for k in keys]
+        return [(k, self.taken(value, k)) for k in keys]
 
-    def item(
-        self, base: ir.Atom, key: Any, loc: ir.Loc, out: list[ir.Stmt], text: str | None = None
-    ) -> ir.Name:
+    def taken(self, base: ir.Atom, key: Any, text: str | None = None) -> ir.Name:
         """An item in a temporary."""
-        taken = self.fresh()
-        item = ir.Call(operator.getitem, (base, ir.Const(key)), text=text)
-        out.append(ir.Assign(taken, item, loc))
-        return taken
+        return self.temp(ir.Call(operator.getitem, (base, ir.Const(key)), text=text))
 
 
 def _count(kind: Kind, call: ir.Call, fn: Any) -> int | None:

@@ -257,7 +257,7 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, (ir.Assign, ir.Effect)):
-            s = replace(s, rhs=rhs(s.rhs))
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+            return ir.rebuilt(s, rhs=rhs(s.rhs))
+        return s
 
-    return tuple(map(stmt, block))
+    return ir.replaced(block, stmt)

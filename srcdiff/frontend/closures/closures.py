@@ -48,8 +48,9 @@ from srcdiff.ir import (
     Stmt,
     all_names,
     map_atom,
-    map_blocks,
+    rebuilt,
     rename,
+    replaced,
     used,
 )
 from srcdiff.ir import bound as bound_names
@@ -275,10 +276,10 @@ def _passing(block: Block, captured: tuple[str, ...], group: set[int]) -> Block:
 
     def stmt(s: Stmt) -> Stmt:
         if isinstance(s, (Assign, Effect)):
-            s = replace(s, rhs=rhs(s.rhs))  # type: ignore[arg-type]
-        return map_blocks(s, lambda b: tuple(map(stmt, b)))
+            return rebuilt(s, rhs=rhs(s.rhs))
+        return s
 
-    return tuple(map(stmt, block))
+    return replaced(block, stmt)
 
 
 def free(fn: Function) -> tuple[str, ...]:

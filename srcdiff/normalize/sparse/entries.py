@@ -32,6 +32,7 @@ from srcdiff.ir.kinds import (
     is_container,
     rank_of,
 )
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
 from srcdiff.normalize.sparse.memory import check_kept
@@ -123,47 +124,36 @@ def entrywise(
     active = carrying(function, kinds, inputs, outputs)
     apart = _Apart(function, kinds, active)
     check_kept(function, kinds, frozenset(apart.data))
-    return apart.function()
+    return apart.function(function)
 
 
-class _Apart:
+class _Apart(Rewriter):
     """The pass over one function."""
 
     def __init__(self, function: ir.Function, kinds: Kinds, active: frozenset[str]) -> None:
-        self.whole, self.kinds, self.active = function, kinds, active
-        self.fresh = ir.Fresh(ir.all_names(function))
+        super().__init__(ir.Fresh(ir.all_names(function)), function.loc)
+        self.kinds, self.active = kinds, active
         made = sorted(n for n in active if isinstance(kinds.get(n), Sparse))
         self.data = {n: self.fresh(f"{n}_data") for n in made}
-        self.out: list[ir.Stmt] = []
-        self.loc = function.loc
 
-    def function(self) -> ir.Function:
+    def function(self, function: ir.Function) -> ir.Function:
         """The function with entries of their own."""
-        if any(p.name in self.data for p in self.whole.params):
+        if any(p.name in self.data for p in function.params):
             raise UnsupportedError(
                 "the entries of a sparse matrix from outside are written into",
-                self.whole.loc, "Make a matrix of new entries here.",
+                function.loc, "Make a matrix of new entries here.",
             )  # fmt: skip
-        return replace(self.whole, body=self.block(self.whole.body))
+        return super().function(function)
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with its statements rewritten."""
-        saved, self.out = self.out, []
-        for stmt in block:
-            self.loc = getattr(stmt, "loc", self.loc)
-            self.one(ir.map_blocks(stmt, self.block))
-        done, self.out = tuple(self.out), saved
-        return done
-
-    def one(self, stmt: ir.Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """One statement, behind what it needs."""
+        stmt = self.inside(stmt)
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and stmt.target.id in self.data:
             held = self.definition(stmt)
             if held is None:
                 raise self.error("made")
-            self.out.append(ir.Assign(self.data[stmt.target.id], held, self.loc))
-            return
+            return ir.Assign(self.data[stmt.target.id], held, self.loc)
         rhs = None
         if isinstance(stmt, ir.Assign) and call is not None and self.flows(stmt):
             rhs = self.use(call)
@@ -172,7 +162,7 @@ class _Apart:
             rhs = call or ir.NONE
         if rhs is None:
             raise self.error("used")
-        self.out.append(stmt)
+        return stmt
 
     def flows(self, stmt: ir.Stmt) -> bool:
         """Whether a statement binds something that carries a derivative."""
@@ -209,12 +199,7 @@ class _Apart:
             return self.data[atom.id]
         if format_of(self.kind(atom)) not in FORMATS:
             return None
-        return self.temp(ir.Call(ir.Attr("data"), (atom,)))
-
-    def temp(self, rhs: ir.Rhs) -> ir.Name:
-        name = self.fresh()
-        self.out.append(ir.Assign(name, rhs, self.loc))
-        return name
+        return self.attribute(atom, "data")
 
     def is_sparse(self, atom: ir.Atom) -> bool:
         return isinstance(self.kind(atom), Sparse)
@@ -228,7 +213,7 @@ class _Apart:
             self.out.append(stmt)
             return self.made(target, rhs)
         if isinstance(rhs, ir.Call) and self.leaves_coo(rhs):
-            rows, columns = (self.temp(ir.Call(ir.Attr(n), rhs.args[:1])) for n in ("row", "col"))
+            rows, columns = (self.attribute(rhs.args[0], n) for n in ("row", "col"))
             data = self.entries(rhs.args[0])
             self.out.append(stmt)
             return data and self.summed(data, target, rows, columns)
@@ -301,13 +286,13 @@ class _Apart:
         listed = isinstance(items[0], (List, Tuple))
         if not set(kwargs) <= {"shape", "dtype", "copy"} or not (listed or _is_vector(items[0])):
             return None
-        data = self.entries_given(self.item(call.args[0], 0), listed, kwargs)
+        data = self.entries_given(self.part(call.args[0], 0), listed, kwargs)
         if len(items) == 3 or to == "coo":
             return data
         if not isinstance(items[1], Tuple):
             return None
-        where = self.item(call.args[0], 1)
-        return self.summed(data, target, self.item(where, 0), self.item(where, 1))
+        where = self.part(call.args[0], 1)
+        return self.summed(data, target, self.part(where, 0), self.part(where, 1))
 
     def entries_given(
         self, data: ir.Atom, listed: bool, kwargs: Mapping[str | None, ir.Atom]
@@ -321,10 +306,10 @@ class _Apart:
             return self.temp(ir.Call(np.copy, (data,), text="np.copy"))
         return data
 
-    def item(self, atom: ir.Atom, k: int) -> ir.Atom:
+    def part(self, atom: ir.Atom, k: int) -> ir.Atom:
         if isinstance(atom, ir.Tup):
             return atom.items[k]
-        return self.temp(ir.Call(operator.getitem, (atom, ir.Const(k))))
+        return self.item(atom, ir.Const(k))
 
     # --- uses ---
 
@@ -364,10 +349,10 @@ class _Apart:
         data = self.entries(b) if self.is_sparse(b) and _is_dense(self.kind(a)) else None
         if data is None:
             return None
-        turned = self.temp(ir.Call(ir.Attr("T"), (b,)))
+        turned = self.attribute(b, "T")
         if rank_of(self.kind(a)) == 1:
             return ir.Call(sparse.matrix_product, (turned, data, a))
-        wide = self.temp(ir.Call(ir.Attr("T"), (a,)))
+        wide = self.attribute(a, "T")
         found = self.temp(ir.Call(sparse.matrix_product, (turned, data, wide)))
         return ir.Call(ir.Attr("T"), (found,))
 

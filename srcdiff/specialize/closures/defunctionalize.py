@@ -47,9 +47,6 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with strings and tuples for the functions that it makes."""
     layout = _Layout(function, kinds)
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(s for stmt in inner for s in one(stmt))
-
     def one(stmt: ir.Stmt) -> ir.Block:
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
@@ -59,9 +56,9 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
                 return (replace(stmt, rhs=layout.item(rhs)),)
             if rhs.fn is ir.is_function:
                 return layout.test(stmt, rhs)
-        return (ir.map_blocks(stmt, block),)
+        return (stmt,)
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, one)
 
 
 def has_data(function: ir.Function) -> bool:
@@ -184,10 +181,10 @@ def marked_closures(function: ir.Function) -> ir.Function:
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Assign) and isinstance(s.rhs, Closure) and s.rhs.site is None:
             made = s.rhs
-            s = replace(s, rhs=replace(made, site=ir.Site(made.name, made)))
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+            return replace(s, rhs=replace(made, site=ir.Site(made.name, made)))
+        return s
 
-    return replace(function, body=tuple(map(stmt, function.body)))
+    return ir.replaced_in(function, stmt)
 
 
 def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -200,9 +197,9 @@ def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
         if isinstance(s, ir.Assign) and isinstance(made, Closure) and made.site not in opened:
             data = _data(made, count)
             return s if data is None else replace(s, rhs=data)
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+        return s
 
-    return replace(function, body=tuple(map(stmt, function.body)))
+    return ir.replaced_in(function, stmt)
 
 
 def _data(made: Closure, count: Mapping[str, int]) -> ir.Call | None:
@@ -375,13 +372,10 @@ def calls_as_choices(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with calls of one of several functions as choices."""
     fresh = ir.Fresh(ir.all_names(function))
 
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(s for stmt in inner for s in _choice(stmt, kinds, fresh, block))
-
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, lambda s: _choice(s, kinds, fresh))
 
 
-def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh, block: Any) -> ir.Block:
+def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh) -> ir.Stmt | ir.Block:
     """A call of a function that is one of several."""
     call = ir.call_of(stmt)
     if call is not None and isinstance(call.fn, ir.Name):
@@ -389,7 +383,7 @@ def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh, block: Any) -> ir.Bloc
         data = all(not isinstance(f, ir.Site) or f.values is not None for f in choices)
         if choices and data and all(k is not None for k, _ in call.kwargs):
             return _tested(stmt, call, call.fn, choices, fresh)
-    return (ir.map_blocks(stmt, block),)
+    return stmt
 
 
 def _tested(

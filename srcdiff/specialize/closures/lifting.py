@@ -155,7 +155,8 @@ def lent(function: ir.Function, kinds: Kinds) -> tuple[ir.Function, Kinds, Varia
     params = list(function.params)
     last = [params.pop()] if params and params[-1].style == "**" else []
     more = [ir.Param(n, style="kw") for n in found]
-    body = Freed(frozenset(found)).block(_by_name(function.body, found))
+    named = ir.replaced(function.body, lambda s: _by_name(s, found))
+    body = Freed(frozenset(found)).block(named)
     known = {name: kind_of(ref.value, name) for name, ref in found.items()}
     return replace(function, params=(*params, *more, *last), body=body), {**kinds, **known}, found
 
@@ -201,12 +202,8 @@ def _holds_objects(value: Any) -> bool:
     return any(map(has_objects, inside(kind_of(value, "x"))))
 
 
-def _by_name(block: ir.Block, variables: Variables) -> ir.Block:
-    """A block whose calls of the objects and of their methods go by the names of the variables."""
-    return tuple(_called(stmt, variables) for stmt in block)
-
-
-def _called(stmt: ir.Stmt, variables: Variables) -> ir.Stmt:
+def _by_name(stmt: ir.Stmt, variables: Variables) -> ir.Stmt:
+    """A statement that calls the objects and their methods by the names of the variables."""
     call = ir.call_of(stmt)
     if call is not None and call.text and isinstance(stmt, (ir.Assign, ir.Effect)):
         name, _, method = call.text.partition(".")
@@ -216,7 +213,7 @@ def _called(stmt: ir.Stmt, variables: Variables) -> ir.Stmt:
         if ref is not None and getattr(call.fn, "__self__", None) is ref.value:
             args = (ir.Name(name), *call.args)
             return replace(stmt, rhs=replace(call, fn=ir.Method(method), args=args))
-    return ir.map_blocks(stmt, lambda b: _by_name(b, variables))
+    return stmt
 
 
 def _substituted(block: ir.Block, variables: Variables) -> ir.Block:

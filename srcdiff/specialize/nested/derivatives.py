@@ -67,23 +67,22 @@ def is_detached(fn: Any) -> bool:
 def _generated(
     block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh, by_tangent: bool
 ) -> ir.Block:
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            call = stmt.rhs
-            if is_derivative(call.fn):
-                fn: Any = call.fn
-                kept = fn.one_call(call, kinds) if by_tangent else None
-                if kept is not None and isinstance(stmt, ir.Assign):
-                    out += _kept(stmt, kept[0], kept[1], fresh)
-                    continue
-                stmt = replace(stmt, rhs=_specialised(call, kinds))
-                if isinstance(stmt, ir.Assign) and is_detached(call.fn):
-                    held = fresh("_" + stmt.target.id.lstrip("_"))
-                    out.append(replace(stmt, target=held))
-                    stmt = replace(stmt, rhs=ir.Call(stop_gradient, (held,)))
-        out.append(ir.map_blocks(stmt, lambda b: _generated(b, kinds, fresh, by_tangent)))
-    return tuple(out)
+    def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        call = ir.call_of(stmt)
+        if call is None or not is_derivative(call.fn):
+            return stmt
+        fn: Any = call.fn
+        kept = fn.one_call(call, kinds) if by_tangent else None
+        if kept is not None and isinstance(stmt, ir.Assign):
+            return tuple(_kept(stmt, kept[0], kept[1], fresh))
+        stmt = ir.rebuilt(stmt, rhs=_specialised(call, kinds))
+        if not isinstance(stmt, ir.Assign) or not is_detached(call.fn):
+            return stmt
+        held = fresh("_" + stmt.target.id.lstrip("_"))
+        stopped = replace(stmt, rhs=ir.Call(stop_gradient, (held,)))
+        return (replace(stmt, target=held), stopped)
+
+    return ir.replaced(block, one)
 
 
 def _kept(

@@ -141,9 +141,9 @@ def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Func
         if isinstance(s, ir.Assign) and _is_now(s):
             assert isinstance(s.rhs, ir.Call)
             return replace(s, rhs=change(s.rhs.args[0]))
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+        return s
 
-    return replace(function, body=tuple(map(stmt, function.body)))
+    return ir.replaced_in(function, stmt)
 
 
 # --- functions that are written for a call -------------------------------------------------------
@@ -166,9 +166,9 @@ def _at(block: ir.Block, loc: ir.Loc) -> ir.Block:
         if isinstance(s, ir.Assign) and isinstance(rhs, Closure) and rhs.function is not None:
             inner = replace(rhs.function, body=_at(rhs.function.body, loc), loc=loc)
             s = replace(s, rhs=replace(rhs, function=inner, loc=loc))
-        return replace(ir.map_blocks(s, lambda b: _at(b, loc)), loc=loc)
+        return replace(s, loc=loc)
 
-    return tuple(map(stmt, block))
+    return ir.replaced(block, stmt)
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -193,9 +193,9 @@ def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
         meets = call is not None and (changing & {*ir.names(call)} or _is_of_text(call))
         if isinstance(s, ir.Assign) and call is not None and meets:
             return replace(s, rhs=_written(call, made, s.loc))
-        return ir.map_blocks(s, lambda b: tuple(map(stmt, b)))
+        return s
 
-    body = tuple(map(stmt, function.body))
+    body = ir.replaced(function.body, stmt)
     return replace(function, body=ir.without(body, made.keys() - ir.used(body)))
 
 

@@ -194,11 +194,7 @@ def without_unused_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> ir.
     """The function without dicts of attributes of which nothing is left but that they are read."""
     read = {n for stmt in ir.walk(function.body) for n in ir.reads(stmt)}
     gone = dict_names(function, kinds).keys() - read
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(ir.map_blocks(s, block) for s in inner if not gone & set(ir.writes(s)))
-
-    return replace(function, body=block(function.body)) if gone else function
+    return ir.replaced_in(function, lambda s: () if gone & {*ir.writes(s)} else s)
 
 
 def check_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> None:

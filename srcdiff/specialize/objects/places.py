@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
@@ -280,11 +279,7 @@ def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
 
 def without_same(function: ir.Function) -> ir.Function:
     """The function without `s = s`, which is what `s = s.step()` is where `step` returns `self`."""
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(ir.map_blocks(s, block) for s in inner if not _is_same(s))
-
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, lambda s: () if _is_same(s) else s)
 
 
 def _is_same(stmt: ir.Stmt) -> bool:
