@@ -197,7 +197,7 @@ def _round(
         from srcdiff.specialize.objects.methods import Members
 
         members = Members(function, kinds, {}, own, params)
-        new = members.function()
+        new = members.function(function)
         taken |= members.taken
     if new == function:
         new = inline(function, origin, rest=True)
@@ -210,7 +210,7 @@ def _round(
 
         hoped = infer(function, params, hope=True)
         members = Members(function, kinds, hoped, own, params)
-        new = members.function()
+        new = members.function(function)
         taken |= members.taken
         assumed.update(members.assumed)
         if new == function:

@@ -27,6 +27,7 @@ from srcdiff.ir.kinds import (
     class_of,
     sure,
 )
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
@@ -214,7 +215,7 @@ def _texts(kind: Kind | None) -> tuple[str, ...] | None:
 _NOTHING: Kinds = {}
 
 
-class Known:
+class Known(Rewriter):
     """What is known of the values of a function.
 
     `hopes` are kinds that hold as long as the calls that are not resolved yet change nothing.
@@ -230,6 +231,7 @@ class Known:
         own: frozenset[tuple[type, str]] = frozenset(),
         params: Kinds = _NOTHING,
     ) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.params = params
         self.now: ir.Stmt | None = None
@@ -239,9 +241,6 @@ class Known:
         self.assumed: dict[str, tuple[type, ir.Loc]] = {}
         self.own = own
         self.taken: set[tuple[type, str]] = set()
-        self.loc = ir.NOWHERE
-        self.fresh = ir.Fresh(ir.all_names(function))
-        self.out: list[ir.Stmt] = []
 
     def kind(self, atom: ir.Atom) -> Kind:
         """What is known of a value."""
@@ -283,26 +282,15 @@ class Known:
             return Answer(self.has(base, name), False)
         return presence(self.whole, self.params, self.kinds, self.now, base, name)
 
-    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
-        """A new name for a value."""
-        name = self.fresh(base)
-        self.out.append(ir.Assign(name, rhs, loc))
-        return name
-
 
 class Unroller(Known):
     """Loops over objects and functions that have nothing in common, written out."""
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block after this round."""
-        raise NotImplementedError
-
-    def for_(self, stmt: ir.For) -> None:
+    def for_(self, stmt: ir.For) -> ir.Stmt | ir.Block:
         """A loop; over items that have nothing in common, its body for each of them."""
         counts = self.unrolled(stmt)
         if counts is None:
-            self.out.append(ir.map_blocks(stmt, self.block))
-            return
+            return self.inside(stmt)
         after = live_after(self.whole, stmt)
         own = ir.bound(stmt.body) - live_before(stmt.body, after)
         keyed = self.keyed(stmt)
@@ -310,8 +298,9 @@ class Unroller(Known):
             last = own - after if keyed and k == counts[-1] else frozenset()
             new = {n: self.fresh(n).id for n in sorted(last if k == counts[-1] else own)}
             known = {n: ir.Const(names[k]) for n, names in keyed.items()}
-            self.out.append(ir.Assign(stmt.target, ir.Const(k), stmt.loc))
+            self.assign(stmt.target, ir.Const(k))
             self.out += ir.rename(_at(stmt.body, {stmt.target.id: ir.Const(k), **known}), new)
+        return ()
 
     def unrolled(self, stmt: ir.For) -> range | None:
         """What a loop over items of different kinds counts, None for any other loop."""

@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 import operator
 import types
-from typing import Any, Protocol
+from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
@@ -32,34 +32,13 @@ from srcdiff.primitives.effects import module_of
 from srcdiff.runtime import records, trees
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
-from srcdiff.specialize.objects.attributes import Answer
+from srcdiff.specialize.unroll import Known
 
 MADE = "made"
 """The text of a store that a frozen class lets pass: it is a part of making the object."""
 
 
-class Maker(Protocol):
-    """What the makers ask of the pass over a function."""
-
-    out: list[ir.Stmt]
-
-    def kind(self, atom: ir.Atom) -> Kind:
-        """What is known of a value."""
-
-    def cls(self, atom: ir.Atom) -> type | None:
-        """The class of an object."""
-
-    def cls_if_any(self, atom: ir.Atom) -> type | None:
-        """The class of an object, or of what may be None in place of one."""
-
-    def presence(self, base: ir.Atom, name: str) -> Answer:
-        """Whether an object has an attribute of its own now."""
-
-    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
-        """A new name for a value."""
-
-
-def construct(m: Maker, cls: type, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def construct(m: Known, cls: type, call: ir.Call) -> ir.Rhs | None:
     """`Model(*args)`."""
     if any(isinstance(a, ir.Star) for a in call.args) or any(k is None for k, _ in call.kwargs):
         if not _takes_rest(cls, call):
@@ -68,21 +47,21 @@ def construct(m: Maker, cls: type, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     if fields is not None:
         if not call.kwargs and len(call.args) == len(fields):
             return None
-        given = _bound(cls, call, loc)
+        given = _bound(cls, call, m.loc)
         return ir.Call(cls, tuple(given[f] for f in fields), text=call.text)
     if records.member(cls, "__new__") is not object.__dict__["__new__"]:
-        raise _refused(cls, "its `__new__` is not that of a plain class", loc)
-    made = m.temp(ir.Call(ir.new_object, (ir.Ref(call.text or cls.__name__, cls),)), loc, "_new")
+        raise _refused(cls, "its `__new__` is not that of a plain class", m.loc)
+    made = m.temp(ir.Call(ir.new_object, (ir.Ref(call.text or cls.__name__, cls),)), "_new")
     if records.is_dataclass_made(cls):
-        _fill(m, cls, made, _bound(cls, call, loc), loc)
+        _fill(m, cls, made, _bound(cls, call, m.loc))
         return made
     init = records.member(cls, "__init__")
     if isinstance(init, types.FunctionType):
-        m.out.append(ir.Effect(replace_callee(call, init, (made, *call.args)), loc))
+        m.out.append(ir.Effect(replace_callee(call, init, (made, *call.args)), m.loc))
         return made
     if init is not object.__dict__["__init__"]:
-        raise _refused(cls, "its `__init__` is not written in Python", loc)
-    _bound(cls, call, loc)  # it takes no arguments
+        raise _refused(cls, "its `__init__` is not written in Python", m.loc)
+    _bound(cls, call, m.loc)  # it takes no arguments
     return made
 
 
@@ -121,24 +100,22 @@ def _bound(cls: type, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
     return found
 
 
-def _fill(
-    m: Maker, cls: type, made: ir.Name, given: dict[str, ir.Atom], loc: ir.Loc
-) -> None:
+def _fill(m: Known, cls: type, made: ir.Name, given: dict[str, ir.Atom]) -> None:
     """The attributes of a new dataclass object, as the `__init__` of its class stores them."""
     for field in dataclasses.fields(cls):
         value = given.get(field.name)
         factory = field.default_factory
         if factory is not dataclasses.MISSING and (not field.init or not _is_given(value)):
-            value = m.temp(ir.Call(factory, (), text=getattr(factory, "__name__", None)), loc)
+            value = m.temp(ir.Call(factory, (), text=getattr(factory, "__name__", None)))
         elif value is None and field.default is not dataclasses.MISSING:
             value = named_constant(f"{cls.__name__}_{field.name}", field.default)
         if value is not None:
-            m.out.append(ir.Effect(_store(made, field.name, value), loc))
+            m.out.append(ir.Effect(_store(made, field.name, value), m.loc))
     names = {f.name for f in dataclasses.fields(cls)}
     later = [v for k, v in given.items() if k not in names]  # what is for `__post_init__` alone
     post = records.member(cls, "__post_init__")
     if isinstance(post, types.FunctionType):
-        m.out.append(ir.Effect(ir.Call(post, (made, *later)), loc))
+        m.out.append(ir.Effect(ir.Call(post, (made, *later)), m.loc))
 
 
 def _is_given(value: ir.Atom | None) -> bool:
@@ -154,7 +131,7 @@ def _store(base: ir.Atom, name: str, value: ir.Atom) -> ir.Call:
 # --- new objects from old ones --------------------------------------------------------------------
 
 
-def replaced(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def replaced(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`dataclasses.replace(x, name=value)`: the constructor is called."""
     base = call.args[0]
     cls = m.cls(base)
@@ -164,12 +141,12 @@ def replaced(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     names = [f.name for f in dataclasses.fields(cls) if f.init]
     for name in names:
         if name not in given:
-            given[name] = m.temp(ir.Call(ir.Attr(name), (base,)), loc)
+            given[name] = m.attribute(base, name)
     rest = tuple((k, v) for k, v in given.items())
     return ir.Call(cls, (), rest, text=cls.__name__)
 
 
-def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def copied(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`copy.copy(x)`: a new object with the same attributes; `copy.deepcopy(x)`: with copies."""
     if len(call.args) != 1 or call.kwargs:
         return None
@@ -182,45 +159,45 @@ def copied(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     if m.presence(base, "").pending:  # not all that it holds is known yet
         return None
     if deep:
-        return _deep_copy(m, base, kind, loc)
+        return _deep_copy(m, base, kind)
     if records.member(cls, "__copy__") is not MISSING:
         return ir.Call(ir.Method("__copy__"), (base,))
     if records.is_named_tuple(cls):
         return base
     reads = ((name, ir.Call(ir.Attr(name), (base,))) for name, _ in kind.items)
-    return _object(m, cls, {name: m.temp(read, loc) for name, read in reads}, loc)
+    return _object(m, cls, {name: m.temp(read) for name, read in reads})
 
 
-def _object(m: Maker, cls: type, values: dict[str, ir.Atom], loc: ir.Loc) -> ir.Rhs:
+def _object(m: Known, cls: type, values: dict[str, ir.Atom]) -> ir.Rhs:
     """A new object with these attributes, made without its constructor."""
     if records.is_named_tuple(cls):
         return ir.Call(cls, tuple(values.values()), text=cls.__name__)
-    made = m.temp(ir.Call(ir.new_object, (ir.Ref(cls.__name__, cls),)), loc, "_new")
+    made = m.temp(ir.Call(ir.new_object, (ir.Ref(cls.__name__, cls),)), "_new")
     for name, value in values.items():
-        m.out.append(ir.Effect(_store(made, name, value), loc))
+        m.out.append(ir.Effect(_store(made, name, value), m.loc))
     return made
 
 
-def _deep_copy(m: Maker, base: ir.Atom, kind: Dict, loc: ir.Loc) -> ir.Rhs | None:
+def _deep_copy(m: Known, base: ir.Atom, kind: Dict) -> ir.Rhs | None:
     """A copy of an object and of all that it holds: what may be held twice is copied at once."""
-    parts = _Parts(m, loc)
+    parts = _Parts(m)
     if not parts.found(base, kind):
         return None
     if len(parts.copies) == 1:
-        parts.copies = [m.temp(ir.Call(copy.deepcopy, (parts.copies[0],)), loc)]
+        parts.copies = [m.temp(ir.Call(copy.deepcopy, (parts.copies[0],)))]
     elif parts.copies:
-        whole = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(parts.copies)),)), loc)
+        whole = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(parts.copies)),)))
         places = map(ir.Const, range(len(parts.copies)))
         items = (ir.Call(operator.getitem, (whole, k)) for k in places)
-        parts.copies = [m.temp(item, loc) for item in items]
+        parts.copies = [m.temp(item) for item in items]
     return parts.object(base, kind)
 
 
 class _Parts:
     """What an object holds, and the objects inside of it, that a deep copy has copies of."""
 
-    def __init__(self, m: Maker, loc: ir.Loc) -> None:
-        self.m, self.loc = m, loc
+    def __init__(self, m: Known) -> None:
+        self.m = m
         self.copies: list[ir.Atom] = []
         self.sites: list[str] = []
         self.values: list[ir.Atom] = []
@@ -232,7 +209,7 @@ class _Parts:
             return False
         self.sites += [kind.site] if kind.site else []
         for name, inner in kind.items:
-            value = self.m.temp(ir.Call(ir.Attr(name), (base,)), self.loc)
+            value = self.m.attribute(base, name)
             self.values.append(value)
             if isinstance(inner, Dict) and inner.cls is not None:
                 if not self.found(value, inner):
@@ -251,11 +228,11 @@ class _Parts:
         for name, inner in kind.items:
             value = self.values.pop(0)
             if isinstance(inner, Dict) and inner.cls is not None:
-                value = self.m.temp(self.object(value, inner), self.loc)
+                value = self.m.temp(self.object(value, inner))
             elif not _is_value(inner):
                 value = self.copies.pop(0)
             made[name] = value
-        return _object(self.m, cls, made, self.loc)
+        return _object(self.m, cls, made)
 
 
 def _plain_copy(base: ir.Atom, kind: Kind, deep: bool) -> ir.Rhs | None:
@@ -276,9 +253,7 @@ def _is_value(kind: Kind) -> bool:
     return isinstance(kind, (Scalar, Text, NoneKind, Callable, Module))
 
 
-def named_tuple_method(
-    m: Maker, cls: type, own: Any, call: ir.Call, loc: ir.Loc
-) -> ir.Rhs | None:
+def named_tuple_method(m: Known, cls: type, own: Any, call: ir.Call) -> ir.Rhs | None:
     """`x._replace(name=value)` and `x._asdict()` of a named tuple."""
     if not records.is_named_tuple(cls) or "collections" not in own.__code__.co_filename:
         return None
@@ -288,14 +263,14 @@ def named_tuple_method(
     values: list[ir.Atom] = []
     fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     for name in fields:
-        values.append(given.get(name) or m.temp(ir.Call(ir.Attr(name), (base,)), loc))
+        values.append(given.get(name) or m.attribute(base, name))
     if call.fn.name == "_replace":
         return ir.Call(cls, tuple(values), text=cls.__name__)
     items = tuple(a for k, v in zip(fields, values) for a in (ir.Const(k), v))
     return ir.Call(ir.make_dict, items)
 
 
-def named_tuple_item(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def named_tuple_item(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`x[k]` of a named tuple: the field of that number, or an item of a plain tuple."""
     base, key = call.args
     cls = m.cls_if_any(base)
@@ -306,7 +281,7 @@ def named_tuple_item(m: Maker, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         if isinstance(known, int) and -len(fields) <= known < len(fields):
             return ir.Call(ir.Attr(fields[known]), (base,))
         return None
-    plain = m.temp(named_tuple_display(m, base, loc), loc)
+    plain = m.temp(named_tuple_display(m, base))
     return ir.Call(call.fn, (plain, key), text=call.text)
 
 
@@ -326,9 +301,9 @@ _OBJECTS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def named_tuple_display(m: Maker, base: ir.Atom, loc: ir.Loc) -> ir.Tup:
+def named_tuple_display(m: Known, base: ir.Atom) -> ir.Tup:
     """The fields of a named tuple as a plain tuple."""
     cls = m.cls_if_any(base)
     assert cls is not None
     names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    return ir.Tup(tuple(m.temp(ir.Call(ir.Attr(n), (base,)), loc) for n in names))
+    return ir.Tup(tuple(m.attribute(base, n) for n in names))

@@ -179,7 +179,7 @@ class InTurn(Unroller):
     def iterated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Call:
         """What a loop or an unpacking asks an object: of the list of what its `__iter__` gives."""
         if call.fn is ir.make_list:
-            return replace(call, args=tuple(self.starred(a, stmt.loc) for a in call.args))
+            return replace(call, args=tuple(self.starred(a) for a in call.args))
         item = call.fn is operator.getitem and (call.text or "").startswith("item ")
         first = call.fn is len and isinstance(stmt, ir.Assign) and stmt.target.id.startswith("_n")
         if not (item or first) or not isinstance(call.args[0], ir.Name):
@@ -189,20 +189,20 @@ class InTurn(Unroller):
         if not isinstance(own, types.FunctionType):
             return call
         if first or base.id not in self.items:
-            given = self.temp(ir.Call(own, (base,)), stmt.loc)
-            self.items[base.id] = self.temp(ir.Call(list, (given,), text="list"), stmt.loc)
+            given = self.temp(ir.Call(own, (base,)))
+            self.items[base.id] = self.temp(ir.Call(list, (given,), text="list"))
         return replace(call, args=(self.items[base.id], *call.args[1:]))
 
-    def starred(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def starred(self, atom: ir.Atom) -> ir.Atom:
         """`*x` of an object in a list."""
         base = atom.value if isinstance(atom, ir.Star) else ir.NONE
         own = self.member(base, "__iter__") if isinstance(base, ir.Name) else None
         if not isinstance(own, types.FunctionType):
             return atom
-        given = self.temp(ir.Call(own, (base,)), loc)
-        return ir.Star(self.temp(ir.Call(list, (given,), text="list"), loc))
+        given = self.temp(ir.Call(own, (base,)))
+        return ir.Star(self.temp(ir.Call(list, (given,), text="list")))
 
-    def taken_in_turn(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    def taken_in_turn(self, call: ir.Call) -> ir.Rhs | None:
         """`list(x)` of an object, and of `iter(ys)`, which nothing else takes items of."""
         if not _hashable(call.fn) or call.fn not in _TAKING or len(call.args) != 1:
             return None
@@ -213,7 +213,7 @@ class InTurn(Unroller):
         own = self.member(base, "__iter__")
         if isinstance(self.member(base, "__next__"), types.FunctionType):
             raise UnsupportedError(
-                "an object that gives one item after the other is iterated", loc,
+                "an object that gives one item after the other is iterated", self.loc,
                 remedy="Give a list of the items.",
             )  # fmt: skip
         if records.is_named_tuple(self.cls(base)):
@@ -221,11 +221,11 @@ class InTurn(Unroller):
         if not isinstance(own, types.FunctionType):
             if isinstance(self.member(base, "__getitem__"), types.FunctionType):
                 raise UnsupportedError(
-                    "the items of an object that has no `__iter__` are taken in turn", loc,
+                    "the items of an object that has no `__iter__` are taken in turn", self.loc,
                     remedy="Take them one by one: `[x[k] for k in range(len(x))]`.",
                 )  # fmt: skip
             return None
-        return replace(call, args=(self.temp(ir.Call(own, (base,)), loc),))
+        return replace(call, args=(self.temp(ir.Call(own, (base,))),))
 
     def behind_iterator(self, atom: ir.Atom) -> ir.Atom | None:
         """What `iter` was given to make a value that is read once."""
@@ -269,49 +269,28 @@ _DOES_NOTHING = ("__init__", "__init_subclass__")
 class Members(InTurn, reflection.Truthful):
     """One round over a function."""
 
-    def function(self) -> ir.Function:
-        """The function after this round."""
-        return replace(self.whole, body=self.block(self.whole.body))
-
-    # --- statements ------------------------------------------------------------------------------
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block after this round."""
-        saved, self.out = self.out, []
-        for stmt in block:
-            self.stmt(stmt)
-        done, self.out = tuple(self.out), saved
-        return done
-
-    def stmt(self, stmt: ir.Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """One statement, after what it needs."""
-        self.loc, self.now = stmt.loc, stmt
+        self.now = stmt
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            self.evaluated(stmt, stmt.rhs)
-        elif isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
-            self.set_item(stmt)
-        elif isinstance(stmt, ir.SetItem) and reflection.set_dict_item(self, stmt):
-            pass
-        elif isinstance(stmt, ir.If):
-            self.if_(stmt)
-        elif isinstance(stmt, ir.For):
-            self.for_(stmt)
-        else:
-            self.out.append(ir.map_blocks(stmt, self.block))
+            return self.evaluated(stmt, stmt.rhs)
+        if isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
+            return self.set_item(stmt)
+        if isinstance(stmt, ir.SetItem) and reflection.set_dict_item(self, stmt):
+            return ()
+        if isinstance(stmt, ir.If):
+            return self.if_(stmt)
+        return self.for_(stmt) if isinstance(stmt, ir.For) else self.inside(stmt)
 
-    def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
+    def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Stmt | ir.Block:
         """A statement that evaluates a call."""
         call = self.iterated(stmt, call)
-        stmt = replace(stmt, rhs=call)
-        found = self.call(call, stmt.loc)
-        if found is None:
-            self.out.append(stmt)
-        elif isinstance(stmt, ir.Assign):
-            self.out.append(ir.Assign(stmt.target, found, stmt.loc))
-        elif isinstance(found, (ir.Call, ir.Opaque)):
-            self.out.append(ir.Effect(found, stmt.loc))
+        found = self.plainer(call)
+        if found is None or isinstance(stmt, ir.Assign) or isinstance(found, (ir.Call, ir.Opaque)):
+            return ir.rebuilt(stmt, rhs=call if found is None else found)
+        return ()
 
-    def set_item(self, stmt: ir.SetItem) -> None:
+    def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
         """`x[i] = v`, `x[i] += v` and `x += v` of an object."""
         assert stmt.op is not None or stmt.index is not None
         value: ir.Atom = stmt.value
@@ -322,73 +301,70 @@ class Members(InTurn, reflection.Truthful):
             call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, value))
             if isinstance(own, types.FunctionType):
                 call = ir.Call(own, (stmt.base, value))
-            self.out.append(ir.Assign(stmt.base, call, stmt.loc))
-            return
+            return ir.Assign(stmt.base, call, stmt.loc)
         if stmt.op is not None:
-            old = self.temp(ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
+            old = self.item(stmt.base, stmt.index)
             self.out.append(ir.SetItem(old, None, value, stmt.op, stmt.loc))
             value = old
         own = self.member(stmt.base, "__setitem__")
         if not isinstance(own, types.FunctionType):
             raise _no_member(self.cls(stmt.base), "__setitem__", stmt.loc)
-        index = self.index(stmt.index, stmt.loc)
-        self.out.append(ir.Effect(ir.Call(own, (stmt.base, index, value)), stmt.loc))
+        index = self.index(stmt.index)
+        return ir.Effect(ir.Call(own, (stmt.base, index, value)), stmt.loc)
 
-    def if_(self, stmt: ir.If) -> None:
+    def if_(self, stmt: ir.If) -> ir.Stmt | ir.Block:
         """A condition; where it is known, only what is taken."""
         test = stmt.test
         if self.cls(test) is not None:
-            test = self.truth(test, stmt.loc)
+            test = self.truth(test)
         known = reflection.known_condition(self.kind(test))
         if known is not None:
-            self.out += self.block(stmt.body if known else stmt.orelse)
-        else:
-            new = replace(stmt, test=test)
-            self.out.append(ir.map_blocks(new, self.block))
+            return self.block(stmt.body if known else stmt.orelse)
+        return self.inside(ir.rebuilt(stmt, test=test))
 
-    def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def truth(self, atom: ir.Atom) -> ir.Atom:
         """Whether an object counts as true."""
         for name in ("__bool__", "__len__"):
             own = self.member(atom, name)
             if isinstance(own, types.FunctionType):
-                return self.temp(ir.Call(own, (atom,)), loc)
+                return self.temp(ir.Call(own, (atom,)))
         return ir.Const(True)
 
     # --- calls -----------------------------------------------------------------------------------
 
-    def call(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    def plainer(self, call: ir.Call) -> ir.Rhs | None:
         """A call in plainer form, None if there is none."""
         fn = call.fn
-        taken = self.taken_in_turn(call, loc)
+        taken = self.taken_in_turn(call)
         if taken is not None:
             return taken
-        if (own := reflection.dict_call(self, call, loc)) is not None:
+        if (own := reflection.dict_call(self, call)) is not None:
             return own
         if isinstance(fn, ir.Attr):
-            return self.attribute(call.args[0], fn, loc)
+            return self.read(call.args[0], fn)
         if isinstance(fn, ir.Method):
-            return self.method(call, fn, loc)
+            return self.called_method(call, fn)
         if isinstance(fn, ir.Name):
             return self.called(fn, call) if self.cls(fn) is not None else None
         if fn is ir.set_attr:
-            return self.stored(call, loc)
+            return self.stored(call)
         if construct.takes_sequences(fn) and any(map(self.is_named_tuple, call.args)):
-            return self.plain(call, loc)
+            return self.plain(call)
         if isinstance(fn, type) and records.is_record(fn):
-            return construct.construct(self, fn, call, loc)
+            return construct.construct(self, fn, call)
         if records.is_record(type(fn)):
             return self.called(ir.Ref(call.text or "constant", fn), call)
         rule = reflection.RULES.get(fn) if _hashable(fn) else None
         if rule is not None:
-            return rule(self, call, loc)
-        return self.overloaded(call, loc)
+            return rule(self, call)
+        return self.overloaded(call)
 
     def is_named_tuple(self, atom: ir.Atom) -> bool:
         """Whether an argument is a named tuple, or the items of one."""
         inner = atom.value if isinstance(atom, ir.Star) else atom
         return records.is_named_tuple(self.cls(inner))
 
-    def plain(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs:
+    def plain(self, call: ir.Call) -> ir.Rhs:
         """A call that takes its named tuples as plain ones."""
         args: list[ir.Atom] = []
         for arg in call.args:
@@ -396,7 +372,7 @@ class Members(InTurn, reflection.Truthful):
             if not self.is_named_tuple(arg):
                 args.append(arg)
                 continue
-            display = construct.named_tuple_display(self, inner, loc)
+            display = construct.named_tuple_display(self, inner)
             args.append(ir.Star(display) if isinstance(arg, ir.Star) else display)
         if call.fn is len and isinstance(args[0], ir.Tup):
             return ir.Const(len(args[0].items))
@@ -409,7 +385,7 @@ class Members(InTurn, reflection.Truthful):
             return None
         return replace(call, fn=own, args=(base, *call.args), text=None)
 
-    def attribute(self, base: ir.Atom, fn: ir.Attr, loc: ir.Loc) -> ir.Rhs | None:
+    def read(self, base: ir.Atom, fn: ir.Attr) -> ir.Rhs | None:
         """`x.name`: of what the class has; what the object itself has stays as it is."""
         cls = self.cls_if_any(base)
         if cls is None:
@@ -417,7 +393,7 @@ class Members(InTurn, reflection.Truthful):
         if fn.name == "__class__":
             return ir.Ref(cls.__name__, cls)
         own = records.member(cls, fn.name, fn.after)
-        reflection.check_descriptor(own, fn.name, loc)
+        reflection.check_descriptor(own, fn.name, self.loc)
         if isinstance(own, property) and isinstance(own.fget, types.FunctionType):
             return ir.Call(own.fget, (base,))
         if fn.after is None and (self.has(base, fn.name) or (cls, fn.name) in self.own):
@@ -459,7 +435,7 @@ class Members(InTurn, reflection.Truthful):
             keywords=new,
         )  # fmt: skip
 
-    def method(self, call: ir.Call, fn: ir.Method, loc: ir.Loc) -> ir.Rhs | None:
+    def called_method(self, call: ir.Call, fn: ir.Method) -> ir.Rhs | None:
         """`x.name(*args)`."""
         base, rest = call.args[0], call.args[1:]
         cls = self.cls_if_any(base)
@@ -467,11 +443,11 @@ class Members(InTurn, reflection.Truthful):
             return self.of_class(call, fn)
         own = records.member(cls, fn.name, fn.after)
         if self.has(base, fn.name) or isinstance(own, (property, functools.cached_property)):
-            read = self.temp(ir.Call(ir.Attr(fn.name, fn.after), (base,)), loc)
+            read = self.temp(ir.Call(ir.Attr(fn.name, fn.after), (base,)))
             return replace(call, fn=read, args=rest, text=fn.name)
         if isinstance(own, types.FunctionType):
             self.check_recursion(own, fn.name)
-            made = construct.named_tuple_method(self, cls, own, call, loc)
+            made = construct.named_tuple_method(self, cls, own, call)
             return made or replace(call, fn=own, args=call.args, text=None)
         if isinstance(own, staticmethod):
             return replace(call, fn=own.__func__, args=rest, text=None)
@@ -486,7 +462,7 @@ class Members(InTurn, reflection.Truthful):
             raise UnsupportedError(
                 f"the method `{fn.name}` of an object of SciPy has no rule, and a derivative meets "
                 "the object",
-                loc, "Make another object of constants for it, or give a function a rule.",
+                self.loc, "Make another object of constants for it, or give a function a rule.",
             )  # fmt: skip
         return None
 
@@ -519,7 +495,7 @@ class Members(InTurn, reflection.Truthful):
             return None
         return replace(call, fn=found, args=call.args[1:], text=f"{base.text}.{fn.name}")
 
-    def stored(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    def stored(self, call: ir.Call) -> ir.Rhs | None:
         """`x.name = v`: by the setter of a property, or refused where the class decides."""
         base, key, value = call.args[:3]
         cls = self.cls_if_any(base)
@@ -527,45 +503,45 @@ class Members(InTurn, reflection.Truthful):
         if cls is None or call.text == construct.MADE:
             return None
         if key.value == attributes.DICT:
-            return reflection.replaced_dict(self, call, loc)
+            return reflection.replaced_dict(self, call)
         own = records.member(cls, key.value)
-        reflection.check_descriptor(own, str(key.value), loc)
+        reflection.check_descriptor(own, str(key.value), self.loc)
         if isinstance(own, property):
             if len(call.args) == 4:
-                old = self.temp(ir.Call(ir.Attr(key.value), (base,)), loc)
+                old = self.temp(ir.Call(ir.Attr(key.value), (base,)))
                 assert isinstance(call.args[3], ir.Const)
-                self.out.append(ir.SetItem(old, None, value, call.args[3].value, loc))
+                self.out.append(ir.SetItem(old, None, value, call.args[3].value, self.loc))
                 value = old
             if isinstance(own.fset, types.FunctionType):
                 return ir.Call(own.fset, (base, value))
         kept = isinstance(own, functools.cached_property) and len(call.args) == 4
         if isinstance(own, property) or kept or not records.can_store(cls):
             raise UnsupportedError(
-                f"the class `{cls.__name__}` does not let `{key.value}` be assigned", loc,
+                f"the class `{cls.__name__}` does not let `{key.value}` be assigned", self.loc,
                 remedy="Make a new object with the new value.",
             )  # fmt: skip
         return None
 
-    def overloaded(self, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    def overloaded(self, call: ir.Call) -> ir.Rhs | None:
         """An operator or builtin on an object that says what it does."""
         fn = call.fn
         if not _hashable(fn) or not call.args or call.kwargs:
             return None
         if fn in _BINARY and len(call.args) == 2:
-            return self.binary(call, f"__{_BINARY[fn]}__", f"__r{_BINARY[fn]}__", loc)
+            return self.binary(call, f"__{_BINARY[fn]}__", f"__r{_BINARY[fn]}__")
         if fn in _COMPARE:
             one, other = _COMPARE[fn]
-            return self.binary(call, f"__{one}__", f"__{other}__", loc)
+            return self.binary(call, f"__{one}__", f"__{other}__")
         name = _UNARY.get(fn)
         own = self.member(call.args[0], f"__{name}__") if name else MISSING
         if fn is operator.getitem and records.is_named_tuple(self.cls_if_any(call.args[0])):
-            return construct.named_tuple_item(self, call, loc)
+            return construct.named_tuple_item(self, call)
         if isinstance(own, types.FunctionType):
-            args = tuple(self.index(a, loc) for a in call.args)
+            args = tuple(self.index(a) for a in call.args)
             return ir.Call(own, args)
         return None
 
-    def binary(self, call: ir.Call, name: str, swapped: str, loc: ir.Loc) -> ir.Rhs | None:
+    def binary(self, call: ir.Call, name: str, swapped: str) -> ir.Rhs | None:
         """`x + y` where one of them is an object."""
         a, b = call.args
         one, other = self.member(a, name), self.member(b, swapped)
@@ -582,7 +558,7 @@ class Members(InTurn, reflection.Truthful):
             cls = self.cls(b)
             raise UnsupportedError(
                 f"NumPy applies this operator to every element of the array and the whole "
-                f"`{cls.__name__ if cls else 'object'}`", loc,
+                f"`{cls.__name__ if cls else 'object'}`", self.loc,
                 remedy="Write the object first, or `__array_ufunc__ = None` in its class.",
             )  # fmt: skip
         return ir.Call(other, (b, a))
@@ -598,10 +574,10 @@ class Members(InTurn, reflection.Truthful):
         derived = one is not None and two is not None and one is not two and issubclass(two, one)
         return derived and isinstance(other, types.FunctionType)
 
-    def index(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def index(self, atom: ir.Atom) -> ir.Atom:
         """An index as an argument."""
         if isinstance(atom, ir.Slice):
-            return self.temp(ir.Call(slice, (atom.lower, atom.upper, atom.step), text="slice"), loc)
+            return self.temp(ir.Call(slice, (atom.lower, atom.upper, atom.step), text="slice"))
         return atom
 
 

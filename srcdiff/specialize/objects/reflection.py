@@ -11,8 +11,8 @@ import copy
 import dataclasses
 import operator
 import types
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, Union
+from collections.abc import Callable
+from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
@@ -22,18 +22,18 @@ from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.objects import attributes, construct
 from srcdiff.specialize.objects.attributes import Answer
-from srcdiff.specialize.unroll import Known, Names
+from srcdiff.specialize.unroll import Known, Unroller
 
 
 class Truthful(Known):
     """What is known of values, whether they count as true included."""
 
-    def truth(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def truth(self, atom: ir.Atom) -> ir.Atom:
         """Whether an object counts as true."""
         raise NotImplementedError
 
 
-Rule = Callable[[Any, ir.Call, ir.Loc], Union[ir.Rhs, None]]
+Rule = Callable[[Any, ir.Call], Union[ir.Rhs, None]]
 
 
 def known_condition(kind: Kind) -> bool | None:
@@ -43,7 +43,7 @@ def known_condition(kind: Kind) -> bool | None:
     return bool(kind.value)
 
 
-def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def _isinstance(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     """`isinstance(x, Model)`."""
     if len(call.args) != 2:
         return None
@@ -54,7 +54,7 @@ def _isinstance(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     kind = m.kind(call.args[0])
     types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
     cls = class_of(kind)
-    check_own(cls, loc)
+    check_own(cls, m.loc)
     if cls is not None:
         return ir.Const(issubclass(cls, types_))
     unknown = isinstance(kind, (Unknown, Object, Sparse))
@@ -89,7 +89,7 @@ def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
 def _is(same: bool) -> Rule:
     """`x is None`, `x is not None`."""
 
-    def rule(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+    def rule(m: Truthful, call: ir.Call) -> ir.Rhs | None:
         a, b = call.args
         kind = m.kind(a)
         if b != ir.NONE or isinstance(kind, (Unknown, Object)):
@@ -101,24 +101,24 @@ def _is(same: bool) -> Rule:
     return rule
 
 
-def _not(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def _not(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     """`not x` of what is known."""
     atom = call.args[0]
     if m.cls(atom) is not None:
-        atom = m.truth(atom, loc)
+        atom = m.truth(atom)
         return ir.Const(not atom.value) if isinstance(atom, ir.Const) else ir.Call(call.fn, (atom,))
     found = known_condition(m.kind(atom))
     return None if found is None else ir.Const(not found)
 
 
-def _type(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def _type(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     """`type(x)`."""
     cls = m.cls(call.args[0]) if len(call.args) == 1 else None
-    check_own(cls, loc)
+    check_own(cls, m.loc)
     return None if cls is None else ir.Ref(cls.__name__, cls)
 
 
-def _getattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def _getattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     """`getattr(x, "name")`, with a default or without."""
     found = _named(m, call)
     if found is None:
@@ -132,10 +132,10 @@ def _getattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
         return read if answer.has else _unless_pending(answer, call.args[2])
     if answer.pending:
         return None
-    has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"), loc)
+    has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"))
     result = m.fresh("_t")
-    body = ir.Assign(result, read, loc), ir.Assign(result, call.args[2], loc)
-    m.out.append(ir.If(has, body[:1], body[1:], loc))
+    body = ir.Assign(result, read, m.loc), ir.Assign(result, call.args[2], m.loc)
+    m.out.append(ir.If(has, body[:1], body[1:], m.loc))
     return result
 
 
@@ -144,7 +144,7 @@ def _unless_pending(answer: Answer, atom: ir.Atom) -> ir.Atom | None:
     return None if answer.pending else atom
 
 
-def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def _hasattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     """`hasattr(x, "name")`."""
     found = _named(m, call)
     if found is None:
@@ -157,7 +157,7 @@ def _hasattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     return ir.Const(True) if answer.has else _unless_pending(answer, ir.Const(False))
 
 
-def _setattr(m: Truthful, call: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def _setattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     """`setattr(x, "name", v)`."""
     found = _named(m, call)
     if found is None:
@@ -194,37 +194,14 @@ RULES: dict[Any, Rule] = {
 # --- the dict that an object keeps its attributes in: `x.__dict__` and `vars(x)`, as attributes --
 
 
-class Asker(Protocol):
-    """What is asked of the pass over a function."""
-
-    out: list[ir.Stmt]
-
-    @property
-    def names(self) -> Names:
-        """The names that lists and dicts give in turn."""
-
-    @property
-    def own_dicts(self) -> Mapping[str, ir.Atom]:
-        """The dicts that objects keep their attributes in."""
-
-    def cls(self, atom: ir.Atom) -> type | None:
-        """The class of an object."""
-
-    def presence(self, base: ir.Atom, name: str) -> Answer:
-        """Whether an object has an attribute of its own now."""
-
-    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
-        """A new name for a value."""
-
-
-def dict_call(m: Asker, made: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def dict_call(m: Unroller, made: ir.Call) -> ir.Rhs | None:
     """What is done with the dict of an object, as what is done with its attributes."""
     base = m.own_dicts.get(getattr(made.args[0], "id", "")) if made.args else None
     if base is None:
         return None
     if made.fn == ir.Method("update"):
-        pairs = _updates(m, made, loc)
-        return None if pairs is None else _stored(m, base, pairs, loc)
+        pairs = _updates(m, made)
+        return None if pairs is None else _stored(m, base, pairs)
     key = made.args[1] if len(made.args) > 1 else None
     if not isinstance(key, ir.Const) or not isinstance(key.value, str) or made.kwargs:
         return None
@@ -236,7 +213,7 @@ def dict_call(m: Asker, made: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
     return None
 
 
-def set_dict_item(m: Asker, stmt: ir.SetItem) -> bool:
+def set_dict_item(m: Unroller, stmt: ir.SetItem) -> bool:
     """`x.__dict__[name] = v`; False where it is anything else."""
     base, key = m.own_dicts.get(stmt.base.id), stmt.index
     if base is None or not isinstance(key, ir.Const) or not isinstance(key.value, str):
@@ -247,46 +224,44 @@ def set_dict_item(m: Asker, stmt: ir.SetItem) -> bool:
     return True
 
 
-def replaced_dict(m: Asker, made: ir.Call, loc: ir.Loc) -> ir.Rhs | None:
+def replaced_dict(m: Unroller, made: ir.Call) -> ir.Rhs | None:
     """`x.__dict__ |= d`: what `update` does; `x.__dict__ = d` is refused."""
     base, _, value, *op = made.args
     if op == [ir.Const("|")]:
-        pairs = _items(m, value, loc)
+        pairs = _items(m, value)
         if pairs is not None:
-            return _stored(m, base, pairs, loc)
-    raise attributes.dict_refusal(loc)
+            return _stored(m, base, pairs)
+    raise attributes.dict_refusal(m.loc)
 
 
-def _updates(m: Asker, made: ir.Call, loc: ir.Loc) -> list[tuple[str, ir.Atom]] | None:
+def _updates(m: Unroller, made: ir.Call) -> list[tuple[str, ir.Atom]] | None:
     """What `update` stores, None if that is not known."""
     pairs: list[tuple[str, ir.Atom]] = []
     for other in (*made.args[1:], *(v for k, v in made.kwargs if k is None)):
-        items = _items(m, other, loc)
+        items = _items(m, other)
         if items is None:
             return None
         pairs += items
     return [*pairs, *((k, v) for k, v in made.kwargs if k is not None)]
 
 
-def _items(m: Asker, other: ir.Atom, loc: ir.Loc) -> list[tuple[str, ir.Atom]] | None:
+def _items(m: Unroller, other: ir.Atom) -> list[tuple[str, ir.Atom]] | None:
     """The items of a dict that nobody writes into."""
     keys = m.names.dicts.get(other.id) if isinstance(other, ir.Name) else None
     if keys is None:
         return None
-    return [(k, m.temp(ir.Call(operator.getitem, (other, ir.Const(k))), loc)) for k in keys]
+    return [(k, m.item(other, ir.Const(k))) for k in keys]
 
 
-def _stored(
-    m: Asker, base: ir.Atom, pairs: list[tuple[str, ir.Atom]], loc: ir.Loc
-) -> ir.Rhs | None:
+def _stored(m: Unroller, base: ir.Atom, pairs: list[tuple[str, ir.Atom]]) -> ir.Rhs | None:
     """Every attribute is stored."""
     if not all(_is_plain(m, base, name) for name, _ in pairs):
         return None
-    m.out += [ir.Effect(_store(base, name, value), loc) for name, value in pairs]
+    m.out += [ir.Effect(_store(base, name, value), m.loc) for name, value in pairs]
     return ir.NONE
 
 
-def _is_plain(m: Asker, base: ir.Atom, name: str) -> bool:
+def _is_plain(m: Unroller, base: ir.Atom, name: str) -> bool:
     """Whether nothing of the class stands before an attribute of that name."""
     cls = m.cls(base)
     return cls is not None and not hasattr(type(records.member(cls, name)), "__set__")
