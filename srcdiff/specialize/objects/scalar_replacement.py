@@ -35,6 +35,7 @@ from srcdiff.ir.kinds import (
     is_active_kind,
     is_container,
 )
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime import records
 from srcdiff.specialize.objects import attributes
@@ -135,76 +136,65 @@ class Attempt(Variables):
         check_stores(self.whole_function, self.order, self.place, self.aliases)
         return body
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block without attributes."""
-        saved, self.out = self.out, []
-        for stmt in block:
-            self.stmt(stmt)
-        done, self.out = tuple(self.out), saved
-        return done
-
-    def stmt(self, stmt: ir.Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """One statement."""
         if isinstance(stmt, ir.Assign):
-            self.assign(stmt)
-        elif isinstance(stmt, ir.Effect) and is_store(stmt.rhs):
+            return self.assignment(stmt)
+        if isinstance(stmt, ir.Effect) and is_store(stmt.rhs):
             assert isinstance(stmt.rhs, ir.Call)
-            self.store(stmt.rhs, stmt.loc)
-        else:
-            self.other(stmt)
+            self.stores(stmt.rhs)
+            return ()
+        return self.other(stmt)
 
-    def other(self, stmt: ir.Stmt) -> None:
+    def other(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement that may use objects as a whole."""
         passive = isinstance(stmt, ir.Verbatim) or _is_passive(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
-            known: int | None = self.compared(stmt.rhs, stmt.loc)
+            known: int | None = self.compared(stmt.rhs)
             known = self.length(stmt.rhs) if known is None else known
             if known is not None:
-                return self.out.append(replace(stmt, rhs=ir.Const(known)))
+                return replace(stmt, rhs=ir.Const(known))
         if not passive and not isinstance(stmt, ir.Return):
             self.note_copies(ir.reads(stmt))
 
         def read(name: ir.Name) -> ir.Atom:
-            return self.used(name, stmt.loc, passive)
+            return self.used(name, passive)
 
-        inner = ir.map_stmt(stmt, read, lambda n: n, self.inner(stmt))
-        self.out.append(inner)
+        return ir.map_stmt(stmt, read, lambda n: n, self.blocks_of(stmt))
 
-    def assign(self, stmt: ir.Assign) -> None:
+    def assignment(self, stmt: ir.Assign) -> ir.Stmt | ir.Block:
         """`x = e`."""
         name, rhs = stmt.target.id, stmt.rhs
         if name in self.aliases:
-            return
+            return ()
         if self.cls(name) is not None and name not in self.boxed:
             self.object_(stmt)
-            return
+            return ()
         if isinstance(rhs, ir.Call):
             place = self.read_place(rhs)
             if place is not None:
-                self.taken(stmt, place)
-                return
+                return self.taken(stmt, place)
             if self.reads_boxed(rhs):
                 assert isinstance(rhs.fn, ir.Attr)
                 kept = self.cls(getattr(rhs.args[0], "id", "")) in self.kept
                 item = part(rhs.args[0], rhs.fn.name if kept else Member(rhs.fn.name))
-                self.out.append(replace(stmt, rhs=item))
-                return
-        self.other(stmt)
+                return replace(stmt, rhs=item)
+        return self.other(stmt)
 
-    def taken(self, stmt: ir.Assign, place: Place) -> None:
+    def taken(self, stmt: ir.Assign, place: Place) -> ir.Stmt | ir.Block:
         """`x = y.name`: the variable of that place; a temporary is just another name of it."""
         if place[1] and self.kind_at(place) is None and (first := self.class_value(place)):
-            return self.out.append(replace(stmt, rhs=first))
+            return replace(stmt, rhs=first)
         if class_of(self.kind_at((place[0], place[1][:-1]))) is not None:
-            self.check_there(place, stmt.loc)
-        rhs = self.value(place, stmt.loc)
+            self.check_there(place)
+        rhs = self.value(place)
         name = stmt.target.id
         steady = isinstance(rhs, ir.Name) and rhs.id in self.leaves
         if steady and name.startswith("_") and len(self.order.defined[name]) == 1:
             assert isinstance(rhs, ir.Name)
             self.renamed[name] = rhs.id
-        else:
-            self.out.append(replace(stmt, rhs=rhs))
+            return ()
+        return replace(stmt, rhs=rhs)
 
     def reads_boxed(self, call: ir.Call) -> bool:
         """Whether a call reads an attribute of an object that came out of a container."""
@@ -219,25 +209,25 @@ class Attempt(Variables):
         """A variable becomes an object."""
         rhs, place = stmt.rhs, (stmt.target.id, ())
         if isinstance(rhs, ir.Call) and rhs.fn is ir.new_object:
-            self.defaults(place, stmt.loc)
+            self.defaults(place)
             return
         fields = records.plain_fields(rhs.fn) if isinstance(rhs, ir.Call) else None
         if fields is not None:
             assert isinstance(rhs, ir.Call)
             for name, value in zip(fields, rhs.args):
-                self.put((place[0], (Member(name),)), value, None, stmt.loc)
+                self.put((place[0], (Member(name),)), value, None)
             return
         source = self.place(rhs) if isinstance(rhs, ir.Name) else None
         if isinstance(rhs, ir.Call):
             source = self.read_place(rhs)
         if source is not None:
-            self.copy(source, place, stmt.loc)
+            self.copy(source, place)
         elif isinstance(rhs, ir.Name):  # an object out of a container
-            self.unpacked(rhs, place, stmt.loc)
+            self.unpacked(rhs, place)
         else:
             raise strange(stmt.loc)
 
-    def copy(self, source: Place, target: Place, loc: ir.Loc) -> None:
+    def copy(self, source: Place, target: Place) -> None:
         """Every attribute of an object under another name."""
         if source == target:
             return
@@ -253,25 +243,24 @@ class Attempt(Variables):
                 continue  # an attribute that only the other one has
             self.there.add(two)
             if class_of(inner) is not None:
-                self.copy(one, two, loc)
+                self.copy(one, two)
             else:
-                self.out.append(ir.Assign(self.variable(two), self.value(one, loc), loc))
+                self.assign(self.variable(two), self.value(one))
 
-    def unpacked(self, source: ir.Name, target: Place, loc: ir.Loc) -> None:
+    def unpacked(self, source: ir.Name, target: Place) -> None:
         """The attributes of an object that came out of a container."""
         kind = self.kind_at(target)
         assert isinstance(kind, Dict)
         for key, inner in kind.items:
-            taken = self.fresh()
-            self.out.append(ir.Assign(taken, part(source, Member(key)), loc))
+            taken = self.temp(part(source, Member(key)))
             place = below(target, key)
             self.there.add(place)
             if class_of(inner) is not None:
-                self.unpacked(taken, place, loc)
+                self.unpacked(taken, place)
             else:
-                self.out.append(ir.Assign(self.variable(place), taken, loc))
+                self.assign(self.variable(place), taken)
 
-    def store(self, call: ir.Call, loc: ir.Loc) -> None:
+    def stores(self, call: ir.Call) -> None:
         """`x.name = v`, `x.name op= v`."""
         base, key, value = call.args[:3]
         assert isinstance(key, ir.Const)
@@ -279,39 +268,39 @@ class Attempt(Variables):
         last = call.args[3] if len(call.args) == 4 else ir.NONE
         assert isinstance(last, ir.Const)
         if isinstance(base, ir.Name) and base.id in self.boxed:
-            return self.store_boxed(base, key, value, last.value, loc)
+            return self.store_boxed(base, key, value, last.value)
         if place is None or class_of(self.kind_at(place)) is None:
-            raise _no_store(base, key.value, loc)
-        self.put(below(place, key.value), value, last.value, loc)
+            raise _no_store(base, key.value, self.loc)
+        self.put(below(place, key.value), value, last.value)
 
     def store_boxed(
-        self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None, loc: ir.Loc
+        self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None
     ) -> None:
         """`x.name = v` of an object that is a dict; of any other nobody reads what is stored."""
         if self.cls(base.id) in self.kept:
-            atom = ir.map_atom(lambda n: self.used(n, loc, False), value)
-            self.out.append(ir.SetItem(base, key, atom, op, loc))
+            atom = ir.map_atom(lambda n: self.used(n, False), value)
+            self.out.append(ir.SetItem(base, key, atom, op, self.loc))
 
-    def put(self, place: Place, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
+    def put(self, place: Place, value: ir.Atom, op: str | None) -> None:
         """A value at a place."""
         source = self.place(value)
         self.there.add(place)
         if class_of(self.kind_at(place)) is not None:
             if source is not None:
-                self.copy(source, place, loc)
+                self.copy(source, place)
             elif isinstance(value, ir.Name):
-                self.unpacked(value, place, loc)
+                self.unpacked(value, place)
             else:
-                raise strange(loc)
+                raise strange(self.loc)
             return
-        atom = ir.map_atom(lambda n: self.used(n, loc, False), value)
+        atom = ir.map_atom(lambda n: self.used(n, False), value)
         target = self.variable(place)
         if op is not None:
             self.in_place.add(place)
         if op is None:
-            self.out.append(ir.Assign(target, atom, loc))
+            self.assign(target, atom)
         else:
-            self.out.append(ir.SetItem(target, None, atom, op, loc))
+            self.out.append(ir.SetItem(target, None, atom, op, self.loc))
 
     # --- the result ------------------------------------------------------------------------------
 
@@ -492,59 +481,35 @@ def restored(function: ir.Function, fields: Fields) -> ir.Function:
     return replace(function, params=tuple(params), body=body)
 
 
-class _Unfold:
+class _Unfold(Rewriter):
     """Reads of attributes before the statements that use them."""
 
     def __init__(self, function: ir.Function, fields: Fields) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function) | {p.name for p in fields.params}))
         self.places = {n: p for n, p in fields.places.items() if p[1]}
-        self.fresh = ir.Fresh(ir.all_names(function) | {p.name for p in fields.params})
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block that reads attributes."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            out += self.stmt(stmt)
-        return tuple(out)
-
-    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        """A statement and the reads before it."""
-        before: list[ir.Stmt] = []
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement behind the reads before it."""
         if isinstance(stmt, ir.Verbatim):
-            return [replace(stmt, reads=tuple(map(self.root, stmt.reads)))]
+            return replace(stmt, reads=tuple(map(self.root, stmt.reads)))
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
         if isinstance(rhs, ir.Opaque):
-            new = replace(rhs, reads=tuple(map(self.root, rhs.reads)))
-            return [replace(stmt, rhs=new)]  # type: ignore[arg-type]
-
-        def read(name: ir.Name) -> ir.Atom:
-            place = self.places.get(name.id)
-            return name if place is None else self.read(place, stmt.loc, before)
-
-        direct = self.alone(stmt)
-        if direct is not None:
-            return direct
+            return ir.rebuilt(stmt, rhs=replace(rhs, reads=tuple(map(self.root, rhs.reads))))
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Name) and rhs.id in self.places:
+            root, path = self.places[rhs.id]  # the read is the statement
+            return replace(stmt, rhs=step(self.read((root, path[:-1])), path[-1]))
         if isinstance(stmt, ir.While):
-            return [self.while_(stmt)]
-        new_stmt = ir.map_stmt(stmt, read, lambda n: n, self.block)
-        return [*before, new_stmt]
+            return self.while_(stmt)
+        return ir.map_stmt(stmt, self.named, lambda n: n, self.block)
 
-    def alone(self, stmt: ir.Stmt) -> list[ir.Stmt] | None:
-        """`x = self.w`: the read is the statement."""
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if not isinstance(rhs, ir.Name) or rhs.id not in self.places:
-            return None
-        before: list[ir.Stmt] = []
-        root, path = self.places[rhs.id]
-        base = self.read((root, path[:-1]), stmt.loc, before)
-        assert isinstance(stmt, ir.Assign)
-        return [*before, replace(stmt, rhs=step(base, path[-1]))]
+    def named(self, name: ir.Name) -> ir.Name:
+        """A name, or what is at the place that it stands for."""
+        place = self.places.get(name.id)
+        return name if place is None else self.read(place)
 
     def while_(self, stmt: ir.While) -> ir.While:
         """A loop whose condition may read attributes."""
-        before: list[ir.Stmt] = []
-        test = stmt.test
-        if isinstance(test, ir.Name) and test.id in self.places:
-            test = self.read(self.places[test.id], stmt.loc, before)
+        before, test = self.apart(lambda: ir.map_atom(self.named, stmt.test))
         cond = (*self.block(stmt.cond), *before)
         return replace(stmt, cond=cond, test=test, body=self.block(stmt.body))
 
@@ -553,13 +518,11 @@ class _Unfold:
         place = self.places.get(name.id)
         return name if place is None else ir.Name(place[0])
 
-    def read(self, place: Place, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Name:
+    def read(self, place: Place) -> ir.Name:
         """What is at a place, in a temporary."""
         found = ir.Name(place[0])
         for key in place[1]:
-            held = self.fresh()
-            out.append(ir.Assign(held, step(found, key), loc))
-            found = held
+            found = self.temp(step(found, key))
         return found
 
 

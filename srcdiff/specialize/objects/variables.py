@@ -17,6 +17,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member, spelled
 from srcdiff.ir.kinds import Dict, Kind, List, Object, Tuple, Unknown, class_of
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.places import ATTRIBUTE, Kinds, Place, Places, is_made, stores
@@ -113,7 +114,7 @@ def _are_new(o: Variables, a: ir.Atom, b: ir.Atom) -> bool:
 _NUMBER = re.compile(r"(?<=\w)_\d+\Z")
 
 
-class Variables(Places):
+class Variables(Rewriter, Places):
     """One attempt; `known` are the places that are used as a whole, as far as was found out."""
 
     def __init__(
@@ -124,16 +125,15 @@ class Variables(Places):
         known: frozenset[Place],
         kept: frozenset[type],
     ) -> None:
-        super().__init__(function, given, kinds, kept)
+        Rewriter.__init__(self, ir.Fresh(ir.all_names(function)))
+        Places.__init__(self, function, given, kinds, kept)
         self.known = known
         self.whole: frozenset[Place] = known
-        self.fresh = ir.Fresh(ir.all_names(function))
         self.renamed: dict[str, str] = {}
         self.changed: set[str] = set()
         self.variables: dict[Place, str] = {}
         self.leaves: dict[str, Place] = {}
         self.passive: dict[str, Place] = {}
-        self.out: list[ir.Stmt] = []
         self.in_place: set[Place] = set()
         self.copied: list[str] = []
         self.copies = False
@@ -141,19 +141,15 @@ class Variables(Places):
         self.there: set[Place] = set()
         """What objects may have by now: an attribute that is assigned later is no part of them."""
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block without attributes."""
-        raise NotImplementedError
-
     # --- are they the same? ----------------------------------------------------------------------
 
-    def compared(self, call: ir.Call, loc: ir.Loc) -> bool | None:
+    def compared(self, call: ir.Call) -> bool | None:
         """What a comparison of two objects gives, where that is known here."""
         if call.fn is hasattr and is_taken_apart(self, call.args[0]):
-            raise _depends(call.args[1], loc)
+            raise _depends(call.args[1], self.loc)
         if compares_boxed(self, call):
-            self.compares.append(loc)
-        return same_object(self, call, loc)
+            self.compares.append(self.loc)
+        return same_object(self, call, self.loc)
 
     def makers(self, name: str) -> list[ir.Stmt]:
         """The statements that bind a name."""
@@ -178,7 +174,7 @@ class Variables(Places):
 
     # --- what there is ---------------------------------------------------------------------------
 
-    def inner(self, stmt: ir.Stmt) -> Callable[[ir.Block], ir.Block]:
+    def blocks_of(self, stmt: ir.Stmt) -> Callable[[ir.Block], ir.Block]:
         """What takes the blocks of a statement, of which any one may run, or none."""
         before = frozenset(self.there)
         if isinstance(stmt, (ir.For, ir.While)):
@@ -188,6 +184,7 @@ class Variables(Places):
         def block(inner: ir.Block) -> ir.Block:
             others, self.there = self.there, set(before)
             done = self.block(inner)
+            self.loc = stmt.loc
             self.there |= others
             return done
 
@@ -199,23 +196,23 @@ class Variables(Places):
         for _, base, key in stores((loop,)):
             place = self.place(base)
             if place is not None:
-                found |= {below(place, key.value), *self.inside(below(place, key.value))}
+                found |= {below(place, key.value), *self.parts_of(below(place, key.value))}
         for name in ir.bound((loop,)):
             if self.cls(name) is not None:
-                found |= self.inside((name, ()))
+                found |= self.parts_of((name, ()))
         return frozenset(found)
 
-    def inside(self, place: Place) -> set[Place]:
+    def parts_of(self, place: Place) -> set[Place]:
         """Every attribute of an object, and those of its own objects."""
         kind = self.kind_at(place)
         if not isinstance(kind, Dict) or kind.cls is None:
             return set()
         found = {below(place, key) for key, _ in kind.items}
-        return found.union(*map(self.inside, found))
+        return found.union(*map(self.parts_of, found))
 
     def gone(self, place: Place) -> None:
         """A new object is at a place: it has no attributes yet."""
-        self.there -= self.inside(place)
+        self.there -= self.parts_of(place)
 
     def is_there(self, place: Place) -> bool:
         """Whether an attribute may be there by now."""
@@ -232,7 +229,7 @@ class Variables(Places):
             return None
         return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
 
-    def defaults(self, place: Place, loc: ir.Loc) -> None:
+    def defaults(self, place: Place) -> None:
         """The attributes of a new object start with the values that its class has."""
         self.gone(place)
         kind = self.kind_at(place)
@@ -241,7 +238,7 @@ class Variables(Places):
             value = self.class_value(below(place, key))
             if value is not None and class_of(inner) is None:
                 self.there.add(below(place, key))
-                self.out.append(ir.Assign(self.variable(below(place, key)), value, loc))
+                self.assign(self.variable(below(place, key)), value)
 
     def starts(self, name: str) -> dict[str, ir.Atom]:
         """The attributes that a new object starts with, as its class has values for them."""
@@ -250,28 +247,26 @@ class Variables(Places):
         found = {key: self.class_value(below((name, ()), key)) for key, _ in kind.items}
         return {key: value for key, value in found.items() if value is not None}
 
-    def check_there(self, place: Place, loc: ir.Loc) -> None:
+    def check_there(self, place: Place) -> None:
         """Refuse an attribute that the object does not have."""
         if self.kind_at(place) is None:
             cls = class_of(self.kind_at((place[0], place[1][:-1])))
             raise UnsupportedError(
                 f"`{cls.__name__ if cls else place[0]}` has no attribute `{place[1][-1]}` that is "
                 "known here",
-                loc,
+                self.loc,
                 remedy="Assign it in `__init__`; attributes that `__getattr__` makes up are not "
                 "seen.",
             )
 
-    def value(self, place: Place, loc: ir.Loc) -> ir.Rhs:
+    def value(self, place: Place) -> ir.Rhs:
         """What is at a place, as an expression."""
         for k in range(len(place[1])):
             above = (place[0], place[1][:k])
             if above in self.known and not self.is_stored(place):
                 found: ir.Atom = self.leaf(above)
                 for key in place[1][k:-1]:
-                    step = self.fresh()
-                    self.out.append(ir.Assign(step, part(found, key), loc))
-                    found = step
+                    found = self.temp(part(found, key))
                 return part(found, place[1][-1])
         return self.variable(place)
 
@@ -294,7 +289,7 @@ class Variables(Places):
 
     # --- objects as a whole ----------------------------------------------------------------------
 
-    def used(self, name: ir.Name, loc: ir.Loc, passive: bool) -> ir.Atom:
+    def used(self, name: ir.Name, passive: bool) -> ir.Atom:
         """A variable where it is used as a whole."""
         place = self.place(name)
         if place is None:
@@ -306,29 +301,24 @@ class Variables(Places):
                 return ir.Name(dotted)
             self.whole |= {place}
             return self.leaf(place)
-        return self.made(place, loc)
+        return self.made(place)
 
-    def made(self, place: Place, loc: ir.Loc) -> ir.Name:
+    def made(self, place: Place) -> ir.Name:
         """An object with the attributes that there are now."""
         kind = self.kind_at(place)
         if not isinstance(kind, Dict) or kind.cls is None:
-            raise strange(loc)
+            raise strange(self.loc)
         values: dict[str, ir.Atom] = {}
         for key, inner in kind.items:
             inside = below(place, key)
             if not self.is_there(inside):
                 continue
             if class_of(inner) is not None:
-                values[key] = self.made(inside, loc)
+                values[key] = self.made(inside)
             else:
-                rhs = self.value(inside, loc)
-                values[key] = rhs if isinstance(rhs, ir.Name) else self._held(rhs, loc)
-        return self._held(built(kind.cls, values), loc)
-
-    def _held(self, rhs: ir.Rhs, loc: ir.Loc) -> ir.Name:
-        taken = self.fresh()
-        self.out.append(ir.Assign(taken, rhs, loc))
-        return taken
+                rhs = self.value(inside)
+                values[key] = rhs if isinstance(rhs, ir.Name) else self.temp(rhs)
+        return self.temp(built(kind.cls, values))
 
 
 def below(place: Place, name: str) -> Place:
