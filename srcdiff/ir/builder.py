@@ -27,19 +27,23 @@ class Builder:
         self.out.append(ir.Assign(name, rhs, self.loc))
         return name
 
+    def apply(self, fn: ir.Callee, *args: ir.Atom) -> ir.Name:
+        """The result of a call in its usual spelling."""
+        return self.temp(ir.Call(fn, args))
+
     def call(self, fn: ir.Callee, *args: ir.Atom, base: str = "_t") -> ir.Name:
-        """The result of a call."""
+        """The result of a call, of a helper in short: by its name alone."""
         spelled = str(getattr(fn, "__module__", "")).startswith(("numpy", "_operator"))
         text = None if spelled else getattr(fn, "__name__", None)
         return self.temp(ir.Call(fn, args, text=text), base)
 
     def item(self, base: ir.Atom, key: ir.Atom) -> ir.Name:
         """`base[key]`."""
-        return self.temp(ir.Call(operator.getitem, (base, key)))
+        return self.apply(operator.getitem, base, key)
 
     def attribute(self, base: ir.Atom, name: str) -> ir.Name:
         """`base.name`."""
-        return self.temp(ir.Call(ir.Attr(name), (base,)))
+        return self.apply(ir.Attr(name), base)
 
     def method(self, name: str, *args: ir.Atom) -> ir.Name:
         """The result of a method."""

@@ -150,7 +150,7 @@ class _Squares(Rewriter):
         square = self.square(base)
         if square is None or n == 2:
             return square
-        return self.call(operator.pow, square, ir.Const(int(n) // 2))
+        return self.apply(operator.pow, square, ir.Const(int(n) // 2))
 
     def pair(self, one: ir.Atom, two: ir.Atom) -> ir.Atom | None:
         """The product of two multiples of one root."""
@@ -194,7 +194,7 @@ class _Squares(Rewriter):
     ) -> ir.Atom:
         """A square times the factors of its roots."""
         for fn, factor in factors:
-            square = self.call(fn, square) if factor is None else self.call(fn, square, factor)
+            square = self.apply(fn, square) if factor is None else self.apply(fn, square, factor)
         return square
 
     def square(self, atom: ir.Atom) -> ir.Atom | None:
@@ -203,11 +203,11 @@ class _Squares(Rewriter):
         if found is None:
             return None
         if _is_root(found):
-            value = self.call(operator.mul, atom, atom)
-            return self.call(with_slope, value, self.of_root(found))
+            value = self.apply(operator.mul, atom, atom)
+            return self.apply(with_slope, value, self.of_root(found))
         if found.fn is operator.getitem:
             whole = self.square(found.args[0])
-            return None if whole is None else self.call(operator.getitem, whole, found.args[1])
+            return None if whole is None else self.apply(operator.getitem, whole, found.args[1])
         for core, factors in self.multiples(atom):
             if core != atom and (inner := self.square(core)) is not None:
                 return self.scaled(inner, (*factors, *factors))
@@ -219,9 +219,9 @@ class _Squares(Rewriter):
             text = "np.var" if call.fn is np.std else None
             return self.temp(replace(call, fn=_STD[call.fn], text=text))
         if _is_distance(call):
-            return self.call(call.fn, *call.args[:2], ir.Const("sqeuclidean"))
+            return self.apply(call.fn, *call.args[:2], ir.Const("sqeuclidean"))
         x = call.args[0]
-        squares = self.square(x) or self.call(squared_modulus, x)
+        squares = self.square(x) or self.apply(squared_modulus, x)
         if call.fn in _ABS:
             return squares
         kwargs = tuple((k, v) for k, v in call.kwargs if k != "ord")

@@ -17,6 +17,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.autodiff.batch.batched_names import is_question
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import (
     Array,
@@ -50,7 +51,7 @@ class NoBatchError(Exception):
 
 
 @state
-class Context:
+class Context(Builder):
     """What is known of the names, the size of the batch, and the statements made so far."""
 
     kinds: dict[str, Kind]  # of a single item
@@ -66,21 +67,11 @@ class Context:
     out: list[ir.Stmt] = field(default_factory=list)
     transposed: dict[str, ir.Name] = field(default_factory=dict)  # of which matrix, here
 
-    def emit(self, rhs: ir.Rhs) -> ir.Name:
-        """A name for a value."""
-        target = self.fresh()
-        self.out.append(ir.Assign(target, rhs, self.loc))
-        return target
-
     def named(self, name: ir.Name, kind: Kind) -> ir.Name:
         """A new name of something with the axis, of a kind for a single item."""
         self.kinds[name.id] = kind
         self.names |= {name.id}
         return name
-
-    def call(self, fn: ir.Callee, *args: ir.Atom) -> ir.Name:
-        """A name for what a call returns."""
-        return self.emit(ir.Call(fn, args))
 
     def has(self, node: ir.Rhs | None) -> bool:
         """Whether an atom or call reads a name with a batch axis."""
@@ -111,16 +102,12 @@ class Context:
 
     def one(self, atom: ir.Atom) -> ir.Atom:
         """A value for a single item: the first one of a batch."""
-        return self.call(operator.getitem, atom, ir.Const(0)) if self.has(atom) else atom
-
-    def item(self, atom: ir.Atom, index: ir.Atom) -> ir.Name:
-        """`atom[index]`."""
-        return self.call(operator.getitem, atom, index)
+        return self.item(atom, ir.Const(0)) if self.has(atom) else atom
 
     def turned(self, matrix: ir.Atom) -> ir.Name:
         """A matrix transposed."""
         found = self.transposed.get(matrix.id) if isinstance(matrix, ir.Name) else None
-        return self.emit(ir.Call(ir.Attr("T"), (matrix,))) if found is None else found
+        return self.attribute(matrix, "T") if found is None else found
 
     def widened(self, atom: ir.Atom, count: int) -> ir.Atom:
         """A batch with `count` axes more behind the batch axis."""
@@ -135,7 +122,7 @@ class Context:
         if isinstance(atom, ir.Name) and atom.id in self.written and self.is_array(atom):
             reason = "an array that is written into becomes part of what has the axis"
             raise NoBatchError(reason, self.loc)
-        return self.call(batched.repeated, atom, self.size)
+        return self.apply(batched.repeated, atom, self.size)
 
     def aligned(self, atoms: Sequence[ir.Atom]) -> tuple[ir.Atom, ...]:
         """Operands that broadcast against each other behind the batch axis."""
@@ -150,7 +137,7 @@ class Context:
             return atom
         if rank is None or None in ranks:
             larger = [o for o, r in zip(others, ranks) if r != 0]
-            return self.call(batched.beside, atom, *map(self.one, larger))
+            return self.apply(batched.beside, atom, *map(self.one, larger))
         return self.widened(atom, max(r for r in ranks if r is not None) - rank)
 
 
@@ -171,7 +158,7 @@ def index_behind(b: Context, index: ir.Atom) -> ir.Atom | None:
     if isinstance(kind, Text):  # a field of records, which has the axes of the array
         return index
     if isinstance(index, ir.Name) and not isinstance(kind, (Scalar, Array)):
-        return b.call(batched.behind, index) if is_basic(kind) else None
+        return b.apply(batched.behind, index) if is_basic(kind) else None
     items = index.items if isinstance(index, ir.Tup) else (index,)
     kinds = [b.kind(i) for i in items]
     if len(items) > 1 and any(map(indexes_as_array, kinds)):
@@ -208,7 +195,7 @@ def getitem(b: Context, call: ir.Call) -> ir.Rhs | None:
     if base.id not in b.written or rank_of(kind) is not None and isinstance(kind, Array):
         return item
     number = isinstance(kind, Scalar)
-    return ir.Call(np.copy if number else batched.own_numbers, (b.emit(item),))
+    return ir.Call(np.copy if number else batched.own_numbers, (b.temp(item),))
 
 
 def region(b: Context, base: ir.Atom, index: ir.Atom) -> Kind:
@@ -224,7 +211,7 @@ def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom
         value = _stacked(b, value)
     rank, given = rank_of(region(b, base, index)), b.rank(value)
     if rank is None or given is None:
-        return b.call(batched.beside, value, b.item(b.item(base, ir.Const(0)), index))
+        return b.apply(batched.beside, value, b.item(b.item(base, ir.Const(0)), index))
     return b.widened(value, rank - given)
 
 
@@ -236,8 +223,8 @@ def _stacked(b: Context, items: ir.Tup) -> ir.Name:
     """
     if not all(map(b.is_number, items.items)):
         raise NoBatchError("arrays are stored together", b.loc)
-    full = (i if b.has(i) else b.call(batched.repeated, i, b.size) for i in items.items)
-    row = b.emit(ir.Call(np.stack, (ir.Tup(tuple(full)),), (("axis", ir.Const(1)),)))
+    full = (i if b.has(i) else b.apply(batched.repeated, i, b.size) for i in items.items)
+    row = b.temp(ir.Call(np.stack, (ir.Tup(tuple(full)),), (("axis", ir.Const(1)),)))
     return b.named(row, Array(None, (len(items.items),)))
 
 
@@ -296,7 +283,7 @@ def _reduction(b: Context, call: ir.Call) -> ir.Rhs | None:
         return None
     if rank == 0:
         return ir.Call(np.copy, (d,))
-    flat = b.call(np.reshape, d, ir.Tup((b.size, ir.Const(-1))))
+    flat = b.apply(np.reshape, d, ir.Tup((b.size, ir.Const(-1))))
     return ir.Call(call.fn, (flat,), (("axis", ir.Const(1)),))
 
 
@@ -412,8 +399,8 @@ def _part(b: Context, part: ir.Atom) -> ir.Atom:
     """What is joined with others that have the axis."""
     if b.has(part):
         return part
-    array = part if b.is_array(part) else b.call(np.asarray, part)
-    return b.call(batched.repeated, array, b.size)
+    array = part if b.is_array(part) else b.apply(np.asarray, part)
+    return b.apply(batched.repeated, array, b.size)
 
 
 def _triangle(b: Context, call: ir.Call) -> ir.Rhs | None:
@@ -537,7 +524,7 @@ def _with_size(fn: Any) -> Form:
 
 def _add_tree(b: Context, call: ir.Call) -> ir.Rhs | None:
     """The sum of two adjoints, both with the axis."""
-    args = (a if b.has(a) else b.call(batched.repeated, a, b.size) for a in call.args)
+    args = (a if b.has(a) else b.apply(batched.repeated, a, b.size) for a in call.args)
     return ir.Call(batched.add_each, tuple(args))
 
 
@@ -608,8 +595,8 @@ def _solve(b: Context, call: ir.Call) -> ir.Rhs | None:
         return None
     if b.rank(y) == 2:
         return call
-    columns = b.emit(ir.Call(ir.Attr("T"), (y,)))
-    return ir.Call(ir.Attr("T"), (b.call(np.linalg.solve, a, columns),))
+    columns = b.attribute(y, "T")
+    return ir.Call(ir.Attr("T"), (b.apply(np.linalg.solve, a, columns),))
 
 
 def _array(b: Context, call: ir.Call) -> ir.Rhs | None:

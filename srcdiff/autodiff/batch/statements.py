@@ -27,15 +27,13 @@ from srcdiff.runtime import batched, trees
 
 def block(b: Context, statements: ir.Block) -> ir.Block:
     """A block with a batch axis."""
-    out: list[ir.Stmt] = []
-    outside = b.out
+    around, b.out = b.out, []
     for stmt in statements:
-        b.out, b.loc = [], stmt.loc
-        new = statement(b, stmt)
-        out += [*b.out, *new]
+        b.loc = stmt.loc
+        b.out += statement(b, stmt)
         _remember(b, stmt)
-    b.out = outside
-    return tuple(out)
+    done, b.out = tuple(b.out), around
+    return done
 
 
 def _remember(b: Context, stmt: ir.Stmt) -> None:
@@ -135,7 +133,7 @@ def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
         raise NoBatchError("an adjoint is a view of a value without one", b.loc)
     if rhs == ir.NONE:
         return rhs
-    return ir.Call(batched.repeated, (b.emit(rhs), b.size))
+    return ir.Call(batched.repeated, (b.temp(rhs), b.size))
 
 
 def _made(b: Context, call: ir.Call) -> ir.Call | None:
@@ -145,8 +143,8 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
         kind = b.kind(like)
         if not isinstance(kind, Array) or not isinstance(like, ir.Name):
             return None
-        shape = ir.Star(b.emit(ir.Call(ir.Attr("shape"), (like,))))
-        dtype = () if kind.dtype == "float64" else (b.emit(ir.Call(ir.Attr("dtype"), (like,))),)
+        shape = ir.Star(b.attribute(like, "shape"))
+        dtype = () if kind.dtype == "float64" else (b.attribute(like, "dtype"),)
         return ir.Call(np.zeros, (ir.Tup((b.size, shape)), *dtype))
     if call.fn is np.zeros and call.args and not any(k == "shape" for k, _ in call.kwargs):
         shape_ = shape_behind(b, call.args[0])
@@ -177,7 +175,7 @@ def _each(b: Context, call: ir.Call) -> ir.Rhs:
     for n in names:
         if not isinstance(b.kinds.get(n), (Array, Scalar)) and b.is_container(ir.Name(n)):
             raise NoBatchError("a call takes adjoints in a container", b.loc)
-    items = b.call(ir.make_list)
+    items = b.apply(ir.make_list)
     k, result = b.fresh("k"), b.fresh()
     body, new = _taken(b, names, k)
     made = ir.map_rhs(lambda n: new.get(n.id, n), call)
@@ -265,7 +263,7 @@ def _into_container(b: Context, stmt: ir.SetItem) -> ir.Block:
         return (replace(stmt, value=_beside_item(b, stmt, rank_of(found))),)
     if not isinstance(found, Scalar):
         raise NoBatchError("an operator in place on an adjoint of unknown kind", stmt.loc)
-    new = b.call(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
+    new = b.apply(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
     return (replace(stmt, value=new, op=None),)
 
 
@@ -277,7 +275,7 @@ def _beside_item(b: Context, stmt: ir.SetItem, rank: int | None) -> ir.Atom:
     if rank is not None and given is not None:
         return b.widened(value, rank - given)
     assert stmt.index is not None
-    return b.call(batched.beside, value, b.item(b.item(stmt.base, stmt.index), ir.Const(0)))
+    return b.apply(batched.beside, value, b.item(b.item(stmt.base, stmt.index), ir.Const(0)))
 
 
 # --- effects -------------------------------------------------------------------------------------
@@ -332,4 +330,4 @@ def _outside_brackets(b: Context, item: ir.Atom) -> ir.Atom:
     """An item of an index, a slice as a call."""
     if not isinstance(item, ir.Slice):
         return item
-    return b.call(slice, *ir.parts(item)[: 1 if item == ALL else 3])
+    return b.apply(slice, *ir.parts(item)[: 1 if item == ALL else 3])

@@ -32,7 +32,6 @@ other.
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -54,6 +53,7 @@ from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Array, Kind
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.kinds.elementwise import is_elementwise
 from srcdiff.runtime import batched
@@ -68,9 +68,6 @@ class _Product:
     divided: bool = False
 
 
-Products = Mapping[str, _Product]
-
-
 def gathered(
     function: ir.Function,
     names: frozenset[str],
@@ -82,62 +79,62 @@ def gathered(
 
     `shared` are names that share memory from the start.
     """
-    bound = Counter(n for s in (*before, *ir.walk(function.body)) for n in ir.writes(s))
-    bound.update(p.name for p in function.params)
+    bound = ir.binding_counts((*before, *function.body), function.params)
     written = written_into(function, kinds, shared)
     gather = _Gather(names, written, bound, dict(kinds), ir.Fresh(ir.all_names(function)))
-    return replace(function, body=gather.block(function.body, {})), gather.kinds
+    return gather.function(function), gather.kinds
 
 
-@frozen
-class _Gather:
+class _Gather(Rewriter):
     """`written` are the names whose memory is written into, `bound` how often each is bound."""
 
-    names: frozenset[str]
-    written: frozenset[str]
-    bound: Mapping[str, int]
-    kinds: dict[str, Kind]
-    fresh: ir.Fresh
+    def __init__(
+        self,
+        names: frozenset[str],
+        written: frozenset[str],
+        bound: Mapping[str, int],
+        kinds: dict[str, Kind],
+        fresh: ir.Fresh,
+    ) -> None:
+        super().__init__(fresh)
+        self.names, self.written, self.bound, self.kinds = names, written, bound, kinds
+        self.known: dict[str, _Product] = {}  # products of this block and of those around it
 
-    def block(self, block: ir.Block, outside: Products) -> ir.Block:
+    def block(self, block: ir.Block) -> ir.Block:
         """A block, in which products of the blocks around it are known."""
-        known = dict(outside)
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, ir.SetItem) and self.merged(stmt, known, out):
-                continue
-            if isinstance(stmt, ir.Assign):
-                stmt = self.assign(stmt, known, out)
-            elif isinstance(stmt, (ir.If, ir.For, ir.While)):
-                stmt = ir.map_blocks(stmt, lambda inner: self.block(inner, known))
-            out.append(stmt)
-        return tuple(out)
+        around = self.known
+        self.known = dict(around)
+        done = super().block(block)
+        self.known = around
+        return done
 
-    def assign(
-        self, stmt: ir.Assign, known: dict[str, _Product], out: list[ir.Stmt]
-    ) -> ir.Assign:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement, what it computes as a product."""
+        if isinstance(stmt, ir.SetItem) and self.merged(stmt):
+            return ()
+        return self.gathered(stmt) if isinstance(stmt, ir.Assign) else self.inside(stmt)
+
+    def gathered(self, stmt: ir.Assign) -> ir.Assign:
         """An assignment, as a product of what has the axis with a single factor."""
         call = ir.call_of(stmt)
         name = stmt.target.id
         if call is None or self.bound[name] != 1 or call.kwargs:
             return stmt
-        product = self.product(call, known, out, stmt.loc)
+        product = self.product(call)
         if product is None:
             return stmt
-        known[name] = product
+        self.known[name] = product
         fn = operator.truediv if product.divided else operator.mul
         return replace(stmt, rhs=ir.Call(fn, (product.base, product.factor)))
 
-    def product(
-        self, call: ir.Call, known: Products, out: list[ir.Stmt], loc: ir.Loc
-    ) -> _Product | None:
+    def product(self, call: ir.Call) -> _Product | None:
         """What a call computes as a product, None where it is none."""
         if call.fn is operator.neg:
-            one = self.of(call.args[0], known)
-            return one and self.times(one, ir.Const(-1.0), False, out, loc)
+            one = self.of(call.args[0])
+            return one and self.times(one, ir.Const(-1.0), False)
         if call.fn in (operator.add, operator.sub):
-            one, two = (self.of(a, known) for a in call.args)
-            return self.both(call.fn, one, two, out, loc) if one and two else None
+            one, two = (self.of(a) for a in call.args)
+            return self.both(call.fn, one, two) if one and two else None
         if call.fn not in (operator.mul, operator.truediv):
             return None
         first, second = call.args
@@ -148,15 +145,15 @@ class _Gather:
             return None
         if not self.is_steady(second):
             return None
-        one = self.of(first, known)
+        one = self.of(first)
         if one is None:
             return _Product(first, second, divided) if self.is_base(first) else None
-        return self.times(one, second, divided, out, loc)
+        return self.times(one, second, divided)
 
-    def of(self, atom: ir.Atom, known: Products) -> _Product | None:
+    def of(self, atom: ir.Atom) -> _Product | None:
         """An operand as the product that it is wherever it is read."""
         steady = isinstance(atom, ir.Name) and atom.id not in self.written
-        return known.get(atom.id) if steady else None  # type: ignore[union-attr]
+        return self.known.get(atom.id) if steady else None  # type: ignore[union-attr]
 
     def is_base(self, name: ir.Name) -> bool:
         """Whether something with the axis has the same value wherever it is read."""
@@ -172,62 +169,55 @@ class _Gather:
             return False
         return self.bound[atom.id] < 2 and atom.id not in self.written
 
-    def times(
-        self, one: _Product, factor: ir.Atom, divided: bool, out: list[ir.Stmt], loc: ir.Loc
-    ) -> _Product:
+    def times(self, one: _Product, factor: ir.Atom, divided: bool) -> _Product:
         """A product times a factor, or divided by it."""
         if one.divided and divided:
-            return replace(one, factor=self.emit(operator.mul, one.factor, factor, out, loc))
+            return replace(one, factor=self.factor(operator.mul, one.factor, factor))
         if one.divided:
             one, factor = _Product(one.base, factor), one.factor
             divided = True
         fn = operator.truediv if divided else operator.mul
-        return _Product(one.base, self.emit(fn, one.factor, factor, out, loc))
+        return _Product(one.base, self.factor(fn, one.factor, factor))
 
-    def both(
-        self, fn: Any, one: _Product, two: _Product, out: list[ir.Stmt], loc: ir.Loc
-    ) -> _Product | None:
+    def both(self, fn: Any, one: _Product, two: _Product) -> _Product | None:
         """The sum or difference of two products of the same, None for others."""
         if one.base != two.base:
             return None
-        first, second = (self.undivided(p, out, loc) for p in (one, two))
-        return _Product(one.base, self.emit(fn, first, second, out, loc))
+        first, second = (self.undivided(p) for p in (one, two))
+        return _Product(one.base, self.factor(fn, first, second))
 
-    def undivided(self, one: _Product, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
+    def undivided(self, one: _Product) -> ir.Atom:
         """What is multiplied with the base."""
         if not one.divided:
             return one.factor
-        return self.emit(operator.truediv, ir.Const(1.0), one.factor, out, loc)
+        return self.factor(operator.truediv, ir.Const(1.0), one.factor)
 
-    def emit(
-        self, fn: Any, a: ir.Atom, b: ir.Atom, out: list[ir.Stmt], loc: ir.Loc
-    ) -> ir.Name:
+    def factor(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Name:
         """A name for what is computed of two factors."""
         if fn is operator.mul and isinstance(b, ir.Const):
             a, b = b, a  # as people write it
-        name, call = self.fresh("_factor"), ir.Call(fn, (a, b))
-        kind = kind_of_call(call, self.kinds)
+        call = ir.Call(fn, (a, b))
+        name, kind = self.temp(call, "_factor"), kind_of_call(call, self.kinds)
         if kind is not None:
             self.kinds[name.id] = kind
-        out.append(ir.Assign(name, call, loc))
         return name
 
-    def merged(self, stmt: ir.SetItem, known: dict[str, _Product], out: list[ir.Stmt]) -> bool:
+    def merged(self, stmt: ir.SetItem) -> bool:
         """`d_x += d * k` behind `d_x = d * a` as one product, if nobody has read `d_x` between."""
         if stmt.index is not None or stmt.op not in ("+", "-"):
             return False
-        name, two = stmt.base.id, self.of(stmt.value, known)
+        out, name, two = self.out, stmt.base.id, self.of(stmt.value)
         at = next((k for k, s in enumerate(out) if name in ir.writes(s)), None)
-        one = known.get(name)
+        one = self.known.get(name)
         if at is None or one is None or two is None:
             return False
         if any(name in ir.mentions(s) for s in out[at + 1 :]):
             return False
         fn = operator.add if stmt.op == "+" else operator.sub
-        total = self.both(fn, one, two, out, stmt.loc)
+        total = self.both(fn, one, two)
         if total is None:
             return False
-        known[name] = total
+        self.known[name] = total
         call = ir.Call(operator.mul, (total.base, total.factor))
         out[at:] = [*out[at + 1 :], ir.Assign(ir.Name(name), call, stmt.loc)]
         return True
