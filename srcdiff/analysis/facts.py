@@ -27,7 +27,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside
+from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside, is_container
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import module_of
 from srcdiff.runtime.records import is_record
@@ -187,6 +187,20 @@ class Facts:
     def value_adjoints(self) -> frozenset[str]:
         """The adjoints that the backward part makes."""
         return frozenset(a for n, a in self.adjoints.items() if n not in self.shadowed)
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        """What is certainly known of an atom."""
+        return self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+
+    def is_container(self, atom: ir.Atom) -> bool:
+        """Whether a value is certainly a list, tuple or dict."""
+        return isinstance(atom, ir.Tup) or is_container(self.kind(atom))
+
+    def copies_container(self, call: ir.Call) -> bool:
+        """Whether a call makes a container of the same items: `list(xs)`, `xs.copy()`."""
+        copies = call.fn in (list, tuple, dict) or call.fn == ir.Method("copy")
+        one = len(call.args) == 1 and not call.kwargs
+        return copies and one and self.is_container(call.args[0])
 
     def adjoint(self, name: str) -> ir.Name:
         """The name of the adjoint of a primal name."""

@@ -28,7 +28,7 @@ from srcdiff.autodiff.containers import (
 )
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import is_container, is_numeric, is_scalar
+from srcdiff.ir.kinds import is_numeric, is_scalar
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
 from srcdiff.primitives.effects import makes_object, mutated_args, object_parts
@@ -199,24 +199,18 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     if makes_object(call.fn):
         names, values = object_parts(call)
         return display_adjoint(stmt.target, values, map(ir.Const, names), facts, stmt.loc)
-    if _copies_container(call, facts):
+    if facts.copies_container(call):
         return _copied_container(stmt, call, facts)
-    if call.fn is operator.add and any(_is_container(a, facts) for a in call.args):
+    if call.fn is operator.add and any(facts.is_container(a) for a in call.args):
         return concatenation_adjoint(stmt, call, facts)
-    if call.fn is operator.getitem and _is_scalar(call.args[0], facts):
+    if call.fn is operator.getitem and is_scalar(facts.kind(call.args[0])):
         base = call.args[0]
         assert isinstance(base, ir.Name)
         return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
-    if call.fn is operator.getitem and not _is_numeric(call.args[0], facts):
+    if call.fn is operator.getitem and not is_numeric(facts.kind(call.args[0])):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts).adjoint)
-
-
-def _copies_container(call: ir.Call, facts: Facts) -> bool:
-    """Whether a call makes a container of the same items."""
-    plain = call.fn in (list, tuple, dict) or call.fn == ir.Method("copy")
-    return plain and len(call.args) == 1 and not call.kwargs and _is_container(call.args[0], facts)
 
 
 def _copied_container(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -234,28 +228,12 @@ def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     return display_adjoint(stmt.target, values, keys, facts, stmt.loc)
 
 
-def _is_scalar(atom: ir.Atom, facts: Facts) -> bool:
-    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    return kind is not None and is_scalar(kind)
-
-
-def _is_numeric(atom: ir.Atom, facts: Facts) -> bool:
-    """Whether a value is certainly a number or an array; else it may be a container."""
-    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    return kind is not None and is_numeric(kind)
-
-
-def _is_container(atom: ir.Atom, facts: Facts) -> bool:
-    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    return isinstance(atom, ir.Tup) or (kind is not None and is_container(kind))
-
-
 def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     """The adjoint of a store: what was stored takes the adjoint of its place, which is cleared."""
     base = stmt.base.id
     if base not in facts.active:
         return ()
-    if _is_container(stmt.base, facts):
+    if facts.is_container(stmt.base):
         return store_adjoint(stmt, facts)
     check_items(stmt, facts)
     whole = stmt.index is None
@@ -304,7 +282,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
         return ()
     if is_user_call(call):
         return ()  # what it writes into is stored behind it
-    if isinstance(call.fn, ir.Method) and _is_container(call.args[0], facts):
+    if isinstance(call.fn, ir.Method) and facts.is_container(call.args[0]):
         return change_adjoint(stmt, call, facts)
     written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
     if not facts.active.intersection(written):

@@ -30,6 +30,7 @@ from srcdiff.autodiff.expand.tangent import Along, Tangent
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import differentiable, flows, template_of
 from srcdiff.frontend.request import Request
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -78,7 +79,7 @@ def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[list[ir.Stm
     return _Transposition(bound, stmt, result, tangents, replace(facts, kinds=known)).run(block)
 
 
-class _Transposition:
+class _Transposition(Builder):
     """One call: the statements written so far, and what is to be added to each adjoint."""
 
     def __init__(
@@ -89,12 +90,11 @@ class _Transposition:
         tangents: Mapping[str, ir.Name],
         facts: Facts,
     ) -> None:
-        self.name = bound.name
-        self.stmt, self.loc = stmt, stmt.loc
+        super().__init__(facts.fresh, stmt.loc)
+        self.name, self.stmt = bound.name, stmt
         self.result = result
         self.tangents = tangents
         self.facts = facts
-        self.out: list[ir.Stmt] = []
         self.parts: dict[int, list[ir.Atom]] = {}
         self.sums: Contributions = {}
         self.buffers: dict[str, ir.Name] = {}
@@ -130,13 +130,7 @@ class _Transposition:
             f"{self.name} has no tangent: its rule {what}", self.loc, TANGENT_REMEDY
         )
 
-    def temp(self, rhs: ir.Rhs) -> ir.Name:
-        """A new name for a value."""
-        name = self.facts.fresh()
-        self.out.append(ir.Assign(name, rhs, self.loc))
-        return name
-
-    def add(self, name: str, value: ir.Atom) -> None:
+    def contribute(self, name: str, value: ir.Atom) -> None:
         """A contribution to the adjoint of a name of the backward lines."""
         self.sums.setdefault(name, []).append(value)
 
@@ -156,7 +150,7 @@ class _Transposition:
         for k in range(len(kind.items)):
             value = summed(self.parts.get(k, []), self.temp)
             if value is None:
-                part = self.temp(ir.Call(operator.getitem, (self.stmt.target, ir.Const(k))))
+                part = self.item(self.stmt.target, ir.Const(k))
                 value = self.temp(ir.Call(trees.zeros_like, (part,)))
             items.append(value)
         return ir.Tup(tuple(items))
@@ -166,7 +160,7 @@ class _Transposition:
     def one(self, stmt: ir.Stmt) -> None:
         """The transpose of one statement."""
         if isinstance(stmt, ir.Assign):
-            self.assign(stmt)
+            self.assignment(stmt)
         elif isinstance(stmt, ir.Accum):
             self.take(stmt.target.id, None, stmt.value)
         elif isinstance(stmt, ir.SetItem) and stmt.op == "+":
@@ -183,10 +177,10 @@ class _Transposition:
             return
         tangent: ir.Atom = self.tangents[target]
         if index is not None:
-            tangent = self.temp(ir.Call(operator.getitem, (tangent, index)))
-        self.add(value.id, tangent)
+            tangent = self.item(tangent, index)
+        self.contribute(value.id, tangent)
 
-    def assign(self, stmt: ir.Assign) -> None:
+    def assignment(self, stmt: ir.Assign) -> None:
         """`t = f(v)`: by the rule of f."""
         if stmt.target.id not in self.linear:
             return
@@ -195,27 +189,27 @@ class _Transposition:
             return
         rhs = stmt.rhs
         if isinstance(rhs, ir.Name):
-            self.add(rhs.id, value)
+            self.contribute(rhs.id, value)
         elif isinstance(rhs, ir.Tup):
             self.items(rhs, value)
         elif isinstance(rhs, ir.Call) and self._is_part(rhs):
             at: Any = rhs.args[1]
             self.parts.setdefault(at.value, []).append(value)
         elif isinstance(rhs, ir.Call):
-            self.call(stmt, rhs, value)
+            self.call_back(stmt, rhs, value)
 
     def items(self, rhs: ir.Tup, value: ir.Atom) -> None:
         """The items of a display."""
         for k, item in enumerate(rhs.items):
             if isinstance(item, ir.Name) and item.id in self.linear:
-                self.add(item.id, self.temp(ir.Call(operator.getitem, (value, ir.Const(k)))))
+                self.contribute(item.id, self.item(value, ir.Const(k)))
 
     def _is_part(self, call: ir.Call) -> bool:
         """Whether a call takes one of several results."""
         several = isinstance(self.kinds.get(self.result.id), Tuple)
         return several and call.fn is operator.getitem and call.args[0] == self.result
 
-    def call(self, stmt: ir.Assign, call: ir.Call, value: ir.Atom) -> None:
+    def call_back(self, stmt: ir.Assign, call: ir.Call, value: ir.Atom) -> None:
         """The adjoint of a call in the backward lines, for the names that depend on `g`."""
         held = value if isinstance(value, ir.Name) else self.temp(value)
         names = [n for n in ir.names(call) if n in self.linear]
@@ -233,7 +227,7 @@ class _Transposition:
     def back(self, stmt: ir.Stmt, back: Mapping[str, str]) -> None:
         """A statement of the adjoint of a call in the backward lines."""
         if isinstance(stmt, ir.Accum):
-            self.add(back[stmt.target.id], stmt.value)
+            self.contribute(back[stmt.target.id], stmt.value)
         elif isinstance(stmt, ir.Demand):
             self.buffer(back[stmt.target.id])
         elif isinstance(stmt, (ir.Assign, ir.SetItem, ir.Effect)):
@@ -270,21 +264,12 @@ def _adds_at(rhs: ir.Rhs) -> bool:
 # --- the tangent of one call, by its rule --------------------------------------------------------
 
 
-Lines = list[ir.Stmt]
-
-
-class Scribe:
+class Scribe(Builder):
     """The statements written so far, at one place."""
 
     def __init__(self, facts: Facts, loc: ir.Loc) -> None:
-        self.facts, self.loc = facts, loc
-        self.out: Lines = []
-
-    def temp(self, rhs: ir.Rhs) -> ir.Name:
-        """A new name for a value."""
-        name = self.facts.fresh()
-        self.out.append(ir.Assign(name, rhs, self.loc))
-        return name
+        super().__init__(facts.fresh, loc)
+        self.facts = facts
 
     def kind(self, name: str) -> Kind | None:
         """What is known of a name."""
@@ -494,7 +479,7 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
     total = summed(values, scribe.temp)
     if total is None:
         return None
-    covered = _covered(scribe.out[start:], total, operands, facts)
+    covered = _covered(tuple(scribe.out[start:]), total, operands, facts)
     if stmt.target.id in covered or _has_result_shape(stmt, call, covered, facts):
         return total
     shape = scribe.temp(ir.Call(np.shape, (stmt.target,), text="np.shape"))
@@ -504,7 +489,7 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
 Operand = Union[str, Kind]  # a name, or the kind of an array or list from outside
 
 
-def _covered(lines: Lines, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[Operand]:
+def _covered(lines: ir.Block, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[Operand]:
     """The operands, some primal ones among them, whose shapes are part of the tangent's."""
     primal = {facts.adjoint(n).id: n for n in names if n in facts.active}
     wanted: set[Operand] = {*ir.names(total)}

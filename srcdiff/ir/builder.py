@@ -91,7 +91,7 @@ class Builder:
         orelse(other)
         self.out.append(ir.If(test, tuple(one.out), tuple(other.out), self.loc))
 
-    def apart(self, write: Callable[[], T]) -> tuple[ir.Block, T]:
+    def collect(self, write: Callable[[], T]) -> tuple[ir.Block, T]:
         """What is written meanwhile, and a result."""
         around, self.out = self.out, []
         found = write()

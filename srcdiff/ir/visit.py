@@ -34,6 +34,7 @@ from itertools import chain, groupby
 from typing import Any, TypeVar, Union
 
 from srcdiff.ir.nodes import (
+    GENERATED,
     Accum,
     Assign,
     Atom,
@@ -357,6 +358,15 @@ def said(name: str) -> str:
 
 
 _NUMBER = re.compile(r"_\d+\Z")
+
+
+def origin(function: Function) -> str:
+    """Where a function comes from, as it is said of what is generated from it; "" if unknown."""
+    if not function.loc.line:
+        return ""
+    file = function.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+    generated = file.startswith(GENERATED)
+    return f"the generated `{function.name}`" if generated else f"{file}:{function.loc.line}"
 
 
 def all_names(function: Function) -> frozenset[str]:

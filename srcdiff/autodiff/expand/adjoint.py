@@ -9,7 +9,6 @@ holds what is written: temporaries, and contributions to the adjoints of argumen
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Container, Mapping
 from typing import Union
 
@@ -19,6 +18,7 @@ from srcdiff import ir
 from srcdiff.analysis.facts import Facts, is_complex_kind
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import mentioned, template_of
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -42,24 +42,19 @@ from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
 Statement = Union[ir.Assign, ir.Effect, ir.SetItem]
 
 
-class Writer:
+class Writer(Builder):
     """The statements written so far, for one call with its rule."""
 
     def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
+        super().__init__(facts.fresh, stmt.loc)
         self.bound, self.stmt, self.facts = bound, stmt, facts
         self.rule = bound.rule
         self.env: dict[str, ir.Atom] = dict(bound.args)
-        self.out: list[ir.Stmt] = []
         rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
         scalar_math = getattr(getattr(rhs, "fn", None), "__module__", "") == "math"
         kinds = _without_none(rhs, facts.kinds)
         self.folder = Folder(kinds, self.temp, scalar_math, facts.complex)
         self.result: ir.Name | None = None
-
-    @property
-    def loc(self) -> ir.Loc:
-        """The place of the user's statement."""
-        return self.stmt.loc
 
     def active(self, name: str) -> bool:
         """Whether a name carries a derivative."""
@@ -78,21 +73,20 @@ class Writer:
 
     def temp(self, rhs: ir.Rhs, base: str = "_t") -> ir.Name:
         """A new name for a value."""
-        name = self.facts.fresh(base)
+        name = super().temp(rhs, base)
         self.folder.note(name, rhs)
-        self.out.append(ir.Assign(name, rhs, self.loc))
         return name
 
     # --- contributions ---
 
-    def add(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+    def contribute(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
         """Add a value to the adjoint of an argument, item by item where that is a sequence."""
         if isinstance(value, ir.Const) or not any(map(self.active, ir.names(target))):
             return
         if isinstance(target, ir.Tup):
             for k, item in enumerate(target.items):
                 if any(map(self.active, ir.names(item))):
-                    self.add(item, self.item(value, ir.Const(k)), param)
+                    self.contribute(item, self.item(value, ir.Const(k)), param)
             return
         assert isinstance(target, ir.Name)
         kind = self.folder.kind(target)
@@ -101,10 +95,6 @@ class Writer:
             return
         value = self.fitted(value, target, param)
         self.out.append(ir.Accum(self.facts.adjoint(target.id), value, target, self.loc))
-
-    def item(self, value: ir.Atom, key: ir.Atom) -> ir.Name:
-        """`value[key]`."""
-        return self.temp(ir.Call(operator.getitem, (value, key)))
 
     def fitted(self, value: ir.Atom, target: ir.Name, param: str) -> ir.Atom:
         """A contribution in the shape of its operand, and real where that is."""
@@ -155,10 +145,10 @@ class Writer:
                 self.add_item(adjoint, like, at, item, self.item(value, at), shared)
             return
         inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
-        saved, self.out = self.out, []
-        count = self.facts.fresh("_k")
-        self.add_item(adjoint, like, count, inner, self.item(value, count), shared)
-        body, self.out = tuple(self.out), saved
+        count = self.fresh("_k")
+        body, _ = self.collect(
+            lambda: self.add_item(adjoint, like, count, inner, self.item(value, count), shared)
+        )
         length = self.temp(ir.Call(len, (like,), text="len"), "_n")
         loop = ir.Call(range, (length,), text="range")
         self.out.append(ir.For(count, loop, body, None, self.loc))
@@ -198,7 +188,7 @@ class Writer:
         self.out.append(ir.Demand(adjoint, target, self.loc))
         return adjoint
 
-    def store(
+    def store_adjoint(
         self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
     ) -> None:
         """A store into the adjoint of an argument, or into that of an item of a display."""
@@ -207,7 +197,7 @@ class Writer:
             at = None if index is None else self.folder.static(index)
             if op != "+" or not isinstance(at, int):
                 raise self.error("needs to know which item of a sequence is meant")
-            self.add(target.items[at], value, primal)
+            self.contribute(target.items[at], value, primal)
             return
         if not isinstance(target, ir.Name) or not self.active(target.id):
             return
@@ -457,28 +447,28 @@ class Expander(Writer):
         """Write one statement of the template."""
         self.line = stmt.loc
         if isinstance(stmt, ir.Assign):
-            self.assign(stmt)
+            self.assignment(stmt)
         elif isinstance(stmt, ir.Accum):
             self.accumulate(stmt)
         elif isinstance(stmt, ir.SetItem):
             self.set_item(stmt)
         elif isinstance(stmt, ir.Effect):
-            self.effect(stmt)
+            self.effect_on(stmt)
         elif isinstance(stmt, ir.If):
-            self.branch(stmt)
+            self.if_(stmt)
         elif isinstance(stmt, ir.For):
-            self.loop(stmt)
+            self.for_(stmt)
         elif isinstance(stmt, ir.Undo):
             self.out.append(stmt)
         elif not isinstance(stmt, (ir.Demand, ir.Comment)):
             raise self.misused("uses a statement that cannot stand in a template", self.line)
 
-    def assign(self, stmt: ir.Assign) -> None:
+    def assignment(self, stmt: ir.Assign) -> None:
         """`name = value`: known values and other names need no statement."""
         name = stmt.target.id
         primal = adjoint_of(name)
         if primal is not None:
-            self.store(primal, ir.Const(...), self.value(stmt.rhs), None)
+            self.store_adjoint(primal, ir.Const(...), self.value(stmt.rhs), None)
             return
         rhs = self.rhs(stmt.rhs)
         if name in self.fixed:
@@ -494,7 +484,7 @@ class Expander(Writer):
         found = self.rhs(rhs)
         return self.temp(found) if isinstance(found, ir.Call) else found  # type: ignore[return-value]
 
-    def branch(self, stmt: ir.If) -> None:
+    def if_(self, stmt: ir.If) -> None:
         """An `if`: the branch that is taken, where that is known."""
         test = self.atom(stmt.test)
         known = self.folder.static(test)
@@ -530,7 +520,7 @@ class Expander(Writer):
         self.out, self.env, self.fixed = saved
         return found
 
-    def loop(self, stmt: ir.For) -> None:
+    def for_(self, stmt: ir.For) -> None:
         """A loop over a range: written out where its items are known."""
         assert isinstance(stmt.iter, ir.Call) and stmt.iter.fn is range
         args = tuple(map(self.atom, stmt.iter.args))
@@ -553,7 +543,7 @@ class Expander(Writer):
             self.out.append(ir.For(target, steps, rest, None, self.loc))
         self.env.update(fixed)
 
-    def effect(self, stmt: ir.Effect) -> None:
+    def effect_on(self, stmt: ir.Effect) -> None:
         """A call that writes into an adjoint, or a refusal."""
         call = stmt.rhs
         assert isinstance(call, ir.Call)
@@ -577,7 +567,7 @@ class Expander(Writer):
         """`d[x] += value`."""
         primal = adjoint_of(stmt.target.id)
         assert primal is not None
-        self.add(self.env[primal], self.atom(stmt.value), primal)
+        self.contribute(self.env[primal], self.atom(stmt.value), primal)
 
     def set_item(self, stmt: ir.SetItem) -> None:
         """`d[x][i] += value`, `d[x][i] = value` and `d[x] *= value`."""
@@ -588,7 +578,7 @@ class Expander(Writer):
         if primal is None:
             raise self.misused("writes into something that is not an adjoint", self.line)
         index = None if stmt.index is None else self.atom(stmt.index)
-        self.store(primal, index, self.atom(stmt.value), stmt.op)
+        self.store_adjoint(primal, index, self.atom(stmt.value), stmt.op)
 
 
 def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:

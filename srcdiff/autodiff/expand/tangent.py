@@ -37,10 +37,10 @@ class Gathered(Expander):
         self.found = outside
         return made
 
-    def branch(self, stmt: ir.If) -> None:
+    def if_(self, stmt: ir.If) -> None:
         """An `if`, at the end of whose branches what they add has one name."""
         self.apart.append([])
-        super().branch(stmt)
+        super().if_(stmt)
         parts = self.apart.pop()
         if any(parts):
             both, total = self.out.pop(), self.facts.fresh("_t")
@@ -59,10 +59,10 @@ class Gathered(Expander):
         more = (ir.Assign(name, ir.Call(operator.add, (name, v)), self.loc) for v in values[1:])
         return (first, *more)
 
-    def loop(self, stmt: ir.For) -> None:
+    def for_(self, stmt: ir.For) -> None:
         """A loop that runs a number of times known now, or adds nothing."""
         self.apart.append([])
-        super().loop(stmt)
+        super().for_(stmt)
         if any(self.apart.pop()):
             raise self.misused("adds to a tangent in a loop", self.line)
 
@@ -77,13 +77,13 @@ class Along(Gathered):
         self.block(self.template.below)
         return self.found
 
-    def add(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+    def contribute(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
         """A contribution is kept as it is: nothing is summed where an operand was broadcast."""
         if isinstance(target, ir.Name) and self.active(target.id):
             if not isinstance(value, ir.Const):
                 self.found.append(value)
 
-    def store(
+    def store_adjoint(
         self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
     ) -> None:
         """An elementwise rule writes into no part."""
@@ -166,11 +166,11 @@ class Tangent(Gathered):
             return (atom,)
         return (NOTHING,) * len(args.items) if self._mirrored(args) is NOTHING else (atom,)
 
-    def assign(self, stmt: ir.Assign) -> None:
+    def assignment(self, stmt: ir.Assign) -> None:
         """`name = value`, which is made of tangents if the value is."""
         if self._reads_tangents(*ir.used((stmt,))):
             self.moved.add(stmt.target.id)
-        super().assign(stmt)
+        super().assignment(stmt)
 
     def _reads_tangents(self, *names: str) -> bool:
         """Whether some names of the template are tangents, or made of them."""
@@ -219,7 +219,7 @@ class Tangent(Gathered):
         """The tangent of what a function writes into, which is memory of its own already."""
         return self.facts.adjoint(target.id)
 
-    def store(
+    def store_adjoint(
         self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
     ) -> None:
         """A store into the tangent of what the function writes into."""

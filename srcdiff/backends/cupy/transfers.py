@@ -51,7 +51,7 @@ class _Fetcher(Rewriter):
         if isinstance(s, ir.If):
             return ir.rebuilt(s, test=self.test(s.test))
         if isinstance(s, ir.While):
-            before, test = self.apart(lambda: self.test(s.test))
+            before, test = self.collect(lambda: self.test(s.test))
             return ir.rebuilt(s, cond=(*s.cond, *before), test=test)
         if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
             return self.assign_call(s, s.rhs)

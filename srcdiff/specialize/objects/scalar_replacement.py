@@ -509,7 +509,7 @@ class _Unfold(Rewriter):
 
     def while_(self, stmt: ir.While) -> ir.While:
         """A loop whose condition may read attributes."""
-        before, test = self.apart(lambda: ir.map_atom(self.named, stmt.test))
+        before, test = self.collect(lambda: ir.map_atom(self.named, stmt.test))
         cond = (*self.block(stmt.cond), *before)
         return replace(stmt, cond=cond, test=test, body=self.block(stmt.body))
 
