@@ -279,6 +279,5 @@ def rendered(error: SrcdiffError) -> list[str]:
     return "".join(lines).rstrip("\n").split("\n")
 
 
-
 # Not in the class, whose text is copied into files that need no srcdiff.
 SrcdiffError._render_traceback_ = rendered  # type: ignore[attr-defined]

@@ -49,6 +49,7 @@ from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,
     Kind,
+    Kinds,
     NoneKind,
     Text,
     Unknown,
@@ -59,8 +60,6 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import LIST_MUTATORS
-
-Kinds = Mapping[str, Kind]
 
 
 def keeps_shape(stmt: ir.SetItem, kinds: Kinds) -> bool:

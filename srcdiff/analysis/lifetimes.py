@@ -28,11 +28,9 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Dict, Kind, List, Tuple
+from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Tuple
 from srcdiff.primitives.effects import mutated_args, returns_view
 from srcdiff.primitives.views import is_array, is_sure_view
-
-Kinds = Mapping[str, Kind]
 
 _ADDS = frozenset({"append", "extend"})
 _PUTS = (ir.Method("append"), ir.Method("insert"))

@@ -28,6 +28,7 @@ from srcdiff.ir.kinds import (
     Dict,
     Key,
     Kind,
+    Kinds,
     List,
     NoneKind,
     Object,
@@ -38,8 +39,6 @@ from srcdiff.ir.kinds import (
     is_container,
 )
 from srcdiff.primitives.effects import makes_object, mutated_args, object_parts, returns_view
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen

@@ -25,12 +25,10 @@ from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady
 from srcdiff.analysis.links import Link, groups, is_marked, links_of, refusal, written_classes
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Kind, is_container, rank_of
+from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, mutated_args
 from srcdiff.primitives.views import is_array_if_any, is_reshaping, is_sure_view, makes_c_order
 from srcdiff.runtime import layout
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen

@@ -33,6 +33,7 @@ from srcdiff.ir.kinds import (
     Callable,
     Dict,
     Kind,
+    Kinds,
     List,
     Object,
     Scalar,
@@ -203,9 +204,6 @@ def _primal_call(call: ir.Call) -> ir.Call:
 
 
 # --- marks on calls of Python functions that stay calls, with what each does to its arguments ----
-
-
-Kinds = Mapping[str, Kind]
 
 
 def user_calls(typed: Typed) -> ir.Function:

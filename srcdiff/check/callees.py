@@ -24,6 +24,7 @@ from srcdiff.ir.kinds import (
     Array,
     Callable,
     Kind,
+    Kinds,
     Object,
     OtherArray,
     Scalar,
@@ -41,7 +42,7 @@ from srcdiff.specialize.resolve import _is_declined, carries, refuse_strange
 
 
 def check_boxed(
-    function: ir.Function, kinds: Mapping[str, Kind], inputs: tuple[str, ...]
+    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...]
 ) -> None:
     """Refuse an array of objects that holds what depends on the inputs.
 
@@ -80,9 +81,6 @@ def _is_object_dtype(dtype: object) -> bool:
 
 
 # --- refuse calls of which nothing is known where a derivative would have to pass through them ---
-
-
-Kinds = Mapping[str, Kind]
 
 
 def check_callees(
@@ -176,16 +174,6 @@ def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: i
             )
 
 
-
-
-
-
-
-
-
-
-
-
 def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
     """Whether nothing is known of what a call does."""
     fn = call.fn
@@ -253,10 +241,6 @@ def _refuse_store(stmt: ir.SetItem) -> NoReturn:
         stmt.loc,
         remedy="Use a list, a dict or an array.",
     )
-
-
-
-
 
 
 # --- arrays of other classes than NumPy's own ----------------------------------------------------

@@ -12,18 +12,16 @@ called, by any name.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from srcdiff import ir
 from srcdiff.analysis.lifetimes import Slots
 from srcdiff.analysis.links import links_of
 from srcdiff.analysis.liveness import live_before
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import UNKNOWN, Kind, List
+from srcdiff.ir.kinds import UNKNOWN, Kinds, List
 from srcdiff.normalize.summaries.effects import Names, is_value, makes_list, marked_arguments
 from srcdiff.primitives.effects import mutated_args
-
-Kinds = Mapping[str, Kind]
 
 _CHANGES_LENGTH = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}

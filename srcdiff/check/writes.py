@@ -11,7 +11,7 @@ Nor does a statement show what a method, or a lambda, changes that is handed on 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 import numpy as np
@@ -34,6 +34,7 @@ from srcdiff.ir.kinds import (
     Array,
     Dict,
     Kind,
+    Kinds,
     List,
     Scalar,
     Tuple,
@@ -49,8 +50,6 @@ from srcdiff.primitives.arguments import KEYS, parameters, spelling
 from srcdiff.primitives.effects import ADDRESS_ATTRIBUTES, MUTATORS, is_foreign, returns_view
 from srcdiff.primitives.registry import lookup
 from srcdiff.specialize.inline import is_user_function
-
-Kinds = Mapping[str, Kind]
 
 
 def check_written(function: ir.Function, kinds: Kinds) -> None:

@@ -43,7 +43,7 @@ from srcdiff.ir import (
     writes,
 )
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind
+from srcdiff.ir.kinds import Kinds
 from srcdiff.texts import line_of
 
 _SAVED = re.compile(r"_saved(_\d+)?\Z")
@@ -368,9 +368,6 @@ def _parameter(param: Param) -> Any:
 
 
 # --- what the compiler gives: a generated text, and what its callers have to know of it ----------
-
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen

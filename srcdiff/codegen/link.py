@@ -19,14 +19,12 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, state
-from srcdiff.ir.kinds import Kind, Scalar
+from srcdiff.ir.kinds import Kinds, Scalar
 from srcdiff.normalize.summaries.effects import Key, kind_of_atom
 from srcdiff.normalize.summaries.induction import plain_kind
 from srcdiff.runtime.implicit import pulled, vjp_by, with_source
 from srcdiff.runtime.scipy.integrals import integral
 from srcdiff.specialize.inline import function_of
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen(eq=False)
@@ -139,7 +137,7 @@ def _plain_params(fn: Any) -> list[str] | None:
 # --- functions put together as one text, with the recursive functions that they call -------------
 
 
-PairOf = Callable[[Any, Request, Mapping[str, Kind]], tuple[ir.Function, ...]]
+PairOf = Callable[[Any, Request, Kinds], tuple[ir.Function, ...]]
 
 
 def module_text(

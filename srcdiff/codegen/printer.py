@@ -289,7 +289,6 @@ def analyse(text: str) -> Layout:
 # ruff: noqa: N802 - the methods are named after the classes that they print
 
 
-
 _OR, _AS = 1, 0
 
 
@@ -341,9 +340,6 @@ class PatternText:
 
 
 # ruff: noqa: N802 - the methods are named after the classes that they print
-
-
-
 
 
 WIDTH = 100

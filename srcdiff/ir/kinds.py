@@ -21,7 +21,7 @@ not 1): ask `same_dim`, `same_shape` and `broadcasts_to_itself`.
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
 from srcdiff.ir import Site
@@ -285,6 +285,8 @@ Kind = Union[
     Scalar, Array, Tuple, List, Dict, Range, SliceKind, NoneKind, Text, Callable, Module, Object,
     Sparse, Unknown,
 ]  # fmt: skip
+Kinds = Mapping[str, Kind]
+"""What is known of the variables of a function, by name."""
 
 UNKNOWN = Unknown()
 KEY = Key()

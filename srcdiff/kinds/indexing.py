@@ -93,10 +93,6 @@ def _dict_item(base: Dict, index: Kind) -> Kind:
     return join_all(contents(base)) or UNKNOWN
 
 
-
-
-
-
 # --- arrays ------------------------------------------------------------------------------------
 
 

@@ -38,10 +38,6 @@ _SUMS: tuple[Any, ...] = (operator.add, operator.sub, np.add, np.subtract)
 _SCALED: tuple[Any, ...] = (operator.mul, np.multiply, operator.truediv, np.divide)
 
 
-
-
-
-
 def is_matrix(kind: Kind) -> bool:
     """Whether a value is a sparse matrix for which `*` is the matrix product."""
     return isinstance(kind, Sparse) and kind.type.endswith("_matrix")

@@ -7,7 +7,7 @@ that is made of what it was (`x = x + 1` becomes `t = x + 1; x = t`), and the pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -25,14 +25,23 @@ from srcdiff.analysis.links import (
     written_params,
 )
 from srcdiff.analysis.shadows import may_copy
-from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, List, Object, Sparse, Tuple, is_mutable
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Dict,
+    Kind,
+    Kinds,
+    List,
+    Object,
+    Sparse,
+    Tuple,
+    is_mutable,
+)
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import reshapes
 from srcdiff.runtime import layout, trees
-
-Kinds = Mapping[str, Kind]
 
 
 def with_copies(function: ir.Function, names: Iterable[str], kinds: Kinds) -> ir.Function:
@@ -226,7 +235,7 @@ def _is_own(kind: Kind) -> bool:
 
 
 def copied_params(
-    function: ir.Function, kinds: Mapping[str, Kind], params: Mapping[str, Kind]
+    function: ir.Function, kinds: Kinds, params: Kinds
 ) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
     found = {p: params.get(p, UNKNOWN) for p in written_params(function, kinds)}

@@ -23,7 +23,7 @@ from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.kinds import UNKNOWN, Kind, Tuple, Unknown, rank_of
+from srcdiff.ir.kinds import UNKNOWN, Kinds, Tuple, Unknown, rank_of
 from srcdiff.ir.kinds import Callable as CallableKind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.normalize.displays import displays, with_names
@@ -39,8 +39,6 @@ from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.registry import Rule, find, lookup
 from srcdiff.specialize.fold import UNSET, Folder
 from srcdiff.specialize.inline import inline, lowered, written_out
-
-Kinds = Mapping[str, Kind]
 
 _ROUNDS = 4
 

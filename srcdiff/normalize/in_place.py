@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +31,7 @@ from srcdiff.ir.kinds import (
     Array,
     Dict,
     Kind,
+    Kinds,
     List,
     Scalar,
     SliceKind,
@@ -46,8 +47,6 @@ from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime.devices import on_device
-
-Kinds = Mapping[str, Kind]
 
 
 def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
@@ -275,7 +274,7 @@ def _writes(stmt: ir.Stmt) -> bool:
 
 
 def inplace(
-    function: ir.Function, kinds: Mapping[str, Kind], lent: frozenset[str] = frozenset()
+    function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozenset()
 ) -> ir.Function:
     """The function with operators in place resolved by the kinds of what they write into.
 
@@ -350,7 +349,7 @@ def reshaped_names(function: ir.Function) -> frozenset[str]:
 
 def _inplace(
     block: ir.Block,
-    kinds: Mapping[str, Kind],
+    kinds: Kinds,
     shared: frozenset[str],
     held: frozenset[int],
     fresh: ir.Fresh,
@@ -389,7 +388,7 @@ def is_inplace(rhs: ir.Rhs) -> bool:
 
 
 def _resolved(
-    stmt: ir.Assign, kinds: Mapping[str, Kind], shared: frozenset[str], fresh: ir.Fresh
+    stmt: ir.Assign, kinds: Kinds, shared: frozenset[str], fresh: ir.Fresh
 ) -> list[ir.Stmt]:
     """`y op= x`: of a number, or of an array that nobody shares, `y = y op x`; else in place."""
     call = stmt.rhs
@@ -458,7 +457,7 @@ def _rebound(
     stmt: ir.Assign,
     value: ir.Atom,
     kind: Kind | None,
-    kinds: Mapping[str, Kind],
+    kinds: Kinds,
     fresh: ir.Fresh,
 ) -> list[ir.Stmt]:
     """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
@@ -472,7 +471,7 @@ def _rebound(
     return [stmt]
 
 
-def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Mapping[str, Kind]) -> bool:
+def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Kinds) -> bool:
     """Whether `y op x` may have another dtype than y, where that of y is known."""
     value = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
     if kind.dtype is None or kind.dtype == "float64":
@@ -485,7 +484,7 @@ def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Mapping[str, Kind]) -> boo
 
 
 def _resolved_item(
-    stmt: ir.SetItem, kind: Kind | None, kinds: Mapping[str, Kind], fresh: ir.Fresh
+    stmt: ir.SetItem, kind: Kind | None, kinds: Kinds, fresh: ir.Fresh
 ) -> list[ir.Stmt]:
     """`x[i] op= v`: kept where the adjoint is as simple, else a read, an operation and a store."""
     assert stmt.index is not None
@@ -502,7 +501,7 @@ def _resolved_item(
     return [read, ir.Assign(result, call, stmt.loc), store]
 
 
-def _distinct(index: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
+def _distinct(index: ir.Atom, kinds: Kinds) -> bool:
     """Whether an index surely names no element twice."""
     items = index.items if isinstance(index, ir.Tup) else (index,)
     for item in items:

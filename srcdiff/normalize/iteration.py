@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -23,7 +23,19 @@ from srcdiff.analysis.links import Link, groups, is_marked, links_of, named_cont
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
-from srcdiff.ir.kinds import Array, Dict, Kind, List, NoneKind, Object, Range, Scalar, Text, Tuple
+from srcdiff.ir.kinds import (
+    Array,
+    Dict,
+    Kind,
+    Kinds,
+    List,
+    NoneKind,
+    Object,
+    Range,
+    Scalar,
+    Text,
+    Tuple,
+)
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
@@ -43,7 +55,7 @@ def check_left(
     bases: Sequence[ir.Atom],
     before: Sequence[ir.Stmt],
     whole: ir.Function,
-    kinds: Mapping[str, Kind],
+    kinds: Kinds,
     marked: Callable[[ir.Stmt], bool],
 ) -> None:
     """Refuse a loop that may leave items in an iterator which somebody else may look at.
@@ -71,7 +83,7 @@ def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
     return any(isinstance(rhs, ir.Call) and rhs.fn is min for rhs in made)
 
 
-def _is_iterator(name: str, whole: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+def _is_iterator(name: str, whole: ir.Function, kinds: Kinds) -> bool:
     """Whether a name may stand for an iterator, as far as the function shows."""
     given: dict[str, list[ir.Rhs]] = {}
     for stmt in ir.walk(whole.body):
@@ -107,9 +119,6 @@ def _is_elsewhere(
 
 
 # --- loops over values that have no index, and unpackings of values of unknown length ------------
-
-
-Kinds = Mapping[str, Kind]
 
 _UNPACKED = re.compile(r"item of (\d+)(?: \* (\d+))?\Z")
 _INDEXED = (Array, Scalar, Tuple, List, Range, Text, NoneKind)

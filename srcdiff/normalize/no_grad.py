@@ -18,7 +18,7 @@ from srcdiff.frontend.closures.closures import Closure
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.kinds import (
     UNKNOWN,
-    Kind,
+    Kinds,
     Object,
     is_active_kind,
     is_container,
@@ -31,8 +31,6 @@ from srcdiff.primitives.effects import makes_object, mutated_args
 from srcdiff.runtime.arrays import stop_gradient
 from srcdiff.runtime.contexts import MODES, enable_grad, set_grad_enabled
 from srcdiff.specialize.inline import is_user_function
-
-Kinds = Mapping[str, Kind]
 
 
 def without_modes(function: ir.Function, params: Kinds, inputs: Iterable[str]) -> ir.Function:

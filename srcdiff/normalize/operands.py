@@ -10,7 +10,6 @@ the form of the values, so in forward mode (`loose`) what may be a list becomes 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +18,13 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
-from srcdiff.ir.kinds import Kind, List, Tuple, Unknown, is_active_kind
+from srcdiff.ir.kinds import Kind, Kinds, List, Tuple, Unknown, is_active_kind
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.elementwise import is_elementwise, meets_lists
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.registry import lookup
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime.sequences import as_array
-
-Kinds = Mapping[str, Kind]
 
 _COMPOSED = frozenset({
     np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef, np.linalg.matrix_power,

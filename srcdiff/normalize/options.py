@@ -19,14 +19,12 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Kind, Maybe, NoneKind, Scalar, Tuple, dims_of
+from srcdiff.ir.kinds import UNKNOWN, Kind, Kinds, Maybe, NoneKind, Scalar, Tuple, dims_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as
 from srcdiff.primitives.arguments import as_atom, bind, named, parameters, spelling, takes_out
 from srcdiff.primitives.registry import Rule, given
 from srcdiff.runtime.devices import on_device
-
-Kinds = Mapping[str, Kind]
 
 _EVERYTHING = ir.Const(...)
 _DRAWS = ("random", "standard_normal", "standard_exponential", "standard_gamma")

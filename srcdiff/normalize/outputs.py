@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
@@ -16,15 +15,13 @@ from srcdiff import ir
 from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
 from srcdiff.ir.frozen import state
-from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, List, NoneKind, Scalar, Tuple
+from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 
-Kinds = Mapping[str, Kind]
-
 
 def select(
-    function: ir.Function, request: Request, kinds: Mapping[str, Kind] | None = None
+    function: ir.Function, request: Request, kinds: Kinds | None = None
 ) -> ir.Function:
     """The function that returns `(what it returned, the selected outputs)`."""
     last = function.body[-1]
@@ -56,7 +53,7 @@ def selected_names(function: ir.Function) -> tuple[str, ...]:
 
 
 def with_written(
-    function: ir.Function, params: tuple[str, ...], kinds: Mapping[str, Kind]
+    function: ir.Function, params: tuple[str, ...], kinds: Kinds
 ) -> ir.Function:
     """The function that returns the final contents of some parameters behind its result.
 
@@ -79,7 +76,7 @@ class _Chosen:
 
     function: ir.Function
     last: ir.Return
-    kinds: Mapping[str, Kind]
+    kinds: Kinds
     lines: list[ir.Stmt] = field(default_factory=list)
 
     def __post_init__(self) -> None:

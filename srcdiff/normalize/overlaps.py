@@ -19,7 +19,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import Kind, Scalar, Text
+from srcdiff.ir.kinds import Kinds, Scalar, Text
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
@@ -45,8 +45,6 @@ _AT_ONCE = frozenset(
 
 INDEX_IS_READ_LATE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
 """Whether NumPy reads an index of integers while it writes into the memory of that."""
-
-Kinds = Mapping[str, Kind]
 
 
 def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Array, Kind, same_shape
+from srcdiff.ir.kinds import Array, Kinds, same_shape
 from srcdiff.optimize.rewrite import is_unnamed, mark_in
 from srcdiff.optimize.shapes import asks_form, same_dtype
 from srcdiff.runtime.trees import cotangent
@@ -131,9 +131,6 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
 
 
 # --- `u_1 = u` where `u` is not read afterwards: `u_1` becomes `u`, as the user wrote it ---------
-
-
-Kinds = Mapping[str, Kind]
 
 
 def with_first_names(function: ir.Function, kinds: Kinds) -> ir.Function:

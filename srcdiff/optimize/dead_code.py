@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Array, Kind, holds_memory, same_shape
+from srcdiff.ir.kinds import Array, Kinds, holds_memory, same_shape
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import COPIES, asks_form, same_dtype
 from srcdiff.primitives.effects import (
@@ -34,7 +34,7 @@ _INTO_ITEMS = (add_into, add_shared, put_back)
 
 
 def remove_dead(
-    function: ir.Function, kinds: Mapping[str, Kind] | None = None
+    function: ir.Function, kinds: Kinds | None = None
 ) -> ir.Function:
     """The function without dead statements; `kinds` tell which names cannot share memory."""
     swapped = _swapped(function)
@@ -78,7 +78,7 @@ def _stored_by(call: ir.Call) -> str | None:
 
 
 def _private(
-    function: ir.Function, kinds: Mapping[str, Kind], swapped: Mapping[str, frozenset[str]]
+    function: ir.Function, kinds: Kinds, swapped: Mapping[str, frozenset[str]]
 ) -> frozenset[str]:
     """The names of what is written into that are only ever bound to new memory.
 
@@ -107,7 +107,7 @@ def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
     return found
 
 
-def _written_through(statements: Sequence[ir.Stmt], kinds: Mapping[str, Kind]) -> set[str]:
+def _written_through(statements: Sequence[ir.Stmt], kinds: Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
     bases.update(n for s in statements for n in _items_written(s))
@@ -128,7 +128,7 @@ def _makes_array(stmt: ir.Stmt) -> bool:
     return isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", None) == "numpy"
 
 
-def _makes_new(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
+def _makes_new(stmt: ir.Stmt, kinds: Kinds) -> bool:
     """Whether a statement binds a name to memory that nothing else has."""
     if not isinstance(stmt, ir.Assign):
         return False
@@ -141,7 +141,7 @@ def _makes_new(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
 
 
 def _formed(
-    function: ir.Function, private: frozenset[str], kinds: Mapping[str, Kind]
+    function: ir.Function, private: frozenset[str], kinds: Kinds
 ) -> frozenset[str]:
     """The arrays among the private names whose shape no store changes."""
     found = {n for n in private if isinstance(kinds.get(n), Array)}
@@ -365,9 +365,6 @@ def _is_pure(rhs: ir.Rhs) -> bool:
 
 
 # --- cotangents that are checked against an argument, where nothing else needs the output --------
-
-
-Kinds = Mapping[str, Kind]
 
 
 def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:

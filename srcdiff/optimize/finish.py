@@ -21,7 +21,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.frontend.request import Request
-from srcdiff.ir.kinds import Array, Kind, List, Scalar, Tuple, class_of, is_real, same_shape
+from srcdiff.ir.kinds import Array, Kind, Kinds, List, Scalar, Tuple, class_of, is_real, same_shape
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.memory import OwnMemory
@@ -31,7 +31,7 @@ from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
 from srcdiff.specialize.objects.places import ATTRIBUTE
 
 
-def finish(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def finish(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The derivative with its results in their plain form."""
     body: list[ir.Stmt] = []
     same: dict[str, ir.Name] = {}
@@ -68,7 +68,7 @@ def _read_before(rest: ir.Block) -> set[str]:
     return found
 
 
-def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]) -> ir.Function:
+def spell(function: ir.Function, kinds: Kinds, ours: frozenset[str]) -> ir.Function:
     """The function with `x = x + y` as `x += y`, where the user or we meant that.
 
     Of arrays only those that nobody else has are written into.
@@ -88,7 +88,7 @@ def spell(function: ir.Function, kinds: Mapping[str, Kind], ours: frozenset[str]
 _FEW = 4  # zeros that are written out
 
 
-def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Assign | None:
+def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Kinds) -> ir.Assign | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if call.fn is trees.zero_tree and not call.kwargs else None
     kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
@@ -125,7 +125,7 @@ def returned(function: ir.Function) -> frozenset[str]:
     return frozenset(both)
 
 
-def _is_attribute(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+def _is_attribute(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call reads an attribute of an object that came out of a container."""
     if call.fn is not operator.getitem or not isinstance(call.args[1], ir.Const):
         return False
@@ -150,7 +150,7 @@ _SYMBOLS: Mapping[Any, str] = {
 def _in_place(
     stmt: ir.Assign,
     call: ir.Call,
-    kinds: Mapping[str, Kind],
+    kinds: Kinds,
     ours: frozenset[str],
     own: Callable[[], OwnMemory],
 ) -> ir.Stmt:
@@ -178,7 +178,7 @@ def _is_steady(kind: Kind | None) -> bool:
     return bool(kind.dims) and None not in (kind.dims or ())
 
 
-def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Rhs | None:
+def _finished(stmt: ir.Stmt, kinds: Kinds) -> ir.Rhs | None:
     """The plain form of a result, None for any other statement and where there is none."""
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
         return None
@@ -190,7 +190,7 @@ def _finished(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Rhs | None:
     return None if have is None or want is None else _plain(grad, have, want)
 
 
-def _kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind | None:
+def _kind(atom: ir.Atom, kinds: Kinds) -> Kind | None:
     return kinds.get(atom.id) if isinstance(atom, ir.Name) else None
 
 
@@ -233,7 +233,6 @@ def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
 # --- calls that make arrays as calls of a workspace: what `workspace=True` asks for --------------
 
 
-Kinds = Mapping[str, Kind]
 Named = tuple[str | None, tuple[ir.Atom, ...]]
 
 _NAMES: Mapping[Any, str] = {**OPERATORS, **{getattr(np, name): name for name in FUNCTIONS}}

@@ -13,7 +13,7 @@ versions it was made under.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -22,7 +22,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
 from srcdiff.analysis.liveness import liveness
-from srcdiff.ir.kinds import Array, Kind, is_mutable
+from srcdiff.ir.kinds import Array, Kinds, is_mutable
 from srcdiff.primitives.effects import (
     IN_PLACE_FUNCTIONS,
     MUTATORS,
@@ -36,7 +36,6 @@ from srcdiff.primitives.effects import (
 )
 from srcdiff.runtime import trees
 
-Kinds = Mapping[str, Kind]
 M = TypeVar("M", bound="Remembered")
 
 
@@ -197,7 +196,7 @@ def gives_view(fn: ir.Callee) -> bool:
 class Sharers(Remembered):
     """The names that may share memory anywhere in a function, and those that others may keep."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         super().__init__(function, kinds)
         self.memory = Memory.of(function, kinds)
         params = {p.name for p in function.params}
@@ -241,7 +240,7 @@ def is_known(fn: ir.Callee) -> bool:
 class OwnMemory(Remembered):
     """Which arrays nobody else has, and can be written into, at which statements of a function."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         super().__init__(function, kinds)
         self.sharers = Sharers.of(function, kinds)
         self.live = liveness(function)
@@ -262,7 +261,7 @@ class OwnMemory(Remembered):
         return not self.sharers.is_kept(name) and self.live[id(stmt)].isdisjoint(holders)
 
 
-def oddly_bound(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+def oddly_bound(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
     """The names that a statement binds to what may be no array that can be written into."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Name):

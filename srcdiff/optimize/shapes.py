@@ -12,6 +12,7 @@ from srcdiff.ir.kinds import (
     Array,
     Dim,
     Kind,
+    Kinds,
     Scalar,
     broadcasts_to_itself,
     dims_of,
@@ -23,8 +24,6 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
 from srcdiff.runtime import arrays
 from srcdiff.runtime.trees import cotangent
-
-Kinds = Mapping[str, Kind]
 
 BINARY = (operator.mul, operator.add, operator.sub, operator.truediv)
 

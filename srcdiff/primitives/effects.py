@@ -18,7 +18,6 @@ import builtins
 import logging
 import operator
 import warnings
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +26,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.kinds import (
     Array,
-    Kind,
+    Kinds,
     List,
     Object,
     Scalar,
@@ -94,21 +93,21 @@ _TIMES: dict[Any, tuple[str, int, int]] = {
 """How often something is done, its default, and the number for which nothing is."""
 
 
-def may_give_back(call: ir.Call, kinds: Mapping[str, Kind] | None) -> bool:
+def may_give_back(call: ir.Call, kinds: Kinds | None) -> bool:
     """Whether what a call returns may be its first argument itself."""
     if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
         return bool(call.args) and _dtype(call, kinds) in (None, np.dtype(call.fn).name)
     return _times(call) in (None, True)
 
 
-def gives_back(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+def gives_back(call: ir.Call, kinds: Kinds) -> bool:
     """Whether what a call returns certainly is its first argument itself, an array."""
     if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
         return len(call.args) == 1 and _dtype(call, kinds) == np.dtype(call.fn).name
     return _times(call) is True
 
 
-def _dtype(call: ir.Call, kinds: Mapping[str, Kind] | None) -> str | None:
+def _dtype(call: ir.Call, kinds: Kinds | None) -> str | None:
     """The dtype of the first argument of a call, if that certainly is an array with axes."""
     first = call.args[0] if call.args else None
     kind = (kinds or {}).get(first.id) if isinstance(first, ir.Name) else None
@@ -141,9 +140,6 @@ def asks_no_copy(call: ir.Call) -> bool:
 
 
 # --- which items are certainly in memory of their own, and no views of what they are taken from --
-
-
-Kinds = Mapping[str, Kind]
 
 
 def copies_items(call: ir.Call, kinds: Kinds | None) -> bool:
@@ -578,7 +574,7 @@ _SILENT_FUNCTIONS = frozenset({
 })  # fmt: skip
 
 
-def returns_nothing(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> bool:
+def returns_nothing(rhs: ir.Rhs, kinds: Kinds) -> bool:
     """Whether a right-hand side is a call that returns None."""
     if not isinstance(rhs, ir.Call) or not rhs.args:
         return False

@@ -7,16 +7,13 @@ in C order: of a new one-dimensional array, or of an array that was made in that
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_basic, is_real, rank_of, sure
+from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Kinds, is_basic, is_real, rank_of, sure
 from srcdiff.primitives.effects import asks_copy, gives_back, returns_view
-
-Kinds = Mapping[str, Kind]
 
 _SURE_FUNCTIONS: frozenset[Any] = frozenset(
     getattr(np, name)

@@ -9,19 +9,16 @@ from __future__ import annotations
 import operator
 import sys
 import types
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import Kind, Maybe, Module, NoneKind, inside
+from srcdiff.ir.kinds import Kind, Kinds, Maybe, Module, NoneKind, inside
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime.devices import canonical
 from srcdiff.runtime.records import FOREIGN
-
-Kinds = Mapping[str, Kind]
 
 _COMPARED = (operator.is_, operator.is_not, operator.eq, operator.ne)
 

@@ -18,6 +18,7 @@ from srcdiff.ir.kinds import (
     Array,
     Dict,
     Kind,
+    Kinds,
     List,
     NoneKind,
     Scalar,
@@ -34,8 +35,6 @@ from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.attributes import Answer, presence
 from srcdiff.specialize.objects.places import item_at, read_key, stores
-
-Kinds = Mapping[str, Kind]
 
 _LOOKS = (operator.getitem, operator.contains, len, list, sorted)
 _ASKS = ("get", "keys", "values", "items", "copy")

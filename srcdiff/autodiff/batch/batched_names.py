@@ -8,16 +8,14 @@ what is written, and hands it on to the memory that it is a view of.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Array, Kind, is_mutable
+from srcdiff.ir.kinds import Array, Kinds, is_mutable
 from srcdiff.primitives.effects import PLAIN_ATTRIBUTES, mutated_args, returns_view
-
-Kinds = Mapping[str, Kind]
 
 QUESTIONS: frozenset[Any] = frozenset(
     {len, np.shape, np.ndim, np.size, np.iscomplexobj, np.result_type, np.may_share_memory}

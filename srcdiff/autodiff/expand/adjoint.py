@@ -616,10 +616,6 @@ class Expansion:
     adjoint: ir.Block
 
 
-
-
-
-
 def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:
     """The adjoint of a statement by its rule."""
     if bound.rule.definition is not None:

@@ -403,7 +403,6 @@ def _read_back(
     return None
 
 
-
 def parts_of_others(block: ir.Block, provided: frozenset[str], facts: Facts) -> frozenset[str]:
     """Those of the values that are computed again that are no memory of their own."""
     named = {

@@ -27,10 +27,8 @@ from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
 from srcdiff.autodiff.tape.restore import Scope, Slots, first_keys, keep_locals, undo, undo_name
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Unknown
+from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
 from srcdiff.primitives.effects import mutated_args
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen

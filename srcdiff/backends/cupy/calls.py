@@ -21,15 +21,13 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.cupy.transfers import plain_tests
 from srcdiff.errors import MissingRuleError
-from srcdiff.ir.kinds import Array, Dict, Kind, List, Maybe, Scalar, Tuple, contents
+from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_ufunc_at, module_of
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import arrays, indexing, trees
 from srcdiff.runtime.devices import OnHost
-
-Kinds = Mapping[str, Kind]
 
 
 class Conformer:
@@ -354,7 +352,7 @@ _RENAMED: Mapping[str, Mapping[str, int]] = {
 # --- where calls are computed, and those that CuPy lacks ------------------------------------------
 
 
-def placed_calls(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
     """The function with its calls on the host marked, where it is for CuPy arrays.
 
     Raises:

@@ -12,13 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Kind, dims_of
+from srcdiff.ir.kinds import Kinds, dims_of
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.views import is_array
-
-Kinds = Mapping[str, Kind]
 
 
 def fetched(function: ir.Function, params: Kinds) -> ir.Function:

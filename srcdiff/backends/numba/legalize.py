@@ -22,14 +22,12 @@ from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import Array, Kind, Scalar, is_float
+from srcdiff.ir.kinds import Array, Kinds, Scalar, is_float
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
 from srcdiff.runtime import arrays, trees
-
-Kinds = Mapping[str, Kind]
 
 _POWERS = frozenset({operator.pow, operator.ipow, np.power, pow})
 NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 ** n for 2 ** n"

@@ -12,7 +12,6 @@ stays, and is refused.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +23,7 @@ from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
     Kind,
+    Kinds,
     List,
     NoneKind,
     SliceKind,
@@ -34,8 +34,6 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
-
-Kinds = Mapping[str, Kind]
 
 _PARTS = ("start", "stop", "step")
 

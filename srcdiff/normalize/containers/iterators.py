@@ -9,19 +9,29 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.kinds import Array, Dict, Kind, List, Range, Tuple, inside, is_active_kind, sure
+from srcdiff.ir.kinds import (
+    Array,
+    Dict,
+    Kind,
+    Kinds,
+    List,
+    Range,
+    Tuple,
+    inside,
+    is_active_kind,
+    sure,
+)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.normalize.iteration import endless
 from srcdiff.runtime import sequences as joined
 from srcdiff.runtime import trees
 
-Kinds = Mapping[str, Kind]
 Write = Callable[["_Lists", ir.Call, ir.Name, Builder], bool]
 
 

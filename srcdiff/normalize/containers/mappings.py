@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.kinds import Dict, Kind, List, Tuple, class_of, is_active_kind
+from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Tuple, class_of, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 
-Kinds = Mapping[str, Kind]
 Made = Mapping[str, ir.Call]
 
 

@@ -19,7 +19,17 @@ from itertools import groupby
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Builder, place_of
-from srcdiff.ir.kinds import Dict, Kind, List, Range, Scalar, Tuple, is_active_kind, is_container
+from srcdiff.ir.kinds import (
+    Dict,
+    Kind,
+    Kinds,
+    List,
+    Range,
+    Scalar,
+    Tuple,
+    is_active_kind,
+    is_container,
+)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.kinds.interpreter import Typed
@@ -34,8 +44,6 @@ from srcdiff.normalize.containers.mappings import (
 )
 from srcdiff.normalize.iteration import iterated
 from srcdiff.runtime.sequences import repeats
-
-Kinds = Mapping[str, Kind]
 
 
 def joined(call: ir.Call, target: ir.Name, lines: Builder, kinds: Kinds) -> bool:

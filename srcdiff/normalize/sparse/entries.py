@@ -24,6 +24,7 @@ from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
     Kind,
+    Kinds,
     List,
     NoneKind,
     Scalar,
@@ -39,8 +40,6 @@ from srcdiff.normalize.sparse.memory import check_kept
 from srcdiff.primitives.effects import mutated_args, shares_entries
 from srcdiff.primitives.registry import lookup
 from srcdiff.runtime.scipy import sparse
-
-Kinds = Mapping[str, Kind]
 
 
 def has_sparse(function: ir.Function, kinds: Kinds) -> bool:

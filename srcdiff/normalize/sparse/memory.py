@@ -12,12 +12,10 @@ from srcdiff import ir
 from srcdiff.analysis.links import groups, links_of
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_container
+from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, is_container
 from srcdiff.kinds.matrices import class_made, holds_sparse
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.runtime.scipy import sparse
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen

@@ -40,6 +40,7 @@ from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
     Kind,
+    Kinds,
     List,
     NoneKind,
     Scalar,
@@ -54,7 +55,6 @@ from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.specialize.inline import function_of, is_user_function
 
-Kinds = Mapping[str, Kind]
 Does = Callable[[ir.Call], "Summary | None"]
 
 

@@ -24,6 +24,7 @@ from srcdiff.ir.kinds import (
     UNREACHED,
     Array,
     Kind,
+    Kinds,
     List,
     Module,
     NoneKind,
@@ -58,7 +59,6 @@ from srcdiff.normalize.summaries.effects import (
 from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
 from srcdiff.specialize.namespaces import without_modules
 
-Kinds = Mapping[str, Kind]
 T = TypeVar("T")
 
 ROUNDS = 12

@@ -24,6 +24,7 @@ from srcdiff.ir.kinds import (
     Callable,
     Dict,
     Kind,
+    Kinds,
     List,
     Object,
     Tuple,
@@ -36,8 +37,6 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
 from srcdiff.specialize.objects.places import classes
-
-Kinds = Mapping[str, Kind]
 
 _PLAIN = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 """The types of functions that are equal to themselves alone."""

@@ -24,7 +24,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure
 from srcdiff.frontend.free_variables import Freed
-from srcdiff.ir.kinds import Kind, inside
+from srcdiff.ir.kinds import Kinds, inside
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.registry import Rule, lookup
 from srcdiff.specialize.objects.places import has_objects
@@ -137,7 +137,6 @@ def _with(rule: Rule, call: ir.Call, name: str, value: ir.Atom) -> ir.Call:
 # --- lent ----------------------------------------------------------------------------------------
 
 
-Kinds = Mapping[str, Kind]
 Variables = Mapping[str, ir.Ref]
 
 

@@ -17,12 +17,10 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Dict, Kind, class_of
+from srcdiff.ir.kinds import Dict, Kind, Kinds, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.places import has_objects, item_at, read_key
-
-Kinds = Mapping[str, Kind]
 
 
 @frozen

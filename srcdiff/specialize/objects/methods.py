@@ -16,7 +16,7 @@ import dis
 import functools
 import operator
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,14 +24,12 @@ from srcdiff import ir
 from srcdiff.analysis.links import groups, in_place, is_marked, links_of, stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
-from srcdiff.ir.kinds import Array, Dict, Kind, class_of
+from srcdiff.ir.kinds import Array, Dict, Kinds, class_of
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
 from srcdiff.specialize.objects import attributes, construct, reflection
 from srcdiff.specialize.unroll import Unroller
-
-Kinds = Mapping[str, Kind]
 
 
 def check_property(
@@ -585,8 +583,6 @@ def _is_generated(fn: Any) -> bool:
     """Whether a method was not written by a person."""
     code = getattr(fn, "__code__", None)
     return code is not None and code.co_filename.startswith("<string>")
-
-
 
 
 def _no_member(cls: type | None, name: str, loc: ir.Loc) -> UnsupportedError:

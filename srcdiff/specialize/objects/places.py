@@ -18,10 +18,9 @@ from srcdiff.analysis.liveness import Order, live_after
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, List, Tuple, class_if_any, class_of, inside
+from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, Kinds, List, Tuple, class_if_any, class_of, inside
 from srcdiff.runtime import records, trees
 
-Kinds = Mapping[str, Kind]
 Path = tuple[Any, ...]
 Place = tuple[str, Path]
 """A variable, and the attributes and keys that lead from it to a value."""

@@ -30,6 +30,7 @@ from srcdiff.ir.kinds import (
     Array,
     Dict,
     Kind,
+    Kinds,
     Object,
     class_of,
     is_active_kind,
@@ -43,7 +44,6 @@ from srcdiff.specialize.objects.boxes import as_dicts, check_uses
 from srcdiff.specialize.objects.places import (
     PASSIVE,
     HeldElsewhereError,
-    Kinds,
     Place,
     Places,
     check_stores,

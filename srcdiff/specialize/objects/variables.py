@@ -16,7 +16,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member, spelled
-from srcdiff.ir.kinds import Dict, Kind, List, Object, Tuple, Unknown, class_of
+from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Object, Tuple, Unknown, class_of
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
