@@ -15,6 +15,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import Array, Dict, Dim, Kind, List, Tuple, is_big, same_dim
 from srcdiff.kinds.calls import atom_kind
@@ -44,8 +45,8 @@ def with_fitting(
     checks = _Checks(ir.Fresh(ir.all_names(function)), function.loc)
     for pair in wanted:
         if known.may_differ(*pair):
-            checks.add(known.asked(*pair))
-    return replace(function, body=_with(checks.made, function)) if checks.made else function
+            checks.check(known.asked(*pair))
+    return replace(function, body=_with(checks.out, function)) if checks.out else function
 
 
 def _with(checks: Iterable[ir.Stmt], function: ir.Function) -> ir.Block:
@@ -141,19 +142,14 @@ class _Known:
 # --- what asks for it ----------------------------------------------------------------------------
 
 
-@state
-class _Checks:
+class _Checks(Builder):
     """The statements that raise an error where lengths do not fit."""
 
-    fresh: ir.Fresh
-    loc: ir.Loc
-    made: list[ir.Stmt] = field(default_factory=list)
-
-    def add(self, lengths: Iterable[Axis | Place | int]) -> None:
+    def check(self, lengths: Iterable[Axis | Place | int]) -> None:
         """One more check, of shapes or of single lengths."""
         args = tuple(map(self._asked, lengths))
         call = ir.Call(np.broadcast_shapes, args, text="np.broadcast_shapes")
-        self.made.append(ir.Effect(call, self.loc))
+        self.out.append(ir.Effect(call, self.loc))
 
     def _asked(self, what: Axis | Place | int) -> ir.Atom:
         """A shape, the length of an axis, or a number."""
@@ -161,20 +157,13 @@ class _Checks:
             return ir.Const(what)
         first, *rest = what
         if not isinstance(first, tuple):
-            return self._bound(ir.Call(ir.Attr("shape"), (self._array(what),)))
-        shape = self._bound(ir.Call(ir.Attr("shape"), (self._array(first),)))
-        return self._bound(ir.Call(operator.getitem, (shape, ir.Const(rest[0]))))
+            return self.attribute(self._array(what), "shape")
+        return self.item(self.attribute(self._array(first), "shape"), ir.Const(rest[0]))
 
     def _array(self, place: Place) -> ir.Atom:
         """What an argument is or holds."""
         name, *keys = place
         atom: ir.Atom = ir.Name(str(name))
         for key in keys:
-            atom = self._bound(ir.Call(operator.getitem, (atom, ir.Const(key))))
+            atom = self.item(atom, ir.Const(key))
         return atom
-
-    def _bound(self, call: ir.Call) -> ir.Name:
-        """A temporary for a part of a check."""
-        name = self.fresh("_t")
-        self.made.append(ir.Assign(name, call, self.loc))
-        return name

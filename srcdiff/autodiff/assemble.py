@@ -39,8 +39,7 @@ def kept_value(
     value: ir.Atom,
     parts: Parts,
     facts: Facts,
-    loc: ir.Loc,
-    out: list[ir.Stmt],
+    b: Builder,
     arrays: tuple[ir.Atom, ...],
     copied: Callable[..., Any] = np.copy,
 ) -> ir.Atom:
@@ -50,22 +49,20 @@ def kept_value(
     """
     changed = ir.bound(parts.backward)
     whole = ir.names(ir.Tup(arrays))
-    new: dict[str, ir.Name] = _held_together(value, facts, loc, out)
+    new: dict[str, ir.Name] = _held_together(value, facts, b)
     for name in dict.fromkeys((*whole, *ir.names(value))):
         if name in new:
             continue
         mine = facts.aliases.classes.get(name)
         near = [h for h in whole if mine is not None and facts.aliases.classes.get(h) == mine]
         if near and is_array(facts.kinds.get(name)):
-            new[name] = _part_of_copies(name, near, new, facts, loc, out)
+            new[name] = _part_of_copies(name, near, new, b)
         elif name in facts.aliases.classes or name in changed:
-            copy = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
             written = name in facts.aliases.classes
             array = is_array(facts.kinds.get(name))
             copying = ir.Call(copied if array else trees.kept, (ir.Name(name),))
             rhs: ir.Rhs = copying if written else ir.Name(name)
-            out.append(ir.Assign(copy, rhs, loc))
-            new[name] = copy
+            new[name] = b.temp(rhs, f"{name.lstrip('_') or 'value'}_out")
     return ir.map_atom(lambda n: new.get(n.id, n), value)
 
 
@@ -73,40 +70,31 @@ def _part_of_copies(
     name: str,
     near: list[str],
     new: Mapping[str, ir.Name],
-    facts: Facts,
-    loc: ir.Loc,
-    out: list[ir.Stmt],
+    b: Builder,
 ) -> ir.Name:
     """A copy of an array, or the part of other copies that it is of the arrays `near`."""
-    lines = Builder(facts.fresh, loc)
     base = f"{name.lstrip('_') or 'value'}_out"
-    found = lines.call(layout.laid_copy, ir.Name(name), base=base)
+    found = b.call(layout.laid_copy, ir.Name(name), base=base)
     for other in near:
         if other in new:
             args = (new[other], ir.Name(name), ir.Name(other), found)
-            found = lines.call(layout.view_like, *args, base=base)
-    out += lines.out
+            found = b.call(layout.view_like, *args, base=base)
     return found
 
 
-def _held_together(
-    value: ir.Atom, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
-) -> dict[str, ir.Name]:
+def _held_together(value: ir.Atom, facts: Facts, b: Builder) -> dict[str, ir.Name]:
     """Copies of what may share memory in the value of a function that was generated."""
     classes = facts.aliases.classes
     names = [n for n in dict.fromkeys(ir.names(value)) if n in classes]
     held = Counter(classes[n] for n in names)
     names = [n for n in names if held[classes[n]] > 1]
-    if not names or not loc.file.startswith(ir.GENERATED):
+    if not names or not b.loc.file.startswith(ir.GENERATED):
         return {}
-    lines = Builder(facts.fresh, loc)
-    together = lines.call(kept_together, ir.Tup(tuple(map(ir.Name, names))), base="_out")
+    together = b.call(kept_together, ir.Tup(tuple(map(ir.Name, names))), base="_out")
     new = {}
     for k, name in enumerate(names):
         item = ir.Call(operator.getitem, (together, ir.Const(k)))
-        new[name] = facts.fresh(f"{name.lstrip('_') or 'value'}_out")
-        lines.assign(new[name], item)
-    out += lines.out
+        new[name] = b.temp(item, f"{name.lstrip('_') or 'value'}_out")
     return new
 
 
@@ -135,25 +123,20 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
     pair = last.primal if isinstance(last, ir.Pair) else last
     assert isinstance(pair, ir.Return) and isinstance(pair.value, ir.Tup)
     value = pair.value.items[1]
-    start: list[ir.Stmt] = []
+    b = Builder(facts.fresh, pair.loc)
     source = ir.Name(facts.seed)
     if not is_plain_scalar(value, facts) and not request.internal:
-        checked = facts.fresh("_g")
-        start.append(ir.Assign(checked, ir.Call(trees.cotangent, (source, value)), pair.loc))
-        source = checked
+        source = b.temp(ir.Call(trees.cotangent, (source, value)), "_g")
     elif on_device() and not request.internal:
-        source = _on_device(value, source, facts, pair.loc, start)
+        source = _on_device(value, source, facts, b)
     elif not request.internal and _mixes_precisions(function, facts):
         # A number of Python would take the precision of what it meets.
-        strong = facts.fresh("_g")
-        call = ir.Call(np.float64, (source,), text="np.float64")
-        start.append(ir.Assign(strong, call, pair.loc))
-        source = strong
-    start += _seed(value, source, facts, pair.loc)
+        source = b.temp(ir.Call(np.float64, (source,), text="np.float64"), "_g")
+    _seed(value, source, facts, b)
     lists = sorted(n for n in _resized_active(function, facts))
     demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
     made = (ir.Pair(None, demands, pair.loc),) if demands else ()
-    seed = ir.Pair(None, through_views(tuple(start), facts, pair.loc), pair.loc)
+    seed = ir.Pair(None, through_views(tuple(b.out), facts, pair.loc), pair.loc)
     return replace(function, body=(*body, *made, seed, pair))
 
 
@@ -178,17 +161,13 @@ def _dtype(kind: Kind | None) -> str | None:
     return kind.dtype if isinstance(kind, Array) else None
 
 
-def _on_device(
-    value: ir.Atom, seed: ir.Name, facts: Facts, loc: ir.Loc, out: list[ir.Stmt]
-) -> ir.Name:
+def _on_device(value: ir.Atom, seed: ir.Name, facts: Facts, b: Builder) -> ir.Name:
     """The cotangent of one number as an array: it may be given, and returned, as a number."""
     kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
     if not isinstance(kind, (Array, Scalar)):
         return seed
-    array = facts.fresh("_g")
     dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
-    out.append(ir.Assign(array, ir.Call(np.array, (seed, dtype)), loc))
-    return array
+    return b.temp(ir.Call(np.array, (seed, dtype)), "_g")
 
 
 def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
@@ -204,23 +183,18 @@ def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
     return (found & there) - facts.aliases.moved
 
 
-def _seed(value: ir.Atom, source: ir.Name, facts: Facts, loc: ir.Loc) -> list[ir.Stmt]:
+def _seed(value: ir.Atom, source: ir.Name, facts: Facts, b: Builder) -> None:
     """Give the names in an output their parts of the cotangent."""
-    if isinstance(value, ir.Name):
-        if value.id not in facts.active:
-            return []
-        return [ir.Accum(facts.adjoint(value.id), source, value, loc)]
-    out: list[ir.Stmt] = []
-    if isinstance(value, ir.Tup):
-        # A cotangent that has been checked has as many items as there are outputs.
-        text = f"item of {len(value.items)}" if source.id != facts.seed else None
-        for k, item in enumerate(value.items):
-            if any(n in facts.active for n in ir.names(item)):
-                piece = facts.fresh("_g")
-                get = ir.Call(operator.getitem, (source, ir.Const(k)), text=text)
-                out.append(ir.Assign(piece, get, loc))
-                out += _seed(item, piece, facts, loc)
-    return out
+    if isinstance(value, ir.Name) and value.id in facts.active:
+        b.out.append(ir.Accum(facts.adjoint(value.id), source, value, b.loc))
+    if not isinstance(value, ir.Tup):
+        return
+    # A cotangent that has been checked has as many items as there are outputs.
+    text = f"item of {len(value.items)}" if source.id != facts.seed else None
+    for k, item in enumerate(value.items):
+        if any(n in facts.active for n in ir.names(item)):
+            get = ir.Call(operator.getitem, (source, ir.Const(k)), text=text)
+            _seed(item, b.temp(get, "_g"), facts, b)
 
 
 # --- the finished function ---------------------------------------------------------------------
@@ -232,12 +206,13 @@ def assemble(
     """One function that runs forwards, then backwards, and returns the gradients."""
     last = parts.forward[-1]
     assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
-    out: list[ir.Stmt] = list(parts.forward[:-1])
+    b = Builder(facts.fresh, last.loc)
+    b.out += parts.forward[:-1]
     value = last.value.items[0]
     if request.value:
-        value = kept_value(value, parts, facts, last.loc, out, ())
-    out += [ir.Comment("backward"), *parts.backward, *final]
-    grads = _result(request, facts, out, last.loc)
+        value = kept_value(value, parts, facts, b, ())
+    b.out += [ir.Comment("backward"), *parts.backward, *final]
+    grads = _result(request, facts, b)
     result = ir.Tup((value, grads)) if request.value else grads
     plain = is_plain_scalar(last.value.items[1], facts)
     params = _with_seed(function.params, facts.seed, ir.Const(1.0) if plain else ir.NONE)
@@ -246,7 +221,7 @@ def assemble(
         name=request.name,
         params=params,
         doc=_doc(function, request),
-        body=(*out, ir.Return(result, last.loc)),
+        body=(*b.out, ir.Return(result, last.loc)),
     )
 
 
@@ -261,94 +236,72 @@ def _with_seed(
     return (*params[:at], ir.Param(seed, default, style), *params[at:])
 
 
-def _result(request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc) -> ir.Atom:
+def _result(request: Request, facts: Facts, b: Builder) -> ir.Atom:
     """The gradients in the form that was asked for."""
     grads: list[ir.Atom] = []
     for k, item in enumerate(request.inputs):
         again = any(other.param == item.param for other in request.inputs[:k])
-        grads.append(_gradient(item, request, facts, out, loc, again))
+        grads.append(_gradient(item, request, facts, b, again))
     if request.form == "bare":
         return grads[0]
     if request.form == "tuple":
         return ir.Tup(tuple(grads))
-    target = facts.fresh("_grads")
     items = [a for key, g in zip(request.form, grads) for a in (ir.Const(key), g)]
-    out.append(ir.Assign(target, ir.Call(ir.make_dict, tuple(items)), loc))
-    return target
+    return b.temp(ir.Call(ir.make_dict, tuple(items)), "_grads")
 
 
-def _gradient(
-    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc, again: bool
-) -> ir.Atom:
+def _gradient(item: Input, request: Request, facts: Facts, b: Builder, again: bool) -> ir.Atom:
     """One gradient, in the structure of its input; a copy if it was asked for before."""
     param = ir.Name(item.param)
     if item.parts:
-        return _object_gradient(item, request, facts, out, loc)
+        return _object_gradient(item, request, facts, b)
     if item.param not in facts.adjoints:
         if not request.materialize:
             return ir.NONE
         for key in item.path:
-            part = facts.fresh("_like")
-            out.append(ir.Assign(part, step(param, key), loc))
-            param = part
-        zero = facts.fresh("_zero")
-        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (param,)), loc))
-        return zero
+            param = b.temp(step(param, key), "_like")
+        return b.temp(ir.Call(trees.zero_tree, (param,)), "_zero")
     if request.internal:
         return facts.adjoint(item.param)
-    grad: ir.Name = facts.fresh("_grad")
+    grad: ir.Name = b.fresh("_grad")
     adjoint = facts.adjoint(item.param)
     for key in item.path:  # the adjoint of an object is a dict
-        part, like = facts.fresh("_grad"), facts.fresh("_like")
         index = ir.Const(str(key) if isinstance(key, str) else key)
-        out.append(ir.Assign(part, ir.Call(operator.getitem, (adjoint, index)), loc))
-        out.append(ir.Assign(like, step(param, key), loc))
-        adjoint, param = part, like
-    out.append(ir.Assign(grad, ir.Call(trees.like_tree, (adjoint, param)), loc))
-    if again:
-        copy = facts.fresh("_grad")
-        out.append(ir.Assign(copy, _copied(grad, facts.kinds.get(item.param)), loc))
-        grad = copy
-    return grad
+        adjoint = b.temp(ir.Call(operator.getitem, (adjoint, index)), "_grad")
+        param = b.temp(step(param, key), "_like")
+    b.assign(grad, ir.Call(trees.like_tree, (adjoint, param)))
+    return b.temp(_copied(grad, facts.kinds.get(item.param)), "_grad") if again else grad
 
 
-def _object_gradient(
-    item: Input, request: Request, facts: Facts, out: list[ir.Stmt], loc: ir.Loc
-) -> ir.Atom:
+def _object_gradient(item: Input, request: Request, facts: Facts, b: Builder) -> ir.Atom:
     """The gradient of an object: one like it, with the gradients that there are."""
     wanted = replace(request, materialize=False)
-    found = {p: _gradient(part, wanted, facts, out, loc, False) for p, part in item.parts}
+    found = {p: _gradient(part, wanted, facts, b, False) for p, part in item.parts}
     found = {path: grad for path, grad in found.items() if grad != ir.NONE}
-    return _like(ir.Name(item.param), facts.kinds[item.param], found, facts, out, loc)
+    return _like(ir.Name(item.param), facts.kinds[item.param], found, b)
 
 
 def _like(
-    base: ir.Name,
-    kind: Kind | None,
-    found: Mapping[tuple[Any, ...], ir.Atom],
-    facts: Facts,
-    out: list[ir.Stmt],
-    loc: ir.Loc,
+    base: ir.Name, kind: Kind | None, found: Mapping[tuple[Any, ...], ir.Atom], b: Builder
 ) -> ir.Atom:
     """Something like `base` with the gradients found at some paths, zeros elsewhere."""
     if () in found:
         return found[()]
-    made = facts.fresh("_grad")
+    made = b.fresh("_grad")
     if not found:
-        zero = facts.fresh("_zero")
-        out.append(ir.Assign(zero, ir.Call(trees.zero_tree, (base,)), loc))
-        out.append(ir.Assign(made, ir.Call(trees.like_tree, (zero, base)), loc))
+        zero = b.temp(ir.Call(trees.zero_tree, (base,)), "_zero")
+        b.assign(made, ir.Call(trees.like_tree, (zero, base)))
         return made
     parts: dict[Any, ir.Atom] = {}
     for key in _keys(kind, found):
         inner = {path[1:]: grad for path, grad in found.items() if path[0] == key}
-        part = facts.fresh("_part")
+        part = b.fresh("_part")
         if () not in inner:
-            out.append(ir.Assign(part, step(base, key), loc))
-        parts[key] = _like(part, item_at(kind, key), inner, facts, out, loc)
+            b.assign(part, step(base, key))
+        parts[key] = _like(part, item_at(kind, key), inner, b)
     if isinstance(kind, Tuple):
         return ir.Tup(tuple(parts.values()))
-    out.append(ir.Assign(made, _display(base, kind, parts), loc))
+    b.assign(made, _display(base, kind, parts))
     return made
 
 
@@ -397,27 +350,30 @@ def assemble_pair(
     """The forward part, which returns the value and the residuals, and the backward part."""
     last = parts.forward[-1]
     assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
-    down: list[ir.Stmt] = [*parts.backward, *final]
-    result = _result(request, facts, down, last.loc)
+    back = Builder(facts.fresh, last.loc)
+    back.out += (*parts.backward, *final)
+    result, down = _result(request, facts, back), back.out
     there = ir.bound(parts.forward) | {p.name for p in function.params}
     up, _ = exposed((*down, ir.Return(result)))
     kept = tuple(ir.Name(n) for n in sorted(up & there))
-    out: list[ir.Stmt] = list(parts.forward[:-1])
+    b = Builder(facts.fresh, last.loc)
+    b.out += parts.forward[:-1]
     value = last.value.items[0]
     written = value.items[1:] if request.internal and request.written else ()  # type: ignore[union-attr]
     # The caller's next reshape of an array is a view or a copy as it lies in memory.
     copied = layout.laid_copy if request.internal else np.copy
-    value = kept_value(value, parts, facts, last.loc, out, written, copied)
+    value = kept_value(value, parts, facts, b, written, copied)
     both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
     # A residual of a branch that is not taken is None, or a number as where it is taken.
-    sure = exposed(tuple(out))[1] | {p.name for p in function.params}
+    sure = exposed(tuple(b.out))[1] | {p.name for p in function.params}
     unsure = [n for n in kept if n.id not in sure]
-    out = [*(ir.Assign(n, _unset(facts.kinds.get(n.id)), last.loc) for n in unsure), *out]
+    unset = (ir.Assign(n, _unset(facts.kinds.get(n.id)), last.loc) for n in unsure)
+    body = (*unset, *b.out, both)
     base = request.name
     plain_params = tuple(ir.Param(p.name) for p in function.params)
     given = plain_params if request.internal else function.params  # called by position
     doc = _doc(function, request, True)
-    forward = replace(function, name=f"{base}_forward", params=given, doc=doc, body=(*out, both))
+    forward = replace(function, name=f"{base}_forward", params=given, doc=doc, body=body)
     plain = is_plain_scalar(last.value.items[1], facts)
     residuals = facts.fresh("residuals")
     params = (ir.Param(residuals.id), ir.Param(facts.seed, ir.Const(1.0) if plain else ir.NONE))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import operator
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
 from srcdiff.kinds.interpreter import infer
@@ -42,7 +43,7 @@ def select(
             'outputs="B".',
         )
     both = replace(last, value=ir.Tup((last.value, value)))
-    return replace(function, body=(*function.body[:-1], *chosen.lines, both))
+    return replace(function, body=(*function.body[:-1], *chosen.lines.out, both))
 
 
 def selected_names(function: ir.Function) -> tuple[str, ...]:
@@ -77,10 +78,9 @@ class _Chosen:
     function: ir.Function
     last: ir.Return
     kinds: Kinds
-    lines: list[ir.Stmt] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.fresh = ir.Fresh(ir.all_names(self.function))
+        self.lines = Builder(ir.Fresh(ir.all_names(self.function)), self.last.loc)
         self.written_out = _written_out(self.function)
 
     def kind(self, value: ir.Atom) -> Kind:
@@ -126,16 +126,11 @@ class _Chosen:
             raise self.unknown(key, _listed(self.kind(value), known))
         if isinstance(value, ir.Tup):
             return value.items[int(key)]
-        target = self.fresh("_out")
-        call = ir.Call(operator.getitem, (value, ir.Const(key)))
-        self.lines.append(ir.Assign(target, call, self.last.loc))
-        return target
+        return self.lines.temp(ir.Call(operator.getitem, (value, ir.Const(key))), "_out")
 
     def named(self, value: ir.Const) -> ir.Name:
         """A number under a name: an output that no input reaches."""
-        target = self.fresh("_out")
-        self.lines.append(ir.Assign(target, value, self.last.loc))
-        return target
+        return self.lines.temp(value, "_out")
 
     def unknown(self, key: Any, why: str) -> TransformError:
         """The error for an output that the function does not have."""

@@ -8,8 +8,9 @@ run order.  A loop is run backwards by its trip count and the values of its targ
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -26,6 +27,7 @@ from srcdiff.autodiff.tape.needs import (
 from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
 from srcdiff.autodiff.tape.restore import Scope, Slots, first_keys, keep_locals, undo, undo_name
 from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
 from srcdiff.primitives.effects import mutated_args
@@ -153,33 +155,26 @@ def _range_bounds(stmt: ir.For) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
     raise InternalError("a loop runs over something else than a range", stmt)
 
 
-class _Ints:
+class _Ints(Builder):
     """Builds integer expressions, folding constants."""
 
-    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
-        self.facts = facts
-        self.loc = loc
-        self.out: list[ir.Stmt] = []
-
-    def op(self, fn: object, a: ir.Atom, b: ir.Atom) -> ir.Atom:
+    def op(self, fn: Callable[..., Any], a: ir.Atom, b: ir.Atom) -> ir.Atom:
         """`fn(a, b)`."""
         if isinstance(a, ir.Const) and isinstance(b, ir.Const):
-            return ir.Const(fn(a.value, b.value))  # type: ignore[operator]
+            return ir.Const(fn(a.value, b.value))
         if isinstance(b, ir.Const) and b.value == 0 and fn in (operator.add, operator.sub):
             return a
         if isinstance(b, ir.Const) and b.value == 1 and fn is operator.mul:
             return a
         if isinstance(a, ir.Const) and a.value == 0 and fn is operator.add:
             return b
-        name = self.facts.fresh()
-        self.out.append(ir.Assign(name, ir.Call(fn, (a, b)), self.loc))  # type: ignore[arg-type]
-        return name
+        return self.apply(fn, a, b)
 
 
 def _ranged(stmt: ir.For, bounds: tuple[ir.Atom, ir.Atom, ir.Atom], facts: Facts) -> Trip:
     """`for i in range(a, b, s)` backwards."""
     start, stop, step = bounds
-    ints = _Ints(facts, stmt.loc)
+    ints = _Ints(facts.fresh, stmt.loc)
     needed = frozenset(n for b in bounds for n in ir.names(b))
     if isinstance(step, ir.Const) and step.value == 1:
         return Trip(_down(stmt, ints, stop, start), tuple(ints.out), (), needed)
@@ -202,9 +197,7 @@ def _any_step(
         down = range(known[0], known[1], known[2])[::-1]
         return ir.Const(down.start), ir.Const(down.stop), ir.Const(down.step)
     start, _, step = bounds
-    whole, length = ints.facts.fresh(), ints.facts.fresh()
-    ints.out.append(ir.Assign(whole, ir.Call(range, bounds), ints.loc))
-    ints.out.append(ir.Assign(length, ir.Call(len, (whole,)), ints.loc))
+    length = ints.apply(len, ints.apply(range, *bounds))
     steps = ints.op(operator.sub, length, ir.Const(1))
     last = ints.op(operator.add, start, ints.op(operator.mul, steps, step))
     back = ints.op(operator.mul, step, ir.Const(-1))
@@ -216,11 +209,11 @@ def _counted_range(stmt: ir.For, bounds: tuple[ir.Atom, ir.Atom, ir.Atom], facts
     start, _, step = bounds
     steps = _counter(stmt)
     needed = frozenset((steps.id, *ir.names(start), *ir.names(step)))
-    ints = _Ints(facts, stmt.loc)
+    ints = _Ints(facts.fresh, stmt.loc)
     if isinstance(step, ir.Const) and step.value == 1:
         header = _down(stmt, ints, ints.op(operator.add, start, steps), start)
         return Trip(header, tuple(ints.out), (), needed)
-    inner = _Ints(facts, stmt.loc)
+    inner = _Ints(facts.fresh, stmt.loc)
     counter = facts.fresh("_k")
     value = inner.op(operator.add, start, inner.op(operator.mul, counter, step))
     first = (*inner.out, ir.Assign(stmt.target, value, stmt.loc))

@@ -22,6 +22,7 @@ from srcdiff import ir
 from srcdiff.backends.cupy.transfers import plain_tests
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_ufunc_at, module_of
@@ -30,14 +31,22 @@ from srcdiff.runtime import arrays, indexing, trees
 from srcdiff.runtime.devices import OnHost
 
 
-class Conformer:
-    """Puts arrays and positional arguments into calls; what they need before is in `before`."""
+class Conformer(Rewriter):
+    """Puts arrays and positional arguments into calls, and marks those that are on the host."""
 
-    def __init__(self, kinds: Kinds, fresh: Callable[[], ir.Name]) -> None:
-        self.kinds, self.fresh = kinds, fresh
-        self.before: list[ir.Stmt] = []
+    def __init__(self, kinds: Kinds, fresh: ir.Fresh) -> None:
+        super().__init__(fresh)
+        self.kinds = kinds
 
-    def call(self, call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement behind what its call needs."""
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+            return ir.rebuilt(stmt, rhs=_placed(stmt.rhs, self))
+        if isinstance(stmt, ir.For) and isinstance(stmt.iter, ir.Call):
+            stmt = replace(stmt, iter=_placed(stmt.iter, self))
+        return self.inside(stmt)
+
+    def conformed(self, call: ir.Call, path: str) -> ir.Call:
         """A call of the function at a path (`numpy.linalg.solve`) as CuPy takes it.
 
         Raises:
@@ -45,27 +54,27 @@ class Conformer:
         """
         if call.fn is np.zeros_like and self.may_be_none(call.args):
             return replace(call, fn=trees.zeros_like, text=None)
-        call = _options(_ordered(call, path), path, loc)
+        call = _options(_ordered(call, path), path, self.loc)
         name = path.rpartition(".")[2]
-        self.check(name, call, path, loc)
+        self.check(name, call, path)
         if isinstance(call.fn, np.ufunc):
-            args = [self.array(a, loc, numbers=False) for a in call.args]
+            args = [self.array(a, numbers=False) for a in call.args]
         elif name == "lfilter":
-            args = [self.with_axes(a, loc) for a in call.args[:2]]
-            args += [self.array(call.args[2], loc), *call.args[3:]]
+            args = [self.with_axes(a) for a in call.args[:2]]
+            args += [self.array(call.args[2]), *call.args[3:]]
         elif name in _ANYTHING:
             args = list(call.args)
         else:
             wanted = _WANTED.get(name, (0,))
-            args = [self.array(a, loc) if k in wanted else a for k, a in enumerate(call.args)]
+            args = [self.array(a) if k in wanted else a for k, a in enumerate(call.args)]
         if name in _JOINED and args and isinstance(args[0], ir.Tup):
             made = self.with_axes if name == "column_stack" else self.array
-            args[0] = ir.Tup(tuple(made(a, loc) for a in args[0].items))
+            args[0] = ir.Tup(tuple(made(a) for a in args[0].items))
         if name == "choose" and len(args) > 1:
-            args[1] = self.stacked(args[1], loc)
+            args[1] = self.stacked(args[1])
         return replace(call, args=tuple(args))
 
-    def check(self, name: str, call: ir.Call, path: str, loc: ir.Loc) -> None:
+    def check(self, name: str, call: ir.Call, path: str) -> None:
         """Raise if CuPy's function does not take operands of these kinds.
 
         Raises:
@@ -75,29 +84,29 @@ class Conformer:
         for names, lacks, what, remedy in _REFUSED:
             if name in names and lacks(kinds, call):
                 short = path.replace("numpy", "np", 1)
-                raise MissingRuleError(f"`{short}` of CuPy takes no {what}", loc, remedy)
+                raise MissingRuleError(f"`{short}` of CuPy takes no {what}", self.loc, remedy)
 
-    def with_axes(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def with_axes(self, atom: ir.Atom) -> ir.Atom:
         """An operand as an array with one axis at least."""
         kind = atom_kind(atom, self.kinds)
         flat = isinstance(kind, Scalar) or _rank(kind) == 0
-        made = self.array(atom, loc)
-        return self._made(np.atleast_1d, (made,), loc) if flat else made
+        made = self.array(atom)
+        return self.apply(np.atleast_1d, made) if flat else made
 
     def may_be_none(self, args: tuple[ir.Atom, ...]) -> bool:
         """Whether an operand stands for what has no value yet."""
         return any(isinstance(atom_kind(a, self.kinds), Maybe) for a in args)
 
-    def outer(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
+    def outer(self, call: ir.Call) -> ir.Call:
         """A call of `outer` of a ufunc, or of `dot` of an array: all operands are arrays."""
-        return replace(call, args=tuple(self.array(a, loc) for a in call.args))
+        return replace(call, args=tuple(self.array(a) for a in call.args))
 
-    def at(self, call: ir.Call, loc: ir.Loc) -> ir.Call:
+    def at(self, call: ir.Call) -> ir.Call:
         """A call of `at` of a ufunc, in the dtypes for which CuPy has atomic operations."""
         ufunc = call.fn.__self__  # type: ignore[union-attr]
         dtype = getattr(atom_kind(call.args[0], self.kinds), "dtype", None)
         if ufunc is np.subtract:
-            minus = self._made(np.negative, call.args[2:], loc)
+            minus = self.apply(np.negative, *call.args[2:])
             call = replace(call, fn=np.add.at, args=(*call.args[:2], minus), text=None)
         if call.fn == np.add.at and (dtype is None or dtype.startswith("complex")):
             return replace(call, fn=trees.add_at, text=None)
@@ -106,37 +115,31 @@ class Conformer:
             return replace(call, fn=indexing.extreme_at, args=(which, *call.args), text=None)
         return call
 
-    def array(self, atom: ir.Atom, loc: ir.Loc, numbers: bool = True) -> ir.Atom:
+    def array(self, atom: ir.Atom, numbers: bool = True) -> ir.Atom:
         """An operand as an array, if it is a list, or (`numbers`) a number."""
         kind = atom_kind(atom, self.kinds)
         if not isinstance(kind, (Scalar, List, Tuple) if numbers else (List, Tuple)):
             return atom
-        return self._made(np.asarray, (atom,), loc)
+        return self.apply(np.asarray, atom)
 
-    def listed(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def listed(self, atom: ir.Atom) -> ir.Atom:
         """An index or operand with arrays in the place of lists of arrays."""
         if isinstance(atom, ir.Tup):
-            return ir.Tup(tuple(self.listed(a, loc) for a in atom.items))
+            return ir.Tup(tuple(self.listed(a) for a in atom.items))
         kind = atom_kind(atom, self.kinds)
         of_arrays = isinstance(kind, List) and any(isinstance(k, Array) for k in contents(kind))
-        return self.array(atom, loc) if of_arrays else atom
+        return self.array(atom) if of_arrays else atom
 
-    def stacked(self, atom: ir.Atom, loc: ir.Loc) -> ir.Atom:
+    def stacked(self, atom: ir.Atom) -> ir.Atom:
         """A tuple or list of arrays as one array."""
         if not isinstance(atom_kind(atom, self.kinds), (List, Tuple)):
             return atom
         star = ir.Star(atom) if not isinstance(atom, ir.Tup) else None
         items: tuple[Any, ...] = (star,)
         if isinstance(atom, ir.Tup):
-            items = tuple(self.array(a, loc) for a in atom.items)
-        same = self._made(np.broadcast_arrays, items, loc)
-        return self._made(np.stack, (same,), loc)
-
-    def _made(self, fn: Any, args: tuple[ir.Atom, ...], loc: ir.Loc) -> ir.Name:
-        """The name of what a call gives that is made before."""
-        name = self.fresh()
-        self.before.append(ir.Assign(name, ir.Call(fn, args), loc))
-        return name
+            items = tuple(self.array(a) for a in atom.items)
+        same = self.apply(np.broadcast_arrays, *items)
+        return self.apply(np.stack, same)
 
 
 def _ordered(call: ir.Call, path: str) -> ir.Call:
@@ -360,24 +363,10 @@ def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
     """
     function = plain_tests(function)
     kinds = infer(function, params)
-    conformer = Conformer(kinds, ir.Fresh(ir.all_names(function)))
-
-    def block(inner: ir.Block) -> ir.Block:
-        return tuple(new for s in inner for new in stmt(s))
-
-    def stmt(s: ir.Stmt) -> ir.Block:
-        conformer.before = []
-        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
-            s = replace(s, rhs=_placed(s.rhs, conformer, s.loc))
-        elif isinstance(s, ir.For) and isinstance(s.iter, ir.Call):
-            s = replace(s, iter=_placed(s.iter, conformer, s.loc))
-        before = tuple(conformer.before)
-        return (*before, ir.map_blocks(s, block))
-
-    return replace(function, body=block(function.body))
+    return Conformer(kinds, ir.Fresh(ir.all_names(function))).function(function)
 
 
-def _placed(call: ir.Call, conformer: Conformer, loc: ir.Loc) -> ir.Call:
+def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
     """A call as it is made beside arrays of CuPy."""
     other = call.args[1] if call.fn is operator.is_ else None
     if isinstance(other, ir.Ref) and _path_of(other.value):
@@ -395,16 +384,16 @@ def _placed(call: ir.Call, conformer: Conformer, loc: ir.Loc) -> ir.Call:
         dtype = ir.Ref(f"np.{call.fn.__name__}", call.fn)  # type: ignore[union-attr]
         return ir.Call(ir.Method("astype"), (call.args[0], dtype))
     if call.fn in (operator.getitem, arrays.unbroadcast) and is_array(operands[0]):
-        return replace(call, args=(call.args[0], conformer.listed(call.args[1], loc)))
-    check_known(call.fn, loc)
+        return replace(call, args=(call.args[0], conformer.listed(call.args[1])))
+    check_known(call.fn, conformer.loc)
     if is_ufunc_at(call.fn):
-        return conformer.at(call, loc)
+        return conformer.at(call)
     if _is_outer(call.fn):
-        return conformer.outer(call, loc)
+        return conformer.outer(call)
     if isinstance(call.fn, ir.Method) and call.fn.name == "dot":
-        return conformer.outer(call, loc)
+        return conformer.outer(call)
     path = _path_of(call.fn)
-    return conformer.call(call, path, loc) if path else call
+    return conformer.conformed(call, path) if path else call
 
 
 def _is_number(fn: Any) -> bool:

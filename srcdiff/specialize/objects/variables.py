@@ -20,7 +20,7 @@ from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Object, Tuple, Unknown, cl
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
-from srcdiff.specialize.objects.places import ATTRIBUTE, Kinds, Place, Places, is_made, stores
+from srcdiff.specialize.objects.places import ATTRIBUTE, Place, Places, is_made, stores
 
 _SAME: dict[Any, bool] = {
     operator.is_: True, operator.eq: True, operator.is_not: False, operator.ne: False,
