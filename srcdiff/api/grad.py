@@ -19,7 +19,6 @@ from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.runtime.devices import generating_for
-from srcdiff.runtime.workspace import check_counts
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:
@@ -245,6 +244,8 @@ def _class(f: Any, options: Options) -> type[Derivative]:
         UnsupportedError: a workspace is asked for where there can be none.
     """
     if options.workspace:
+        from srcdiff.runtime.workspace import check_counts
+
         check_counts()
     if options.compile and options.workspace:
         raise UnsupportedError(

@@ -60,7 +60,6 @@ from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.devices import array_module, generating_for
 from srcdiff.runtime.service import made_once
-from srcdiff.runtime.workspace import workspaces
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -417,6 +416,8 @@ class Reusing(Derivative):
         >>> float(gradient[0])
         2.0
         """
+        from srcdiff.runtime.workspace import workspaces
+
         compiled = [made.function for made in list(self._cache.values())]
         compiled += [made.backward for made in list(self._pairs.values())]
         for function in compiled:

@@ -14,7 +14,7 @@ from srcdiff.kinds.lattice import join
 from srcdiff.kinds.matrices import made_kind
 from srcdiff.kinds.probing import returned
 from srcdiff.runtime import checkpoint, contexts, implicit, indexing, linalg, second_order, trees
-from srcdiff.runtime.scipy import curves, integrals, normal, roots
+from srcdiff.runtime.scipy import curves, filters, integrals, normal, roots
 
 Args = tuple[Kind, ...]
 
@@ -254,6 +254,7 @@ FUNCTIONS: dict[Any, Any] = {
     normal.others_given: lambda args, kwargs: Tuple((Array("float64", (None, None)),) * 2),
     normal.below_slope: lambda args, kwargs: args[0],
     normal.below_curves: lambda args, kwargs: Array("float64", (None, None, None)),
+    filters.edge_weights: lambda args, kwargs: Array("float64", (None, None)),
     curves.spline: _curve,
     curves.interpolant: _curve,
     integrals.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),

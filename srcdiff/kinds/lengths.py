@@ -43,7 +43,6 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.elementwise import is_elementwise, with_arrays
 from srcdiff.kinds.indexing import dims_sum, product, size_dim
-from srcdiff.runtime.scipy.filters import edge_weights
 
 
 class Labels:
@@ -96,7 +95,7 @@ DATA_DEPENDENT = frozenset(
         np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
         np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
         np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
-        np.r_.__getitem__, np.c_.__getitem__, edge_weights,
+        np.r_.__getitem__, np.c_.__getitem__,
     }
 )  # fmt: skip
 

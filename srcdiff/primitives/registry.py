@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -105,7 +106,8 @@ _PACKAGE = "srcdiff_templates"
 
 def files_of(place: Path) -> list[Path]:
     """The files of a folder that declare rules; `_name.py` has what they share."""
-    return sorted(p for p in place.glob("*.py") if not p.name.startswith("_"))
+    names = sorted(n for n in os.listdir(place) if n.endswith(".py") and not n.startswith("_"))
+    return [place / name for name in names]
 
 
 def is_in_template(value: object) -> bool:

@@ -22,7 +22,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures import local_functions
 from srcdiff.frontend.closures.local_functions import MARK
-from srcdiff.frontend.lower import jumps, purity
+from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.frontend.scopes import Scan, parameters, scan_function
 from srcdiff.frontend.signatures import bind, bind_displays
@@ -335,6 +335,8 @@ class Closure(Opaque):
 
 def anonymous(b: Builder, node: Node) -> Opaque:
     """A lambda that is passed on; one that cannot be lowered stays text."""
+    from srcdiff.frontend.lower import purity
+
     try:
         purity.check_text(b, node)
         text = b.opaque(node)

@@ -15,7 +15,7 @@ import gast
 import numpy as np
 
 from srcdiff.frontend.closures import closures, local_functions
-from srcdiff.frontend.lower import builder, purity
+from srcdiff.frontend.lower import builder
 from srcdiff.frontend.lower.builder import (
     Adjoint,
     Builder,
@@ -295,6 +295,8 @@ def _merged_dict(b: Builder, node: Node) -> Name:
 
 def opaque(b: Builder, node: Node) -> Rhs:
     """A set: kept as text."""
+    from srcdiff.frontend.lower import purity
+
     node = purity.with_held_items(b, node) if type(node).__name__ == "Set" else node
     purity.check_text(b, node)
     return b.opaque(node)
@@ -307,6 +309,8 @@ def lambda_(b: Builder, node: Node) -> Rhs:
 
 def formatted(b: Builder, node: Node) -> Rhs:
     """An f-string: text, no number."""
+    from srcdiff.frontend.lower import purity
+
     node = purity.with_held_items(b, node)
     purity.check_text(b, node)
     return b.opaque(node, harmless=True)

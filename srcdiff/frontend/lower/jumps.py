@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import gast
 
-from srcdiff.frontend.lower import builder, purity
+from srcdiff.frontend.lower import builder
 from srcdiff.frontend.lower.builder import Builder, Frame, Node, Pending
 from srcdiff.frontend.scopes import Scan
 from srcdiff.ir import NONE, Assign, Atom, Block, Const, If, Loc, Name, Rhs
@@ -89,8 +89,16 @@ def declare_functions(b: Builder, scan: Scan) -> None:
         for name, node in scan.functions.items():
             if scan.bound[name] == 1 and all(is_transparent(b, d) for d in decorators(node)):
                 b.scope[name] = Pending(node)
-            if any(purity.is_memo(_decorator(b, d)) for d in decorators(node)):
-                purity.check_memo(b, node)
+            if decorators(node):
+                _check_memo(b, node)
+
+
+def _check_memo(b: Builder, node: Node) -> None:
+    """Refuse a nested function whose results are kept, unless nothing can tell."""
+    from srcdiff.frontend.lower import purity
+
+    if any(purity.is_memo(_decorator(b, d)) for d in decorators(node)):
+        purity.check_memo(b, node)
 
 
 def decorators(node: Node) -> Sequence[Node]:
