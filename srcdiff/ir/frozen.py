@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 T = TypeVar("T")
 
 if TYPE_CHECKING:
+    from dataclasses import replace as replace
+
     from typing_extensions import dataclass_transform
 else:
+
+    def replace(value: T, /, **changes: Any) -> T:
+        """A value of a class that is made here, like another one but for some fields."""
+        given = {name: getattr(value, name) for name in value.__srcdiff_fields__}
+        given.update(changes)
+        return type(value)(**given)
 
     def dataclass_transform(**_: Any) -> Callable[[T], T]:
         """What tells type checkers that a decorator makes dataclasses."""
@@ -71,7 +79,9 @@ def _is_plain(cls: type) -> bool:
 def _by_dataclasses(cls: type) -> Fields:
     """A class made by `dataclasses`, whatever its fields are."""
     made: Any = dataclasses.dataclass(repr=False, eq=False)(cls)
-    return {f.name: f for f in dataclasses.fields(made)}
+    fields = {f.name: f for f in dataclasses.fields(made)}
+    made.__srcdiff_fields__ = tuple(name for name, f in fields.items() if f.init)
+    return fields
 
 
 def _constructed(cls: Any) -> Fields:
@@ -89,6 +99,7 @@ def _constructed(cls: Any) -> Fields:
     )  # fmt: skip
     constructor.__qualname__ = f"{cls.__qualname__}.__init__"
     cls.__init__ = constructor
+    cls.__srcdiff_fields__ = names
     cls.__dataclass_fields__ = _Fields(cls, said)
     return {n: said.get(n) for n in names}
 
