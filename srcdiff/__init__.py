@@ -111,7 +111,7 @@ def __getattr__(name: str) -> _Any:
 
 def _shown(derivative: Derivative, kinds: _Mapping[str, _Any]) -> str | None:
     """What a notebook shows of a derivative; the report is read when one is shown."""
-    page: str | None = _import_module("srcdiff.report.html").shown(derivative, kinds)
+    page: str | None = _import_module("srcdiff.report").shown(derivative, kinds)
     return page
 
 

@@ -4,9 +4,8 @@ Exit codes: 0 done; 1 a file is stale, or a derivative does not agree with diffe
 command or a function is refused.
 
 `options`: the commands and their options.
-`commands`: what each of them does.
+`commands`: what each of them does, what is printed, and in which colours.
 `project`: the files of a project, from `[tool.srcdiff]` in pyproject.toml.
-`terminal`: what is printed, and in which colours.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from srcdiff.cli.commands import say
 from srcdiff.cli.options import parser
-from srcdiff.cli.terminal import say
 from srcdiff.errors import GradcheckError, SrcdiffError
 
 STALE, REFUSED = 1, 2
