@@ -13,6 +13,7 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 `printer`   a function as text, for people who look at a pass
 `frozen`    classes of values that nobody changes
 `verifier`  the invariants, checked after every pass in tests
+`interpreter`  runs a function as Python runs what it says
 """
 
 from __future__ import annotations

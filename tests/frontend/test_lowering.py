@@ -36,13 +36,13 @@ from srcdiff.ir import (
     While,
     make_list,
 )
+from srcdiff.ir import interpreter as ir_interpreter
 from srcdiff.ir.verifier import verify
 from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.normalize.iteration import iterated
 from tests.corpus.roundtrip import WHOLE
 from tests.programs import TOPICS
-from tests.support import ir_interpreter
 from tests.support.differences import define
 from tests.support.lowering_loops import ALL
 from tests.support.structures import bound_arguments

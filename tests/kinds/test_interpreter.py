@@ -36,25 +36,25 @@ def lowered(function, params=None):
 
 
 @pytest.mark.parametrize("program", WHOLE, ids=IDS)
-def test_kinds_of_the_corpus_are_true(program, monkeypatch):
+def test_kinds_of_the_corpus_are_true(program):
     args = program.arguments()
     named = bound_arguments(program.function, args)
     params = {n: kind_of(v, n) for n, v in named.items()}
     function = lowered(program.function, params)
     kinds = infer(function, params)
     assert all(kinds[p.name] is not None for p in function.params)
-    run_checked(function, kinds, args, monkeypatch)
+    run_checked(function, kinds, args)
 
 
 @pytest.mark.parametrize("program", WHOLE, ids=IDS)
-def test_kinds_without_arguments_are_true(program, monkeypatch):
+def test_kinds_without_arguments_are_true(program):
     args = program.arguments()
     named = bound_arguments(program.function, args)
     plain = all(isinstance(v, (float, int, np.ndarray)) for v in named.values())
     params = {} if plain else dict.fromkeys(named, UNKNOWN)
     function = lowered(program.function, params)
     kinds = infer(function, params)
-    run_checked(function, kinds, args, monkeypatch)
+    run_checked(function, kinds, args)
 
 
 N, M = Sym("n", 0, True), Sym("m", 0, True)

@@ -14,6 +14,7 @@ from srcdiff import ir
 from srcdiff.codegen.emit import emit
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
+from srcdiff.ir import interpreter as ir_interpreter
 from srcdiff.ir.kinds import Array, Scalar, Sym
 from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lattice import kind_of
@@ -24,7 +25,6 @@ from srcdiff.runtime import arrays
 from tests.corpus.roundtrip import WHOLE
 from tests.fuzz.judge import judge
 from tests.programs import PROGRAMS
-from tests.support import ir_interpreter
 from tests.support import structures as st
 from tests.support.differences import define
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.interpreter import Env, Interpreter
 from srcdiff.ir.kinds import (
     Array,
     Callable,
@@ -26,7 +27,6 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.lattice import join_all
 from srcdiff.runtime import records
-from tests.support import ir_interpreter
 
 Lengths = dict[str, int]
 
@@ -112,27 +112,25 @@ def check(kind: Kind, value: Any, lengths: Lengths, where: str) -> None:
         assert not is_number(value), f"{where}: {value!r}"
 
 
-class Checker:
+class Checker(Interpreter):
     """Runs a function of the IR, looking at the names of every statement."""
 
-    def __init__(self, kinds: Mapping[str, Kind], monkeypatch: Any) -> None:
+    def __init__(self, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
         self.lengths: Lengths = {}
-        self.plain = ir_interpreter.statement
-        monkeypatch.setattr(ir_interpreter, "statement", self.statement)
 
-    def statement(self, stmt: ir.Stmt, env: dict[str, Any]) -> None:
+    def statement(self, stmt: ir.Stmt, env: Env) -> None:
         """Run a statement, with what it reads checked before and what it binds after."""
         here: Lengths = {}
         self.look(ir.reads(stmt), env, here, stmt)
-        self.plain(stmt, env)
+        super().statement(stmt, env)
         if not ir.blocks(stmt):
             seen = (
                 here if isinstance(stmt, ir.Assign) and stmt.target.id not in ir.reads(stmt) else {}
             )
             self.look(ir.writes(stmt), env, seen, stmt)
 
-    def look(self, names: tuple[str, ...], env: dict[str, Any], here: Lengths, stmt: Any) -> None:
+    def look(self, names: tuple[str, ...], env: Env, here: Lengths, stmt: Any) -> None:
         """Check names; lengths that only one iteration knows are compared within a statement."""
         for name in names:
             if name in env and name in self.kinds:
@@ -142,7 +140,6 @@ class Checker:
                 here.update({k: v for k, v in local.items() if "@" in k})
 
 
-def run_checked(function: ir.Function, kinds: Mapping[str, Kind], args: Any, patch: Any) -> Any:
+def run_checked(function: ir.Function, kinds: Mapping[str, Kind], args: Any) -> Any:
     """Run a function and check the kinds of all its names."""
-    Checker(kinds, patch)
-    return ir_interpreter.run(function, *args)
+    return Checker(kinds).call(function, *args)

@@ -10,7 +10,7 @@ import pytest
 from srcdiff.errors import TransformError
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import EmptyCellError, parse
-from tests.support import ir_interpreter
+from srcdiff.ir import interpreter as ir_interpreter
 from tests.support.differences import define
 
 GLOBAL = 3.0
