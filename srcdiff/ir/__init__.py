@@ -96,6 +96,7 @@ from srcdiff.ir.visit import (
     primal_only,
     reader_counts,
     reads,
+    reads_of,
     rebuilt,
     refs,
     rename,
@@ -122,7 +123,7 @@ __all__ = [
     "is_function", "itself_mentions", "itself_reads", "make_dict", "make_function", "make_list",
     "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
     "names", "new_object", "occurrences", "operands", "origin", "parts", "primal_only",
-    "reader_counts", "reads", "rebuilt", "refs", "rename", "rename_text", "replaced", "replaced_in",
-    "said", "set_attr", "set_item", "use_counts", "used", "walk", "walk_blocks",
+    "reader_counts", "reads", "reads_of", "rebuilt", "refs", "rename", "rename_text", "replaced",
+    "replaced_in", "said", "set_attr", "set_item", "use_counts", "used", "walk", "walk_blocks",
     "walk_in_loops", "without", "writes",
 ]  # fmt: skip

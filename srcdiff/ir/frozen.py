@@ -3,7 +3,8 @@
 `@frozen` makes what `dataclass(frozen=True)` makes, in a twentieth of the time, which a program
 spends when it imports srcdiff.  The constructors of plain classes are one code object for each
 number of fields, under other names; what `dataclasses` keeps of a class it finds out when it is
-asked.  That nothing stores into a field is for the type checker to see.
+asked.  That nothing stores into a field is for the type checker to see, but for what is found out
+about a value (`remembered`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import functools
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -34,27 +35,44 @@ else:
         return lambda decorator: decorator
 
 
+def remembered(*, init: Literal[False] = False) -> Any:
+    """A field for what is found out about a value: None, and no part of it, until `remember`."""
+    return dataclasses.field(default=None, init=init, repr=False, compare=False)
+
+
+def remember(value: object, field: str, found: T) -> T:
+    """Keep what was found out about a value, and nothing can change, in a field for it."""
+    setattr(value, field, found)
+    return found
+
+
 @overload
 def frozen(cls: type[T], /) -> type[T]: ...
 @overload
-def frozen(*, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
-@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
-def frozen(cls: type[T] | None = None, /, *, eq: bool = True) -> Any:
-    """A class with a constructor, equality and a hash by its fields; by identity without `eq`."""
+def frozen(*, eq: bool = True, slots: bool = False) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field, remembered))
+def frozen(cls: type[T] | None = None, /, *, eq: bool = True, slots: bool = False) -> Any:
+    """A class with a constructor, equality and a hash by its fields; by identity without `eq`.
+
+    With `slots` a value has its fields and no other attributes: what is read most is read faster.
+    """
     if cls is None:
-        return lambda cls: _made(cls, eq)
-    return _made(cls, eq)
+        return lambda cls: _made(cls, eq, slots)
+    return _made(cls, eq, slots)
 
 
 @dataclass_transform(field_specifiers=(dataclasses.field,))
 def state(cls: type[T], /) -> type[T]:
     """A class with a constructor, whose fields change: what a pass knows as it goes."""
-    return _made(cls, eq=False)
+    return _made(cls, eq=False, slots=False)
 
 
-def _made(cls: type[T], eq: bool) -> type[T]:
+def _made(cls: type[T], eq: bool, slots: bool) -> type[T]:
     """The class with what its fields make."""
-    fields = _constructed(cls) if _is_plain(cls) else _by_dataclasses(cls)
+    if not slots and _is_plain(cls):
+        fields = _constructed(cls)
+    else:
+        cls, fields = _by_dataclasses(cls, slots)
     given = {"__repr__": _shown(tuple(n for n, f in fields.items() if f is None or f.repr))}
     if eq:
         given |= _by_value(tuple(n for n, f in fields.items() if f is None or f.compare))
@@ -76,12 +94,12 @@ def _is_plain(cls: type) -> bool:
     return not inherits and not any("ClassVar" in str(kind) for kind in kinds)
 
 
-def _by_dataclasses(cls: type) -> Fields:
+def _by_dataclasses(cls: Any, slots: bool) -> tuple[Any, Fields]:
     """A class made by `dataclasses`, whatever its fields are."""
-    made: Any = dataclasses.dataclass(repr=False, eq=False)(cls)
+    made = dataclasses.dataclass(repr=False, eq=False, slots=slots)(cls)
     fields = {f.name: f for f in dataclasses.fields(made)}
     made.__srcdiff_fields__ = tuple(name for name, f in fields.items() if f.init)
-    return fields
+    return made, fields
 
 
 def _constructed(cls: Any) -> Fields:

@@ -1,9 +1,10 @@
 """The nodes: atoms, right-hand sides, statements and functions.
 
-All are frozen: a pass takes a function and gives another one.  `OPERATORS` are the operators of
-stores, by their text: `x[i] += v` is `SetItem(x, i, v, "+")`.  Functions are data as well: a `Site`
-stands for a function that the program makes and keeps.  Its callees live only until the pipeline
-knows which functions may meet, and prints them as strings and tuples.
+All are frozen: a pass takes a function and gives another one.  What is found out about a node is
+remembered in it, in the fields that begin with `_`.  `OPERATORS` are the operators of stores, by
+their text: `x[i] += v` is `SetItem(x, i, v, "+")`.  Functions are data as well: a `Site` stands for
+a function that the program makes and keeps.  Its callees live only until the pipeline knows which
+functions may meet, and prints them as strings and tuples.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, remember, remembered, state
 
 OPERATORS: Mapping[str, Any] = MappingProxyType(
     {
@@ -29,7 +30,7 @@ OPERATORS: Mapping[str, Any] = MappingProxyType(
 # --- places in the source, and names that generated functions have -------------------------------
 
 
-@frozen
+@frozen(slots=True)
 class Loc:
     """A place in the user's source: file, line and column (both from 1; column 0 if unknown)."""
 
@@ -55,18 +56,28 @@ def _loc() -> Any:
 # --- atoms -------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=True)
+class Reader:
+    """What reads names, in atoms inside of it."""
+
+    _occurrences: tuple[str, ...] | None = remembered()
+    _refs: tuple[Ref, ...] | None = remembered()
+
+
+@frozen(slots=True)
 class Name:
     """A local variable."""
 
     id: str
+    _occurrences: tuple[str, ...] | None = remembered()
 
 
-@frozen(eq=False)
+@frozen(eq=False, slots=True)
 class Const:
     """A literal: None, bool, int, float, complex, str, bytes or Ellipsis."""
 
     value: Any
+    _occurrences: ClassVar[tuple[str, ...]] = ()
 
     def _key(self) -> tuple[type, str]:
         return type(self.value), repr(self.value)
@@ -78,12 +89,13 @@ class Const:
         return hash(self._key())
 
 
-@frozen(eq=False)
+@frozen(eq=False, slots=True)
 class Ref:
     """An object found outside the function (`np.pi`): its spelling and its value."""
 
     text: str
     value: Any
+    _occurrences: ClassVar[tuple[str, ...]] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ref) and self.value is other.value
@@ -92,8 +104,8 @@ class Ref:
         return hash(id(self.value))
 
 
-@frozen
-class Slice:
+@frozen(slots=True)
+class Slice(Reader):
     """`lower:upper:step` inside a subscript; a missing part is `Const(None)`."""
 
     lower: Atom
@@ -101,8 +113,8 @@ class Slice:
     step: Atom
 
 
-@frozen
-class Tup:
+@frozen(slots=True)
+class Tup(Reader):
     """A tuple display of atoms: an index, a shape, several results.
 
     `listed`: the user wrote a list, which means the same here.
@@ -112,8 +124,8 @@ class Tup:
     listed: bool = field(default=False, compare=False)
 
 
-@frozen
-class Star:
+@frozen(slots=True)
+class Star(Reader):
     """`*value` among the positional arguments of a call."""
 
     value: Atom
@@ -162,8 +174,8 @@ class Derived:
 Callee = Union[Callable[..., Any], Method, Attr, Derived, Name]
 
 
-@frozen
-class Call:
+@frozen(slots=True)
+class Call(Reader):
     """`fn(*args, **kwargs)`.
 
     `fn` is the function object itself (operators are functions of the module `operator`), a
@@ -176,15 +188,22 @@ class Call:
     kwargs: tuple[tuple[str | None, Atom], ...] = ()
     text: str | None = field(default=None, compare=False)  # the user's spelling of the callee
 
+    _hash: int | None = remembered()
+    _outs: tuple[Atom, ...] | None = remembered()
+    _mutated: tuple[Atom, ...] | None = remembered()
+    _viewed: tuple[Atom, ...] | None = remembered()
+    _stored: tuple[str | None] | None = remembered()
+    _result: Any = remembered()  # its kind, for the kinds of its operands
+
     def __hash__(self) -> int:
-        found: int | None = self.__dict__.get("_hash")
+        found = self._hash
         if found is None:
-            found = self.__dict__["_hash"] = hash((self.fn, self.args, self.kwargs))
+            found = remember(self, "_hash", hash((self.fn, self.args, self.kwargs)))
         return found
 
 
-@frozen
-class Opaque:
+@frozen(slots=True)
+class Opaque(Reader):
     """An expression kept as text: no derivative flows through it.
 
     `harmless` says that its result is no number (an f-string), so that active reads are no error.
@@ -241,8 +260,27 @@ def new_object(cls: type) -> Any:
 # --- statements --------------------------------------------------------------------------------
 
 
-@frozen
-class Assign:
+@frozen(slots=True)
+class Statement:
+    """What every statement reads and writes itself."""
+
+    _occurrences: tuple[str, ...] | None = remembered()
+    _reads: tuple[str, ...] | None = remembered()
+    _writes: tuple[str, ...] | None = remembered()
+    _memory: Any = remembered()  # what it shares and writes into, for the kinds of its names
+
+
+@frozen(slots=True)
+class Nested(Statement):
+    """A statement with statements inside, and what these are, read and write."""
+
+    _inside: tuple[Stmt, ...] | None = remembered()
+    _bound: frozenset[str] | None = remembered()
+    _used: frozenset[str] | None = remembered()
+
+
+@frozen(slots=True)
+class Assign(Statement):
     """`target = rhs`."""
 
     target: Name
@@ -250,8 +288,8 @@ class Assign:
     loc: Loc = _loc()
 
 
-@frozen
-class Permute:
+@frozen(slots=True)
+class Permute(Statement):
     """`a, b = b, a`: `targets` take the values of `sources`, a permutation of the same names."""
 
     targets: tuple[Name, ...]
@@ -259,8 +297,8 @@ class Permute:
     loc: Loc = _loc()
 
 
-@frozen
-class SetItem:
+@frozen(slots=True)
+class SetItem(Statement):
     """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
 
     `op` is None for a plain store, else the operator's text: "+", "-", "*", "/", "@", "**", ...
@@ -273,16 +311,16 @@ class SetItem:
     loc: Loc = _loc()
 
 
-@frozen
-class Effect:
+@frozen(slots=True)
+class Effect(Statement):
     """A call for its effect: `print(x)`, `xs.append(h)`, `np.add.at(x, i, v)`."""
 
     rhs: Call | Opaque
     loc: Loc = _loc()
 
 
-@frozen
-class Verbatim:
+@frozen(slots=True)
+class Verbatim(Statement):
     """A statement kept as text that computes nothing (`assert`, `raise`, an import)."""
 
     text: str
@@ -292,8 +330,8 @@ class Verbatim:
     loc: Loc = _loc()
 
 
-@frozen
-class If:
+@frozen(slots=True)
+class If(Nested):
     """`if test: body else: orelse`."""
 
     test: Atom
@@ -302,8 +340,8 @@ class If:
     loc: Loc = _loc()
 
 
-@frozen
-class For:
+@frozen(slots=True)
+class For(Nested):
     """`for target in iter: body`, left after an iteration at whose end `stop` is true."""
 
     target: Name
@@ -313,8 +351,8 @@ class For:
     loc: Loc = _loc()
 
 
-@frozen
-class While:
+@frozen(slots=True)
+class While(Nested):
     """Run `cond`; leave unless `test`; run `body`; leave if `stop` is true; again."""
 
     cond: Block
@@ -324,16 +362,16 @@ class While:
     loc: Loc = _loc()
 
 
-@frozen
-class Return:
+@frozen(slots=True)
+class Return(Statement):
     """The single exit at the end of a function."""
 
     value: Atom
     loc: Loc = _loc()
 
 
-@frozen
-class Comment:
+@frozen(slots=True)
+class Comment(Statement):
     """A line of comment in generated code."""
 
     text: str
@@ -343,8 +381,8 @@ class Comment:
 # Statements that live only between `reverse` and `tape`.
 
 
-@frozen
-class Pair:
+@frozen(slots=True)
+class Pair(Nested):
     """A primal statement (or None) and the adjoint statements that undo it, in their run order."""
 
     primal: Stmt | None
@@ -352,8 +390,8 @@ class Pair:
     loc: Loc = _loc()
 
 
-@frozen
-class Undo:
+@frozen(slots=True)
+class Undo(Statement):
     """Inside `Pair.adjoint`: the primal state before the statement is restored here.
 
     Without a marker it is restored at the end.
@@ -362,8 +400,8 @@ class Undo:
     loc: Loc = _loc()
 
 
-@frozen
-class Accum:
+@frozen(slots=True)
+class Accum(Statement):
     """Add `value` to the adjoint `target` of the primal `like`."""
 
     target: Name
@@ -372,8 +410,8 @@ class Accum:
     loc: Loc = _loc()
 
 
-@frozen
-class Demand:
+@frozen(slots=True)
+class Demand(Statement):
     """From here on the adjoint `target` of the primal `like` is a buffer of its own."""
 
     target: Name
@@ -381,8 +419,8 @@ class Demand:
     loc: Loc = _loc()
 
 
-@frozen
-class Reset:
+@frozen(slots=True)
+class Reset(Statement):
     """The adjoint `target` is absent (zero) from here on."""
 
     target: Name

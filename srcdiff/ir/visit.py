@@ -33,6 +33,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any, TypeVar, Union
 
+from srcdiff.ir.frozen import remember
 from srcdiff.ir.nodes import (
     GENERATED,
     Accum,
@@ -48,10 +49,12 @@ from srcdiff.ir.nodes import (
     Function,
     If,
     Name,
+    Nested,
     Opaque,
     Pair,
     Param,
     Permute,
+    Reader,
     Ref,
     Reset,
     Return,
@@ -101,28 +104,23 @@ def parts(atom: Atom) -> tuple[Atom, ...]:
 
 def occurrences(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, as often as they occur."""
-    kind = type(node)
-    if kind is Name:
-        return (node.id,)  # type: ignore[union-attr]
-    if kind is Const or kind is Ref or node is None:
+    if node is None:
         return ()
-    found = node.__dict__.get("_occurrences")
+    found = node._occurrences
     if found is None:
-        # Remembered beside the fields: a frozen node never reads other names.
-        found = tuple([a.id for a in atoms(node) if type(a) is Name])
-        node.__dict__["_occurrences"] = found
+        names = tuple([a.id for a in atoms(node) if type(a) is Name])
+        found = remember(node, "_occurrences", names)
     return found
 
 
 def refs(node: Rhs | None) -> tuple[Ref, ...]:
     """The objects from outside that an atom or right-hand side mentions."""
-    kind = type(node)
-    if kind is Name or kind is Const or node is None:
-        return ()
-    found: tuple[Ref, ...] | None = node.__dict__.get("_refs")
-    if found is None:  # remembered beside the fields, as above
-        found = node.__dict__["_refs"] = tuple([a for a in atoms(node) if type(a) is Ref])
-    return found
+    if isinstance(node, Reader):
+        found = node._refs
+        if found is None:
+            found = remember(node, "_refs", tuple([a for a in atoms(node) if type(a) is Ref]))
+        return found
+    return (node,) if type(node) is Ref else ()
 
 
 def names(node: Rhs | None) -> tuple[str, ...]:
@@ -171,9 +169,21 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     The test and the stop flag of a `While`, and the stop flag of a `For`, are read inside the loop
     (after `cond`, at the end of the body), so they are not listed here.
     """
-    if type(stmt) is Assign:
-        return names(stmt.rhs)
-    return tuple(dict.fromkeys([n for o in operands(stmt) for n in occurrences(o)]))
+    found = stmt._reads
+    if found is None:
+        every = reads_of(stmt)
+        once = every if len(every) < 2 else tuple(dict.fromkeys(every))
+        found = remember(stmt, "_reads", once)
+    return found
+
+
+def reads_of(stmt: Stmt) -> tuple[str, ...]:
+    """The names that a statement itself reads, as often as they occur."""
+    found = stmt._occurrences
+    if found is None:
+        every = tuple([n for o in operands(stmt) for n in occurrences(o)])
+        found = remember(stmt, "_occurrences", every)
+    return found
 
 
 def call_of(stmt: Stmt | None) -> Call | None:
@@ -186,16 +196,20 @@ def call_of(stmt: Stmt | None) -> Call | None:
 
 def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
-    if type(stmt) is Assign:
-        return (stmt.target.id,)
-    found = _WRITES.get(type(stmt))
-    return () if found is None else found(stmt)
+    found = stmt._writes
+    if found is None:
+        bind = _WRITES.get(type(stmt))
+        found = remember(stmt, "_writes", () if bind is None else bind(stmt))
+    return found
 
 
 PLAIN = frozenset((
     Assign, Permute, SetItem, Effect, Verbatim, Return, Comment, Undo, Accum, Demand, Reset,
 ))  # fmt: skip
 """The statements without blocks inside."""
+
+
+_Nest = Union[If, For, While, Pair]
 
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
@@ -223,17 +237,17 @@ def walk(block: Block) -> Sequence[Stmt]:
     found: list[Stmt] = []
     for stmt in block:
         found.append(stmt)
-        if type(stmt) not in PLAIN:
+        if isinstance(stmt, Nested):
             found += _inside(stmt)
     return found
 
 
-def _inside(stmt: Stmt) -> tuple[Stmt, ...]:
-    """Every statement inside a statement (remembered beside its fields)."""
-    found: tuple[Stmt, ...] | None = stmt.__dict__.get("_inside")
+def _inside(stmt: _Nest) -> tuple[Stmt, ...]:
+    """Every statement inside a statement."""
+    found = stmt._inside
     if found is None:
-        found = tuple([s for inner in _BLOCKS[type(stmt)](stmt) for s in walk(inner)])
-        stmt.__dict__["_inside"] = found
+        every = tuple([s for inner in _BLOCKS[type(stmt)](stmt) for s in walk(inner)])
+        found = remember(stmt, "_inside", every)
     return found
 
 
@@ -259,15 +273,12 @@ def walk_blocks(block: Block) -> Iterator[Block]:
 
 def itself_reads(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur, tests and stop flags too."""
-    if type(stmt) is Assign:
-        return occurrences(stmt.rhs)
-    found = [n for operand in operands(stmt) for n in occurrences(operand)]
-    if type(stmt) not in PLAIN:
-        if isinstance(stmt, While):
-            found += occurrences(stmt.test)
-        if isinstance(stmt, (For, While)) and stmt.stop is not None:
-            found.append(stmt.stop.id)
-    return tuple(found)
+    found = reads_of(stmt)
+    if isinstance(stmt, While):
+        found += occurrences(stmt.test)
+    if isinstance(stmt, (For, While)) and stmt.stop is not None:
+        found += (stmt.stop.id,)
+    return found
 
 
 def itself_mentions(stmt: Stmt) -> set[str]:
@@ -277,9 +288,9 @@ def itself_mentions(stmt: Stmt) -> set[str]:
 
 def mentions(stmt: Stmt) -> frozenset[str]:
     """Every name that a statement reads or binds, inner blocks included."""
-    if type(stmt) in PLAIN:
-        return frozenset(itself_mentions(stmt))
-    return _used_inside(stmt) | _bound_inside(stmt)
+    if isinstance(stmt, Nested):
+        return _used_inside(stmt) | _bound_inside(stmt)
+    return frozenset(itself_mentions(stmt))
 
 
 def binding_counts(
@@ -319,16 +330,16 @@ def bound(block: Block) -> frozenset[str]:
         if type(stmt) is Assign:
             found.add(stmt.target.id)
         else:
-            found.update(writes(stmt) if type(stmt) in PLAIN else _bound_inside(stmt))
+            found.update(_bound_inside(stmt) if isinstance(stmt, Nested) else writes(stmt))
     return frozenset(found)
 
 
-def _bound_inside(stmt: Stmt) -> frozenset[str]:
-    """Every name that a statement with blocks binds (remembered beside its fields)."""
-    found = stmt.__dict__.get("_bound")
+def _bound_inside(stmt: _Nest) -> frozenset[str]:
+    """Every name that a statement with blocks binds."""
+    found = stmt._bound
     if found is None:
-        found = frozenset(writes(stmt)).union(*map(bound, blocks(stmt)))
-        stmt.__dict__["_bound"] = found
+        every = frozenset(writes(stmt)).union(*map(bound, blocks(stmt)))
+        found = remember(stmt, "_bound", every)
     return found
 
 
@@ -339,16 +350,16 @@ def used(block: Block) -> frozenset[str]:
         if type(stmt) is Assign:
             found.update(occurrences(stmt.rhs))
         else:
-            found.update(reads(stmt) if type(stmt) in PLAIN else _used_inside(stmt))
+            found.update(_used_inside(stmt) if isinstance(stmt, Nested) else reads_of(stmt))
     return frozenset(found)
 
 
-def _used_inside(stmt: Stmt) -> frozenset[str]:
-    """Every name that a statement with blocks reads (remembered beside its fields)."""
-    found = stmt.__dict__.get("_used")
+def _used_inside(stmt: _Nest) -> frozenset[str]:
+    """Every name that a statement with blocks reads."""
+    found = stmt._used
     if found is None:
-        found = frozenset(itself_reads(stmt)).union(*map(used, blocks(stmt)))
-        stmt.__dict__["_used"] = found
+        own = frozenset(itself_reads(stmt))
+        found = remember(stmt, "_used", own.union(*map(used, blocks(stmt))))
     return found
 
 
@@ -725,9 +736,9 @@ def rebuilt(stmt: S, **fields: Any) -> S:
 
     What is remembered beside its fields then stays known.
     """
-    old = vars(stmt)
     for name, new in fields.items():
-        if not (new is old[name] or _are_items(new, old[name])):
+        old = getattr(stmt, name)
+        if not (new is old or _are_items(new, old)):
             return replace(stmt, **fields)
     return stmt
 

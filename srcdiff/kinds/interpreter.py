@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, remember
 from srcdiff.ir.kinds import (
     NUMERIC,
     UNKNOWN,
@@ -200,9 +200,8 @@ class _Inference:
 
     def _result(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
         """The kind of a call on operands of these kinds."""
-        # Remembered beside the fields, for the next round and the next pass.
         here = on_device()
-        old: tuple[Any, bool, Kind] | None = call.__dict__.get("_result")
+        old: tuple[Any, bool, Kind] | None = call._result
         if old is not None and old[0] == held and old[1] is here:
             return old[2]
         if (call.text or "").endswith("=") and is_array(held[0]):
@@ -214,7 +213,7 @@ class _Inference:
         if call.text == ir.LOOP and isinstance(args[0], Dict):
             args = (call_kind(list, args[:1]), *args[1:])
         result = UNKNOWN if spread else call_kind(call.fn, args, kwargs)
-        call.__dict__["_result"] = held, here, result
+        remember(call, "_result", (held, here, result))  # for the next round and the next pass
         return result
 
     def _effects(self, call: ir.Call, args: list[Kind]) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from srcdiff import ir
+from srcdiff.ir.frozen import remember
 from srcdiff.ir.kinds import Array, Kinds, holds_memory, same_shape
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import COPIES, asks_form, same_dtype
@@ -59,9 +60,10 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     call = ir.call_of(stmt)
     if call is None:
         return None
-    if "_stored" not in call.__dict__:  # it depends on nothing but the fields
-        call.__dict__["_stored"] = _stored_by(call)
-    return call.__dict__["_stored"]  # type: ignore[no-any-return]
+    found = call._stored
+    if found is None:
+        found = remember(call, "_stored", (_stored_by(call),))
+    return found[0]
 
 
 def _stored_by(call: ir.Call) -> str | None:

@@ -22,6 +22,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
 from srcdiff.analysis.liveness import liveness
+from srcdiff.ir.frozen import remember
 from srcdiff.ir.kinds import Array, Kinds, is_mutable
 from srcdiff.primitives.effects import (
     IN_PLACE_FUNCTIONS,
@@ -126,11 +127,11 @@ class Memory(Remembered):
             self.parent[max(one, two)] = min(one, two)
 
     def _known(self, stmt: ir.Stmt) -> tuple[Kinds, list[tuple[str, str]], list[str]]:
-        """What a statement shares and writes into, remembered beside its fields with the kinds."""
-        found: tuple[Kinds, list[tuple[str, str]], list[str]] | None = vars(stmt).get("_memory")
+        """What a statement shares and writes into, for the kinds."""
+        found: tuple[Kinds, list[tuple[str, str]], list[str]] | None = stmt._memory
         if found is None or found[0] is not self.kinds:
-            found = self.kinds, self._shared(stmt), self._written(stmt)
-            vars(stmt)["_memory"] = found
+            now = self.kinds, self._shared(stmt), self._written(stmt)
+            found = remember(stmt, "_memory", now)
         return found
 
     def _written(self, stmt: ir.Stmt) -> list[str]:

@@ -255,8 +255,7 @@ def _spelled(stmt: ir.Stmt) -> tuple[str, ...]:
     if isinstance(stmt, ir.SetItem) and stmt.index is None:
         return ir.occurrences(stmt.value)
     rhs = getattr(stmt, "rhs", None)
-    operands = () if isinstance(rhs, ir.Opaque) else ir.operands(stmt)
-    return tuple([n for operand in operands for n in ir.occurrences(operand)])
+    return () if isinstance(rhs, ir.Opaque) else ir.reads_of(stmt)
 
 
 # --- positions ------------------------------------------------------------------------------------

@@ -152,8 +152,8 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
             continue
         dead.add(name)
         for stmt in made[name]:
-            count.subtract(ir.occurrences(stmt.rhs))
-            waiting += [n for n in ir.names(stmt.rhs) if n in made and not count[n]]
+            count.subtract(ir.reads_of(stmt))
+            waiting += [n for n in ir.reads_of(stmt) if n in made and not count[n]]
     return replace(function, body=_dropped(function.body, dead, False)) if dead else function
 
 

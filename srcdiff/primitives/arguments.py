@@ -24,6 +24,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
+from srcdiff.ir.frozen import remember
 
 Params = tuple[Parameter, ...]
 
@@ -316,10 +317,10 @@ def takes_out(fn: ir.Callee) -> bool:
 
 
 def outs(call: ir.Call) -> tuple[ir.Atom, ...]:
-    """The arrays given as `out` (remembered beside the fields)."""
-    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_outs")
+    """The arrays given as `out`."""
+    found = call._outs
     if found is None:
-        found = call.__dict__["_outs"] = _outs(call) if takes_out(call.fn) else ()
+        found = remember(call, "_outs", _outs(call) if takes_out(call.fn) else ())
     return found
 
 

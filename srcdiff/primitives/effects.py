@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import remember
 from srcdiff.ir.kinds import (
     Array,
     Kinds,
@@ -333,11 +334,10 @@ def is_ufunc_at(fn: Any) -> bool:
 
 def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory a call may write into; `kinds` leaves out what has none."""
-    found: tuple[ir.Atom, ...] | None = call.__dict__.get("_mutated")
+    found = call._mutated
     if found is None:
-        # Remembered beside the fields: it depends on nothing else.
-        found = tuple(dict.fromkeys((*_mutated_positional(call), *outs(call))))
-        call.__dict__["_mutated"] = found
+        every = tuple(dict.fromkeys((*_mutated_positional(call), *outs(call))))
+        found = remember(call, "_mutated", every)
     if found and (_reads_sparse(call, kinds) or _tells(call, kinds)):
         found = outs(call)
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
@@ -450,9 +450,8 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
         return tuple([a for a in call.args if _is_sequence(a, kinds)])
     if may_give_back(call, kinds):
         return () if _is_sequence(call.args[0], kinds) else call.args[:1]
-    if "_viewed" not in call.__dict__:  # it depends on nothing but the fields
-        call.__dict__["_viewed"] = _viewed_by_callee(call)
-    return call.__dict__["_viewed"]  # type: ignore[no-any-return]
+    found = call._viewed
+    return remember(call, "_viewed", _viewed_by_callee(call)) if found is None else found
 
 
 def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:

@@ -295,7 +295,7 @@ def free(fn: Function) -> tuple[str, ...]:
 # --- functions that are values: lambdas and nested functions that are passed on or returned ------
 
 
-@frozen
+@frozen(slots=True)
 class Closure(Opaque):
     """A function made here: its text, and what to inline where it is called.
 
