@@ -1,4 +1,5 @@
 """The lowering: IR that does exactly what Python does; templates as IR."""
+# ruff: noqa: F821 -- `d` of a template is the compiler's
 
 from __future__ import annotations
 
@@ -274,7 +275,6 @@ def test_calls_grow_with_the_lines():
 
 Z, T2 = Name("z"), Name("_t_2")
 DX, DY, DZ, DV = (Name(f"d[{n}]") for n in "xyzv")
-# ruff: noqa: F821
 
 
 def basic(i):
