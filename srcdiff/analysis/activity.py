@@ -12,7 +12,7 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.links import written_memory
 from srcdiff.ir.kinds import Kind, is_active_kind
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import written_into
 
 Edges = list[tuple[str, str, ir.Stmt]]
 Flows = Callable[[ir.Call, Mapping[str, Kind]], tuple[ir.Atom, ...]]
@@ -46,21 +46,15 @@ def _flows(
 ) -> Iterator[tuple[str, str]]:
     """The (source, target) names of one statement."""
     if isinstance(stmt, ir.Assign):
-        targets = [stmt.target.id, *_mutated(stmt.rhs, kinds)]
+        targets = [stmt.target.id, *written_into(stmt, kinds)]
         yield from ((s, t) for s in _sources(stmt.rhs, kinds, flows) for t in targets)
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
     elif isinstance(stmt, ir.SetItem):
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
     elif isinstance(stmt, ir.Effect):
-        for target in _mutated(stmt.rhs, kinds):
+        for target in written_into(stmt, kinds):
             yield from ((s, target) for s in _sources(stmt.rhs, kinds, flows))
-
-
-def _mutated(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> list[str]:
-    if not isinstance(rhs, ir.Call):
-        return []
-    return [n for a in mutated_args(rhs, kinds) for n in ir.names(a)]
 
 
 def _sources(rhs: ir.Rhs, kinds: Mapping[str, Kind], flows: Flows) -> tuple[str, ...]:

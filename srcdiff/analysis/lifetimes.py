@@ -29,7 +29,7 @@ from srcdiff.analysis.links import (
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Tuple
-from srcdiff.primitives.effects import mutated_args, returns_view
+from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.views import is_array, is_sure_view
 
 _ADDS = frozenset({"append", "extend"})
@@ -124,12 +124,7 @@ def _names_item(stmt: ir.Stmt) -> bool:
 
 def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
     """The names that statements store into or change the length of, with the statement."""
-    for stmt in ir.walk(block):
-        if isinstance(stmt, ir.SetItem):
-            yield stmt.base.id, stmt
-        call = ir.call_of(stmt)
-        if call is not None:
-            yield from ((n, stmt) for a in mutated_args(call, kinds) for n in ir.names(a))
+    return ((n, stmt) for stmt in ir.walk(block) for n in written_into(stmt, kinds))
 
 
 # --- what the alias analysis asks of one link: how long it lasts, and what happens meanwhile -----

@@ -38,7 +38,13 @@ from srcdiff.ir.kinds import (
     contents,
     is_container,
 )
-from srcdiff.primitives.effects import makes_object, mutated_args, object_parts, returns_view
+from srcdiff.primitives.effects import (
+    makes_object,
+    mutated_args,
+    object_parts,
+    returns_view,
+    written_into,
+)
 
 
 @frozen
@@ -252,13 +258,7 @@ def returns_fresh(call: ir.Call) -> bool:
 
 def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The arrays and the containers that some statement writes into."""
-    found: set[str] = set()
-    for stmt in ir.walk(block):
-        if isinstance(stmt, ir.SetItem):
-            found.add(stmt.base.id)
-        call = ir.call_of(stmt)
-        if call is not None:
-            found.update(n for a in mutated_args(call, kinds) for n in ir.names(a))
+    found = {n for s in ir.walk(block) for n in written_into(s, kinds)}
     found = {n for n in found if not isinstance(kinds.get(n), Object)}  # random generators
     containers = {n for n in found if named_container(n, kinds)}
     return frozenset(found - containers), frozenset(containers)

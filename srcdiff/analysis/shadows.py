@@ -26,7 +26,7 @@ from srcdiff.analysis.links import Link, groups, is_marked, links_of, refusal, w
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
-from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.effects import is_pure, written_into
 from srcdiff.primitives.views import is_array_if_any, is_reshaping, is_sure_view, makes_c_order
 from srcdiff.runtime import layout
 
@@ -227,7 +227,7 @@ def _given_away(function: ir.Function, kinds: Kinds) -> Iterator[str]:
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         if call is not None and isinstance(call.fn, FunctionType) and not is_pure(call.fn):
-            yield from (n for a in mutated_args(call, kinds) for n in ir.names(a))
+            yield from written_into(stmt, kinds)
 
 
 def _sources(block: ir.Block) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -43,7 +43,7 @@ from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Tuple, is_numeric, is_scalar
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
-from srcdiff.primitives.effects import mutated_args, returns_view
+from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.runtime import layout
 
 
@@ -249,7 +249,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     call = stmt.rhs
     if not isinstance(call, ir.Call) or not any(n in facts.active for n in ir.names(call)):
         return (stmt,)
-    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    written = written_into(stmt, facts.kinds)
     if is_user_call(call) or not facts.active.intersection(written):
         return (stmt,)  # what a user's function writes into is stored behind it
     scribe = Scribe(facts, stmt.loc)

@@ -31,7 +31,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import is_numeric, is_scalar
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
-from srcdiff.primitives.effects import makes_object, mutated_args, object_parts
+from srcdiff.primitives.effects import makes_object, object_parts, written_into
 from srcdiff.primitives.registry import Store, find
 from srcdiff.runtime.trees import add_tree
 
@@ -284,7 +284,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
         return ()  # what it writes into is stored behind it
     if isinstance(call.fn, ir.Method) and facts.is_container(call.args[0]):
         return change_adjoint(stmt, call, facts)
-    written = [n for a in mutated_args(call, facts.kinds) for n in ir.names(a)]
+    written = written_into(stmt, facts.kinds)
     if not facts.active.intersection(written):
         return ()  # no output depends on what is written into
     bound = find(call, facts.kinds, stmt.loc)

@@ -18,7 +18,7 @@ from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Tuple, is_scalar
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import written_into
 from srcdiff.runtime import trees
 from srcdiff.runtime.contexts import packed, unpacked
 from srcdiff.specialize.objects.scalar_replacement import unpack_count
@@ -87,7 +87,8 @@ class _Values:
             for s in ir.walk(one.body)
             if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call) and s.rhs.fn in _COPIES
         }
-        written = set(_written(two.body, facts))
+        stmts = ir.walk(two.body)
+        written = {n for s in stmts for n in written_into(s, facts.kinds)}
         classes = facts.aliases.classes
         self.written = written | {classes[n] for n in written if n in classes}
 
@@ -100,16 +101,6 @@ class _Values:
             return name in self.copies
         memory = {name, self.facts.aliases.classes.get(name, name)}
         return not is_scalar(kind) and not self.written & memory
-
-
-def _written(block: ir.Block, facts: Facts) -> Iterator[str]:
-    """The variables of which something writes into the memory."""
-    for stmt in ir.walk(block):
-        if isinstance(stmt, ir.SetItem):
-            yield stmt.base.id
-        call = ir.call_of(stmt)
-        if call is not None:
-            yield from (n for a in mutated_args(call, facts.kinds) for n in ir.names(a))
 
 
 @frozen

@@ -21,7 +21,7 @@ from srcdiff.analysis.liveness import live_before
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import UNKNOWN, Kinds, List
 from srcdiff.normalize.summaries.effects import Names, is_value, makes_list, marked_arguments
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import written_into
 
 _CHANGES_LENGTH = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
@@ -147,9 +147,8 @@ def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
 def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
     """The lists and dicts that a statement changes."""
     call = ir.call_of(stmt)
-    found = [stmt.base.id] if isinstance(stmt, ir.SetItem) else []
+    found = [*written_into(stmt, kinds)]
     if call is not None:
-        found += [n for a in mutated_args(call, kinds) for n in ir.names(a)]
         for key, param, atom in marked_arguments(call):
             found += ir.names(atom) if param in key.written else ()
     return [n for n in found if not is_value(kinds.get(n, UNKNOWN))]

@@ -31,7 +31,7 @@ from srcdiff.analysis.links import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Kind, is_active_kind
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import written_into
 from srcdiff.runtime.records import attributes, is_record
 
 
@@ -63,7 +63,7 @@ def check_outside(
     counts = _counted(function.body)
     read = {id(r.value) for s in ir.walk(function.body) for r in _mutable(s) if not _puts(s, r)}
     for stmt in ir.walk(named.body):
-        for base in (*_written(stmt, known), *_marked(stmt)):
+        for base in (*written_into(stmt, known), *_marked(stmt)):
             # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
             whole = named_container(base, known) and not (isinstance(stmt, ir.SetItem) and stmt.op)
             same = inside if whole else group
@@ -102,7 +102,7 @@ def _put_into(
         if all(n in kinds and not is_active_kind(kinds[n]) for n in ir.reads(stmt)):
             continue
         found += [(stmt, r) for r in _mutable(stmt) if _puts(stmt, r)]
-        if not own.isdisjoint(_written(stmt, kinds)):  # a part of one of them
+        if not own.isdisjoint(written_into(stmt, kinds)):  # a part of one of them
             found += [(stmt, r) for s in ir.walk(function.body) for r in _mutable(s)]
     return tuple((s, r) for s, r in found if not isinstance(r.value, np.ndarray))
 
@@ -193,12 +193,3 @@ def _counted(block: ir.Block) -> Counter[int]:
         for ref in _mutable(stmt):
             out[id(ref.value)] += 2 if loops else 1
     return out
-
-
-def _written(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
-    """The names that a statement writes into."""
-    if isinstance(stmt, ir.SetItem):
-        return (stmt.base.id,)
-    call = ir.call_of(stmt)
-    written = () if call is None else mutated_args(call, kinds)
-    return tuple(n for a in written for n in ir.names(a))

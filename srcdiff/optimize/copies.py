@@ -23,7 +23,7 @@ from srcdiff.ir.kinds import Array, Kind, List
 from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
 from srcdiff.optimize.rewrite import mark_in
 from srcdiff.optimize.shapes import asks_form
-from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.runtime.arrays import unbroadcast
 
 
@@ -126,9 +126,7 @@ class _ReadAtOnce:
 
 def _only_binds(rhs: ir.Rhs) -> bool:
     """Whether evaluating a right-hand side writes into nothing."""
-    if isinstance(rhs, ir.Call):
-        return is_pure(rhs.fn) and not mutated_args(rhs)
-    return not isinstance(rhs, ir.Opaque)
+    return not isinstance(rhs, ir.Opaque) and only_computes(rhs)
 
 
 def _computes(call: ir.Call) -> bool:

@@ -27,6 +27,7 @@ from srcdiff.primitives.effects import (
     LIST_MUTATORS,
     is_pure,
     mutated_args,
+    only_computes,
     returns_view,
 )
 from srcdiff.runtime.trees import add_into, add_shared, cotangent, put_back
@@ -234,7 +235,7 @@ class _Sweep:
             self.refused[id(stmt)] = "" if seen or base in self.needed else base
             return seen
         if isinstance(stmt, ir.Assign):
-            return stmt.target.id in live or not _is_pure(stmt.rhs)
+            return stmt.target.id in live or not only_computes(stmt.rhs)
         return not isinstance(stmt, ir.Permute) or not live.isdisjoint(ir.writes(stmt))
 
     def is_seen(self, base: str, live: set[str]) -> bool:
@@ -297,7 +298,7 @@ class _Sweep:
             if not more or more.isdisjoint(self.asked_in(stmt.body)):
                 break
         empty = _is_empty(body) or (stmt.stop is not None and _only_sets(body, stmt.stop.id, after))
-        if empty and stmt.target.id not in after and _is_pure(stmt.iter):
+        if empty and stmt.target.id not in after and only_computes(stmt.iter):
             live.clear()
             live.update(after)
             return None
@@ -349,21 +350,12 @@ def _only_sets(body: ir.Block, stop: str, after: set[str]) -> bool:
     if stop in after:
         return False
     return all(
-        isinstance(s, ir.Assign) and s.target.id not in after and _is_pure(s.rhs) for s in body
+        isinstance(s, ir.Assign) and s.target.id not in after and only_computes(s.rhs) for s in body
     )
 
 
 def _is_empty(block: ir.Block) -> bool:
     return all(isinstance(s, ir.Comment) for s in block)
-
-
-def _is_pure(rhs: ir.Rhs) -> bool:
-    """Whether leaving out the evaluation of a right-hand side changes nothing else."""
-    if isinstance(rhs, ir.Opaque):
-        return rhs.is_pure
-    if isinstance(rhs, ir.Call):
-        return is_pure(rhs.fn) and not mutated_args(rhs)
-    return True
 
 
 # --- cotangents that are checked against an argument, where nothing else needs the output --------

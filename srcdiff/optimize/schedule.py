@@ -30,7 +30,7 @@ from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
 from srcdiff.optimize.rewrite import is_mark, is_unnamed, mark_in
-from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.primitives.effects import is_pure, mutated_args, only_computes, returns_view
 from srcdiff.runtime.sequences import zeros_of
 from srcdiff.runtime.trees import zero_tree
 
@@ -134,9 +134,9 @@ class _Order:
 
     def may_pass(self, stmt: ir.Stmt, others: list[ir.Stmt]) -> bool:
         """Whether a pure assignment may run after the others instead of before them."""
-        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+        if ir.call_of(stmt) is None or not isinstance(stmt, ir.Assign):
             return False
-        if not is_pure(stmt.rhs.fn) or mutated_args(stmt.rhs):
+        if not only_computes(stmt.rhs):
             return False
         if any(stmt.target.id in ir.mentions(s) for s in others):
             return False

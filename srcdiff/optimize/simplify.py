@@ -30,7 +30,7 @@ from srcdiff.optimize.dead_code import remove_dead, without_outputs
 from srcdiff.optimize.products import derived
 from srcdiff.optimize.rewrite import Rewriter, rewrite
 from srcdiff.optimize.schedule import reorder
-from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.effects import only_computes
 
 
 def simplify_pairs(
@@ -148,7 +148,7 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
     dead: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in keep or name in dead or not all(_is_pure(s.rhs) for s in made[name]):
+        if name in keep or name in dead or not all(only_computes(s.rhs) for s in made[name]):
             continue
         dead.add(name)
         for stmt in made[name]:
@@ -160,12 +160,6 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
 def _adjoint_statements(block: ir.Block) -> list[ir.Stmt]:
     """Every statement of every adjoint."""
     return [s for p in ir.walk(block) if isinstance(p, ir.Pair) for s in ir.walk(p.adjoint)]
-
-
-def _is_pure(rhs: ir.Rhs) -> bool:
-    if isinstance(rhs, ir.Call):
-        return is_pure(rhs.fn) and not mutated_args(rhs)
-    return not isinstance(rhs, ir.Opaque)
 
 
 def _dropped(block: ir.Block, dead: set[str], adjoint: bool) -> ir.Block:

@@ -343,6 +343,22 @@ def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
 
 
+def written_into(stmt: ir.Stmt, kinds: Kinds | None = None) -> tuple[str, ...]:
+    """The names into whose memory a statement itself may write; `kinds` as above."""
+    if isinstance(stmt, ir.SetItem):
+        return (stmt.base.id,)
+    call = ir.call_of(stmt)
+    written = () if call is None else mutated_args(call, kinds)
+    return tuple([n for a in written for n in ir.occurrences(a)])
+
+
+def only_computes(rhs: ir.Rhs) -> bool:
+    """Whether leaving out the evaluation of a right-hand side changes nothing else."""
+    if isinstance(rhs, ir.Call):
+        return is_pure(rhs.fn) and not mutated_args(rhs)
+    return not isinstance(rhs, ir.Opaque) or rhs.is_pure
+
+
 def _reads_sparse(call: ir.Call, kinds: Kinds | None) -> bool:
     """Whether a call is of a method of a sparse matrix that writes into nothing."""
     if kinds is None or not isinstance(call.fn, ir.Method):

@@ -32,7 +32,7 @@ from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir.rewriter import Rewriter
-from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.primitives.effects import is_pure, returns_view, written_into
 from srcdiff.primitives.registry import find
 from srcdiff.runtime.records import FOREIGN
 from srcdiff.specialize.closures.lifting import with_lifted
@@ -156,14 +156,10 @@ def _makes_new(rhs: ir.Rhs) -> bool:
 
 def _written(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement may write into."""
-    if isinstance(stmt, ir.SetItem):
-        return (stmt.base.id,)
     call = ir.call_of(stmt)
-    if call is None:
-        return ()
-    if isinstance(call.fn, ir.Name):
+    if call is not None and isinstance(call.fn, ir.Name):
         return (call.fn.id,)
-    return tuple(n for a in mutated_args(call) for n in ir.names(a))
+    return written_into(stmt)
 
 
 # --- replace calls of Python functions by their bodies -------------------------------------------

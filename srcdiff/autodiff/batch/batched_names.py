@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.kinds import Array, Kinds, is_mutable
-from srcdiff.primitives.effects import PLAIN_ATTRIBUTES, mutated_args, returns_view
+from srcdiff.primitives.effects import PLAIN_ATTRIBUTES, returns_view, written_into
 
 QUESTIONS: frozenset[Any] = frozenset(
     {len, np.shape, np.ndim, np.size, np.iscomplexobj, np.result_type, np.may_share_memory}
@@ -41,12 +41,12 @@ def with_axis(
     found = set(start)
     statements = list(ir.walk(function.body))
     views = [*shared, *_views(statements, kinds)]
-    written = written_into(function, kinds, shared)
+    written = all_written(function, kinds, shared)
     while True:
         count = len(found)
         for stmt in statements:
             if found.intersection(_values(stmt)):
-                found.update(ir.writes(stmt), _written(stmt, kinds))
+                found.update(ir.writes(stmt), written_into(stmt, kinds))
         for target, source in views:
             if target in found and target in written and source not in found:
                 found.add(source)
@@ -54,10 +54,10 @@ def with_axis(
             return frozenset(found)
 
 
-def written_into(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> frozenset[str]:
+def all_written(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> frozenset[str]:
     """The names whose memory is written into, by themselves or by a view."""
     statements = list(ir.walk(function.body))
-    found = {n for stmt in statements for n in _written(stmt, kinds)}
+    found = {n for stmt in statements for n in written_into(stmt, kinds)}
     return _closed(found, [*shared, *_views(statements, kinds)])
 
 
@@ -96,16 +96,6 @@ def _values(stmt: ir.Stmt) -> tuple[str, ...]:
     if isinstance(stmt, ir.SetItem):
         return ir.names(stmt.value)
     return () if isinstance(stmt, (ir.If, ir.While)) else ir.reads(stmt)
-
-
-def _written(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
-    """The names into whose memory a statement itself writes."""
-    if isinstance(stmt, ir.SetItem):
-        return (stmt.base.id,)
-    call = ir.call_of(stmt)
-    if call is None:
-        return ()
-    return tuple(n for a in mutated_args(call, kinds) for n in ir.occurrences(a))
 
 
 def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]:

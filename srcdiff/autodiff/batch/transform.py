@@ -42,12 +42,12 @@ from srcdiff import ir
 from srcdiff.analysis.shadows import laid_classes
 from srcdiff.autodiff.batch.batched_names import (
     Pairs,
+    all_written,
     is_unpacking,
     numbers,
     renamed,
     sharing,
     with_axis,
-    written_into,
 )
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
@@ -80,7 +80,7 @@ def gathered(
     `shared` are names that share memory from the start.
     """
     bound = ir.binding_counts((*before, *function.body), function.params)
-    written = written_into(function, kinds, shared)
+    written = all_written(function, kinds, shared)
     gather = _Gather(names, written, bound, dict(kinds), ir.Fresh(ir.all_names(function)))
     return gather.function(function), gather.kinds
 
@@ -381,7 +381,7 @@ def _context(
         raise NoBatchError("a derivative is written into a value without one", function.loc)
     if names & laid_classes(rest, kinds):
         raise NoBatchError("the order in memory decides what is written into", function.loc)
-    written = written_into(rest, kinds, shared)
+    written = all_written(rest, kinds, shared)
     return Context(dict(kinds), names, written, numbers(rest), size, fresh)
 
 

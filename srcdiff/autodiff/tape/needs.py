@@ -12,7 +12,7 @@ from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, is_transfer
-from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.primitives.effects import is_pure, returns_view, written_into
 from srcdiff.runtime import arrays, implicit, trees
 from srcdiff.runtime.scipy import integrals
 
@@ -89,15 +89,8 @@ def contents_of(name: str, facts: Facts) -> frozenset[Contents]:
 
 def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
     """The contents that a statement writes into."""
-    found: set[Item] = set()
-    if isinstance(stmt, ir.SetItem):
-        found |= contents_of(stmt.base.id, facts)
-    call = ir.call_of(stmt)
-    if call is not None:
-        for atom in mutated_args(call, facts.kinds):
-            for name in ir.names(atom):
-                found |= contents_of(name, facts)
-    return frozenset(found)
+    names = () if stmt is None else written_into(stmt, facts.kinds)
+    return frozenset[Item]().union(*(contents_of(n, facts) for n in names))
 
 
 def exposed(

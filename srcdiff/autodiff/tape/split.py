@@ -30,7 +30,7 @@ from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import written_into
 
 
 @frozen
@@ -280,10 +280,7 @@ def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> Non
     classes = facts.aliases.classes
     held = {classes[n] for names in kept_outside(forward, facts.kinds) for n in names & {*classes}}
     for stmt in ir.walk(backward) if held else ():
-        call = ir.call_of(stmt)
-        atoms = () if call is None else mutated_args(call, facts.kinds)
-        atoms = (stmt.base,) if isinstance(stmt, ir.SetItem) else atoms
-        for name in (n for a in atoms for n in ir.names(a) if classes.get(n) in held):
+        for name in (n for n in written_into(stmt, facts.kinds) if classes.get(n) in held):
             raise UnsupportedError(
                 f"a store into {ir.said(name)}, which something outside of the function holds, "
                 "would have to be undone for the derivative",
