@@ -41,6 +41,7 @@ from srcdiff.ir.kinds import (
     Unknown,
     is_numeric,
 )
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.summaries.effects import (
     Key,
@@ -230,14 +231,14 @@ def user_calls(typed: Typed) -> ir.Function:
     changed = names - item_writes(marked, kinds)
     near, lists = Near(marked, kinds), Names(marked, kinds)
     marker = _Marker(function, kinds, marker.known, near, stored, names, changed, lists)
-    return replace(function, body=marker.block(function.body))
+    return marker.function(function)
 
 
 @state
-class _Marker:
+class _Marker(Rewriter):
     """The pass over the blocks of a function; `stored`: the names of memory that is written."""
 
-    function: ir.Function
+    whole: ir.Function
     kinds: Kinds
     known: dict[Any, Summary]
     near: Near | None
@@ -247,33 +248,27 @@ class _Marker:
     lists: Names | None = None  # which names may stand for one list, the calls being marked
 
     def __post_init__(self) -> None:
-        self.fresh = ir.Fresh(ir.all_names(self.function))
-        self.names = Names(self.function, self.kinds)
+        super().__init__(ir.Fresh(ir.all_names(self.whole)))
+        self.names = Names(self.whole, self.kinds)
 
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block with its calls marked."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, (ir.Assign, ir.Effect)) and calls_function(stmt):
-                assert isinstance(stmt.rhs, ir.Call)
-                call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
-                call = self.with_names(call, stmt.loc, out)
-                self.check_entangled(stmt, call)
-                if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
-                    out += self.stored_back(stmt, call)
-                    continue
-                stmt = replace(stmt, rhs=call)
-            out.append(ir.map_blocks(stmt, self.block))
-        return tuple(out)
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement with its call marked."""
+        if not isinstance(stmt, (ir.Assign, ir.Effect)) or not calls_function(stmt):
+            return self.inside(stmt)
+        assert isinstance(stmt.rhs, ir.Call)
+        call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
+        call = self.with_names(call)
+        self.check_entangled(stmt, call)
+        if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
+            return tuple(self.stored_back(stmt, call))
+        return replace(stmt, rhs=call)
 
-    def with_names(self, call: ir.Call, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Call:
+    def with_names(self, call: ir.Call) -> ir.Call:
         """A call whose `*args` from a sequence, and displays of variables, have a name."""
         args: list[ir.Atom] = []
         for atom in call.args:
             if isinstance(atom, ir.Call) or (isinstance(atom, ir.Tup) and ir.names(atom)):
-                name = self.fresh()
-                out.append(ir.Assign(name, atom, loc))
-                atom = name
+                atom = self.temp(atom)
             args.append(atom)
         return replace(call, args=tuple(args)) if is_user_call(call) else call
 

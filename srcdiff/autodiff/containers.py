@@ -70,12 +70,10 @@ def take(
     source: ir.Name, path: tuple[ir.Atom, ...], name: ir.Name, facts: Facts, loc: ir.Loc
 ) -> list[ir.Stmt]:
     """`d_name += source[k0][k1]`."""
-    out: list[ir.Stmt] = []
+    b = Builder(facts.fresh, loc)
     for key in path:
-        piece = facts.fresh()
-        out.append(ir.Assign(piece, ir.Call(operator.getitem, (source, key)), loc))
-        source = piece
-    return [*out, ir.Accum(facts.adjoint(name.id), source, name, loc)]
+        source = b.item(source, key)
+    return [*b.out, ir.Accum(facts.adjoint(name.id), source, name, loc)]
 
 
 def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -208,12 +206,9 @@ def _add_at(
     known = getattr(kind, "dtype", None) is not None
     if kind is not None and known and is_numeric(kind) and not _holds_none(stmt, facts):
         return (ir.SetItem(d_base, key, value, "+", stmt.loc),)
-    old, new = facts.fresh(), facts.fresh()
-    return (
-        ir.Assign(old, ir.Call(operator.getitem, (d_base, key)), stmt.loc),
-        ir.Assign(new, ir.Call(add_tree, (old, value)), stmt.loc),
-        ir.SetItem(d_base, key, new, None, stmt.loc),
-    )
+    b = Builder(facts.fresh, stmt.loc)
+    b.store(d_base, key, b.apply(add_tree, b.item(d_base, key), value))
+    return tuple(b.out)
 
 
 def _may_repeat(stmt: ir.Assign, key: ir.Atom, facts: Facts) -> bool:

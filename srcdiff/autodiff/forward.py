@@ -177,14 +177,8 @@ def _block(block: ir.Block, facts: Facts) -> ir.Block:
 
 def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """A statement with what happens to the tangents; control flow keeps its shape."""
-    if isinstance(stmt, ir.If):
-        body, orelse = _block(stmt.body, facts), _block(stmt.orelse, facts)
-        return (replace(stmt, body=body, orelse=orelse),)
-    if isinstance(stmt, ir.For):
-        return (replace(stmt, body=_block(stmt.body, facts)),)
-    if isinstance(stmt, ir.While):
-        cond, body = _block(stmt.cond, facts), _block(stmt.body, facts)
-        return (replace(stmt, cond=cond, body=body),)
+    if type(stmt) not in ir.PLAIN:
+        return (ir.map_blocks(stmt, lambda b: _block(b, facts)),)
     if isinstance(stmt, ir.Assign):
         return _assign(stmt, facts)
     if isinstance(stmt, ir.Permute):

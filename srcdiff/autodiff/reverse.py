@@ -67,11 +67,8 @@ def _unpacked(found: Unpacking, facts: Facts) -> ir.Block:
 
 def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """A statement as pairs; control flow keeps its shape."""
-    if isinstance(stmt, ir.If):
-        body, orelse = _block(stmt.body, facts), _block(stmt.orelse, facts)
-        return (replace(stmt, body=body, orelse=orelse),)
-    if isinstance(stmt, ir.For):
-        return (replace(stmt, body=_block(stmt.body, facts)),)
+    if isinstance(stmt, (ir.If, ir.For)):
+        return (ir.map_blocks(stmt, lambda b: _block(b, facts)),)
     if isinstance(stmt, ir.While):
         assert ir.bound(stmt.cond).isdisjoint(ir.used(stmt.body)), "it does more than decide"
         return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)

@@ -12,7 +12,7 @@ place of numbers.  The backward part gives what is added to these to the numbers
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,6 @@ from srcdiff.analysis.shadows import is_mirrored, may_copy
 from srcdiff.autodiff.containers import take
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,
@@ -211,9 +210,9 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
     """A statement and what it does to the shadows, as pairs."""
     work = _Mirror(facts, stmt.loc)
     if isinstance(stmt, ir.Assign):
-        return work.assign(stmt, adjoint)
+        return work.bound(stmt, adjoint)
     if isinstance(stmt, ir.SetItem):
-        return work.store(stmt)
+        return work.stored(stmt)
     if isinstance(stmt, ir.Permute):
         return work.permute(stmt, adjoint)
     assert isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call)
@@ -223,18 +222,18 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
 _LAID = (layout.laid_copy, layout.laid_like)
 
 
-@state
-class _Mirror:
-    """The shadows of one statement."""
+class _Mirror(Builder):
+    """The shadows of one statement, and what has to be made before them."""
 
-    facts: Facts
-    loc: ir.Loc
+    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
+        super().__init__(facts.fresh, loc)
+        self.facts = facts
 
     def pair(self, primal: ir.Stmt | None, adjoint: ir.Block = ()) -> ir.Pair:
         """A pair at the place of the statement."""
         return ir.Pair(primal, adjoint, self.loc)
 
-    def pairs(self, block: ir.Block) -> ir.Block:
+    def pairs(self, block: Sequence[ir.Stmt]) -> ir.Block:
         """Forward statements without adjoints."""
         return tuple(self.pair(s) for s in block)
 
@@ -244,7 +243,7 @@ class _Mirror:
 
     # --- binding ---
 
-    def assign(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+    def bound(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """`x = ...`: a shadow of the same origin, or one of zeros for new memory."""
         if _is_pop(stmt.rhs):
             return self.pop(stmt, adjoint)
@@ -253,16 +252,14 @@ class _Mirror:
             *first, last = self.as_pairs(stmt, adjoint(stmt))
             assert isinstance(last, ir.Pair)
             return (*first, replace(last, adjoint=()), self.pair(zero, last.adjoint))
-        out: list[ir.Stmt] = []
-        mirrored = self.mirrored(stmt.rhs, out)
-        out.append(ir.Assign(self.facts.adjoint(stmt.target.id), mirrored, self.loc))
+        self.assign(self.facts.adjoint(stmt.target.id), self.mirrored(stmt.rhs))
         if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
             back = self.if_copied(stmt, adjoint)
         else:
             back = self.from_display(stmt) or copied_numbers(stmt, self.facts)
         if back:
-            return (self.pair(stmt), *self.pairs(tuple(out[:-1])), self.pair(out[-1], back))
-        return (*self.pairs(tuple(out)), self.pair(stmt))
+            return (self.pair(stmt), *self.pairs(self.out[:-1]), self.pair(self.out[-1], back))
+        return (*self.pairs(self.out), self.pair(stmt))
 
     def as_pairs(self, stmt: ir.Stmt, made: ir.Block) -> ir.Block:
         """What `adjoint` gave: pairs already, or the adjoint of the statement."""
@@ -329,37 +326,37 @@ class _Mirror:
 
     # --- expressions ---
 
-    def mirrored(self, rhs: ir.Rhs, out: list[ir.Stmt]) -> ir.Rhs:
+    def mirrored(self, rhs: ir.Rhs) -> ir.Rhs:
         """An expression on names as the same one on their shadows."""
         if isinstance(rhs, ir.Tup):
-            return ir.Call(ir.make_list, tuple(self.item(a, out) for a in rhs.items))
+            return ir.Call(ir.make_list, tuple(self.of(a) for a in rhs.items))
         if not isinstance(rhs, ir.Call):
-            return self.item(rhs, out)  # type: ignore[arg-type]
+            return self.of(rhs)  # type: ignore[arg-type]
         if rhs.fn is ir.make_list:
-            return replace(rhs, args=tuple(self.item(a, out) for a in rhs.args))
+            return replace(rhs, args=tuple(self.of(a) for a in rhs.args))
         if rhs.fn is ir.make_dict:
             pairs = zip(rhs.args[::2], rhs.args[1::2])
-            return replace(rhs, args=tuple(x for k, v in pairs for x in (k, self.item(v, out))))
+            return replace(rhs, args=tuple(x for k, v in pairs for x in (k, self.of(v))))
         if rhs.fn is tuple:
             rhs = replace(rhs, fn=list, text=None)
         if rhs.fn is operator.add:
-            args = tuple(self.item(a, out) for a in rhs.args)
+            args = tuple(self.of(a) for a in rhs.args)
             if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
                 # Which is a sum for nobody: a write into an item is one into both lists.
                 return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
             return replace(rhs, args=args)
         if rhs.fn is layout.view_like:
             base, x, old, other = rhs.args
-            return replace(rhs, args=(self.item(base, out), x, old, self.item(other, out)))
-        return replace(rhs, args=(self.item(rhs.args[0], out), *rhs.args[1:]))
+            return replace(rhs, args=(self.of(base), x, old, self.of(other)))
+        return replace(rhs, args=(self.of(rhs.args[0]), *rhs.args[1:]))
 
-    def item(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+    def of(self, atom: ir.Atom) -> ir.Atom:
         """The shadow of what a container holds: zero for a number, None where nothing is active."""
         if isinstance(atom, ir.Tup):
-            items = [self.item(a, out) for a in atom.items]
-            return self.made(ir.Call(ir.make_list, tuple(items)), out)
+            items = [self.of(a) for a in atom.items]
+            return self.temp(ir.Call(ir.make_list, tuple(items)), "_d")
         if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
-            return self.constant(atom, out)
+            return self.constant(atom)
         if self.has_shadow(atom.id):
             return self.facts.adjoint(atom.id)
         kind = self.facts.kinds.get(atom.id, UNKNOWN)
@@ -367,12 +364,12 @@ class _Mirror:
             return ir.Const(0.0)
         owner = self.facts.aliases.owner(atom.id)
         if atom.id in self.facts.aliases.views and self.has_shadow(owner):
-            return self.view(atom, out)
+            return self.view(atom)
         if isinstance(kind, (List, Tuple)) and inside(kind) and all(map(is_scalar, inside(kind))):
-            return self.constant(atom, out)
+            return self.constant(atom)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
 
-    def constant(self, atom: ir.Atom, out: list[ir.Stmt]) -> ir.Atom:
+    def constant(self, atom: ir.Atom) -> ir.Atom:
         """The shadow of a constant, beside which something active may come to stand."""
         if isinstance(atom, ir.Const):
             return ir.Const(0.0) if isinstance(atom.value, (float, complex)) else ir.NONE
@@ -381,24 +378,17 @@ class _Mirror:
         if not is_active_kind(kind) and not self.is_container(atom):
             return ir.NONE
         number = is_scalar(kind)
-        return ir.Const(0.0) if number else self.made(ir.Call(trees.zero_tree, (atom,)), out)
+        return ir.Const(0.0) if number else self.temp(ir.Call(trees.zero_tree, (atom,)), "_d")
 
-    def made(self, call: ir.Call, out: list[ir.Stmt]) -> ir.Name:
-        """A name for what a call makes."""
-        out.append(ir.Assign(self.facts.fresh("_d"), call, self.loc))
-        return out[-1].target  # type: ignore[union-attr]
-
-    def view(self, name: ir.Name, out: list[ir.Stmt]) -> ir.Name:
+    def view(self, name: ir.Name) -> ir.Name:
         """The shadow of a view, made here."""
         found = self.facts.aliases.views[name.id]
-        base = self.item(ir.Name(found.base), out)
-        made = self.facts.fresh(f"_{self.facts.adjoints[name.id]}")
+        base = self.of(ir.Name(found.base))
 
         def swap(n: ir.Name) -> ir.Atom:
             return base if n.id == found.base else n
 
-        out.append(ir.Assign(made, ir.map_rhs(swap, found.rhs), self.loc))
-        return made
+        return self.temp(ir.map_rhs(swap, found.rhs), f"_{self.facts.adjoints[name.id]}")
 
     # --- containers ---
 
@@ -428,16 +418,15 @@ class _Mirror:
             return ()
         return tuple(take(source, path, atom, self.facts, self.loc))
 
-    def store(self, stmt: ir.SetItem) -> ir.Block:
+    def stored(self, stmt: ir.SetItem) -> ir.Block:
         """`c[k] = v`."""
         assert stmt.index is not None and stmt.op is None
         check_part(stmt, self.facts)
         base = self.facts.adjoint(stmt.base.id)
-        out: list[ir.Stmt] = []
-        value = self.item(stmt.value, out)
+        value = self.of(stmt.value)
         mirrored = ir.SetItem(base, stmt.index, value, None, self.loc)
         taken = self.numbers(stmt.value, base, (stmt.index,))
-        return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
+        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, taken))
 
     def change(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
         """`xs.append(v)`, `xs.insert(k, v)`, `xs.reverse()`."""
@@ -451,11 +440,10 @@ class _Mirror:
             mirrored = ir.Effect(replace(call, args=(shadow,)), self.loc)
             return (self.pair(stmt), self.pair(mirrored))
         *place, item = rest
-        out: list[ir.Stmt] = []
-        value = self.item(item, out)
+        value = self.of(item)
         mirrored = ir.Effect(replace(call, args=(shadow, *place, value)), self.loc)
         taken = self.numbers(item, shadow, (*place,) or (ir.Const(-1),))
-        return (self.pair(stmt), *self.pairs(tuple(out)), self.pair(mirrored, taken))
+        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, taken))
 
     def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """`v = xs.pop()`: a number gives its adjoint back to the place that it came from."""

@@ -43,6 +43,7 @@ from srcdiff.ir.kinds import (
     is_scalar,
     sure,
 )
+from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.views import is_array, is_reshaping
@@ -280,10 +281,9 @@ def inplace(
 
     What is written into the parameters `lent` is seen by the caller.
     """
-    fresh = ir.Fresh(ir.all_names(function))
     held = shared_elements(function, kinds)
     shared = linked_names(function, kinds, lent) | reshaped_names(function)
-    new = replace(function, body=_inplace(function.body, kinds, shared, held, fresh))
+    new = _InPlace(function, kinds, shared, held).function(function)
     return _one_name(new, _in_place_pairs(function))
 
 
@@ -347,34 +347,95 @@ def reshaped_names(function: ir.Function) -> frozenset[str]:
     return frozenset(found)
 
 
-def _inplace(
-    block: ir.Block,
-    kinds: Kinds,
-    shared: frozenset[str],
-    held: frozenset[int],
-    fresh: ir.Fresh,
-) -> ir.Block:
-    def inner(b: ir.Block) -> ir.Block:
-        return _inplace(b, kinds, shared, held, fresh)
+class _InPlace(Rewriter):
+    """The walk; `shared` are names with others of their memory, `held` stores into elements."""
 
-    out: list[ir.Stmt] = []
-    for stmt in block:
+    def __init__(
+        self, function: ir.Function, kinds: Kinds, shared: frozenset[str], held: frozenset[int]
+    ) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds, self.shared, self.held = kinds, shared, held
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement without operators in place that mean one thing or another."""
         if isinstance(stmt, ir.SetItem) and stmt.op is not None:
-            kind = sure(kinds.get(stmt.base.id, UNKNOWN))
-            if id(stmt) in held:
-                out += _resolved_element(stmt, fresh)
-            else:
-                out += [stmt] if stmt.index is None else _resolved_item(stmt, kind, kinds, fresh)
-        elif isinstance(stmt, ir.Assign) and returns_nothing(stmt.rhs, kinds):
+            if id(stmt) in self.held:
+                return self.element(stmt)
+            return stmt if stmt.index is None else self.in_item(stmt, stmt.index, stmt.op)
+        if isinstance(stmt, ir.Assign) and returns_nothing(stmt.rhs, self.kinds):
             assert isinstance(stmt.rhs, ir.Call)
-            out += [ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc)]
-        elif isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
-            out += _resolved(stmt, kinds, shared, fresh)
-        elif isinstance(stmt, ir.For) and not _is_counter(kinds.get(stmt.target.id)):
-            out.append(ir.map_blocks(_apart(stmt, fresh), inner))
+            return (ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc))
+        if isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
+            return self.resolved(stmt)
+        if isinstance(stmt, ir.For) and not _is_counter(self.kinds.get(stmt.target.id)):
+            stmt = _apart(stmt, self.fresh)
+        return self.inside(stmt)
+
+    def resolved(self, stmt: ir.Assign) -> ir.Stmt | ir.Block:
+        """`y op= x`: `y = y op x` of a number, or an array that nobody shares; else in place."""
+        call = stmt.rhs
+        assert isinstance(call, ir.Call) and call.text is not None
+        base, value = call.args
+        assert isinstance(base, ir.Name)
+        op = call.text[:-1]
+        kind = sure(self.kinds.get(base.id, UNKNOWN))
+        if is_container(kind):
+            raise UnsupportedError(
+                f"`{op}=` on the container {ir.said(base.id)} is not supported",
+                stmt.loc,
+                remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
+            )
+        # In place an array keeps its layout, on which it depends what is a view of it.
+        reshaped = f"{stmt.target.id}.reshape" in self.shared
+        known = not isinstance(value, ir.Name) or is_numeric(self.kinds.get(value.id, UNKNOWN))
+        alone = base.id not in self.shared and not reshaped and not _may_be_zero_dimensional(kind)
+        alone = alone and (known or not is_array(kind))
+        if alone or (kind is not None and is_scalar(kind)):
+            return self.rebound(stmt, value, kind)
+        if not is_array(kind):
+            name = ir.said(base.id).strip("`")
+            raise UnsupportedError(
+                f"`{op}=` writes into `{name}` if it is an array, which another name shares, and "
+                "makes a new value if it is a number",
+                stmt.loc,
+                remedy=f"Write `{name} = {name} {op} ...`, or give an example of the arguments.",
+            )
+        self.write(base, value, op)
+        return () if stmt.target == base else ir.Assign(stmt.target, base, stmt.loc)
+
+    def write(self, base: ir.Name, value: ir.Atom, op: str) -> None:
+        """`base op= value` in the memory of an array."""
+        if op in _STORED:
+            self.out.append(ir.SetItem(base, None, value, op, self.loc))
         else:
-            out.append(ir.map_blocks(stmt, inner))
-    return tuple(out)
+            self.store(base, ir.Const(...), self.apply(ir.OPERATORS[op], base, value))
+
+    def element(self, stmt: ir.SetItem) -> ir.Stmt:
+        """`xs[i] op= v` in the memory of the array that is `xs[i]`."""
+        assert stmt.index is not None and stmt.op is not None
+        held = self.item(stmt.base, stmt.index)
+        self.write(held, stmt.value, stmt.op)
+        return ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
+
+    def rebound(self, stmt: ir.Assign, value: ir.Atom, kind: Kind | None) -> ir.Stmt:
+        """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
+        if not isinstance(kind, Array) or kind.maybe_scalar:
+            return stmt
+        if not _changes_dtype(value, kind, self.kinds):
+            return stmt
+        assert isinstance(stmt.rhs, ir.Call)
+        dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
+        wide = self.temp(replace(stmt.rhs, text=None))
+        return ir.Assign(stmt.target, ir.Call(ir.Method("astype"), (wide, dtype)), stmt.loc)
+
+    def in_item(self, stmt: ir.SetItem, index: ir.Atom, op: str) -> ir.Stmt:
+        """`x[i] op= v`: kept where its adjoint is simple, else a read, an operation and a store."""
+        kind = sure(self.kinds.get(stmt.base.id, UNKNOWN))
+        kept = is_array(kind) if op in ("*", "/") else op in ("+", "-") and not is_container(kind)
+        if kept and _distinct(index, self.kinds):
+            return stmt
+        result = self.apply(ir.OPERATORS[op], self.item(stmt.base, index), stmt.value)
+        return ir.SetItem(stmt.base, index, result, None, stmt.loc)
 
 
 def _is_counter(kind: Kind | None) -> bool:
@@ -387,88 +448,13 @@ def is_inplace(rhs: ir.Rhs) -> bool:
     return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
 
 
-def _resolved(
-    stmt: ir.Assign, kinds: Kinds, shared: frozenset[str], fresh: ir.Fresh
-) -> list[ir.Stmt]:
-    """`y op= x`: of a number, or of an array that nobody shares, `y = y op x`; else in place."""
-    call = stmt.rhs
-    assert isinstance(call, ir.Call) and call.text is not None
-    base, value = call.args
-    assert isinstance(base, ir.Name)
-    op = call.text[:-1]
-    kind = sure(kinds.get(base.id, UNKNOWN))
-    if is_container(kind):
-        raise UnsupportedError(
-            f"`{op}=` on the container {ir.said(base.id)} is not supported",
-            stmt.loc,
-            remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
-        )
-    # In place an array keeps its layout, on which it depends what is a view of it.
-    reshaped = f"{stmt.target.id}.reshape" in shared
-    known = not isinstance(value, ir.Name) or is_numeric(kinds.get(value.id, UNKNOWN))
-    alone = base.id not in shared and not reshaped and not _may_be_zero_dimensional(kind)
-    alone = alone and (known or not is_array(kind))
-    if alone or (kind is not None and is_scalar(kind)):
-        return _rebound(stmt, value, kind, kinds, fresh)
-    if not is_array(kind):
-        name = ir.said(base.id).strip("`")
-        raise UnsupportedError(
-            f"`{op}=` writes into `{name}` if it is an array, which another name shares, and "
-            "makes a new value if it is a number",
-            stmt.loc,
-            remedy=f"Write `{name} = {name} {op} ...`, or give an example of the arguments.",
-        )
-    out = _written(base, value, op, stmt.loc, fresh)
-    return out if stmt.target == base else [*out, ir.Assign(stmt.target, base, stmt.loc)]
-
-
 _STORED = ("+", "-", "*", "/")
 """The operators of stores that have rules."""
-
-
-def _written(
-    base: ir.Name, value: ir.Atom, op: str, loc: ir.Loc, fresh: ir.Fresh
-) -> list[ir.Stmt]:
-    """`base op= value` in the memory of an array."""
-    if op in _STORED:
-        return [ir.SetItem(base, None, value, op, loc)]
-    result = fresh()
-    return [
-        ir.Assign(result, ir.Call(ir.OPERATORS[op], (base, value)), loc),
-        ir.SetItem(base, ir.Const(...), result, None, loc),
-    ]
-
-
-def _resolved_element(stmt: ir.SetItem, fresh: ir.Fresh) -> list[ir.Stmt]:
-    """`xs[i] op= v` in the memory of the array that is `xs[i]`."""
-    assert stmt.index is not None and stmt.op is not None
-    held = fresh()
-    read = ir.Assign(held, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
-    store = ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
-    return [read, *_written(held, stmt.value, stmt.op, stmt.loc, fresh), store]
 
 
 def _may_be_zero_dimensional(kind: Kind | None) -> bool:
     """Whether `y op x` may be a number where y is an array without axes."""
     return not on_device() and isinstance(kind, Array) and not kind.maybe_scalar and not kind.dims
-
-
-def _rebound(
-    stmt: ir.Assign,
-    value: ir.Atom,
-    kind: Kind | None,
-    kinds: Kinds,
-    fresh: ir.Fresh,
-) -> list[ir.Stmt]:
-    """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
-    if isinstance(kind, Array) and not kind.maybe_scalar and _changes_dtype(value, kind, kinds):
-        wide = fresh()
-        dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
-        cast = ir.Call(ir.Method("astype"), (wide, dtype))
-        assert isinstance(stmt.rhs, ir.Call)
-        call = replace(stmt.rhs, text=None)
-        return [ir.Assign(wide, call, stmt.loc), ir.Assign(stmt.target, cast, stmt.loc)]
-    return [stmt]
 
 
 def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Kinds) -> bool:
@@ -481,24 +467,6 @@ def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Kinds) -> bool:
         or (isinstance(value, Scalar) and value.python)
         or (value is not None and getattr(value, "dtype", None) == kind.dtype)
     )
-
-
-def _resolved_item(
-    stmt: ir.SetItem, kind: Kind | None, kinds: Kinds, fresh: ir.Fresh
-) -> list[ir.Stmt]:
-    """`x[i] op= v`: kept where the adjoint is as simple, else a read, an operation and a store."""
-    assert stmt.index is not None
-    container = kind is not None and is_container(kind)
-    kept = is_array(kind) if stmt.op in ("*", "/") else stmt.op in ("+", "-") and not container
-    if kept and _distinct(stmt.index, kinds):
-        return [stmt]
-    old = fresh()
-    read = ir.Assign(old, ir.Call(operator.getitem, (stmt.base, stmt.index)), stmt.loc)
-    result = fresh()
-    assert stmt.op is not None
-    call = ir.Call(ir.OPERATORS[stmt.op], (old, stmt.value))
-    store = ir.SetItem(stmt.base, stmt.index, result, None, stmt.loc)
-    return [read, ir.Assign(result, call, stmt.loc), store]
 
 
 def _distinct(index: ir.Atom, kinds: Kinds) -> bool:

@@ -212,27 +212,20 @@ class _Loops:
     def __init__(self, function: ir.Function) -> None:
         self.around: dict[str, set[str]] = {}
         self.others = {p.name for p in function.params}
-        self.block(function.body, ())
+        for stmt, loops in ir.walk_in_loops(function.body):
+            outer = [s.target.id for s in loops if isinstance(s, ir.For)]
+            self.others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
+            if isinstance(stmt, ir.For):
+                self.enter(stmt.target.id, outer)
+            else:
+                self.others.update(ir.writes(stmt))
         self.around = {n: a for n, a in self.around.items() if n not in self.others}
 
-    def block(self, block: ir.Block, outer: tuple[str, ...]) -> None:
-        """Looks at a block inside the loops of some variables."""
-        for stmt in block:
-            self.others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
-            if not isinstance(stmt, ir.For):
-                self.others.update(ir.writes(stmt))
-            for inner in ir.blocks(stmt):
-                self.block(inner, self.inside(stmt, outer))
-
-    def inside(self, stmt: ir.Stmt, outer: tuple[str, ...]) -> tuple[str, ...]:
-        """The variables of the loops around the blocks of a statement."""
-        if not isinstance(stmt, ir.For):
-            return outer
-        name = stmt.target.id
+    def enter(self, name: str, outer: list[str]) -> None:
+        """The variable of a loop inside of others."""
         self.around.setdefault(name, set()).update((name, *outer))
         for other in outer:
             self.around[other].add(name)
-        return (*outer, name)
 
     def join(self, name: str, taken: str) -> None:
         """Give a variable another one's name."""

@@ -33,7 +33,7 @@ def check_kept(function: ir.Function, kinds: Kinds, apart: frozenset[str]) -> No
     Raises:
         UnsupportedError: an array is written into after a matrix has been made of it.
     """
-    events = list(_events(function.body, ()))
+    events = list(_events(function.body))
     made = [e for e in events if class_made(getattr(ir.call_of(e.stmt), "fn", None))]
     if not made:
         return
@@ -75,15 +75,9 @@ def _of_places(stmt: ir.Stmt) -> bool:
     return getattr(fn, "__module__", "") == sparse.__name__
 
 
-def _events(block: ir.Block, loops: tuple[ir.Stmt, ...], start: int = 0) -> Iterator[_Event]:
-    for stmt in block:
-        yield _Event(stmt, start, loops)
-        start += 1
-        inside = (*loops, stmt) if isinstance(stmt, (ir.For, ir.While)) else loops
-        for inner in ir.blocks(stmt):
-            for event in _events(inner, inside, start):
-                yield event
-                start = event.order + 1
+def _events(block: ir.Block) -> Iterator[_Event]:
+    stmts = enumerate(ir.walk_in_loops(block))
+    return (_Event(stmt, order, loops) for order, (stmt, loops) in stmts)
 
 
 def _written(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
