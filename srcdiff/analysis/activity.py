@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.links import written_memory
-from srcdiff.ir.kinds import Kind, is_active_kind
+from srcdiff.ir.kinds import Kind, carries
 from srcdiff.primitives.effects import written_into
 
 Edges = list[tuple[str, str, ir.Stmt]]
@@ -23,7 +23,7 @@ def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: F
     found: Edges = []
     for stmt in ir.walk(block):
         for source, target in _flows(stmt, kinds, flows):
-            if _carries(source, kinds) and _carries(target, kinds):
+            if carries(source, kinds) and carries(target, kinds):
                 found.append((source, target, stmt))
     for name, rep in aliases.classes.items():
         if name != rep:
@@ -35,10 +35,6 @@ def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: F
 def edges_of(function: ir.Function, kinds: Mapping[str, Kind], flows: Flows) -> Edges:
     """The same of a function whose aliases are not known yet: whatever may share memory does."""
     return edges(function.body, kinds, Aliases(written_memory(function, kinds)), flows)
-
-
-def _carries(name: str, kinds: Mapping[str, Kind]) -> bool:
-    return name not in kinds or is_active_kind(kinds[name])
 
 
 def _flows(

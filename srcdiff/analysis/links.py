@@ -78,9 +78,8 @@ def linked_names(
 def in_place(function: ir.Function) -> Iterator[Link]:
     """What operators in place give may be the array that they write into."""
     for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and is_marked(stmt.rhs):
-            for name in ir.names(stmt.rhs.args[0]):  # type: ignore[union-attr]
-                yield Link(stmt.target.id, name, "alias", stmt, (), False, 0)
+        for name in marked_names(stmt):
+            yield Link(ir.writes(stmt)[0], name, "alias", stmt, (), False, 0)
 
 
 def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
@@ -92,6 +91,12 @@ def is_marked(rhs: ir.Rhs) -> bool:
     """Whether an expression stands for an operator in place on a name (see `prepare`)."""
     marked = isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
     return marked and isinstance(rhs.args[0], ir.Name)  # type: ignore[union-attr]
+
+
+def marked_names(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names of which `x op= y` says that they may be written into."""
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return ir.names(call.args[0]) if isinstance(call, ir.Call) and is_marked(call) else ()
 
 
 def named_container(name: str, kinds: Kinds) -> bool:

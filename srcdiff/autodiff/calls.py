@@ -39,6 +39,7 @@ from srcdiff.ir.kinds import (
     Scalar,
     Tuple,
     Unknown,
+    carries,
     is_numeric,
 )
 from srcdiff.ir.rewriter import Rewriter
@@ -66,7 +67,7 @@ from srcdiff.runtime import layout, trees
 from srcdiff.runtime.arrays import with_slope
 from srcdiff.runtime.copies import kept_together
 from srcdiff.specialize.inline import function_of
-from srcdiff.specialize.resolve import carries, declined
+from srcdiff.specialize.resolve import declined
 
 
 def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:

@@ -28,6 +28,7 @@ from srcdiff.ir.kinds import (
     Object,
     OtherArray,
     Scalar,
+    carries,
     class_if_any,
     inside,
     is_container,
@@ -38,7 +39,7 @@ from srcdiff.primitives.effects import is_pure, mutated_args
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records, trees
 from srcdiff.specialize.inline import is_user_function
-from srcdiff.specialize.resolve import _is_declined, carries, refuse_strange
+from srcdiff.specialize.resolve import _is_declined, refuse_strange
 
 
 def check_boxed(

@@ -23,9 +23,9 @@ from srcdiff.analysis.links import (
     between,
     groups,
     in_place,
-    is_marked,
     kept_outside,
     links_of,
+    marked_names,
     named_container,
 )
 from srcdiff.errors import UnsupportedError
@@ -63,7 +63,7 @@ def check_outside(
     counts = _counted(function.body)
     read = {id(r.value) for s in ir.walk(function.body) for r in _mutable(s) if not _puts(s, r)}
     for stmt in ir.walk(named.body):
-        for base in (*written_into(stmt, known), *_marked(stmt)):
+        for base in (*written_into(stmt, known), *marked_names(stmt)):
             # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
             whole = named_container(base, known) and not (isinstance(stmt, ir.SetItem) and stmt.op)
             same = inside if whole else group
@@ -114,13 +114,6 @@ def _refusal(ref: ir.Ref, stmt: ir.Stmt) -> UnsupportedError:
         stmt.loc,
         remedy="Pass it as an argument.",
     )
-
-
-def _marked(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The names of which `x op= y` says that they may be written into."""
-    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call) and is_marked(stmt.rhs):
-        return tuple(ir.names(stmt.rhs.args[0]))
-    return ()
 
 
 def _overlapping(refs: Mapping[int, ir.Ref]) -> Iterator[tuple[int, int]]:

@@ -23,8 +23,8 @@ from srcdiff.analysis.links import (
     classes_of,
     groups,
     in_place,
-    is_marked,
     links_of,
+    marked_names,
     refusal,
     stored_names,
 )
@@ -92,7 +92,7 @@ def check_kept(function: ir.Function, kinds: Kinds) -> None:
         return
     links = [*links_of(function.body, kinds, False), *in_place(function)]
     stored = {n for names in stored_names(function.body, kinds) for n in names}
-    stored |= {n for s in ir.walk(function.body) for n in _marked(s)}
+    stored |= {n for s in ir.walk(function.body) for n in marked_names(s)}
     for stmt in made:
         if not stored.isdisjoint(_names_of(stmt.target.id, links)):
             assert isinstance(stmt.rhs, ir.Call)
@@ -130,13 +130,6 @@ def _is_kept(stmt: ir.Stmt) -> TypeGuard[ir.Assign]:
 
 
 _MEMO = type(functools.cache(lambda: None))
-
-
-def _marked(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The names of which `x op= y` says that they may be written into."""
-    if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call) and is_marked(stmt.rhs):
-        return ir.names(stmt.rhs.args[0])
-    return ()
 
 
 def _is_unknown_view(stmt: ir.Stmt, kinds: Kinds) -> bool:

@@ -390,6 +390,11 @@ def is_real(kind: Kind) -> bool:
     return is_numeric(kind) and dtype is not None and not dtype.startswith(("complex", "clong"))
 
 
+def carries(name: str, kinds: Kinds) -> bool:
+    """Whether a variable may carry a derivative, as far as is known."""
+    return name not in kinds or is_active_kind(kinds[name])
+
+
 def is_active_kind(kind: Kind) -> bool:
     """Whether a value can carry a derivative: floating, complex, unknown, or it holds such."""
     if isinstance(kind, (Scalar, Array)):

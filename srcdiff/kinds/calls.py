@@ -207,7 +207,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         return getattr(fn.key, "result", UNKNOWN)
     if isinstance(fn, ir.Name):
         return UNKNOWN
-    special = _SPECIAL.get(fn) if _hashable(fn) else None
+    special = _SPECIAL.get(fn) if is_hashable(fn) else None
     if special is not None:
         result = special(*in_place(fn, args, dict(kwargs)))
         if result is not None:
@@ -239,7 +239,7 @@ def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
         return args
     count = _not_none(fn)
     # Of None in place of an array NumPy makes objects, with which nothing can be computed.
-    named = isinstance(fn, (ir.Name, ir.Derived, ir.Attr, ir.Method)) or not _hashable(fn)
+    named = isinstance(fn, (ir.Name, ir.Derived, ir.Attr, ir.Method)) or not is_hashable(fn)
     numeric = not named and module_of(fn).startswith("numpy") and fn not in WORK_ON_NONE
     return [
         sure(a) if k < count or (numeric and isinstance(sure(a), Array)) else a
@@ -256,7 +256,7 @@ def _not_none(fn: ir.Callee) -> int:
     """How many operands of a call cannot be None, as it would fail."""
     if isinstance(fn, (ir.Attr, ir.Method)):
         return 1
-    if isinstance(fn, (ir.Name, ir.Derived)) or not _hashable(fn):
+    if isinstance(fn, (ir.Name, ir.Derived)) or not is_hashable(fn):
         return 0
     if fn in FAIL_ON_NONE:
         return FAIL_ON_NONE[fn]
@@ -264,7 +264,8 @@ def _not_none(fn: ir.Callee) -> int:
     return getattr(fn, "nin", 2) if works else 0
 
 
-def _hashable(fn: Any) -> bool:
+def is_hashable(fn: Any) -> bool:
+    """Whether a callee may be looked up."""
     return getattr(type(fn), "__hash__", None) is not None
 
 

@@ -19,7 +19,14 @@ from types import FunctionType
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import Link, groups, is_marked, links_of, named_container, stored_names
+from srcdiff.analysis.links import (
+    Link,
+    groups,
+    links_of,
+    marked_names,
+    named_container,
+    stored_names,
+)
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
@@ -295,9 +302,7 @@ def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
     if call is not None and is_user_function(call.fn):
         return frozenset()
     arrays, containers = stored_names((stmt,), kinds)
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    marked = ir.names(rhs.args[0]) if isinstance(rhs, ir.Call) and is_marked(rhs) else ()
-    return frozenset({*arrays, *containers, *marked})
+    return frozenset({*arrays, *containers, *marked_names(stmt)})
 
 
 def endless(loc: ir.Loc) -> UnsupportedError:

@@ -20,7 +20,7 @@ from srcdiff.ir.kinds import (
     UNKNOWN,
     Kinds,
     Object,
-    is_active_kind,
+    carries,
     is_container,
     is_numeric,
     is_scalar,
@@ -156,7 +156,7 @@ class _Regions:
             return (stmt,)
         if isinstance(rhs, ir.Call) and (is_inplace(rhs) or mutated_args(rhs, self.kinds)):
             return self.writing(stmt, rhs)
-        if not self.carries(stmt.target.id) or stmt.target.id in self.inner:
+        if not carries(stmt.target.id, self.kinds) or stmt.target.id in self.inner:
             return (stmt,)
         if stmt.target.id in self.stored and isinstance(rhs, ir.Call):
             return self.writing(stmt, rhs)  # it has memory of its own, and keeps it
@@ -190,9 +190,6 @@ class _Regions:
             return True
         kind = self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
         return is_container(kind) or isinstance(kind, Object)
-
-    def carries(self, name: str) -> bool:
-        return name not in self.kinds or is_active_kind(self.kinds[name])
 
     def store(self, stmt: ir.SetItem) -> ir.Block:
         """A store into an array."""
@@ -235,7 +232,7 @@ class _Regions:
         before: list[ir.Stmt] = []
 
         def constant(name: ir.Name) -> ir.Atom:
-            if name.id in kept or name.id not in self.varied or not self.carries(name.id):
+            if name.id in kept or name.id not in self.varied or not carries(name.id, self.kinds):
                 return name
             held = self.fresh("_" + name.id.lstrip("_"))
             call = ir.Call(stop_gradient, (name,))

@@ -19,7 +19,7 @@ from srcdiff import ir
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
-from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of, is_active_kind
+from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
@@ -29,11 +29,6 @@ from srcdiff.specialize.closures import defunctionalize
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.specialize.namespaces import passes_modules, read_of_modules
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
-
-
-def carries(name: str, kinds: Kinds) -> bool:
-    """Whether a value may carry a derivative, as far as is known."""
-    return name not in kinds or is_active_kind(kinds[name])
 
 
 def _is_declined(call: ir.Call | None) -> bool:

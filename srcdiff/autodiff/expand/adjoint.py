@@ -17,7 +17,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts, is_complex_kind
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
-from srcdiff.frontend.lowering import mentioned, template_of
+from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
@@ -227,11 +227,6 @@ def _without_none(rhs: ir.Rhs | None, kinds: Mapping[str, Kind]) -> Mapping[str,
     found = [kinds.get(n.id, UNKNOWN) for n in names]
     better = surely(rhs.fn, found)
     return kinds if better is found else {**kinds, **{n.id: k for n, k in zip(names, better)}}
-
-
-def adjoint_of(name: str) -> str | None:
-    """The `x` of the name `d[x]`; None for other names."""
-    return name[2:-1] if name.startswith("d[") else None
 
 
 # --- the walk through the lines of a template ----------------------------------------------------

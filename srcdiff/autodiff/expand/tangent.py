@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.expand.adjoint import Expander, Statement, adjoint_of
-from srcdiff.frontend.lowering import tangent_template_of
+from srcdiff.autodiff.expand.adjoint import Expander, Statement
+from srcdiff.frontend.lowering import adjoint_of, tangent_template_of
 from srcdiff.primitives import notation
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import trees

@@ -30,8 +30,8 @@ from srcdiff.analysis.links import (
     holds_containers,
     in_place,
     is_copy,
-    is_marked,
     links_of,
+    marked_names,
     stored_names,
 )
 from srcdiff.frontend.signatures import bind
@@ -52,7 +52,7 @@ from srcdiff.ir.kinds import (
     is_scalar,
 )
 from srcdiff.kinds.lattice import kind_of
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import mutated_args, written_into
 from srcdiff.specialize.inline import function_of, is_user_function
 
 Does = Callable[[ir.Call], "Summary | None"]
@@ -421,15 +421,5 @@ class _Memory:
 
 def written_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     """The names whose memory some statement writes into, in a function whose calls are marked."""
-    found: set[str] = set()
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.SetItem):
-            found.add(stmt.base.id)
-        call = ir.call_of(stmt)
-        if call is None:
-            continue
-        if is_marked(call):
-            found.update(ir.names(call.args[0]))
-        else:
-            found.update(n for a in mutated_args(call, kinds) for n in ir.names(a))
-    return frozenset(found)
+    stmts = ir.walk(function.body)
+    return frozenset(n for s in stmts for n in marked_names(s) or written_into(s, kinds))

@@ -21,10 +21,11 @@ from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import groups, in_place, is_marked, links_of, stored_names
+from srcdiff.analysis.links import groups, in_place, links_of, marked_names, stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.kinds import Array, Dict, Kinds, class_of
+from srcdiff.kinds.calls import is_hashable
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
@@ -94,9 +95,7 @@ def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
     for names in stored_names(function.body, kinds):
         yield from names
     for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(rhs, ir.Call) and is_marked(rhs):
-            yield from ir.names(rhs.args[0])
+        yield from marked_names(stmt)
 
 
 def _in_order(block: ir.Block, name: str, loop: bool = False) -> Iterator[tuple[ir.Stmt, bool]]:
@@ -167,10 +166,6 @@ def _plain(cls: type, name: str) -> object:
 _TAKING = (list, tuple, sum, min, max, sorted)
 
 
-def _hashable(fn: Any) -> bool:
-    return getattr(type(fn), "__hash__", None) is not None
-
-
 class InTurn(Unroller):
     """What takes the items of objects, as calls of their methods."""
 
@@ -202,7 +197,7 @@ class InTurn(Unroller):
 
     def taken_in_turn(self, call: ir.Call) -> ir.Rhs | None:
         """`list(x)` of an object, and of `iter(ys)`, which nothing else takes items of."""
-        if not _hashable(call.fn) or call.fn not in _TAKING or len(call.args) != 1:
+        if not is_hashable(call.fn) or call.fn not in _TAKING or len(call.args) != 1:
             return None
         base = call.args[0]
         behind = self.behind_iterator(base)
@@ -352,7 +347,7 @@ class Members(InTurn, reflection.Truthful):
             return construct.construct(self, fn, call)
         if records.is_record(type(fn)):
             return self.called(ir.Ref(call.text or "constant", fn), call)
-        rule = reflection.RULES.get(fn) if _hashable(fn) else None
+        rule = reflection.RULES.get(fn) if is_hashable(fn) else None
         if rule is not None:
             return rule(self, call)
         return self.overloaded(call)
@@ -523,7 +518,7 @@ class Members(InTurn, reflection.Truthful):
     def overloaded(self, call: ir.Call) -> ir.Rhs | None:
         """An operator or builtin on an object that says what it does."""
         fn = call.fn
-        if not _hashable(fn) or not call.args or call.kwargs:
+        if not is_hashable(fn) or not call.args or call.kwargs:
             return None
         if fn in _BINARY and len(call.args) == 2:
             return self.binary(call, f"__{_BINARY[fn]}__", f"__r{_BINARY[fn]}__")
